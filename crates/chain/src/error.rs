@@ -65,7 +65,8 @@ pub enum SubmitError {
     },
     /// The tip exceeds the maximum fee.
     #[error(
-        "max priority fee per gas higher than max fee per gas: maxPriorityFeePerGas: {tip}, maxFeePerGas: {max}"
+        "max priority fee per gas higher than max fee per gas: maxPriorityFeePerGas: {tip}, \
+         maxFeePerGas: {max}"
     )]
     TipAboveFeeCap {
         /// The tip in wei per gas.
@@ -180,7 +181,8 @@ pub enum SubmitError {
     /// The maximum fee is below the base fee of the next block, on a chain whose base fee falls
     /// only with further transactions.
     #[error(
-        "max fee per gas less than block base fee: address {sender}, maxFeePerGas: {max}, baseFee: {base_fee}"
+        "max fee per gas less than block base fee: address {sender}, maxFeePerGas: {max}, baseFee: \
+         {base_fee}"
     )]
     FeeCapTooLow {
         /// The sender.
@@ -223,7 +225,8 @@ pub enum ChangeError {
     TooLate(u64),
     /// So many accounts are impersonated that there may be no more.
     #[error(
-        "{0} accounts are impersonated: stop that for some, or impersonate all with anvil_autoImpersonateAccount"
+        "{0} accounts are impersonated: stop that for some, or impersonate all with \
+         anvil_autoImpersonateAccount"
     )]
     TooManyImpersonated(usize),
     /// The chain has a data directory, which cannot change to another chain.

@@ -129,8 +129,9 @@ impl Membership {
                 }
                 (None, Some(_)) if !self.is_creator().await? => {
                     return Err(ClusterError::Refused(format!(
-                        "{}: the directory has a chain, but the cluster {} has none: make it the cluster's with \
-                         `tetrad cluster init`, or give the node an empty directory",
+                        "{}: the directory has a chain, but the cluster {} has none: make it the \
+                         cluster's with `tetrad cluster init`, or give the node an empty \
+                         directory",
                         storage.describe(""),
                         self.config.name
                     )));
@@ -219,8 +220,9 @@ impl Membership {
             return Ok(());
         }
         Err(ClusterError::Refused(format!(
-            "{}: the directory has another chain (chain id {}, genesis block {}) than the cluster {} (chain id {}, genesis \
-             block {}): give the node an empty directory, or the cluster another --cluster-name",
+            "{}: the directory has another chain (chain id {}, genesis block {}) than the cluster \
+             {} (chain id {}, genesis block {}): give the node an empty directory, or the cluster \
+             another --cluster-name",
             storage.describe(""),
             found.chain_id,
             found.genesis,
@@ -388,6 +390,7 @@ async fn upload(
     let Some(bytes) = bytes else {
         return Ok(());
     };
+
     objects
         .put(name.as_str(), &mut bytes.as_slice())
         .await

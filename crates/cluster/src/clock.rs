@@ -27,7 +27,8 @@ pub(super) async fn check(directory: &Directory, node: &str) -> Result<(), Clust
         return Ok(());
     }
     Err(ClusterError::Refused(format!(
-        "this machine's clock is {} s {} that of the NATS servers: set the clocks, as blocks have their time",
+        "this machine's clock is {} s {} that of the NATS servers: set the clocks, as blocks have \
+         their time",
         difference.as_secs(),
         if now > stored { "ahead of" } else { "behind" }
     )))

@@ -123,7 +123,8 @@ fn fault(version: Version, is_one_of_several: bool) -> Option<&'static str> {
         Some("which is older than 2.9.10, the oldest with which clusters are tested")
     } else if is_one_of_several && version < OLDEST_OF_SEVERAL {
         Some(
-            "which is older than 2.10.26, the oldest of clustered servers with which clusters are tested",
+            "which is older than 2.10.26, the oldest of clustered servers with which clusters are \
+             tested",
         )
     } else if DELETING.contains(&version) {
         Some("which may delete whole streams when it is killed, as 2.10.20 to 2.10.22 do")

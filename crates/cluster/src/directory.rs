@@ -159,7 +159,8 @@ impl Directory {
             .and_then(|found| found.value);
         match found {
             Some(found) if found.format > FORMAT => Err(ClusterError::Refused(format!(
-                "the cluster was created by a newer version (format {}, this program knows up to {FORMAT})",
+                "the cluster was created by a newer version (format {}, this program knows up to \
+                 {FORMAT})",
                 found.format
             ))),
             found => Ok(found),

@@ -319,7 +319,8 @@ impl Candidate {
 
         if before.is_none() {
             tracing::warn!(
-                "the NATS server of this node does not answer: the node connects again until one does"
+                "the NATS server of this node does not answer: the node connects again until one \
+                 does"
             );
         }
         self.reconnected = Some(Instant::now());

@@ -281,6 +281,7 @@ impl Cluster {
     ) -> Result<(), ClusterError> {
         let connection = &self.connection;
         tokio::spawn(wake(chain.clone(), options.arrivals));
+
         let requests = Requests {
             connection: connection.clone(),
             chain: chain.clone(),
@@ -290,6 +291,7 @@ impl Cluster {
             announced: Arc::default(),
         };
         requests.serve(process).await?;
+
         entries::serve(connection.clone(), chain.clone(), process).await?;
         pool::mirror(
             connection.clone(),
@@ -340,8 +342,8 @@ impl Cluster {
         }
         if let Some(entry) = chain.needs_checkpoint_after() {
             return Some(format!(
-                "entry {entry} of the cluster's log reverts the chain to before this node's oldest checkpoint: the node waits \
-                 for one of the leader"
+                "entry {entry} of the cluster's log reverts the chain to before this node's oldest \
+                 checkpoint: the node waits for one of the leader"
             ));
         }
 

@@ -83,7 +83,8 @@ pub enum Outcome {
 pub enum MessageError {
     /// The message comes from another version of the program.
     #[error(
-        "a message of version {0}, but this node has version {VERSION}: run the same release on all nodes"
+        "a message of version {0}, but this node has version {VERSION}: run the same release on \
+         all nodes"
     )]
     Version(u8),
     /// The message is malformed.

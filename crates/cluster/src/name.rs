@@ -68,7 +68,8 @@ impl NameClaim {
                     Some((known, looks)) if known == revision => looks + 1,
                     Some(_) => {
                         return Err(ClusterError::Refused(format!(
-                            "a node with the name {node} is in the cluster already: give each node another --node-name"
+                            "a node with the name {node} is in the cluster already: give each node \
+                             another --node-name"
                         )));
                     }
                 };

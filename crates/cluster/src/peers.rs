@@ -139,6 +139,7 @@ pub(super) async fn keep(
     let subject = connection
         .names
         .pool_subject(&format!("{:x}", submission.transaction.hash()));
+
     store(&connection.jetstream, subject, payload.into())
         .await
         .map_err(not_stored)
@@ -218,7 +219,11 @@ impl Peers for ClusterPeers {
                 let hash = transaction.transaction.hash();
                 let size = transaction.encode().len();
                 if size > most {
-                    tracing::error!(%hash, size, "a transaction is too large for the servers, and is lost");
+                    tracing::error!(
+                        %hash,
+                        size,
+                        "a transaction is too large for the servers, and is lost"
+                    );
                     continue;
                 }
                 // In their order: one may spend what another one brings.

@@ -135,7 +135,10 @@ impl PoolMirror {
                     }
                 }
                 _ = ticks.tick() => if let Err(error) = self.compare().await {
-                    tracing::debug!(error = with_causes(&error), "no answer about the transactions that wait");
+                    tracing::debug!(
+                        error = with_causes(&error),
+                        "no answer about the transactions that wait"
+                    );
                 }
             }
         }
@@ -303,7 +306,10 @@ impl PoolMirror {
             match outcome {
                 Ok(()) => drop(deleted.insert(sequence)),
                 Err(error) => {
-                    tracing::debug!(%error, "failed to delete a transaction that does not wait any more")
+                    tracing::debug!(
+                        %error,
+                        "failed to delete a transaction that does not wait any more"
+                    )
                 }
             }
         }

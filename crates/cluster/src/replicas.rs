@@ -80,7 +80,11 @@ pub(super) fn watch(connection: Connection, chain: Chain) {
                 match connection.lagging_replicas(stream).await {
                     Ok(lagging) => log_changes(stream, replicas.update(lagging, Instant::now())),
                     Err(error) => {
-                        tracing::debug!(%error, stream, "failed to read the state of a stream's replicas")
+                        tracing::debug!(
+                            %error,
+                            stream,
+                            "failed to read the state of a stream's replicas"
+                        )
                     }
                 }
             }
@@ -93,8 +97,8 @@ fn log_changes(stream: &str, (late, caught_up): (Vec<String>, Vec<String>)) {
         tracing::warn!(
             stream,
             server,
-            "a NATS server does not catch up with the others: if another one fails, the cluster stops or loses what this one \
-             lacks. Restart it if it is running"
+            "a NATS server does not catch up with the others: if another one fails, the cluster \
+             stops or loses what this one lacks. Restart it if it is running"
         );
     }
     for server in caught_up {

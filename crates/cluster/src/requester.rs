@@ -70,7 +70,9 @@ impl Requester {
         let mut leader = self.leader.clone();
         let answer = tokio::select! {
             answer = sent => answer,
-            _ = leader.wait_for(|leader| leader.as_ref() != Some(holder)) => return Err(SendError::Deposed),
+            _ = leader.wait_for(|leader| leader.as_ref() != Some(holder)) => {
+                return Err(SendError::Deposed);
+            }
         };
 
         let message = answer.map_err(|error| match error.kind() {
@@ -118,7 +120,7 @@ impl Requester {
                     // A later attempt may have been executed before the first one, or another node
                     // that has the transaction has stored it. The answer to a later one says what
                     // became of it.
-                    Ok(Response { outcome: Outcome::Submitted(Err(SubmitError::AlreadyKnown)), .. }) if is_repeated => {}
+                    Ok(response) if is_repeated && is_already_known(&response) => {}
                     Err(SendError::Unanswered(_)) => {}
                     answer => return answer,
                 },
@@ -161,6 +163,13 @@ fn as_request(payload: Bytes, headers: Option<&HeaderMap>) -> NatsRequest {
         Some(headers) => NatsRequest::new().headers(headers.clone()),
         None => NatsRequest::new().payload(payload),
     }
+}
+
+fn is_already_known(response: &Response) -> bool {
+    matches!(
+        response.outcome,
+        Outcome::Submitted(Err(SubmitError::AlreadyKnown))
+    )
 }
 
 fn impossible(error: ChangeError) -> SendError {

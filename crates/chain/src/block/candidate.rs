@@ -101,7 +101,11 @@ fn execute_own(
         match executor.execute(&transaction) {
             Ok(_) => executed.push(Arc::new(transaction)),
             Err(error) => {
-                tracing::warn!(%error, hash = %transaction.hash(), "the node's own transaction failed")
+                tracing::warn!(
+                    %error,
+                    hash = %transaction.hash(),
+                    "the node's own transaction failed"
+                )
             }
         }
     }

@@ -157,6 +157,7 @@ pub fn simulate(
             options,
         },
     };
+
     for plan in plans {
         let simulated = simulation.block(plan)?;
         simulation.blocks.push(simulated);

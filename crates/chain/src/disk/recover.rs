@@ -185,26 +185,16 @@ pub fn open(
         end,
     )?;
     let head = replayed.head;
-    tracing::info!(block = head.number(), hash = %head.block.hash, from, entries = end - from, "recovered the chain");
+    tracing::info!(
+        block = head.number(),
+        hash = %head.block.hash,
+        from,
+        entries = end - from,
+        "recovered the chain"
+    );
 
     let waiting = load_waiting(storage, identity)?;
-    let writer = CheckpointWriter::start(
-        opening.kept.storage.clone(),
-        identity,
-        reader,
-        history.clone(),
-        opening.checkpoint_bytes,
-        bytes,
-    );
-    let parts = JournalParts {
-        storage: opening.kept.storage.clone(),
-        identity,
-        history,
-        checkpoint_writer: writer.map_err(|error| OpenError::io(storage, error))?,
-        directory: opening.directory,
-    };
-    let journal =
-        Journal::with_parts(log, parts, &waiting).map_err(|error| OpenError::io(storage, error))?;
+    let journal = open_journal(opening, identity, log, history, &waiting, bytes)?;
 
     Ok(Recovered {
         head,
@@ -245,6 +235,36 @@ fn open_log(opening: &Opening, identity: ChainIdentity) -> Result<Box<dyn BlockL
         log.catch_up()?;
     }
     Ok(log)
+}
+
+/// Returns the journal of an opened chain. `bytes` is the size of the entries after the checkpoint
+/// from which it was replayed.
+fn open_journal(
+    opening: Opening,
+    identity: ChainIdentity,
+    log: Box<dyn BlockLog>,
+    history: Arc<History>,
+    waiting: &[Submission],
+    bytes: u64,
+) -> Result<Journal, OpenError> {
+    let storage = opening.kept.storage;
+    let checkpoint_writer = CheckpointWriter::start(
+        storage.clone(),
+        identity,
+        log.reader(),
+        history.clone(),
+        opening.checkpoint_bytes,
+        bytes,
+    )
+    .map_err(|error| OpenError::io(&*storage, error))?;
+    let parts = JournalParts {
+        storage: storage.clone(),
+        identity,
+        history,
+        checkpoint_writer,
+        directory: opening.directory,
+    };
+    Journal::with_parts(log, parts, waiting).map_err(|error| OpenError::io(&*storage, error))
 }
 
 /// Returns the transactions that were pending at the last shutdown.

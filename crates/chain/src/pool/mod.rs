@@ -237,7 +237,11 @@ impl Pool {
                 Ok(nonce) => nonce,
                 Err(error) => {
                     // Stale transactions fail, and are removed, when a block is built.
-                    tracing::warn!(%error, %address, "failed to read the nonce of an account with pooled transactions");
+                    tracing::warn!(
+                        %error,
+                        %address,
+                        "failed to read the nonce of an account with pooled transactions"
+                    );
                     continue;
                 }
             };
@@ -529,7 +533,7 @@ fn check_funds(
     }
 }
 
-/// Checks that a transaction pays enough to replace `old`, which has the same nonce, if there is one.
+/// Checks that a transaction pays enough to replace `old`, if there is one with its nonce.
 fn check_replacement(
     transaction: &Transaction,
     old: Option<&Arc<Pooled>>,

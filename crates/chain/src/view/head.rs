@@ -241,6 +241,7 @@ impl Head {
         // The oldest record may be that of a checkpoint, whose changes are not known.
         self.records.get(first)?;
         let count = usize::try_from(last.checked_sub(first)?).ok()?;
+
         Some(
             self.records
                 .iter_from(first.checked_add(1)?)

@@ -321,7 +321,8 @@ impl ChainWriter {
         let replayed = self.replayed_from_checkpoint(end)?;
         tracing::warn!(
             entry = revert,
-            "the chain was reverted to before this node's oldest checkpoint: continued from a later one"
+            "the chain was reverted to before this node's oldest checkpoint: continued from a \
+             later one"
         );
 
         Ok(CaughtUp {

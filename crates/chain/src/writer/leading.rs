@@ -56,7 +56,10 @@ impl ChainWriter {
         match restored {
             Ok(()) => tracing::warn!("blocks that the previous leader had removed are restored"),
             Err(error) => {
-                tracing::error!(%error, "blocks that the previous leader had removed cannot be restored")
+                tracing::error!(
+                    %error,
+                    "blocks that the previous leader had removed cannot be restored"
+                )
             }
         }
     }

@@ -129,6 +129,7 @@ impl ChainWriter {
         if let Some(outcome) = progress.outcome(&change) {
             return Some((Ok(outcome), reply));
         }
+
         match change {
             Change::Mine { count, pace } => {
                 self.order(count, progress.left.min(count), pace, reply);

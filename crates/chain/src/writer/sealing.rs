@@ -260,7 +260,6 @@ impl ChainWriter {
         let mut state = head.state.clone();
         let phases = &self.shared.phases;
         let root = phases.time(Phase::Root, || state.apply(&candidate.changes));
-
         let changes = Arc::new(candidate.changes);
 
         let (block, (next, dropped)) = phases.time(Phase::Seal, || {

@@ -146,8 +146,9 @@ impl JetStreamLog {
         if begins > end {
             self.gap = Some(begins);
             return Err(self.stale(format!(
-                "it begins at entry {begins}, after the end of the log in the data directory at {end}: the node was away for \
-                 too long. Move the directory away, and the node fetches a checkpoint"
+                "it begins at entry {begins}, after the end of the log in the data directory at \
+                 {end}: the node was away for too long. Move the directory away, and the node \
+                 fetches a checkpoint"
             )));
         }
         if own.heights().is_empty() || begins == end {
@@ -416,8 +417,9 @@ impl JetStreamLog {
             self.last = None;
             self.tail = None;
             return Err(self.stale(format!(
-                "it has messages {first} to {end}, and this node has read up to message {located}: the stream was replaced or \
-                 compacted while the node was away. Move the data directory away, and the node fetches a checkpoint"
+                "it has messages {first} to {end}, and this node has read up to message {located}: \
+                 the stream was replaced or compacted while the node was away. Move the data \
+                 directory away, and the node fetches a checkpoint"
             )));
         }
 

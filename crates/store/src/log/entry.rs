@@ -457,7 +457,6 @@ mod tests {
                 format!("{:?}", LogEntry::decode(out.bytes()).unwrap()),
                 format!("{entry:?}")
             );
-
             assert_eq!(LogEntry::reverts_to(out.bytes()), Ok(Some(300)));
 
             // An entry is part of one request.

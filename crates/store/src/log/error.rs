@@ -73,8 +73,9 @@ pub enum LogError {
     },
     /// An acknowledged entry is damaged.
     #[error(
-        "{file}: damaged at byte {offset} (height {height}): {what}. Nothing was changed: restore the file \
-         from a copy, or discard the damaged entry and all later ones with `tetrad chain repair`"
+        "{file}: damaged at byte {offset} (height {height}): {what}. Nothing was changed: restore \
+         the file from a copy, or discard the damaged entry and all later ones with `tetrad chain \
+         repair`"
     )]
     Damaged {
         /// The file.
@@ -120,8 +121,8 @@ pub enum LogError {
     /// on, as it has said more than once. Those of the copy can be
     /// [removed](super::BlockLog::truncate).
     #[error(
-        "{place}: entry {at} is another one (Keccak-256 {theirs}) than in the data directory ({own}): the servers have \
-         decided otherwise since"
+        "{place}: entry {at} is another one (Keccak-256 {theirs}) than in the data directory \
+         ({own}): the servers have decided otherwise since"
     )]
     Forked {
         /// The replicated log.
@@ -143,7 +144,8 @@ pub enum LogError {
     },
     /// No checkpoint is left from which any part of the log can be replayed.
     #[error(
-        "{place}: no checkpoint is left from which any part of the log can be replayed. Nothing was changed: restore a backup"
+        "{place}: no checkpoint is left from which any part of the log can be replayed. Nothing \
+         was changed: restore a backup"
     )]
     Beginning {
         /// The directory.

@@ -209,6 +209,7 @@ pub fn begin_with(
     for (height, bytes) in checkpoints {
         replace_file(storage, &checkpoint::name(*height), bytes)?;
     }
+
     // The chain file comes last: without it the copy is incomplete.
     file.save(storage)?;
     unfinished::finish(storage)?;

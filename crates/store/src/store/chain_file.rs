@@ -55,8 +55,8 @@ pub enum ChainFileError {
     Missing(String),
     /// A restore of an earlier version was interrupted.
     #[error(
-        "{file} is missing, but {folder} holds what a restore replaced: restore a backup or that folder with `tetrad \
-         chain restore`, or move the folder away to begin a new chain"
+        "{file} is missing, but {folder} holds what a restore replaced: restore a backup or that \
+         folder with `tetrad chain restore`, or move the folder away to begin a new chain"
     )]
     Replaced {
         /// The file.

@@ -59,8 +59,8 @@ pub struct CheckpointError {
 impl CheckpointError {
     /// Returns the error for a chain without a checkpoint from which it can be replayed.
     pub fn none(file: String) -> Self {
-        let what = "there is no checkpoint, or only of entries that were reverted later; restore a backup, or try `tetrad \
-                    chain repair`";
+        let what = "there is no checkpoint, or only of entries that were reverted later; restore a \
+                    backup, or try `tetrad chain repair`";
         Self {
             file,
             what: what.to_owned(),

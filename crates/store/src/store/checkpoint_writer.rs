@@ -23,7 +23,7 @@ use crate::{
 const KEPT: usize = 2;
 /// Each multiple of this size of a checkpoint, in bytes, demands as many times the growth of the
 /// log before the next one, so that a large state is not written many times over for few changes.
-const LARGE: u64 = 256 << 20;
+const LARGE_CHECKPOINT_BYTES: u64 = 256 << 20;
 
 /// A thread that writes one checkpoint at a time.
 pub struct CheckpointWriter {
@@ -73,14 +73,19 @@ impl CheckpointWriter {
         let thread = thread::Builder::new()
             .name("checkpoints".to_owned())
             .spawn(move || {
-                for Work { checkpoint, truncated } in offered {
+                for work in offered {
                     let truncations = truncations_so_far.lock();
-                    if truncated != *truncations {
+                    if work.truncated != *truncations {
                         continue;
                     }
-                    match write(&*directory, identity, &*log, &history, &checkpoint) {
+                    match write(&*directory, identity, &*log, &history, &work.checkpoint) {
                         Ok(bytes) => written.store(bytes, Ordering::Relaxed),
-                        Err(error) => tracing::error!(%error, "failed to write a checkpoint; the next start takes longer"),
+                        Err(error) => {
+                            tracing::error!(
+                                %error,
+                                "failed to write a checkpoint; the next start takes longer"
+                            );
+                        }
                     }
                 }
             })?;
@@ -159,7 +164,7 @@ impl CheckpointWriter {
 
 /// Returns the growth of the log after which the successor of a checkpoint of `size` bytes is due.
 fn growth_before(size: u64, growth: u64) -> u64 {
-    growth.saturating_mul((size / LARGE).max(1))
+    growth.saturating_mul((size / LARGE_CHECKPOINT_BYTES).max(1))
 }
 
 /// Returns the size of the newest checkpoint in bytes, or 0 if there is none, or it cannot be
@@ -230,10 +235,14 @@ mod tests {
     #[test]
     fn checkpoints_become_rarer_as_they_become_larger() {
         assert_eq!(growth_before(0, 32 << 20), 32 << 20);
-        assert_eq!(growth_before(2 * LARGE - 1, 32 << 20), 32 << 20);
+        assert_eq!(
+            growth_before(2 * LARGE_CHECKPOINT_BYTES - 1, 32 << 20),
+            32 << 20
+        );
 
         for large in [2, 40] {
-            let bytes_per_byte_of_log = (large * LARGE) / growth_before(large * LARGE, 32 << 20);
+            let bytes_per_byte_of_log = (large * LARGE_CHECKPOINT_BYTES)
+                / growth_before(large * LARGE_CHECKPOINT_BYTES, 32 << 20);
             assert_eq!(bytes_per_byte_of_log, 8);
         }
 

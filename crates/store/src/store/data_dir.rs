@@ -111,7 +111,11 @@ impl DataDir {
             _lock: lock,
         };
         if let Err(error) = own.remove_drafts() {
-            tracing::warn!(%error, directory = %path.display(), "failed to remove unfinished drafts");
+            tracing::warn!(
+                %error,
+                directory = %path.display(),
+                "failed to remove unfinished drafts"
+            );
         }
         Ok(own)
     }

@@ -38,7 +38,7 @@ pub enum Found {
 /// Size from which on entries are read and decoded one at a time, in bytes: decoded, a block takes
 /// several times the memory of its encoding, and many readers of one block wait for the first
 /// instead of decoding it as well.
-const LARGE: usize = 256 << 10;
+const LARGE_ENTRY_BYTES: usize = 256 << 10;
 
 /// The index of the log. The chain's writer adds entries; any thread may read. Reading takes a lock
 /// only to list the parts to search.
@@ -51,7 +51,7 @@ pub struct History {
     tables: RwLock<Tables>,
     /// A cache of recently read blocks.
     recent: Mutex<RecentBlocks>,
-    /// Held while a [large](LARGE) entry is read and decoded.
+    /// Held while a [large](LARGE_ENTRY_BYTES) entry is read and decoded.
     reading: Mutex<()>,
     /// The oldest usable checkpoint, as long as a reader holds it.
     beginning: Mutex<Weak<Checkpoint>>,
@@ -397,7 +397,6 @@ impl History {
         }
 
         let _turn = self.turn(height);
-
         let truncations = {
             let recent = self.recent.lock();
             // Another reader may have read it in the meantime.
@@ -416,7 +415,10 @@ impl History {
 
     /// Waits for the turn to read the entry at a height, if it is large or of unknown size.
     fn turn(&self, height: u64) -> Option<MutexGuard<'_, ()>> {
-        let is_small = self.log.size(height).is_some_and(|size| size < LARGE);
+        let is_small = self
+            .log
+            .size(height)
+            .is_some_and(|size| size < LARGE_ENTRY_BYTES);
         (!is_small).then(|| self.reading.lock())
     }
 
@@ -496,11 +498,13 @@ impl History {
     ) -> impl Iterator<Item = Result<Arc<Block>, LogError>> + '_ {
         let key = StateKey::of(&address, Part::Fields);
         let mut below = u64::MAX;
+
         let heights = std::iter::from_fn(move || {
             let height = self.version(key, below, u64::MAX).transpose()?;
             below = height.as_ref().copied().unwrap_or_default();
             Some(height)
         });
+
         heights.filter_map(
             move |height| match height.and_then(|height| self.block_at(height)) {
                 Ok(block) => block.filter(|block| block.number() < before).map(Ok),
@@ -657,8 +661,8 @@ impl History {
     }
 }
 
-/// Opens the part of the index that begins at a height, if it is intact and matches a log with `end`
-/// entries.
+/// Opens the part of the index that begins at height `first`, if it is intact and matches a log
+/// with `end` entries.
 fn usable_part(
     storage: &dyn Storage,
     log: &dyn ReadLog,
@@ -683,6 +687,7 @@ fn rebuilt_part(
     let mut part = ActiveIndex::starting_at(heights.start);
     let count = heights.end - heights.start;
     let entries = log.stream(heights.start)?.take(count as usize);
+
     for decoded in decode_ahead(Box::new(entries), count)? {
         let DecodedEntry { entry, size, .. } = decoded?;
         part.insert(&entry, size);

@@ -146,7 +146,11 @@ mod tests {
                     );
                     let leads = before.iter().all(|own| counting.contains(own))
                         && counting.range(..height as u64).all(|own| before.contains(own));
-                    prop_assert_eq!(reverts.leads(height as u64, end as u64), leads, "from {} to {}", height, end);
+                    prop_assert_eq!(
+                        reverts.leads(height as u64, end as u64),
+                        leads,
+                        "from {} to {}", height, end
+                    );
                 }
             }
         }

@@ -68,8 +68,8 @@ impl Mark {
     fn describe(&self, storage: &dyn Storage) -> String {
         match self {
             Self::Unreadable => format!(
-                "a copy into this directory was interrupted before it changed anything: repeat it, or remove {NAME} to \
-                 leave everything as it was"
+                "a copy into this directory was interrupted before it changed anything: repeat it, \
+                 or remove {NAME} to leave everything as it was"
             ),
             Self::Progress(CopyProgress { command, aside, .. }) => {
                 let aside = aside.as_ref().map(|folder| {
@@ -81,7 +81,8 @@ impl Mark {
                     _ => ", or remove the directory",
                 };
                 format!(
-                    "`tetrad chain {command}` was interrupted, and the chain is incomplete: repeat the command{other}{}",
+                    "`tetrad chain {command}` was interrupted, and the chain is incomplete: repeat \
+                     the command{other}{}",
                     aside.unwrap_or_default()
                 )
             }

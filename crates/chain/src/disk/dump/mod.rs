@@ -78,7 +78,8 @@ pub enum DumpError {
     TooLate(u64, u64),
     /// The chain has a data directory, which cannot change to another chain.
     #[error(
-        "a chain in a data directory cannot become another one; load the dump into a node without --data-dir"
+        "a chain in a data directory cannot become another one; load the dump into a node without \
+         --data-dir"
     )]
     Recorded,
     /// The state could not be changed.

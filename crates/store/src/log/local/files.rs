@@ -261,7 +261,10 @@ impl LogFiles {
 
     fn keep_offsets(&self, segment: &Segment) {
         if let Err(error) = write_offsets(&*self.storage, segment.first, &segment.offsets) {
-            tracing::warn!(%error, "failed to write the offsets of a segment; reading from it is slow");
+            tracing::warn!(
+                %error,
+                "failed to write the offsets of a segment; reading from it is slow"
+            );
         }
     }
 }

@@ -112,7 +112,6 @@ impl LogStore for LocalLogs {
                     extent.reverts.push((stored.height, to));
                 }
             }
-
             extent.heights.end = segment.end();
 
             // A torn end of the last segment is the rest of an append that was never acknowledged.

@@ -277,7 +277,8 @@ fn malformed(error: Malformed) -> String {
 
 fn foreign(expected: &ChainIdentity, found: &ChainIdentity) -> String {
     format!(
-        "belongs to another chain (chain id {}, first block {}; expected chain id {}, first block {})",
+        "belongs to another chain (chain id {}, first block {}; expected chain id {}, first block \
+         {})",
         found.chain_id, found.genesis, expected.chain_id, expected.genesis
     )
 }

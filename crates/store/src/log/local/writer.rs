@@ -175,7 +175,10 @@ impl LocalLog {
             self.newest.first,
             &self.files.positions.read().offsets,
         ) {
-            tracing::warn!(%error, "failed to write the offsets of a segment; they are written when it is read");
+            tracing::warn!(
+                %error,
+                "failed to write the offsets of a segment; they are written when it is read"
+            );
         }
 
         let mut positions = self.files.positions.write();
