@@ -376,6 +376,14 @@ impl Chain {
         Ok(self.shared.leadership.borrow().leads)
     }
 
+    /// Returns whether a transaction of this node's pool is executable.
+    fn is_ready(&self, pooled: &Arc<Pooled>) -> bool {
+        self.pool()
+            .content_of(pooled.transaction.sender)
+            .iter()
+            .any(|(own, is_ready)| *is_ready && Arc::ptr_eq(own, pooled))
+    }
+
     /// Waits until a transaction that is already in this node's pool, or in a block, is
     /// acknowledged.
     pub async fn settled_again(&self, hash: B256) -> Result<Settled, SubmitError> {
@@ -395,13 +403,7 @@ impl Chain {
                 return Err(SubmitError::NotLeading);
             };
 
-            let sender = pooled.transaction.sender;
-            let is_ready = self
-                .pool()
-                .content_of(sender)
-                .iter()
-                .any(|(other, is_ready)| *is_ready && Arc::ptr_eq(other, &pooled));
-            let waits = self.mining() != Mining::Instant || !is_ready;
+            let waits = self.mining() != Mining::Instant || !self.is_ready(&pooled);
             if waits || Instant::now() >= deadline {
                 let leads = self.keep_as_leader(&**peers, &pooled).await?;
                 return if leads {

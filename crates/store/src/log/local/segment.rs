@@ -181,7 +181,7 @@ impl Segment {
     }
 
     fn move_rest(&self, storage: &dyn Storage, aside: &str) -> io::Result<()> {
-        // The copy is on disk before the original is truncated.
+        // The copy is synced before the original is truncated.
         let copy = storage.create(aside)?;
         copy.write_at(&self.bytes[self.length as usize..], 0)?;
         copy.sync()?;
