@@ -58,13 +58,13 @@ impl Default for Budget {
 impl Budget {
     /// A budget of this number of bytes.
     pub fn new(bytes: usize) -> Self {
-        let (total, used, released) = (bytes.max(1), AtomicUsize::new(0), Notify::new());
+        let shared = Shared {
+            total: bytes.max(1),
+            used: AtomicUsize::new(0),
+            released: Notify::new(),
+        };
         Self {
-            shared: Arc::new(Shared {
-                total,
-                used,
-                released,
-            }),
+            shared: Arc::new(shared),
             reserved: 0,
         }
     }
@@ -127,6 +127,7 @@ impl Budget {
         if bytes <= UNCOUNTED || wanted <= held.bytes {
             return true;
         }
+
         let more = wanted - held.bytes;
         let take = |used: usize| Some(used + more).filter(|used| self.permits(wanted, *used));
         let taken = self
@@ -134,6 +135,7 @@ impl Budget {
             .used
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, take)
             .is_ok();
+
         if taken {
             held.bytes = wanted;
             held.from = Some(self.shared.clone());
@@ -152,6 +154,7 @@ impl Budget {
     pub fn merge(&self, held: &mut Held, mut other: Held) -> bool {
         let used = self.shared.used.load(Ordering::Relaxed);
         let fits = other.is_nothing() || self.permits(held.bytes + other.bytes, used);
+
         if fits && !other.is_nothing() {
             held.bytes += std::mem::take(&mut other.bytes);
             held.from = Some(self.shared.clone());

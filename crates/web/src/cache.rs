@@ -63,11 +63,10 @@ pub fn entity_tag(body: &[u8]) -> ETag {
 impl Rendered {
     /// A body, rendered at `now_ms` in milliseconds since the Unix epoch.
     pub fn new(body: String, now_ms: u64) -> Self {
-        let (first, served) = (Variant::new(body), AtomicBool::new(false));
         Self {
-            first,
+            first: Variant::new(body),
             again: None,
-            served,
+            served: AtomicBool::new(false),
             rendered_ms: now_ms,
             is_shared: true,
         }
@@ -101,6 +100,7 @@ impl Rendered {
             .as_ref()
             .filter(|_| repeated)
             .unwrap_or(&self.first);
+
         let unchanged = self.is_known(request);
         let body = if unchanged {
             Bytes::new()
@@ -112,12 +112,14 @@ impl Rendered {
         } else {
             Response::new(Body::from(body))
         };
+
         let modified = (self.rendered_ms / 1_000).min((now_ms / 1_000).saturating_sub(1));
         let headers = response.headers_mut();
         headers.typed_insert(variant.etag.clone());
         headers.typed_insert(Age::from_secs(
             now_ms.saturating_sub(self.rendered_ms) / 1_000,
         ));
+
         // Typed headers would take twice as long to format these. Both are ASCII, so that the
         // conversion cannot fail.
         let mut set = |name, text: String| {
@@ -136,6 +138,7 @@ impl Rendered {
             header::LAST_MODIFIED,
             httpdate::fmt_http_date(UNIX_EPOCH + Duration::from_secs(modified)),
         );
+
         if unchanged {
             *response.status_mut() = StatusCode::NOT_MODIFIED;
         } else {
@@ -144,6 +147,7 @@ impl Rendered {
                 HeaderValue::from_static("application/json"),
             );
         }
+
         variant.body.mark(request, &mut response);
         response
     }
@@ -155,6 +159,7 @@ impl Rendered {
             let mut variants = std::iter::once(&self.first).chain(&self.again);
             return variants.any(|variant| !known.precondition_passes(&variant.etag));
         }
+
         let rendered = UNIX_EPOCH + Duration::from_secs(self.rendered_ms / 1_000);
         request
             .typed_get::<IfModifiedSince>()

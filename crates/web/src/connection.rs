@@ -28,7 +28,7 @@ use super::{
     RequestContext, RequestIds, RestError, Shutdown,
     answer::CountedBody,
     compression::Negotiation,
-    flow::Watched,
+    flow::{StreamBytes, Watched},
     listener::AcceptedStream,
     preface::{self, Resumed},
     shared_stream::SharedStream,
@@ -83,6 +83,7 @@ impl Requests {
             client,
             flow: self.flow.clone(),
         };
+
         let is_stream = request.version() == Version::HTTP_2;
         let mut own_bytes = None;
         if is_stream {
@@ -122,7 +123,23 @@ impl Requests {
             return Ok(abandoned().map(ready));
         };
 
-        // Closing the connection while the client still sends would lose the response.
+        self.discard_rest(&mut response).await;
+
+        let mut counted = CountedBody::count(response, self.flow.budget()).await;
+        if !negotiation.changes_nothing() {
+            counted = negotiation.apply(counted, self.flow.budget()).await;
+        }
+
+        if !is_stream {
+            return Ok(counted.map(ready));
+        }
+
+        Ok(self.hold_stream_bytes(counted, own_bytes).map(ready))
+    }
+
+    /// Reads what the client still sends of the request. Closing the connection meanwhile would
+    /// lose the response.
+    async fn discard_rest(&self, response: &mut Response) {
         if let Some(rest) = self.flow.take_rest()
             && !Box::pin(rest.discard()).await
         {
@@ -130,24 +147,26 @@ impl Requests {
                 .headers_mut()
                 .insert(header::CONNECTION, HeaderValue::from_static("close"));
         }
-        let mut counted = CountedBody::count(response, self.flow.budget()).await;
-        if !negotiation.changes_nothing() {
-            counted = negotiation.apply(counted, self.flow.budget()).await;
-        }
-        if !is_stream {
-            return Ok(counted.map(ready));
-        }
+    }
 
-        let waiting = Pieces::waiting_bytes(counted.body());
+    /// Counts the bytes of a response that wait to be sent on an HTTP/2 stream; those of a short
+    /// one were counted with the request. Without room, the response is a refusal.
+    fn hold_stream_bytes(
+        &self,
+        response: Response<CountedBody>,
+        own_bytes: Option<StreamBytes>,
+    ) -> Response<CountedBody> {
+        let waiting = Pieces::waiting_bytes(response.body());
         let stream_bytes = if waiting <= SHORT_RESPONSE {
             own_bytes
         } else {
             self.flow.add_stream_bytes(waiting)
         };
-        Ok(match stream_bytes {
-            Some(bytes) => counted.map(|body| ready(body.with_stream_bytes(bytes))),
-            None => no_room().map(ready),
-        })
+
+        match stream_bytes {
+            Some(bytes) => response.map(|body| body.with_stream_bytes(bytes)),
+            None => no_room(),
+        }
     }
 
     async fn respond(&self, request: Request<IncomingBody>) -> Result<Response, Infallible> {
@@ -155,6 +174,8 @@ impl Requests {
         if let Some(refusal) = self.hosts.refusal(&request, &self.permitted_host) {
             return named.answer(async { refusal }).await;
         }
+
+        // Faults are injected by the router, so the fast path is not used while they are active.
         let request = match self
             .front
             .fast
@@ -167,9 +188,11 @@ impl Requests {
                 Err(request) => *request,
             },
         };
+
         let mut request = request.map(Body::new);
         request.extensions_mut().insert(self.peer);
         request.extensions_mut().insert(self.slot.clone());
+
         let router = self.front.router.clone();
         let answer = named.answer(async {
             let Ok(answer) = router.oneshot(request).await;
@@ -204,10 +227,12 @@ fn head_bytes<B>(request: &Request<B>) -> usize {
         .headers()
         .iter()
         .map(|(name, value)| name.as_str().len() + value.len() + FIELD);
+
     let target = request
         .uri()
         .path_and_query()
         .map_or(0, |target| target.as_str().len());
+
     fields.sum::<usize>() + target
 }
 
@@ -264,6 +289,7 @@ impl Connection {
             looked = timeout(self.limits.header_timeout, preface::look(stream)) => looked,
             () = self.shutdown.begun() => return,
         };
+
         match looked {
             Ok(Ok((stream, true))) => self.http2::<Resumed<S>>(stream).await,
             Ok(Ok((stream, false))) => self.http1::<Resumed<S>>(stream).await,
@@ -284,6 +310,7 @@ impl Connection {
             .max_buf_size(BUFFER)
             .serve_connection(TokioIo::new(stream), self.service(|body| body))
             .with_upgrades();
+
         let mut connection = pin!(connection);
         let ended = tokio::select! {
             ended = connection.as_mut() => ended,
@@ -310,6 +337,7 @@ impl Connection {
             patience: self.limits.write_timeout,
             flow: self.requests.flow.clone(),
         };
+
         let connection = hyper::server::conn::http2::Builder::new(streams)
             .timer(TokioTimer::new())
             .keep_alive_interval(silence)
@@ -320,6 +348,7 @@ impl Connection {
             .max_send_buf_size(PIECE)
             .initial_connection_window_size(CONNECTION_WINDOW)
             .serve_connection(TokioIo::new(stream), self.service(Pieces::of));
+
         let mut connection = pin!(connection);
         let ended = tokio::select! {
             ended = connection.as_mut() => ended,

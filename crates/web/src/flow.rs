@@ -126,6 +126,7 @@ impl Flow {
         if sum > self.budget().bytes() || !self.budget().try_grow(&mut total.held, sum) {
             return None;
         }
+
         total.bytes = sum;
         Some(StreamBytes {
             flow: self.clone(),
@@ -167,6 +168,7 @@ impl Flow {
         if !self.has_rest.load(Ordering::Acquire) {
             return None;
         }
+
         self.has_rest.store(false, Ordering::Relaxed);
         self.rest.lock().take()
     }
@@ -232,10 +234,12 @@ impl Watched {
         if self.flow.upgraded.load(Ordering::Relaxed) {
             return written;
         }
+
         self.flow.note_blocked();
         let stalled = self
             .stalled
             .get_or_insert_with(|| Box::pin(sleep(self.patience)));
+
         ready!(stalled.as_mut().poll(context));
         Poll::Ready(Err(io::Error::new(
             io::ErrorKind::TimedOut,
@@ -249,6 +253,7 @@ impl Watched {
         if unread < STEP {
             return Poll::Ready(Ok(()));
         }
+
         loop {
             if self
                 .flow
@@ -259,6 +264,7 @@ impl Watched {
                 self.waiting = None;
                 return Poll::Ready(Ok(()));
             }
+
             let (retry, since) = self
                 .waiting
                 .get_or_insert_with(|| (Box::pin(sleep(RETRY)), Instant::now()));
@@ -268,6 +274,7 @@ impl Watched {
                     "no room for the message",
                 )));
             }
+
             ready!(retry.as_mut().poll(context));
             retry.as_mut().reset(Instant::now() + RETRY);
         }
@@ -284,6 +291,7 @@ impl AsyncRead for Watched {
             return Pin::new(&mut self.stream).poll_read(context, out);
         }
         ready!(self.poll_room(context))?;
+
         let before = out.filled().len();
         ready!(Pin::new(&mut self.stream).poll_read(context, out))?;
         self.flow

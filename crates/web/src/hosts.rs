@@ -73,12 +73,16 @@ impl Hosts {
         let Self::Listed(listed) = self else {
             return None;
         };
+
         let headers = || request.headers().get_all(header::HOST).iter();
+
         // HTTP/2, and requests to a proxy, have the name in the URI.
         let authority = request
             .uri()
             .authority()
             .map(|authority| authority.as_str().as_bytes());
+
+        // A connection's requests nearly always name the same host, so one comparison suffices.
         if authority.is_none()
             && permitted
                 .get()
@@ -86,6 +90,7 @@ impl Hosts {
         {
             return None;
         }
+
         let mut names = headers().map(HeaderValue::as_bytes).chain(authority);
         let Some(foreign) = names.find(|host| !is_permitted(host, listed)) else {
             if let Some(value) = headers().next() {
@@ -93,6 +98,7 @@ impl Hosts {
             }
             return None;
         };
+
         let shown: String = String::from_utf8_lossy(foreign)
             .chars()
             .take(SHOWN)
@@ -101,6 +107,7 @@ impl Hosts {
             host = shown,
             "a request by a name that is not in allowed-hosts was refused"
         );
+
         let text = format!(
             "host `{shown}` is not allowed: add its name to allowed-hosts if it is this node's\n"
         );
@@ -140,6 +147,7 @@ fn is_permitted(host: &[u8], listed: &[HostName]) -> bool {
     let Ok(host) = std::str::from_utf8(host) else {
         return false;
     };
+
     let name = match host.rsplit_once(':') {
         Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,
         _ => host,
@@ -166,6 +174,7 @@ fn is_loopback(name: &str) -> bool {
     let Some(at) = name.len().checked_sub(LOOPBACK.len()) else {
         return false;
     };
+
     let (before, end) = name.split_at(at);
     end.eq_ignore_ascii_case(LOOPBACK) && (before.is_empty() || before.ends_with(b"."))
 }

@@ -58,14 +58,17 @@ pub fn listen(address: SocketAddr, send_buffer: Option<u32>) -> io::Result<TcpLi
     } else {
         TcpSocket::new_v6()
     }?;
+
     // As in the standard library, so that a restarted node can bind the port again. On Windows the
     // option has another meaning.
     if cfg!(unix) {
         socket.set_reuseaddr(true)?;
     }
+
     if let Some(bytes) = send_buffer {
         socket.set_send_buffer_size(bytes)?;
     }
+
     socket.bind(address)?;
     socket.listen(BACKLOG)
 }
@@ -154,14 +157,17 @@ pub async fn serve(
     } else {
         hosts
     };
+
     loop {
         let Ok(permit) = permits.clone().acquire_owned().await else {
             return;
         };
+
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
             () = shutdown.begun() => return,
         };
+
         match accepted {
             Ok((stream, peer)) => {
                 let slot = ConnectionSlot(Arc::new(permit));
@@ -169,6 +175,7 @@ pub async fn serve(
                     address: peer,
                     connection: CONNECTIONS.fetch_add(1, Ordering::Relaxed),
                 };
+
                 let requests = Arc::new(Requests {
                     peer,
                     slot,

@@ -31,6 +31,7 @@ impl<T: Clone + Send + Sync + 'static> MadeOnce<T> {
         if let Some(made) = self.0.get() {
             return Some(made.clone());
         }
+
         let cell = self.0.clone();
         let making = tokio::spawn(async move {
             let made = cell
@@ -38,6 +39,7 @@ impl<T: Clone + Send + Sync + 'static> MadeOnce<T> {
                 .await;
             made.ok().cloned()
         });
+
         making.await.ok().flatten()
     }
 }

@@ -34,8 +34,10 @@ pub(super) async fn look<S: AsyncRead + Unpin>(mut stream: S) -> io::Result<(Res
         if stream.read_buf(&mut begun).await? == 0 {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
+
         let compared = begun.len().min(PREFACE.len());
         let alike = begun[..compared] == PREFACE[..compared];
+
         if !alike || compared == PREFACE.len() {
             return Ok((
                 Resumed {
@@ -63,10 +65,12 @@ impl<S: AsyncRead + Unpin> AsyncRead for Resumed<S> {
         if begun.is_empty() {
             return Pin::new(stream).poll_read(context, out);
         }
+
         let rest = &begun[*given..];
         let (now, later) = rest.split_at(rest.len().min(out.remaining()));
         out.put_slice(now);
         *given += now.len();
+
         if later.is_empty() {
             *begun = Vec::new();
         }

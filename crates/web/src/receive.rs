@@ -80,6 +80,7 @@ impl IntoResponse for BodyError {
             Self::NoRoom => Some((header::RETRY_AFTER, "1")),
             Self::TooLarge(_) | Self::TooManyValues(_) | Self::TooSlow | Self::Failed(_) => None,
         };
+
         if let Some((name, value)) = header {
             response
                 .headers_mut()
@@ -147,8 +148,10 @@ async fn count_values(json: &[u8], held: &mut Held, budget: &Budget) -> Result<(
     if json.iter().filter(is_structure).count() <= FEW_JSON_VALUES {
         return Ok(());
     }
+
     check_json(json)?;
     let values = json_values(json);
+
     let room =
         values <= FEW_JSON_VALUES || budget.grow(held, json.len() + values * JSON_VALUE).await;
     if room { Ok(()) } else { Err(BodyError::NoRoom) }
@@ -214,6 +217,7 @@ where
         else {
             continue;
         };
+
         let length = first.len() + joined.len() + piece.len();
         if length > limit {
             return Err(BodyError::TooLarge(limit));
@@ -238,17 +242,17 @@ where
             }
             joined.reserve_exact(capacity - joined.len());
         }
+
         joined.extend_from_slice(&std::mem::take(&mut first));
         joined.extend_from_slice(&piece);
     }
-    Ok((
-        if joined.is_empty() {
-            first
-        } else {
-            joined.into()
-        },
-        held,
-    ))
+
+    let body = if joined.is_empty() {
+        first
+    } else {
+        joined.into()
+    };
+    Ok((body, held))
 }
 
 /// The body of a request as the connection hands it out. What nobody has read of it returns to the
@@ -289,6 +293,7 @@ impl HttpBody for IncomingBody {
         let Some(body) = &mut self.body else {
             return Poll::Ready(None);
         };
+
         let frame = ready!(Pin::new(body).poll_frame(context));
         if !matches!(frame, Some(Ok(_))) {
             self.body = None;
@@ -335,12 +340,14 @@ impl UnreadBody {
         if !self.may_read {
             return false;
         }
+
         let reading = async {
             let mut left = MAX_DISCARDED;
             // A client that pauses is already waiting for the response.
             while let Ok(frame) = timeout(PAUSE, self.body.frame()).await {
                 let Some(frame) = frame else { return true };
                 let Ok(frame) = frame else { return false };
+
                 let length = frame.data_ref().map_or(0, |data| data.len() as u64);
                 let Some(rest) = left.checked_sub(length) else {
                     return false;
@@ -349,6 +356,7 @@ impl UnreadBody {
             }
             false
         };
+
         timeout(DISCARD_TIMEOUT, reading).await.unwrap_or(false)
     }
 }

@@ -174,12 +174,12 @@ impl IntoResponse for RestError {
         if let Self::Internal(what) = &self {
             tracing::error!(%what, "a REST request failed");
         }
-        let (message, timestamp) = (self.to_string(), SystemClock.now_ms());
+
         let body = ErrorBody {
             success: false,
-            message,
+            message: self.to_string(),
             error: self.code(),
-            timestamp,
+            timestamp: SystemClock.now_ms(),
         };
         let mut response = (
             self.status(),
@@ -187,6 +187,7 @@ impl IntoResponse for RestError {
             Json(body),
         )
             .into_response();
+
         match self {
             Self::TooManyRequests { retry_after, .. } | Self::QuotaExceeded { retry_after, .. } => {
                 response
@@ -223,6 +224,7 @@ impl IntoResponse for RestError {
             | Self::Unavailable(_)
             | Self::OutOfFunds(_) => {}
         }
+
         response
     }
 }

@@ -43,14 +43,13 @@ pub(super) struct Streams {
 impl<F: Future<Output: Send> + Send + 'static> Executor<F> for Streams {
     fn execute(&self, stream: F) {
         let progress = Arc::<AtomicU64>::default();
-        let (patience, flow) = (self.patience, self.flow.clone());
         let stream = Box::pin(PROGRESS.scope(progress.clone(), stream));
         tokio::spawn(WatchedStream {
             stream,
             progress,
             seen: 0,
-            patience,
-            flow,
+            patience: self.patience,
+            flow: self.flow.clone(),
             waiting: None,
         });
     }
@@ -74,15 +73,18 @@ impl<F: Future> Future for WatchedStream<F> {
         if self.stream.as_mut().poll(context).is_ready() {
             return Poll::Ready(());
         }
+
         let progress = self.progress.load(Ordering::Relaxed);
         if progress != self.seen {
             self.seen = progress;
             self.waiting = None;
         }
+
         // There is no response yet.
         if progress == 0 {
             return Poll::Pending;
         }
+
         let patience = self.patience;
         loop {
             ready!(
@@ -91,6 +93,7 @@ impl<F: Future> Future for WatchedStream<F> {
                     .as_mut()
                     .poll(context)
             );
+
             // On a slow connection, a stream waits for all others.
             if !self.flow.was_blocked_within(patience) {
                 // Dropping the stream resets it.
@@ -170,6 +173,7 @@ impl Pieces {
             .upper()
             .is_some_and(|length| length <= SHORT_RESPONSE as u64);
         let ends_at_once = is_short && counted.as_ref().is_none_or(StreamBytes::is_uncounted);
+
         let progress = PROGRESS.try_with(Arc::clone).ok();
         let unsent = Arc::new(Unsent {
             count: AtomicUsize::new(0),
@@ -212,12 +216,14 @@ impl HttpBody for Pieces {
                 end => self.end = Some(end),
             }
         }
+
         if self.end.is_some() {
             if !self.ends_at_once {
                 ready!(self.unsent.poll_none(context));
             }
             return Poll::Ready(self.end.take().flatten());
         }
+
         self.unsent.note_progress();
         let length = self.rest.len().min(PIECE);
         // A copy, so that a queued piece does not keep the whole response and its share of the
@@ -228,16 +234,19 @@ impl HttpBody for Pieces {
         } else {
             self.rest.slice(length..)
         };
+
         // A body that ends at once has one piece.
         let counted = if self.ends_at_once {
             self.counted.take()
         } else {
             None
         };
+
         let piece = match counted {
             Some(counted) => attached(piece, counted),
             None => attached(piece, UnsentPiece::new(&self.unsent)),
         };
+
         Poll::Ready(Some(Ok(Frame::data(piece))))
     }
 
@@ -248,6 +257,7 @@ impl HttpBody for Pieces {
     fn size_hint(&self) -> SizeHint {
         let rest = self.rest.len() as u64;
         let of_body = self.body.size_hint();
+
         let mut hint = SizeHint::new();
         hint.set_lower(of_body.lower() + rest);
         if let Some(upper) = of_body.upper() {

@@ -70,15 +70,14 @@ impl WebSockets {
         shutdown: Shutdown,
     ) -> Self {
         let slots = limits.per_client.map(ClientSlots::new);
-        let (open, cut) = (Gauge::default(), Counter::default());
         Self(Arc::new(Shared {
             interface,
             fault_scope,
             limits,
             slots,
             shutdown,
-            open,
-            cut,
+            open: Gauge::default(),
+            cut: Counter::default(),
         }))
     }
 
@@ -123,6 +122,7 @@ impl WebSockets {
         begin: impl FnOnce() -> P + Send + 'static,
     ) -> Response {
         let (mut parts, _) = request.into_parts();
+
         // Checks the request. What it would serve takes messages as a whole only, so that the
         // connection is not upgraded by it.
         let upgrade = parts.extensions.get::<OnUpgrade>().cloned();
@@ -132,6 +132,7 @@ impl WebSockets {
         let Some(upgrade) = upgrade else {
             return StatusCode::UPGRADE_REQUIRED.into_response();
         };
+
         let context = RequestContext::current().unwrap_or_default();
         let slot = self
             .0
@@ -142,11 +143,13 @@ impl WebSockets {
             Ok(slot) => slot,
             Err(max) => return RestError::TooManyConnections(max).into_response(),
         };
+
         // Kept, so that the listener continues to count the connection after the upgrade.
         let connection = parts.extensions.remove::<ConnectionSlot>();
         let held = (slot, connection, self.0.open.hold());
         let flow = context.flow.clone();
         let peer = parts.extensions.get().copied().unwrap_or_default();
+
         let SocketLimits {
             max_message,
             buffer,
@@ -155,16 +158,19 @@ impl WebSockets {
         if max_message > UNCOUNTED {
             flow.count();
         }
+
         let target = self.0.fault_scope.map(|scope| {
             flow.faults()
                 .target(scope, peer, &parts.headers, &parts.uri)
         });
+
         let sockets = self.clone();
         let config = WebSocketConfig::default()
             .max_message_size(Some(max_message))
             .max_frame_size(Some(max_message))
             .read_buffer_size(buffer)
             .write_buffer_size(buffer);
+
         tokio::spawn(async move {
             let _held = held;
             let Ok(upgraded) = upgrade.await else { return };
@@ -173,6 +179,7 @@ impl WebSockets {
             let task = SocketTask::new(socket, begin(), flow, sockets).with_fault_target(target);
             context.scope(task.run()).await;
         });
+
         switching_protocols(&parts.headers)
     }
 }
@@ -183,6 +190,7 @@ fn switching_protocols(request: &HeaderMap) -> Response {
         .get(header::SEC_WEBSOCKET_KEY)
         .map_or(&[][..], HeaderValue::as_bytes);
     let accept = HeaderValue::try_from(derive_accept_key(key)).expect("base64 is a header value");
+
     let mut response = Response::new(Body::empty());
     *response.status_mut() = StatusCode::SWITCHING_PROTOCOLS;
     response.headers_mut().extend([

@@ -82,6 +82,7 @@ impl Ending {
                 "out of memory for large requests and responses",
             ),
         };
+
         Some(CloseFrame {
             code,
             reason: reason.into(),

@@ -96,14 +96,14 @@ where
 {
     pub(super) fn new(socket: S, protocol: P, flow: Arc<Flow>, sockets: WebSockets) -> Self {
         let limits = *sockets.limits();
-        let (write_timeout, shutdown) = (limits.write_timeout, sockets.shutdown());
         let wire = Wire {
             socket,
-            write_timeout,
-            shutdown,
+            write_timeout: limits.write_timeout,
+            shutdown: sockets.shutdown(),
             unreadable: false,
             delayed: VecDeque::new(),
         };
+
         Self {
             wire,
             protocol,
@@ -130,20 +130,9 @@ where
 
     async fn serve(&mut self) -> Result<Infallible, Ending> {
         if let Some(greeting) = self.protocol.greeting() {
-            self.wire
-                .send(
-                    [Ok(Some(greeting.into()))],
-                    Ending::Stalled,
-                    self.latency(),
-                    self.flow.budget(),
-                )
-                .await?;
+            self.reply(greeting.into()).await?;
         }
-        let event_missed = if P::EVERY_EVENT {
-            Ending::TooSlow
-        } else {
-            Ending::Stalled
-        };
+
         let mut answers = FuturesUnordered::new();
         let mut held_for_answers = Held::default();
         // The number of answers for which events wait.
@@ -155,9 +144,11 @@ where
         let mut begun = pin!(shutdown.begun());
         let mut cut = pin!(self.flow.faults().when_cut(self.target.clone()));
         let mut turn = 0_u32;
+
         loop {
             turn = turn.wrapping_add(1);
             let yields = turn.is_multiple_of(TURNS);
+
             let may_read =
                 answers.len() < MAX_IN_FLIGHT && self.wire.delayed.len() < MAX_DELAYED / 2;
             let reads =
@@ -166,6 +157,7 @@ where
                 // The client may have sent something in the meantime.
                 heard = Instant::now();
             }
+
             let look_again = (may_read && !reads).then(|| Instant::now() + LOOK_FOR_ROOM);
             let due = self.wire.delayed.front().map(|message| message.due);
             tokio::select! {
@@ -173,57 +165,106 @@ where
                 biased;
                 event = self.protocol.next_event(), if !yields && awaited == 0 => {
                     let event = event.ok_or(Ending::ShuttingDown)?;
-                    let latency = self.latency();
-                    let messages = self.protocol.messages(&event);
-                    self.wire.send(messages, event_missed, latency, self.flow.budget()).await?;
+                    self.send_event(event).await?;
                 }
                 () = until(due), if due.is_some() => self.wire.write_delayed().await?,
                 Some((answer, is_awaited)) = answers.next() => {
                     let answer: SocketMessage = Option::ok_or(answer, Ending::NoRoom)?;
                     if !answer.text.is_empty() {
-                        self.wire.send([Ok(Some(answer))], Ending::Stalled, self.latency(), self.flow.budget()).await?;
+                        self.reply(answer).await?;
                     }
                     awaited -= usize::from(is_awaited);
                 }
-                _ = ping.tick() => {
-                    if heard.elapsed() >= SILENCE {
-                        return Err(Ending::Silent);
-                    }
-                    let sending = self.wire.socket.send(Message::Ping(Default::default()));
-                    in_time(sending, self.wire.write_timeout, &self.wire.shutdown, Ending::Stalled).await?;
-                }
+                _ = ping.tick() => self.ping(heard).await?,
                 () = &mut begun => return Err(Ending::ShuttingDown),
                 () = &mut cut => return Err(Ending::Cut),
                 message = self.wire.socket.next(), if reads => {
                     heard = Instant::now();
-                    let mut held = self.flow.take();
-                    let Some(message) = self.read(message)? else { continue };
-                    let budget = self.flow.budget();
-                    if !budget.for_requests().grow(&mut held, message.len()).await {
-                        return Err(Ending::NoRoom);
-                    }
-                    // A message that fails has no effect.
-                    if self.flow.faults().fails(self.target.as_ref()) {
-                        return Err(Ending::Cut);
-                    }
-                    let reply = self.protocol.receive(message);
-                    let is_awaited = matches!(reply, SocketReply::BeforeEvents(_));
-                    match reply {
-                        SocketReply::Nothing => {}
-                        SocketReply::Now(reply) => {
-                            drop(held);
-                            self.wire.send([Ok(Some(reply))], Ending::Stalled, self.latency(), budget).await?;
-                        }
-                        SocketReply::Later(answer) | SocketReply::BeforeEvents(answer) => {
-                            awaited += usize::from(is_awaited);
-                            let answer = complete(answer, held, budget.clone());
-                            answers.push(answer.map(move |answer| (answer, is_awaited)));
-                        }
+                    if let Some((answer, held, is_awaited)) = self.receive(message).await? {
+                        awaited += usize::from(is_awaited);
+                        let answer = complete(answer, held, self.flow.budget().clone());
+                        answers.push(answer.map(move |answer| (answer, is_awaited)));
                     }
                 }
                 () = until(look_again), if look_again.is_some() => {}
                 () = ready(()), if yields => {}
             }
+        }
+    }
+
+    /// Writes the messages of an event.
+    async fn send_event(&mut self, event: P::Event) -> Result<(), Ending> {
+        let missed = if P::EVERY_EVENT {
+            Ending::TooSlow
+        } else {
+            Ending::Stalled
+        };
+
+        let latency = self.latency();
+        let messages = self.protocol.messages(&event);
+        self.wire
+            .send(messages, missed, latency, self.flow.budget())
+            .await
+    }
+
+    /// Writes a message that is not of an event.
+    async fn reply(&mut self, message: SocketMessage) -> Result<(), Ending> {
+        let latency = self.latency();
+        self.wire
+            .send(
+                [Ok(Some(message))],
+                Ending::Stalled,
+                latency,
+                self.flow.budget(),
+            )
+            .await
+    }
+
+    /// Sends a ping, unless the client has been silent since `heard` for too long.
+    async fn ping(&mut self, heard: Instant) -> Result<(), Ending> {
+        if heard.elapsed() >= SILENCE {
+            return Err(Ending::Silent);
+        }
+
+        let sending = self.wire.socket.send(Message::Ping(Default::default()));
+        in_time(
+            sending,
+            self.wire.write_timeout,
+            &self.wire.shutdown,
+            Ending::Stalled,
+        )
+        .await
+    }
+
+    /// Passes a message to the protocol, and sends the reply if there is one at once. Returns the
+    /// reply to wait for otherwise, with the memory of the message and whether events wait for it.
+    async fn receive(
+        &mut self,
+        message: Option<Result<Message, tungstenite::Error>>,
+    ) -> Result<Option<(BoxFuture<'static, SocketMessage>, Held, bool)>, Ending> {
+        let mut held = self.flow.take();
+        let Some(message) = self.read(message)? else {
+            return Ok(None);
+        };
+
+        let budget = self.flow.budget();
+        if !budget.for_requests().grow(&mut held, message.len()).await {
+            return Err(Ending::NoRoom);
+        }
+        // A message that fails has no effect.
+        if self.flow.faults().fails(self.target.as_ref()) {
+            return Err(Ending::Cut);
+        }
+
+        match self.protocol.receive(message) {
+            SocketReply::Nothing => Ok(None),
+            SocketReply::Now(reply) => {
+                drop(held);
+                self.reply(reply).await?;
+                Ok(None)
+            }
+            SocketReply::Later(answer) => Ok(Some((answer, held, false))),
+            SocketReply::BeforeEvents(answer) => Ok(Some((answer, held, true))),
         }
     }
 
@@ -246,6 +287,7 @@ where
                 return Err(Ending::of(&error, self.sockets.limits().max_message));
             }
         };
+
         if self
             .limiter
             .as_ref()
@@ -253,6 +295,7 @@ where
         {
             return Err(Ending::TooManyMessages);
         }
+
         match message {
             Message::Text(text) => Ok(Some(text)),
             Message::Binary(bytes) => Utf8Bytes::try_from(bytes)
@@ -272,15 +315,18 @@ where
             ?ending,
             "a WebSocket ends"
         );
+
         if matches!(ending, Ending::Lost | Ending::Cut) {
             return;
         }
+
         let Wire {
             socket,
             shutdown,
             unreadable,
             ..
         } = &mut self.wire;
+
         let closing = async {
             if frame.is_some() && socket.send(Message::Close(frame)).await.is_err() {
                 return;
@@ -294,6 +340,7 @@ where
                 sleep(CLOSING).await;
             }
         };
+
         tokio::select! {
             _ = timeout(ending.patience(), closing) => {}
             () = shutdown.begun(), if ending.is_slow() => {}
@@ -317,6 +364,7 @@ async fn complete(
 ) -> Option<SocketMessage> {
     let mut answer = answer.await;
     drop(request);
+
     let room = budget.grow(&mut answer.held, answer.text.len()).await;
     room.then_some(answer)
 }
@@ -342,6 +390,7 @@ impl<S: Sink<Message, Error = tungstenite::Error> + Unpin> Wire<S> {
         let delays = !latency.is_zero() || !self.delayed.is_empty();
         let due = Instant::now() + latency;
         let due = self.delayed.back().map_or(due, |last| due.max(last.due));
+
         // The socket buffers no more than the newest message, apart from short ones.
         let mut newest = None;
         let mut turn = Instant::now();
@@ -350,16 +399,19 @@ impl<S: Sink<Message, Error = tungstenite::Error> + Unpin> Wire<S> {
                 yield_now().await;
                 turn = Instant::now();
             }
+
             let Some(message) = message.map_err(|_| Ending::NoRoom)? else {
                 continue;
             };
             let SocketMessage { text, mut held } = message;
+
             if delays && self.delayed.len() >= MAX_DELAYED {
                 return Err(missed);
             }
             if !budget.grow(&mut held, text.len()).await {
                 return Err(Ending::NoRoom);
             }
+
             if delays {
                 self.delayed.push_back(DelayedMessage {
                     due,
@@ -372,6 +424,7 @@ impl<S: Sink<Message, Error = tungstenite::Error> + Unpin> Wire<S> {
                 newest = Some(held);
             }
         }
+
         if newest.is_some() {
             self.flush(missed).await
         } else {
@@ -398,23 +451,14 @@ impl<S: Sink<Message, Error = tungstenite::Error> + Unpin> Wire<S> {
     /// Writes a message, in frames. Ends with `missed` if the client does not take all of them in
     /// time.
     async fn write(&mut self, text: Utf8Bytes, missed: Ending) -> Result<(), Ending> {
-        let (socket, write_timeout) = (&mut self.socket, self.write_timeout);
+        let write_timeout = self.write_timeout;
         if text.len() <= FRAME {
-            return in_time(
-                socket.feed(Message::Text(text)),
-                write_timeout,
-                &self.shutdown,
-                missed,
-            )
-            .await;
+            let writing = self.socket.feed(Message::Text(text));
+            return in_time(writing, write_timeout, &self.shutdown, missed).await;
         }
-        in_time(
-            feed_frames(socket, text.into()),
-            write_timeout,
-            &self.shutdown,
-            missed,
-        )
-        .await
+
+        let writing = feed_frames(&mut self.socket, text.into());
+        in_time(writing, write_timeout, &self.shutdown, missed).await
     }
 
     async fn flush(&mut self, missed: Ending) -> Result<(), Ending> {
@@ -451,11 +495,13 @@ async fn in_time(
     missed: Ending,
 ) -> Result<(), Ending> {
     let lost = |_| Ending::Lost;
+
     let mut writing = pin!(writing);
     // The system nearly always takes the message at once.
     if let Some(written) = writing.as_mut().now_or_never() {
         return written.map_err(lost);
     }
+
     let mut shutdown = shutdown.clone();
     tokio::select! {
         written = timeout(write_timeout, writing) => written.map_err(|_| missed)?.map_err(lost),
