@@ -13,9 +13,12 @@ const TO_EPOCH: u64 = 719_468;
 
 /// Returns seconds since the Unix epoch as `2026-11-20T12:00:00Z` (RFC 3339).
 pub fn rfc3339(seconds: u64) -> String {
-    let (days, second) = (seconds / DAY + TO_EPOCH, seconds % DAY);
+    let days = seconds / DAY + TO_EPOCH;
+    let second = seconds % DAY;
+
     // Years are counted from March, so that the odd day is the last of a year.
-    let (era, day) = (days / ERA, days % ERA);
+    let era = days / ERA;
+    let day = days % ERA;
     let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
     let day_of_year = day - (365 * year + year / 4 - year / 100);
     let shifted = (5 * day_of_year + 2) / 153;
@@ -26,7 +29,10 @@ pub fn rfc3339(seconds: u64) -> String {
         shifted - 9
     };
     let year = era * 400 + year + u64::from(month <= 2);
-    let (hour, minute, second) = (second / 3_600, second / 60 % 60, second % 60);
+
+    let hour = second / 3_600;
+    let minute = second / 60 % 60;
+    let second = second % 60;
     format!("{year:04}-{month:02}-{day_of_month:02}T{hour:02}:{minute:02}:{second:02}Z")
 }
 

@@ -7,9 +7,10 @@ pub fn with_causes(error: &dyn std::error::Error) -> String {
     causes
         .map(|cause| cause.to_string())
         .fold(error.to_string(), |text, cause| {
-            match text.contains(&cause) {
-                true => text,
-                false => format!("{text}: {cause}"),
+            if text.contains(&cause) {
+                text
+            } else {
+                format!("{text}: {cause}")
             }
         })
 }

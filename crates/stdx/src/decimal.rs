@@ -74,6 +74,7 @@ pub fn parse(text: &str, decimals: u8) -> Option<u128> {
         Some((number, exponent)) => (number, exponent.parse::<i64>().ok()?),
         None => (text, 0),
     };
+
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
     let is_number = |digits: &str| digits.bytes().all(|digit| digit.is_ascii_digit());
     if whole.is_empty()
@@ -83,25 +84,27 @@ pub fn parse(text: &str, decimals: u8) -> Option<u128> {
     {
         return None;
     }
+
     // The number of digits before the cut.
     let places = i64::try_from(whole.len())
         .ok()?
         .checked_add(exponent)?
         .checked_add(decimals.into())?;
+
     let all = [whole, fraction].concat();
     let digits = all.trim_start_matches('0');
     let kept = places - (all.len() - digits.len()) as i64;
+
     if digits.is_empty() || kept <= 0 {
         return Some(0);
     }
     if kept > MAX_EXPONENT {
         return None;
     }
+
     let kept = kept as usize;
-    let (taken, zeros) = (
-        &digits[..kept.min(digits.len())],
-        kept.saturating_sub(digits.len()),
-    );
+    let taken = &digits[..kept.min(digits.len())];
+    let zeros = kept.saturating_sub(digits.len());
     format!("{taken}{:0<zeros$}", "").parse().ok()
 }
 

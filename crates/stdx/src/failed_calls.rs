@@ -58,6 +58,7 @@ impl FailedCall {
             .as_ref()
             .and_then(|call| serde_json::from_str(call.get()).ok())
             .unwrap_or_default();
+
         let text = |name: &str| call.get(name).and_then(Value::as_str);
         let address = |name| text(name).and_then(|text| text.parse().ok());
         let input = text("input")
@@ -82,11 +83,13 @@ impl FailedCall {
                 *part = None;
             }
         }
+
         if let Some(data) = &mut self.data
             && data.len() > MAX_DATA
         {
             *data = Bytes::copy_from_slice(&data[..MAX_DATA]);
         }
+
         for text in [Some(&mut self.message), self.reason.as_mut()]
             .into_iter()
             .flatten()
@@ -96,6 +99,7 @@ impl FailedCall {
                 .find(|at| text.is_char_boundary(*at));
             text.truncate(end.unwrap_or_default());
         }
+
         self
     }
 
@@ -106,6 +110,7 @@ impl FailedCall {
             &self.state_overrides,
             &self.block_overrides,
         ];
+
         let json: usize = parts
             .into_iter()
             .flatten()
@@ -159,10 +164,12 @@ impl FailedCalls {
         let call = Arc::new(call.bounded());
         // There may be no subscribers.
         let _ = self.0.events.send(call.clone());
+
         let mut kept = self.0.kept.lock();
         let (calls, bytes) = &mut *kept;
         *bytes += call.bytes();
         calls.push_back(call);
+
         while calls.len() > MAX_CALLS || *bytes > MAX_BYTES {
             let Some(oldest) = calls.pop_front() else {
                 return;
@@ -176,10 +183,12 @@ impl FailedCalls {
         let since = self.now_ms().saturating_sub(LIFETIME_MS);
         let mut kept = self.0.kept.lock();
         let (calls, bytes) = &mut *kept;
+
         while let Some(oldest) = calls.front().filter(|call| call.time_ms < since) {
             *bytes -= oldest.bytes();
             calls.pop_front();
         }
+
         calls.iter().rev().cloned().collect()
     }
 

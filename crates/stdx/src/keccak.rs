@@ -54,6 +54,7 @@ impl Messages {
                 encode(item, &mut self.bytes);
                 self.ends.push(self.bytes.len());
             }
+
             let message = |at: usize| {
                 &self.bytes[at.checked_sub(1).map_or(0, |before| self.ends[before])..self.ends[at]]
             };
@@ -81,6 +82,7 @@ fn hash_with<'a>(
     mut found: impl FnMut(usize, B256),
 ) {
     let is_apart = |(_, message): &(usize, &[u8])| permutation.is_none() || message.len() > LONGEST;
+
     let messages = messages.enumerate();
     messages
         .clone()
@@ -107,13 +109,16 @@ fn hash_in_lanes<'a>(
     });
     let mut states: States = [[0; LANES]; 25];
     let mut lanes: [Option<Lane<'_>>; LANES] = from_fn(|_| messages.next());
+
     while lanes.iter().any(Option::is_some) {
         for (at, lane) in lanes.iter_mut().enumerate() {
             if let Some(lane) = lane {
                 absorb(&mut states, at, lane);
             }
         }
+
         permute(&mut states);
+
         for (at, lane) in lanes.iter_mut().enumerate() {
             if let Some(Lane { index, rest: None }) = lane {
                 found(*index, squeeze(&states, at));
@@ -141,6 +146,7 @@ fn absorb(states: &mut States, at: usize, lane: &mut Lane<'_>) {
             &padded
         }
     };
+
     for (words, bytes) in states.iter_mut().zip(block.as_chunks().0) {
         words[at] ^= u64::from_le_bytes(*bytes);
     }
@@ -202,6 +208,7 @@ fn permute(a: &mut States) {
                 columns[x][l] = a[x][l] ^ a[x + 5][l] ^ a[x + 10][l] ^ a[x + 15][l] ^ a[x + 20][l];
             }
         }
+
         let mut b = [[0; LANES]; 25];
         for x in 0..5 {
             for y in 0..5 {
@@ -212,6 +219,7 @@ fn permute(a: &mut States) {
                 }
             }
         }
+
         for y in 0..5 {
             for x in 0..5 {
                 for l in 0..LANES {
@@ -220,6 +228,7 @@ fn permute(a: &mut States) {
                 }
             }
         }
+
         for l in 0..LANES {
             a[0][l] ^= constant;
         }

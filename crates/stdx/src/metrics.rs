@@ -118,6 +118,7 @@ impl Histogram {
                 buckets.push((*bound as f64 / 1e9, count));
             }
         }
+
         Distribution {
             buckets,
             count,

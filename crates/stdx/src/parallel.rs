@@ -31,6 +31,7 @@ pub fn for_each<T: Send, S: Default>(
     let threads = processors()
         .min(MOST)
         .min(items.size_hint().1.unwrap_or(MOST));
+
     let items = Mutex::new(items);
     // The lock is released before the item is worked on.
     let next = || items.lock().next();
@@ -40,6 +41,7 @@ pub fn for_each<T: Send, S: Default>(
             work(item, &mut scratch);
         }
     };
+
     thread::scope(|scope| {
         for _ in 1..threads {
             let Ok(right) = HELPERS.try_acquire() else {
@@ -63,11 +65,13 @@ pub fn join<A: Send, B: Send>(
     one: impl FnOnce() -> A + Send,
     other: impl FnOnce() -> B + Send,
 ) -> (A, B) {
-    let (mut first, mut second) = (None, None);
+    let mut first = None;
+    let mut second = None;
     let both: [Box<dyn FnOnce() + Send>; 2] = [
         Box::new(|| first = Some(one())),
         Box::new(|| second = Some(other())),
     ];
+
     for_each(both.into_iter(), |work, (): &mut ()| work());
     (
         first.expect("it was called"),

@@ -21,9 +21,11 @@ fn split(url: &str) -> (String, &str) {
     let Some((scheme, rest)) = url.split_once("://") else {
         return (url.to_owned(), "");
     };
+
     let end = rest.find(['/', '\\', '?', '#']).unwrap_or(rest.len());
     let (authority, behind) = rest.split_at(end);
     let host = authority.rsplit('@').next().unwrap_or_default();
+
     (
         format!("{scheme}://{host}"),
         behind.strip_prefix('/').unwrap_or(behind),

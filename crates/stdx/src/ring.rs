@@ -51,6 +51,7 @@ impl<K: Ord + Copy, Q: Default> Ring<K, Q> {
             .range((after, Bound::Unbounded))
             .chain(&self.queues)
             .map(|(key, _)| *key);
+
         let key = keys.find(wanted)?;
         self.last = Some(key);
         self.remove(key, Q::take_next)

@@ -33,11 +33,12 @@ impl AdminToken {
     /// Says what was expected if it is too short, or cannot be sent in a header.
     pub fn parse(text: &str) -> Result<Self, String> {
         let token = text.trim();
-        match token.len() >= MIN_LENGTH && token.bytes().all(|byte| byte.is_ascii_graphic()) {
-            true => Ok(Self::of(token)),
-            false => Err(format!(
+        if token.len() >= MIN_LENGTH && token.bytes().all(|byte| byte.is_ascii_graphic()) {
+            Ok(Self::of(token))
+        } else {
+            Err(format!(
                 "expected at least {MIN_LENGTH} letters, digits and punctuation marks, without spaces"
-            )),
+            ))
         }
     }
 

@@ -193,9 +193,11 @@ impl AnswerWriter {
         if bytes.len() <= self.bytes.len().max(SHORT) {
             return self.push(&bytes);
         }
+
         if !self.budget.merge(&mut self.held, held) {
             return Err(AnswerError::NoRoom);
         }
+
         let before = std::mem::replace(&mut self.bytes, bytes);
         // The last byte of a response follows.
         if let Err(error) = self.reserve(before.len() + 1) {
@@ -212,6 +214,7 @@ impl AnswerWriter {
         if needed > self.limit {
             return Err(AnswerError::TooLong(self.limit));
         }
+
         let capacity = self.bytes.capacity();
         let ahead = if capacity < DOUBLING {
             capacity
@@ -219,10 +222,12 @@ impl AnswerWriter {
             capacity / 2
         };
         let wanted = needed.max((capacity + ahead).min(self.limit));
+
         // There may be room for what is needed, if not for more.
         let granted = [wanted, needed]
             .into_iter()
             .find(|bytes| self.budget.try_grow(&mut self.held, *bytes));
+
         self.bytes
             .reserve_exact(granted.ok_or(AnswerError::NoRoom)? - self.bytes.len());
         Ok(())
@@ -363,6 +368,7 @@ impl CountedBody {
         if is_short || response.extensions_mut().remove::<Counted>().is_some() {
             return response.map(Self::from_counted);
         }
+
         if response.status() == StatusCode::SWITCHING_PROTOCOLS {
             return response.map(Self::from_counted);
         }
@@ -382,11 +388,13 @@ impl CountedBody {
                 },
             );
         };
+
         let length = usize::try_from(length).unwrap_or(usize::MAX);
         let mut held = Held::default();
         if !budget.grow(&mut held, length).await {
             return RestError::NoRoom.into_response().map(Self::from_counted);
         }
+
         // The body is in memory as a whole: nothing waits here, and nothing fails.
         let bytes = to_bytes(body, usize::MAX).await.unwrap_or_default();
         Response::from_parts(head, Self::from_counted(held.attach_to(bytes).into()))
@@ -445,6 +453,7 @@ fn counted_frame(frame: Frame<Bytes>, budget: &Budget) -> Result<Frame<Bytes>, a
         Ok(data) => data,
         Err(trailers) => return Ok(trailers),
     };
+
     let mut held = Held::default();
     if !budget.try_grow(&mut held, data.len()) {
         return Err(axum::Error::new(AnswerError::NoRoom));

@@ -85,16 +85,15 @@ impl Operation {
     /// An operation of the interface `tag`. Only routes that are not registered with an [`Api`] are
     /// described by hand: those of JSON-RPC and WebSockets.
     pub fn new(tag: &'static str, summary: &'static str) -> Self {
-        let (parameters, responses) = (Vec::new(), Vec::new());
         Self {
             method: "",
             path: "".into(),
             tag,
             id: None,
             summary,
-            parameters,
+            parameters: Vec::new(),
             body: None,
-            responses,
+            responses: Vec::new(),
         }
     }
 
@@ -162,16 +161,11 @@ impl Operation {
 
     /// Adds the response of all statuses that are not described, with a text.
     pub fn answers_otherwise(mut self, description: &'static str) -> Self {
-        let (media, schema) = (
-            "text/plain; charset=utf-8",
-            Some(SchemaGenerator::subschema_for::<String> as SchemaOf),
-        );
-        let status = StatusCode::INTERNAL_SERVER_ERROR;
         self.responses.push(ResponseKind {
-            status,
+            status: StatusCode::INTERNAL_SERVER_ERROR,
             description,
-            media,
-            schema,
+            media: "text/plain; charset=utf-8",
+            schema: Some(SchemaGenerator::subschema_for::<String> as SchemaOf),
             is_default: true,
         });
         self
@@ -179,12 +173,11 @@ impl Operation {
 
     /// Adds a response without a body.
     pub fn answers_bare(mut self, status: StatusCode, description: &'static str) -> Self {
-        let (media, schema) = ("", None);
         self.responses.push(ResponseKind {
             status,
             description,
-            media,
-            schema,
+            media: "",
+            schema: None,
             is_default: false,
         });
         self
@@ -413,6 +406,7 @@ impl<S: Clone + Send + Sync + 'static> Api<S> {
             named.all(|parameter| path.contains(&format!("{{{}}}", parameter.name))),
             "{path} has no segment for a parameter of its handler"
         );
+
         let (routes, operation) = match self.undescribed {
             None => (routes, operation),
             Some(Undescribed {
@@ -427,6 +421,7 @@ impl<S: Clone + Send + Sync + 'static> Api<S> {
                 )
             }
         };
+
         self.router = self.router.route(path, routes);
         self.operations.push(operation.at(method, path));
         self

@@ -89,38 +89,20 @@ impl ClientAddresses {
         if !self.is_trusted(peer) {
             return peer;
         }
-        // Invalid bytes spoil their own entry, but not those that proxies appended to the line.
-        let text = |value: &HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
-        let lines = |name| headers.get_all(name).iter().map(text).collect::<Vec<_>>();
-        let (common, standard) = (lines(X_FORWARDED_FOR), lines(header::FORWARDED.as_str()));
-        let by_common = || {
-            self.walk(
-                peer,
-                common
-                    .iter()
-                    .flat_map(|line| forwarded::x_forwarded_for(line))
-                    .collect(),
-            )
-        };
-        let by_standard = || {
-            self.walk(
-                peer,
-                standard
-                    .iter()
-                    .flat_map(|line| forwarded::forwarded(line))
-                    .collect(),
-            )
-        };
-        match (
-            headers.contains_key(X_FORWARDED_FOR),
-            headers.contains_key(header::FORWARDED),
-        ) {
-            (false, false) => peer,
-            (true, false) => by_common(),
-            (false, true) => by_standard(),
-            (true, true) => Some(by_common())
-                .filter(|client| *client == by_standard())
-                .unwrap_or(peer),
+
+        let by_common = self.named_by(peer, headers, X_FORWARDED_FOR, forwarded::x_forwarded_for);
+        let by_standard = self.named_by(
+            peer,
+            headers,
+            header::FORWARDED.as_str(),
+            forwarded::forwarded,
+        );
+
+        match (by_common, by_standard) {
+            (None, None) => peer,
+            (Some(client), None) | (None, Some(client)) => client,
+            (Some(client), Some(other)) if client == other => client,
+            (Some(_), Some(_)) => peer,
         }
     }
 
@@ -130,6 +112,27 @@ impl ClientAddresses {
             address: self.client(peer.address.ip(), headers).into(),
             connection: peer.connection,
         }
+    }
+
+    /// The client according to the header `name`, whose lines `entries` parses; none if the request
+    /// does not have it.
+    fn named_by(
+        &self,
+        peer: IpAddr,
+        headers: &HeaderMap,
+        name: &str,
+        entries: fn(&str) -> Vec<Option<IpAddr>>,
+    ) -> Option<IpAddr> {
+        if !headers.contains_key(name) {
+            return None;
+        }
+
+        let mut hops = Vec::new();
+        for line in headers.get_all(name) {
+            // Invalid bytes spoil their own entry, but not those that proxies appended to the line.
+            hops.extend(entries(&String::from_utf8_lossy(line.as_bytes())));
+        }
+        Some(self.walk(peer, hops))
     }
 
     fn walk(&self, peer: IpAddr, hops: Vec<Option<IpAddr>>) -> IpAddr {

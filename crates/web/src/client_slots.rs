@@ -42,6 +42,7 @@ impl ClientSlots {
         if *count >= self.max {
             return None;
         }
+
         *count += 1;
         Some(ClientSlot {
             key,

@@ -17,12 +17,14 @@ pub fn is_json(headers: &HeaderMap) -> bool {
         "application/json-rpc",
         "application/jsonrequest",
     ];
+
     let value = headers
         .get(header::CONTENT_TYPE)
         .and_then(|value| value.to_str().ok());
     let essence = value
         .and_then(|value| value.split(';').next())
         .map(str::trim);
+
     essence.is_some_and(|essence| TYPES.iter().any(|one| one.eq_ignore_ascii_case(essence)))
 }
 
@@ -42,6 +44,7 @@ fn is_toml(headers: &HeaderMap) -> bool {
     let essence = value
         .and_then(|value| value.split(';').next())
         .map(str::trim);
+
     essence.is_some_and(|essence| essence.eq_ignore_ascii_case(TOML_TYPE))
 }
 
@@ -72,6 +75,7 @@ pub(super) async fn only_json(request: Request, next: Next) -> Result<Response, 
             "a body has to come without a content encoding",
         ));
     }
+
     let bare = request.method() != Method::POST && !headers.contains_key(header::CONTENT_TYPE);
     if !bare && !is_json(headers) {
         return Err(RestError::UnsupportedMediaType(

@@ -46,6 +46,7 @@ impl FromStr for Origin {
             uri.scheme_str().unwrap_or_default(),
             uri.authority().map_or("", |a| a.as_str())
         );
+
         if known && bare == text {
             Ok(Self(text.to_ascii_lowercase()))
         } else {
@@ -71,6 +72,7 @@ pub fn with_cors(router: Router, origins: &Origins) -> Router {
         .allow_private_network(true)
         .expose_headers(exposed())
         .max_age(MAX_AGE);
+
     match origins {
         // The response is the same for every origin.
         Origins::Any => router
@@ -114,6 +116,7 @@ async fn guard_administration(request: Request, next: Next) -> Response {
     if administers && !is_welcome(&request, &[]) {
         return refused();
     }
+
     let mut response = next.run(request).await;
     if administers {
         response
@@ -139,18 +142,22 @@ fn is_welcome(request: &Request, listed: &[Origin]) -> bool {
             .get(name)
             .and_then(|value: &HeaderValue| value.to_str().ok())
     };
+
     let Some(origin) = text(header::ORIGIN) else {
         return !headers.contains_key(header::ORIGIN);
     };
+
     // HTTP/2 has the host in the URI.
     let host = request
         .uri()
         .authority()
         .map(|authority| authority.as_str())
         .or_else(|| text(header::HOST));
+
     let own = origin
         .split_once("://")
         .is_some_and(|(_, authority)| Some(authority) == host);
+
     own || listed.iter().any(|one| one.0.eq_ignore_ascii_case(origin))
 }
 

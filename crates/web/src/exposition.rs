@@ -78,6 +78,7 @@ impl Family<'_> {
         value: impl Display,
     ) {
         let _ = write!(self.out, "{}{suffix}", self.name);
+
         let all = labels
             .iter()
             .copied()
@@ -93,6 +94,7 @@ impl Family<'_> {
                 if at == 0 { '{' } else { ',' }
             );
         }
+
         let _ = writeln!(
             self.out,
             "{} {value}",

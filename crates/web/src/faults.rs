@@ -259,19 +259,10 @@ impl Faults {
         uri: &Uri,
     ) -> FaultTarget {
         let in_header = headers.get(NAME_HEADER).and_then(|name| name.to_str().ok());
-        let in_query = || {
-            let pairs = uri
-                .query()?
-                .split('&')
-                .filter_map(|pair| pair.split_once('='));
-            pairs
-                .filter(|(name, _)| *name == NAME_PARAMETER)
-                .map(|(_, value)| value)
-                .next()
-        };
         let name = in_header
-            .or_else(in_query)
+            .or_else(|| name_in_query(uri))
             .filter(|name| name.len() <= MAX_CLIENT_NAME);
+
         FaultTarget {
             scope,
             address: self.0.addresses.client(peer.address.ip(), headers),
@@ -282,20 +273,17 @@ impl Faults {
     /// The effect on one request of a target; none if no fault concerns it.
     fn effect(&self, target: &FaultTarget) -> Option<FaultEffect> {
         let all = self.0.faults.load();
-        all.iter().filter(|counted| counted.concerns(target)).fold(
-            None,
-            |effect: Option<FaultEffect>, counted| {
-                let earlier = effect.unwrap_or(FaultEffect {
-                    latency: Duration::ZERO,
-                    status: None,
-                });
-                let status = counted.next_fails().then_some(counted.fault.status);
-                Some(FaultEffect {
-                    latency: earlier.latency.max(counted.fault.latency),
-                    status: earlier.status.or(status),
-                })
-            },
-        )
+        let mut effect: Option<FaultEffect> = None;
+        for counted in all.iter().filter(|counted| counted.concerns(target)) {
+            let status = counted.next_fails().then_some(counted.fault.status);
+            let effect = effect.get_or_insert(FaultEffect {
+                latency: Duration::ZERO,
+                status: None,
+            });
+            effect.latency = effect.latency.max(counted.fault.latency);
+            effect.status = effect.status.or(status);
+        }
+        effect
     }
 
     /// Whether a message of a WebSocket fails.
@@ -311,6 +299,7 @@ impl Faults {
         let Some(target) = target.filter(|_| self.are_active()) else {
             return Duration::ZERO;
         };
+
         let all = self.0.faults.load();
         let concerned = all.iter().filter(|counted| counted.concerns(target));
         concerned
@@ -335,10 +324,12 @@ impl Faults {
 
     fn register(&self, target: FaultTarget) -> CuttableSocket {
         let cut = Arc::<Notify>::default();
+
         let mut sockets = self.0.sockets.lock();
         sockets.opened += 1;
         let number = sockets.opened;
         sockets.by_number.insert(number, (target, cut.clone()));
+
         CuttableSocket {
             faults: self.clone(),
             number,
@@ -358,6 +349,18 @@ impl CountedFault {
         let share = u64::from(self.fault.failing);
         (before + 1) * share / WHOLE > before * share / WHOLE
     }
+}
+
+/// The name of a client in the query, if it gives one.
+fn name_in_query(uri: &Uri) -> Option<&str> {
+    let pairs = uri
+        .query()?
+        .split('&')
+        .filter_map(|pair| pair.split_once('='));
+    pairs
+        .filter(|(name, _)| *name == NAME_PARAMETER)
+        .map(|(_, value)| value)
+        .next()
 }
 
 async fn suffer(
@@ -385,6 +388,7 @@ impl FaultEffect {
             },
             None => sleep(self.latency).await,
         }
+
         let status = self.status?;
         let message = "this request fails because of a scenario";
         let body = if path.starts_with("/api/") {
@@ -392,6 +396,7 @@ impl FaultEffect {
         } else {
             json!({ "jsonrpc": "2.0", "id": null, "error": { "code": -32603, "message": message } })
         };
+
         Some((status, [(header::CACHE_CONTROL, "no-store")], Json(body)).into_response())
     }
 }
@@ -402,6 +407,7 @@ fn scope_of<B>(request: &Request<B>, only: Option<FaultScope>) -> Option<FaultSc
     if only.is_some() {
         return only;
     }
+
     let upgrades = request.headers().contains_key(header::UPGRADE);
     match interface_path(request.uri().path()) {
         "/" | "/rpc" => (request.method() == Method::POST || upgrades).then_some(FaultScope::Rpc),

@@ -12,24 +12,26 @@ pub(super) fn x_forwarded_for(line: &str) -> Vec<Option<IpAddr>> {
 
 /// The entries of a line of `Forwarded` (RFC 7239). An entry without `for` has no address.
 pub(super) fn forwarded(line: &str) -> Vec<Option<IpAddr>> {
-    let elements = split(line, ',').into_iter();
-    let client = |element: &str| {
-        let pairs = split(element, ';').into_iter();
-        let mut named = pairs.filter_map(|pair| {
-            pair.split_once('=')
-                .map(|(name, value)| (name.trim(), value.trim()))
-        });
-        let (_, value) = named.find(|(name, _)| name.eq_ignore_ascii_case("for"))?;
-        node(
-            value
-                .strip_prefix('"')
-                .map_or(value, |value| value.strip_suffix('"').unwrap_or(value)),
-        )
-    };
-    elements
+    split(line, ',')
+        .into_iter()
         .filter(|element| !element.trim().is_empty())
         .map(client)
         .collect()
+}
+
+/// The address in the pair `for` of an element, whose value may be quoted.
+fn client(element: &str) -> Option<IpAddr> {
+    let mut pairs = split(element, ';').into_iter().filter_map(|pair| {
+        pair.split_once('=')
+            .map(|(name, value)| (name.trim(), value.trim()))
+    });
+    let (_, value) = pairs.find(|(name, _)| name.eq_ignore_ascii_case("for"))?;
+
+    node(
+        value
+            .strip_prefix('"')
+            .map_or(value, |value| value.strip_suffix('"').unwrap_or(value)),
+    )
 }
 
 /// An address, with or without brackets, with or without a port.
@@ -51,7 +53,10 @@ fn node(text: &str) -> Option<IpAddr> {
 
 /// Splits at separators outside of quotes.
 fn split(text: &str, separator: char) -> Vec<&str> {
-    let (mut parts, mut start, mut quoted, mut escaped) = (Vec::new(), 0, false, false);
+    let mut parts = Vec::new();
+    let mut start = 0;
+    let mut quoted = false;
+    let mut escaped = false;
     for (at, character) in text.char_indices() {
         match character {
             _ if escaped => escaped = false,
@@ -64,6 +69,7 @@ fn split(text: &str, separator: char) -> Vec<&str> {
             _ => {}
         }
     }
+
     parts.push(&text[start..]);
     parts
 }

@@ -65,11 +65,13 @@ impl Inherited {
         if env::var("LISTEN_PID").is_ok_and(|id| id != std::process::id().to_string()) {
             return Ok(Self::default());
         }
+
         match count.parse() {
             Ok(0) => return Ok(Self::default()),
             Ok(1..=MOST) => {}
             _ => return Err(InheritedError::Count(count)),
         }
+
         let mut sockets = ListenFd::from_env();
         let mut taken = Self::default();
         let mut names = names.split(':');
@@ -94,6 +96,7 @@ impl Inherited {
             name: name.to_owned(),
             source,
         };
+
         #[cfg(unix)]
         if name == "listen-unix" && self.unix.is_none() {
             self.unix = sockets.take_unix_listener(at).map_err(wrong)?;
@@ -103,6 +106,7 @@ impl Inherited {
                 .map_or(Ok(()), |socket| socket.set_nonblocking(true));
             return ready.map_err(wrong);
         }
+
         let place = match name {
             "listen" => &mut self.main,
             "ws-listen" => &mut self.prices,
@@ -112,9 +116,11 @@ impl Inherited {
             "grpc-listen" => &mut self.grpc,
             _ => return Err(InheritedError::Name(name.to_owned())),
         };
+
         if place.is_some() {
             return Err(InheritedError::Name(name.to_owned()));
         }
+
         *place = sockets.take_tcp_listener(at).map_err(wrong)?;
         place
             .as_ref()

@@ -74,6 +74,7 @@ async fn guard(State(limit): State<Arc<RateLimit>>, request: Request, next: Next
         }
         .into_response()
     };
+
     describe(limit.limit, admission, now, response.headers_mut());
     response
 }
@@ -86,10 +87,9 @@ fn describe(limit: u32, admission: RateDecision, now_ms: u64, headers: &mut Head
         reset_ms,
         ..
     } = admission;
-    let (seconds, at) = (
-        reset_ms.div_ceil(1_000),
-        (now_ms + reset_ms).div_ceil(1_000),
-    );
+    let seconds = reset_ms.div_ceil(1_000);
+    let at = (now_ms + reset_ms).div_ceil(1_000);
+
     let fields = [
         (
             "ratelimit-policy",
@@ -103,6 +103,7 @@ fn describe(limit: u32, admission: RateDecision, now_ms: u64, headers: &mut Head
         ("x-ratelimit-remaining", remaining.to_string()),
         ("x-ratelimit-reset", at.to_string()),
     ];
+
     for (name, value) in fields {
         if let Ok(value) = HeaderValue::try_from(value) {
             headers.insert(HeaderName::from_static(name), value);

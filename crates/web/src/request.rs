@@ -102,13 +102,14 @@ where
 /// unless an [`AnswerWriter`](super::AnswerWriter) writes it.
 pub fn hold_in_turn(bytes: usize) -> Result<(), AnswerError> {
     let budget = current_budget();
-    let hold = |built: &RefCell<Built>| {
+    let held = BUILT.try_with(|built| {
         let built = &mut *built.borrow_mut();
         built.bytes += bytes;
         budget.try_grow(&mut built.held, built.bytes)
-    };
+    });
+
     // Nothing counts elsewhere.
-    if BUILT.try_with(hold).unwrap_or(true) {
+    if held.unwrap_or(true) {
         Ok(())
     } else {
         Err(AnswerError::NoRoom)
@@ -129,6 +130,7 @@ where
     let execution = context
         .as_ref()
         .and_then(|context| context.flow.execution().cloned());
+
     match (context, execution) {
         (Some(context), Some(execution)) => {
             let caller = Caller {

@@ -47,12 +47,11 @@ pub(super) struct Named {
 impl RequestIds {
     /// Adopts the ids of clients; with `always` it generates ids for requests without one.
     pub fn new(always: bool) -> Self {
-        let made = || Made {
-            process: RandomState::new().build_hasher().finish(),
-            next: AtomicU64::new(1),
-        };
         Self {
-            made: always.then(made),
+            made: always.then(|| Made {
+                process: RandomState::new().build_hasher().finish(),
+                next: AtomicU64::new(1),
+            }),
         }
     }
 
@@ -65,6 +64,7 @@ impl RequestIds {
         let id = given
             .cloned()
             .or_else(|| self.made.as_ref().and_then(Made::next));
+
         let span = tracing::trace_span!(
             target: "tetrad::span",
             "http",
@@ -76,6 +76,7 @@ impl RequestIds {
             url.path = request.uri().path(),
             request.id = id.as_ref().and_then(|id| id.to_str().ok()),
         );
+
         if !span.is_disabled() {
             let parent = global::get_text_map_propagator(|known| {
                 known.extract(&HeaderExtractor(request.headers()))
@@ -83,6 +84,7 @@ impl RequestIds {
             // Fails only if the span is not part of a trace.
             let _ = span.set_parent(parent);
         }
+
         Named { id, span }
     }
 }
@@ -114,11 +116,13 @@ impl Named {
                 answer.instrument(line).instrument(span.clone()).await
             }
         };
+
         let status = response.status();
         span.record("http.response.status_code", status.as_u16());
         if status.is_server_error() {
             span.record("otel.status_code", "ERROR");
         }
+
         if let Some(id) = id {
             response.headers_mut().insert(X_REQUEST_ID, id);
         }

@@ -136,6 +136,7 @@ impl AsyncWrite for SharedStream {
             }
             return self.poll_write(context, &gathered[..length]);
         }
+
         either!(self.0, stream => poll_written(|| stream.poll_write_ready(context), || stream.try_write_vectored(bytes)))
     }
 

@@ -56,6 +56,7 @@ impl ShutdownHandle {
     pub async fn shut_down(mut self, patience: Duration) -> bool {
         // Fails if there are no tasks.
         let _ = self.stage.send(Stage::Begun);
+
         let ended = timeout(patience, self.alive.recv()).await.is_ok();
         if !ended {
             let _ = self.stage.send(Stage::Cut);

@@ -63,14 +63,18 @@ impl SlidingWindow {
     pub fn admit(&mut self, key: ClientKey, now_ms: u64) -> RateDecision {
         let now = self.clock.read(now_ms);
         self.forget_idle(now);
+
         if !self.clients.contains_key(&key) && self.clients.len() >= self.capacity {
             self.forget_oldest();
         }
+
         self.turns += 1;
         let client = self.clients.entry(key).or_default();
         self.order.remove(&client.turn);
         self.order.insert(self.turns, key);
-        (client.turn, client.seen) = (self.turns, now);
+        client.turn = self.turns;
+        client.seen = now;
+
         while client
             .admitted
             .front()
@@ -78,10 +82,12 @@ impl SlidingWindow {
         {
             client.admitted.pop_front();
         }
+
         let admitted = client.admitted.len() < self.limit;
         if admitted {
             client.admitted.push_back(now);
         }
+
         let oldest = client.admitted.front().map_or(0, |at| now - at);
         RateDecision {
             admitted,

@@ -83,14 +83,17 @@ fn read(certificate: &Path, key: &Path) -> Result<ServerConfig, TlsError> {
         file: file.to_owned(),
         problem,
     };
+
     let chain =
         CertificateDer::pem_file_iter(certificate).and_then(Iterator::collect::<Result<Vec<_>, _>>);
     let chain = chain.map_err(|error| wrong(certificate, error.to_string()))?;
     if chain.is_empty() {
         return Err(wrong(certificate, "no certificate in it".to_owned()));
     }
+
     let secret =
         PrivateKeyDer::from_pem_file(key).map_err(|error| wrong(key, error.to_string()))?;
+
     let pair = |error| TlsError::Pair {
         certificate: certificate.to_owned(),
         key: key.to_owned(),
@@ -102,6 +105,7 @@ fn read(certificate: &Path, key: &Path) -> Result<ServerConfig, TlsError> {
         .with_no_client_auth()
         .with_single_cert(chain, secret)
         .map_err(pair)?;
+
     config.alpn_protocols = vec![HTTP_2.to_vec(), b"http/1.1".to_vec()];
     Ok(config)
 }

@@ -81,6 +81,7 @@ impl Traffic {
         let exact = STATUSES.iter().position(|(known, _)| *known == status);
         let class = if status < 500 { "4xx" } else { "5xx" };
         let at = exact.or_else(|| STATUSES.iter().position(|(_, name)| *name == class));
+
         if let Some(counter) = at.and_then(|at| self.0.statuses.get(at)) {
             counter.add(1);
         }
@@ -92,17 +93,18 @@ async fn observe(State(traffic): State<Traffic>, request: Request, next: Next) -
     let began = Instant::now();
     // Copied only where slow requests are logged: the request is gone by then.
     let path = traffic.0.slow.map(|_| request.uri().path().to_owned());
+
     let response = next.run(request).await;
     let took = began.elapsed();
     traffic.answered(response.status().as_u16(), took);
+
     if let (Some(slow), Some(path)) = (traffic.0.slow, path)
         && took >= slow
     {
-        let (interface, status) = (traffic.0.interface, response.status().as_u16());
         tracing::warn!(
-            interface,
+            interface = traffic.0.interface,
             path,
-            status,
+            status = response.status().as_u16(),
             seconds = took.as_secs_f64(),
             "slow request"
         );

@@ -30,6 +30,7 @@ impl UnixSocket {
         {
             fs::remove_file(path)?;
         }
+
         Ok(Self {
             listener: UnixListener::bind(path)?,
             path: Some(path.to_owned()),

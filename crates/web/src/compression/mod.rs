@@ -82,15 +82,19 @@ async fn encoded(
         return response;
     }
     vary(response.headers_mut());
+
     if let Some(prepared) = response.extensions_mut().remove::<Prepared>() {
         return from_prepared(response, &prepared, accepted, is_head).await;
     }
+
     if response.status() == StatusCode::NOT_MODIFIED {
         return response;
     }
+
     let Some(coding) = accepted.choose(Coding::Gzip) else {
         return response;
     };
+
     // A body of unknown size is a stream, whose parts the client may be waiting for.
     let length = if is_head {
         declared(response.headers())
@@ -101,18 +105,21 @@ async fn encoded(
         Some(length) if length >= LEAST as u64 || (accepted.refuses_identity() && length > 0) => {}
         _ => return response,
     }
+
     if is_head {
         // The length would be known only after the work.
         response.headers_mut().remove(header::CONTENT_LENGTH);
         label(response.headers_mut(), coding);
         return response;
     }
+
     let (mut head, body) = response.into_parts();
     let (body, is_encoded) = if length > Some(SHORT) {
         in_pieces(body, coding, budget)
     } else {
         at_once(body, coding, budget).await
     };
+
     if is_encoded {
         head.headers.remove(header::CONTENT_LENGTH);
         label(&mut head.headers, coding);
@@ -130,17 +137,21 @@ async fn from_prepared(
     let Some(coding) = accepted.choose(Coding::Brotli) else {
         return response;
     };
+
     if response.status() == StatusCode::NOT_MODIFIED {
         weaken(response.headers_mut());
         return response;
     }
+
     let Some(form) = prepared.encoded(coding).await else {
         return response;
     };
+
     response
         .headers_mut()
         .insert(header::CONTENT_LENGTH, form.len().into());
     label(response.headers_mut(), coding);
+
     *response.body_mut() =
         CountedBody::from_counted(if is_head { Body::empty() } else { form.into() });
     response
@@ -152,6 +163,7 @@ async fn at_once(body: CountedBody, coding: Coding, budget: &Budget) -> (Counted
     let body = to_bytes(Body::new(body), usize::MAX)
         .await
         .unwrap_or_default();
+
     let mut held = Held::default();
     match encode(&body, coding, Effort::Once) {
         Ok(encoded) if encoded.len() < body.len() && budget.try_grow(&mut held, encoded.len()) => {

@@ -33,7 +33,10 @@ impl Accepted {
     /// without the header.
     pub(super) fn of(headers: &HeaderMap) -> Option<Self> {
         headers.get(header::ACCEPT_ENCODING)?;
-        let (mut brotli, mut gzip, mut identity, mut others) = (None, None, None, None);
+        let mut brotli = None;
+        let mut gzip = None;
+        let mut identity = None;
+        let mut others = None;
         for value in headers.get_all(header::ACCEPT_ENCODING) {
             for element in value.as_bytes().split(|byte| *byte == b',') {
                 let Some((coding, weight)) = weighted(element) else {
@@ -50,7 +53,9 @@ impl Accepted {
                 named.get_or_insert(weight);
             }
         }
+
         let weight = |named: Option<u16>| named.or(others).unwrap_or(0);
+
         let accepted = Self {
             brotli: weight(brotli),
             gzip: weight(gzip),
@@ -103,10 +108,12 @@ fn thousandths(weight: &[u8]) -> Option<u16> {
         [whole @ (b'0' | b'1'), b'.', digits @ ..] if digits.len() <= 3 => (*whole, digits),
         _ => return None,
     };
+
     let mut sum = u16::from(whole - b'0') * 1_000;
     for (digit, worth) in digits.iter().zip([100, 10, 1]) {
         sum += u16::from(digit.is_ascii_digit().then(|| digit - b'0')?) * worth;
     }
+
     (sum <= 1_000).then_some(sum)
 }
 

@@ -79,9 +79,11 @@ impl Prepared {
                 .filter(|encoded| encoded.len() < body.len())
                 .map(Bytes::from)
         };
+
         if !is_long {
             return Some(work());
         }
+
         let _turn = ENCODING.acquire().await;
         spawn_blocking(work).await.ok()
     }

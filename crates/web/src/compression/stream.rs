@@ -49,9 +49,11 @@ impl EncodedBody {
                 None => return Poll::Ready(self.encoder.take().map(Encoder::finish).transpose()),
             }
         }
+
         let Some(encoder) = &mut self.encoder else {
             return Poll::Ready(Ok(None));
         };
+
         let piece = self.rest.split_to(self.rest.len().min(PIECE));
         self.worked = true;
         Poll::Ready(encoder.write(&piece).map(|()| Some(encoder.take())))
@@ -71,6 +73,7 @@ impl HttpBody for EncodedBody {
                 context.waker().wake_by_ref();
                 return Poll::Pending;
             }
+
             match ready!(self.next(context)) {
                 // A piece may leave nothing to send yet.
                 Ok(Some(encoded)) if encoded.is_empty() => {}

@@ -34,11 +34,14 @@ impl DriverKeeper {
     /// executes.
     pub(super) fn new(places: &Arc<Semaphore>, free: usize, handle: Handle) -> Self {
         let asleep = Arc::<AtomicBool>::default();
-        let (places, flag) = (Arc::downgrade(places), asleep.clone());
-        let keep = move || keep(&places, free, &flag, &handle);
         let thread = thread::Builder::new()
             .name("driver-keeper".to_owned())
-            .spawn(keep);
+            .spawn({
+                let places = Arc::downgrade(places);
+                let asleep = asleep.clone();
+                move || keep(&places, free, &asleep, &handle)
+            });
+
         Self {
             asleep,
             thread: thread.ok().map(|thread| thread.thread().clone()),
@@ -73,6 +76,7 @@ fn keep(places: &Weak<Semaphore>, free: usize, asleep: &AtomicBool, handle: &Han
             .upgrade()
             .map(|places| places.available_permits() == free)
     };
+
     let mut idle = 0;
     while let Some(is_idle_now) = is_idle() {
         if is_idle_now {
@@ -81,10 +85,12 @@ fn keep(places: &Weak<Semaphore>, free: usize, asleep: &AtomicBool, handle: &Han
             idle = 0;
             handle.spawn(async {});
         }
+
         if idle < PATIENCE {
             thread::sleep(PERIOD);
             continue;
         }
+
         asleep.store(true, Ordering::SeqCst);
         // A place taken before this did not wake the thread.
         if is_idle() == Some(true) {

@@ -46,6 +46,7 @@ impl Execution {
             RuntimeFlavor::MultiThread => handle.metrics().num_workers() - 1,
             _ => 0,
         };
+
         let inline = Arc::new(Semaphore::new(places));
         let keeper = DriverKeeper::new(&inline, places, handle.clone());
         Self {
@@ -61,6 +62,7 @@ impl Execution {
         if self.schedule.is_heavy(client) {
             return None;
         }
+
         let place = self.inline.try_acquire().ok()?;
         self.keeper.look();
         Some(place)
@@ -88,6 +90,7 @@ impl Execution {
             // The caller may have left meanwhile.
             let _ = sender.send(work());
         };
+
         let _ticket = self.schedule.submit(caller, Box::new(run));
         receiver
             .await

@@ -103,6 +103,7 @@ impl Limits {
         let [light, crowded, long] = *running;
         let has_thread = light + crowded + long < self.all;
         let has_heavy_thread = crowded + long < self.heavy;
+
         match kind {
             JobClass::Light => has_thread,
             JobClass::Crowded => has_thread && has_heavy_thread && crowded < self.crowded,
@@ -143,7 +144,8 @@ impl RecentUsage {
     }
 
     fn add(&mut self, took: Duration, now: Instant) {
-        (self.used, self.at) = (self.recent(now) + took, now);
+        self.used = self.recent(now) + took;
+        self.at = now;
     }
 }
 
@@ -190,10 +192,9 @@ impl ExecutionSchedule {
     /// A schedule with at most `threads` concurrent executions.
     pub(super) fn new(threads: usize, handle: Handle) -> Self {
         let processors = parallel::processors();
-        let (local, remote) = (
-            Limits::new(threads.min((4 * processors).max(LEAST_AT_ONCE))),
-            Limits::new(threads),
-        );
+        let local = Limits::new(threads.min((4 * processors).max(LEAST_AT_ONCE)));
+        let remote = Limits::new(threads);
+
         let state = ScheduleState {
             waiting: Default::default(),
             running: [0; 3],
@@ -206,6 +207,7 @@ impl ExecutionSchedule {
             remote: 0,
             limits: local,
         };
+
         Self {
             state: Mutex::new(state),
             known: AtomicUsize::new(0),
@@ -221,6 +223,7 @@ impl ExecutionSchedule {
         if self.known.load(Ordering::Relaxed) == 0 {
             return false;
         }
+
         let now = Instant::now();
         let mut state = self.state.lock();
         state.sweep(now);
@@ -245,11 +248,14 @@ impl ExecutionSchedule {
         run: Box<dyn FnOnce() + Send>,
     ) -> Ticket<'_> {
         let given_up = Arc::<AtomicBool>::default();
+
         let mut state = self.state.lock();
         state.remote += usize::from(caller.remote);
         self.set_limits(&mut state);
+
         state.last_id += 1;
         let id = state.last_id;
+
         let now = Instant::now();
         let kind = state.kind(caller, now);
         let next = state.admit(
@@ -263,10 +269,12 @@ impl ExecutionSchedule {
             now,
         );
         drop(state);
+
         if let Some(job) = next {
             let own = self.clone();
             self.handle.spawn_blocking(move || own.work(job));
         }
+
         Ticket {
             schedule: self,
             id,
@@ -288,17 +296,22 @@ impl ExecutionSchedule {
     /// Runs a job, then others while any may start.
     fn work(&self, mut job: Job) {
         loop {
-            let (caller, kind, began) = (job.caller, job.kind, Instant::now());
+            let caller = job.caller;
+            let kind = job.kind;
+            let began = Instant::now();
             run_until(job.given_up, job.run);
+
             let mut state = self.state.lock();
             let now = Instant::now();
             state.end(caller.client, kind);
             state.remote -= usize::from(caller.remote);
             self.set_limits(&mut state);
+
             if now - began >= NEGLIGIBLE {
                 state.charge(caller.client, now - began, now);
                 self.known.store(state.connections.len(), Ordering::Relaxed);
             }
+
             match state.take_next(now) {
                 Some(next) => job = next,
                 None => return,
@@ -325,6 +338,7 @@ impl ScheduleState {
             return;
         }
         self.swept = now;
+
         let counts = |usage: &RecentUsage| usage.recent(now) > HEAVY_CONNECTION / 10;
         self.connections.retain(|_, usage| counts(usage));
         self.addresses.retain(|_, usage| counts(usage));
@@ -334,6 +348,7 @@ impl ScheduleState {
         let connection = self.connections.get(&caller.client);
         let address = self.addresses.get(&caller.client.address);
         let running = self.running_of.get(&caller.client);
+
         if caller.long
             || running.is_some_and(|running| *running >= AT_ONCE)
             || connection.is_some_and(|usage| usage.recent(now) > HEAVY_CONNECTION)
@@ -374,12 +389,14 @@ impl ScheduleState {
     fn take_next(&mut self, now: Instant) -> Option<Job> {
         for kind in KINDS {
             while self.limits.permit(kind, &self.running) {
-                let (long_of, most) = (&self.long_of, self.limits.long_of_address);
+                let long_of = &self.long_of;
+                let most = self.limits.long_of_address;
                 let may_begin =
                     |address: &ClientKey| kind < JobClass::Long || count(long_of, *address) < most;
                 let Some(mut job) = self.waiting[kind as usize].take_where(may_begin) else {
                     break;
                 };
+
                 // Its client may have used much since the job was queued.
                 job.kind = self.kind(job.caller, now);
                 if job.kind > kind {
@@ -436,10 +453,12 @@ impl Drop for Ticket<'_> {
         if Arc::strong_count(&self.given_up) == 1 {
             return;
         }
+
         let Client {
             address,
             connection,
         } = self.client;
+
         let mut state = self.schedule.state.lock();
         let removed = state.waiting.iter_mut().find_map(|ring| {
             ring.remove(address, |lane| {
@@ -449,10 +468,12 @@ impl Drop for Ticket<'_> {
                 })
             })
         });
+
         if let Some(job) = &removed {
             state.remote -= usize::from(job.caller.remote);
             self.schedule.set_limits(&mut state);
         }
+
         drop(state);
         // The job is dropped without holding the lock.
         drop(removed);

@@ -31,6 +31,7 @@ pub fn interrupted() -> bool {
         OVERRUN.set(OVERRUN.get() | over);
         return over;
     }
+
     GIVEN_UP.with_borrow(|flag| {
         flag.as_ref()
             .is_some_and(|flag| flag.load(Ordering::Relaxed))
@@ -62,11 +63,13 @@ impl Slice {
                 END.set(None);
             }
         }
+
         END.set(Some(began + SLICE));
         OVERRUN.set(false);
         let reset = Reset;
         let result = work();
         drop(reset);
+
         (
             result,
             Self {

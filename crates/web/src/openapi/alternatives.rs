@@ -16,6 +16,7 @@ pub(super) fn flatten(schemas: &mut Map<String, Value>) {
         if !schema.contains_key("properties") {
             continue;
         }
+
         let own = Value::Object(schema.clone());
         let whole = alternatives.iter().map(|one| {
             let referred = one["$ref"]
@@ -24,6 +25,7 @@ pub(super) fn flatten(schemas: &mut Map<String, Value>) {
             merged([Some(&own), referred, Some(one)].into_iter().flatten())
         });
         let whole: Vec<_> = whole.collect();
+
         for replaced in ["type", "properties", "required"] {
             schema.remove(replaced);
         }
@@ -33,7 +35,9 @@ pub(super) fn flatten(schemas: &mut Map<String, Value>) {
 
 /// An object with the properties of several.
 fn merged<'a>(parts: impl Iterator<Item = &'a Value>) -> Value {
-    let (mut properties, mut required, mut description) = (Map::new(), BTreeSet::new(), None);
+    let mut properties = Map::new();
+    let mut required = BTreeSet::new();
+    let mut description = None;
     for part in parts {
         properties.extend(
             part["properties"]
@@ -51,6 +55,7 @@ fn merged<'a>(parts: impl Iterator<Item = &'a Value>) -> Value {
         );
         description = part["description"].as_str().or(description);
     }
+
     let mut object = json!({ "type": "object", "properties": properties, "required": required });
     if let Some(description) = description {
         object["description"] = description.into();
@@ -66,6 +71,7 @@ pub(super) fn remove_unused(schemas: &mut Map<String, Value>, operations: &[Valu
             .iter()
             .chain(schemas.values())
             .for_each(|value| collect_references(value, &mut used));
+
         let before = schemas.len();
         schemas.retain(|name, _| used.contains(name));
         if schemas.len() == before {

@@ -46,6 +46,7 @@ impl RouteExample<'_> {
                 }
             }
         }
+
         let body = format!("/responses/{}/content/application~1json", self.status);
         if let Some(content) = operation.pointer_mut(&body) {
             content["example"] = self.response.clone();

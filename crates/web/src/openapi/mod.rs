@@ -50,11 +50,13 @@ pub fn openapi_router(info: &ApiInfo, mut operations: Vec<Operation>) -> Router 
     let api = Api::new("Node")
         .get("/openapi.json", openapi, "This document.")
         .named("getOpenApiDocument");
+
     operations.extend_from_slice(api.operations());
     let body = Prepared::new(
         document(info, &operations).to_string().into(),
         Effort::Always,
     );
+
     api.and(|router| router.method_not_allowed_fallback(method_not_allowed))
         .with_state(body)
         .0
@@ -69,39 +71,18 @@ async fn openapi(
 
 /// Generates the document.
 pub(crate) fn document(info: &ApiInfo, operations: &[Operation]) -> Value {
-    // Of any value, generators of clients and of tests expect `{}` rather than `true`.
-    let mut replace_booleans = ReplaceBoolSchemas::default();
-    replace_booleans.skip_additional_properties = true;
-    let settings = SchemaSettings::draft2020_12()
-        .for_serialize()
-        .with_transform(replace_booleans);
-    let mut generator = SchemaGenerator::new(settings.with(|settings| {
-        settings.definitions_path = "/components/schemas".into();
-        settings.meta_schema = None;
-    }));
-    let mut described: Vec<Value> = operations
+    let mut generator = SchemaGenerator::new(schema_settings());
+    let described: Vec<Value> = operations
         .iter()
         .map(|operation| describe(operation, info, &mut generator))
         .collect();
+
     let mut schemas = rename_schemas(generator.take_definitions(true));
     flatten(&mut schemas);
     remove_unused(&mut schemas, &described);
-    let examples = by_route(info.examples);
-    let mut paths: BTreeMap<&str, Map<String, Value>> = BTreeMap::new();
-    for (operation, described) in operations.iter().zip(&mut described) {
-        if let Some(example) = examples.get(&(operation.method, &*operation.path)) {
-            example.add_to(described);
-        }
-        paths
-            .entry(&operation.path)
-            .or_default()
-            .insert(operation.method.to_owned(), described.take());
-    }
-    let used = |tag: &str| operations.iter().any(|operation| operation.tag == tag);
-    let tags = info.tags.iter().filter(|(name, _)| used(name));
-    let tags: Vec<_> = tags
-        .map(|(name, description)| json!({ "name": name, "description": description }))
-        .collect();
+
+    let paths = by_path(operations, described, info.examples);
+    let tags = describe_tags(operations, info);
     json!({
         "openapi": "3.1.0",
         "info": {
@@ -139,12 +120,55 @@ pub(crate) fn document(info: &ApiInfo, operations: &[Operation]) -> Value {
     })
 }
 
+fn schema_settings() -> SchemaSettings {
+    // Of any value, generators of clients and of tests expect `{}` rather than `true`.
+    let mut replace_booleans = ReplaceBoolSchemas::default();
+    replace_booleans.skip_additional_properties = true;
+
+    let settings = SchemaSettings::draft2020_12()
+        .for_serialize()
+        .with_transform(replace_booleans);
+    settings.with(|settings| {
+        settings.definitions_path = "/components/schemas".into();
+        settings.meta_schema = None;
+    })
+}
+
+/// The descriptions of the operations by path and method, with their examples.
+fn by_path<'a>(
+    operations: &'a [Operation],
+    described: Vec<Value>,
+    examples: &str,
+) -> BTreeMap<&'a str, Map<String, Value>> {
+    let examples = by_route(examples);
+    let mut paths: BTreeMap<&str, Map<String, Value>> = BTreeMap::new();
+    for (operation, mut described) in operations.iter().zip(described) {
+        if let Some(example) = examples.get(&(operation.method, &*operation.path)) {
+            example.add_to(&mut described);
+        }
+        paths
+            .entry(&operation.path)
+            .or_default()
+            .insert(operation.method.to_owned(), described);
+    }
+    paths
+}
+
+/// The tags that an operation has, in the order of display.
+fn describe_tags(operations: &[Operation], info: &ApiInfo) -> Vec<Value> {
+    let used = |tag: &str| operations.iter().any(|operation| operation.tag == tag);
+    let tags = info.tags.iter().filter(|(name, _)| used(name));
+    tags.map(|(name, description)| json!({ "name": name, "description": description }))
+        .collect()
+}
+
 fn describe(operation: &Operation, info: &ApiInfo, generator: &mut SchemaGenerator) -> Value {
     let parameters = operation
         .parameters
         .iter()
         .map(describe_parameter)
         .collect::<Vec<_>>();
+
     let mut by_status: BTreeMap<String, Value> = BTreeMap::new();
     for response in &operation.responses {
         let status = if response.is_default {
@@ -154,9 +178,11 @@ fn describe(operation: &Operation, info: &ApiInfo, generator: &mut SchemaGenerat
         };
         by_status.insert(status, describe_response(response, generator));
     }
+
     by_status
         .entry("403".to_owned())
         .or_insert_with(|| json!({ "$ref": "#/components/responses/Forbidden" }));
+
     if info.token_required && admin_token::protects(&operation.path) {
         let operation = Operation::new("", "").fails::<RestError>(&[StatusCode::UNAUTHORIZED]);
         let refusals = operation
@@ -165,20 +191,24 @@ fn describe(operation: &Operation, info: &ApiInfo, generator: &mut SchemaGenerat
             .map(|response| describe_response(response, generator));
         by_status.extend(refusals.map(|refusal| ("401".to_owned(), refusal)));
     }
+
     let mut described = json!({
         "tags": [operation.tag],
         "operationId": operation_id(operation),
         "summary": operation.summary,
         "responses": by_status,
     });
+
     if !parameters.is_empty() {
         described["parameters"] = parameters.into();
     }
+
     if let Some((media, schema)) = operation.body {
         let schema = renamed(schema(generator));
         described["requestBody"] =
             json!({ "required": true, "content": { media: { "schema": schema } } });
     }
+
     if admin_token::protects(&operation.path) {
         let token = json!({ ADMIN_TOKEN: [] });
         described["security"] = if info.token_required {
@@ -201,6 +231,7 @@ fn describe_parameter(parameter: &Parameter) -> Value {
         "description": parameter.description,
         "schema": parameter.schema,
     });
+
     if let Some(example) = parameter.example_value() {
         described["example"] = example;
     }

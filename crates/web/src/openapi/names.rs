@@ -13,11 +13,13 @@ pub(super) fn operation_id(operation: &Operation) -> String {
     if let Some(id) = &operation.id {
         return id.to_string();
     }
+
     let segments: Vec<&str> = operation
         .path
         .split('/')
         .filter(|segment| !segment.is_empty())
         .collect();
+
     let mut id = operation.method.to_owned();
     for (at, segment) in segments.iter().enumerate() {
         let is_version = segment

@@ -114,24 +114,25 @@ impl Parameter {
         doc: &str,
         example: Option<&str>,
     ) -> Self {
-        let (doc, schema) = (doc.trim(), P::schema());
+        let doc = doc.trim();
         let description = match P::accepted() {
             Some(accepted) => format!("{}: {accepted}.", doc.trim_end_matches('.')),
             None => doc.to_owned(),
         };
+
+        let schema = P::schema();
         let default = schema.get("default").map(|value| {
             value
                 .as_str()
                 .map_or_else(|| value.to_string(), str::to_owned)
         });
         let example = example.map(str::to_owned).or(default).unwrap_or_default();
-        let required = P::absent().is_none();
-        let name = name.into();
+
         Self {
-            name,
+            name: name.into(),
             place,
             description,
-            required,
+            required: P::absent().is_none(),
             schema,
             example,
             may_be_unknown: P::MAY_BE_UNKNOWN,
@@ -254,6 +255,7 @@ impl<'a> RawParameters<'a> {
         let second = alias
             .map(|alias| Ok((alias, self.parse(alias)?)))
             .transpose()?;
+
         match (first, second) {
             (Some((_, text)), Some((alias, Some((_, other))))) if text != other => Err(self.error(
                 alias,
@@ -345,6 +347,7 @@ fn describe<S: Interface>(operation: Operation, parameters: Vec<Parameter>) -> O
     let operation = operation
         .parameters(parameters)
         .fails::<S::Error>(&[StatusCode::BAD_REQUEST]);
+
     if may_be_unknown {
         operation.fails::<S::Error>(&[StatusCode::NOT_FOUND])
     } else {

@@ -39,6 +39,7 @@ impl QueryNames {
         let described = in_query
             .map(|parameter| parameter.name.to_string())
             .collect();
+
         Self {
             described,
             without_effect,
@@ -46,13 +47,14 @@ impl QueryNames {
         }
     }
 
+    fn accepts(&self, name: &str) -> bool {
+        self.described.iter().any(|known| known == name) || self.without_effect.contains(&name)
+    }
+
     /// Returns the error for the first name of a query that is not accepted.
     fn check(&self, query: &str) -> Result<(), RestError> {
-        let is_accepted = |name: &str| {
-            self.described.iter().any(|known| known == name) || self.without_effect.contains(&name)
-        };
         let mut names = form_urlencoded::parse(query.as_bytes()).map(|(name, _)| name);
-        match names.find(|name| !is_accepted(name)) {
+        match names.find(|name| !self.accepts(name)) {
             None => Ok(()),
             Some(name) => Err(RestError::UnknownParameter {
                 name: name.chars().take(MAX_SHOWN).collect(),

@@ -45,14 +45,10 @@ impl<C: Choice> Param for C {
     }
 
     fn parse(text: &str, _: &Network) -> Result<Self, ParamError> {
-        let words = || {
-            C::CHOICES
-                .iter()
-                .map(|(word, _)| *word)
-                .collect::<Vec<_>>()
-                .join(", ")
-        };
-        C::of(text).ok_or_else(|| ParamError::Malformed(format!("expected one of {}", words())))
+        C::of(text).ok_or_else(|| {
+            let words: Vec<_> = C::CHOICES.iter().map(|(word, _)| *word).collect();
+            ParamError::Malformed(format!("expected one of {}", words.join(", ")))
+        })
     }
 }
 
