@@ -167,6 +167,7 @@ impl<'a> BlockExecutor<'a> {
             blob_gas_used: 0,
             logs: 0,
         };
+
         // The genesis block runs nothing; its parent is no block.
         if environment.number > 0 {
             if chain.forks.dao()
@@ -177,6 +178,7 @@ impl<'a> BlockExecutor<'a> {
             {
                 dao::drain(executor.overlay())?;
             }
+
             // These contracts are not part of consensus: the block is valid whether or not the
             // calls succeed.
             if let Some(root) = environment.parent_beacon_block_root {
@@ -196,7 +198,8 @@ impl<'a> BlockExecutor<'a> {
     /// time.
     pub fn again(mut self) -> Self {
         let cfg = &mut self.evm.ctx.cfg;
-        (cfg.tx_gas_limit_cap, cfg.disable_block_gas_limit) = (Some(u64::MAX), true);
+        cfg.tx_gas_limit_cap = Some(u64::MAX);
+        cfg.disable_block_gas_limit = true;
         self
     }
 
@@ -212,9 +215,10 @@ impl<'a> BlockExecutor<'a> {
 
     /// Gas that further transactions may use.
     pub fn gas_left(&self) -> u64 {
-        match self.evm.ctx.cfg.disable_block_gas_limit {
-            true => u64::MAX,
-            false => self.environment.gas_limit - self.gas_used,
+        if self.evm.ctx.cfg.disable_block_gas_limit {
+            u64::MAX
+        } else {
+            self.environment.gas_limit - self.gas_used
         }
     }
 
@@ -231,12 +235,14 @@ impl<'a> BlockExecutor<'a> {
                 left: self.gas_left(),
             });
         }
+
         let blob_gas = tx.blob_gas_used().unwrap_or_default();
         if let Some(blobs) = &self.environment.rules.blobs
             && self.blob_gas_used + blob_gas > blobs.max_blob_gas_per_block()
         {
             return Err(TransactionError::BlobsFull);
         }
+
         // Impersonating a contract means sending from it, EIP-3607 notwithstanding.
         self.evm.ctx.cfg.disable_eip3607 = transaction.is_impersonated();
         let used = self.evm.ctx.db().used();
@@ -253,6 +259,7 @@ impl<'a> BlockExecutor<'a> {
                 &cosmos,
             ),
         };
+
         let executed = executed.inspect_err(|_| self.evm.ctx.db_mut().forget(used))?;
         self.commit(transaction, executed)
     }
@@ -276,6 +283,7 @@ impl<'a> BlockExecutor<'a> {
             block: self.environment.block_env(),
             precompiles,
         };
+
         let (result, seen) = self.execute_with(transaction, inputs, inspector, look);
         result?;
         seen.ok_or_else(|| TransactionError::Machine("nothing was seen".to_owned()))
@@ -286,9 +294,15 @@ impl<'a> BlockExecutor<'a> {
     pub fn detached(&self, transaction: &Transaction) -> (DetachedExecution, &Overlay<'a>) {
         let mut cfg = self.evm.ctx.cfg.clone();
         cfg.disable_eip3607 = transaction.is_impersonated();
-        let (fork, block) = (self.environment.rules.fork, self.evm.ctx.block.clone());
         let precompiles = self.environment.precompiles(self.chain);
-        let execution = DetachedExecution::new(fork, cfg, block, tx_env(transaction), &precompiles);
+        let execution = DetachedExecution::new(
+            self.environment.rules.fork,
+            cfg,
+            self.evm.ctx.block.clone(),
+            tx_env(transaction),
+            &precompiles,
+        );
+
         let execution = match transaction.cosmos() {
             None => execution,
             Some(_) => execution.of_cosmos(transaction, &self.chain.cosmos),
@@ -315,6 +329,7 @@ impl<'a> BlockExecutor<'a> {
             // off.
             tx.nonce = 0;
         }
+
         let mut block = self.environment.block_env();
         if waives_blob_fee {
             waive_blob_fee(&mut block);
@@ -329,6 +344,13 @@ impl<'a> BlockExecutor<'a> {
             .0
     }
 
+    /// Takes the overlay, and leaves one without changes in its place.
+    fn take_overlay(&mut self) -> Overlay<'a> {
+        let overlay = self.evm.ctx.db_mut();
+        let unchanged = overlay.unchanged();
+        std::mem::replace(overlay, unchanged)
+    }
+
     fn execute_with<I, R>(
         &mut self,
         transaction: &Transaction,
@@ -340,24 +362,18 @@ impl<'a> BlockExecutor<'a> {
         I: for<'e> Inspector<EvmContext<'e>>,
     {
         // The overlay moves into an EVM with the inspector and back.
-        let overlay = self.evm.ctx.db_mut();
-        let unchanged = overlay.unchanged();
-        let overlay = std::mem::replace(overlay, unchanged);
+        let overlay = self.take_overlay();
         let used = overlay.used();
-        let ExecutionInputs {
-            tx,
-            cfg,
-            block,
-            precompiles,
-        } = inputs;
         let mut evm = assemble(
-            block,
-            cfg,
+            inputs.block,
+            inputs.cfg,
             self.environment.rules,
-            precompiles,
+            inputs.precompiles,
             overlay,
             inspector,
         );
+
+        let tx = inputs.tx;
         let executed = match transaction.cosmos() {
             None => evm.inspect_tx(tx.clone()).map_err(TransactionError::from),
             Some(cosmos) => run_cosmos(
@@ -368,11 +384,10 @@ impl<'a> BlockExecutor<'a> {
                 &cosmos,
             ),
         };
-        let (block, before, inspector) = (
-            evm.ctx.block,
-            evm.ctx.journaled_state.database,
-            evm.inspector,
-        );
+        let block = evm.ctx.block;
+        let before = evm.ctx.journaled_state.database;
+        let inspector = evm.inspector;
+
         match executed {
             Ok(outcome) => {
                 let mut inspected = Inspected {
@@ -404,6 +419,7 @@ impl<'a> BlockExecutor<'a> {
         if let Some(key) = transaction.public_key {
             overlay.signed_by(transaction.sender, key)?;
         }
+
         self.blob_gas_used += transaction.envelope.blob_gas_used().unwrap_or_default();
         self.push_receipt(transaction, &executed.result)?;
         Ok(executed.result)
@@ -446,6 +462,7 @@ impl<'a> BlockExecutor<'a> {
                 }
             }
         }
+
         let mut overlay = self.evm.ctx.journaled_state.database;
         let clear_empty = rules.has(Fork::SpuriousDragon);
         for (address, amount) in rewards(self.environment, ommers) {
@@ -455,6 +472,7 @@ impl<'a> BlockExecutor<'a> {
             let amount = U256::from(withdrawal.amount) * U256::from(GWEI);
             overlay.credit(withdrawal.address, amount, clear_empty)?;
         }
+
         Ok(BlockOutcome {
             changes: overlay.into_changes(),
             receipts: self.receipts,
@@ -471,20 +489,25 @@ impl<'a> BlockExecutor<'a> {
     ) -> Result<(), ReadError> {
         let gas_used = result.tx_gas_used();
         self.gas_used += gas_used;
-        let status = match result.is_success() {
-            _ if !self.environment.rules.has(Fork::Byzantium) => {
-                Status::Root(self.evm.ctx.db().root()?)
-            }
-            true => Status::Success,
-            false => Status::Failure,
+
+        // Receipts have a status since Byzantium (EIP-658), and the root of the state before.
+        let status = if !self.environment.rules.has(Fork::Byzantium) {
+            Status::Root(self.evm.ctx.db().root()?)
+        } else if result.is_success() {
+            Status::Success
+        } else {
+            Status::Failure
         };
+
         let logs = if result.is_success() {
             result.logs().to_vec()
         } else {
             Vec::new()
         };
+
         let first_log_index = self.logs;
         self.logs += logs.len() as u64;
+
         self.receipts.push(Receipt {
             tx_type: transaction.envelope.tx_type(),
             status,
@@ -520,6 +543,7 @@ impl<'a> BlockExecutor<'a> {
         {
             return Err(BlockError::NoSystemContract(contract));
         }
+
         match self.system_call(contract, Bytes::new())? {
             ExecutionResult::Success { output, .. } => Ok(output.into_data()),
             ExecutionResult::Revert { output, .. } => failed(format!("reverted with {output}")),
@@ -539,6 +563,7 @@ impl<'a> BlockExecutor<'a> {
             ..TxEnv::new_system_tx(contract, input)
         };
         self.evm.ctx.set_tx(tx);
+
         let mut handler =
             MainnetHandler::<_, EVMError<ReadError>, EthFrame<EthInterpreter>>::default();
         let result = handler
@@ -547,6 +572,7 @@ impl<'a> BlockExecutor<'a> {
                 EVMError::Database(error) => BlockError::Read(error),
                 error => BlockError::SystemCall(contract, error.to_string()),
             })?;
+
         let state = self.evm.finalize();
         self.evm.ctx.db_mut().commit(state)?;
         Ok(result)
@@ -568,14 +594,19 @@ impl From<EVMError<ReadError>> for TransactionError {
 /// The proof-of-work rewards for a block and its uncles (Yellow Paper, 11.3; EIP-649, EIP-1234).
 pub fn rewards(environment: &Environment, ommers: &[Header]) -> Vec<(Address, U256)> {
     let rules = environment.rules;
-    let ether = match () {
-        () if rules.has(Fork::Paris) => return Vec::new(),
-        () if rules.has(Fork::Constantinople) => 2,
-        () if rules.has(Fork::Byzantium) => 3,
-        () => 5,
+    let ether = if rules.has(Fork::Paris) {
+        return Vec::new();
+    } else if rules.has(Fork::Constantinople) {
+        2
+    } else if rules.has(Fork::Byzantium) {
+        3
+    } else {
+        5
     };
+
     let reward = U256::from(ether) * U256::from(ETHER);
     let nephew = reward / U256::from(32) * U256::from(ommers.len());
+
     let uncles = ommers.iter().map(|ommer| {
         let distance = (ommer.number + 8).saturating_sub(environment.number);
         (

@@ -165,14 +165,18 @@ impl<'a> CallContext<'a> {
 
     fn evm<I>(&self, call: &Call, inspector: I) -> Result<Evm<'_, I>, TransactionError> {
         let (overlay, precompiles) = self.prepare()?;
+
         let mut cfg = self.environment.cfg_env(self.chain);
         lift_limits(&mut cfg);
         cfg.disable_nonce_check = true;
+
         let max_fee = self.max_fee(call);
         cfg.disable_base_fee = max_fee == 0 && call.priority_fee.unwrap_or(0) == 0;
+
         let mut evm = self
             .environment
             .evm_with(cfg, precompiles, overlay, inspector);
+
         if max_fee == 0 {
             // A call without a gas price sees a base fee of zero, as in geth.
             evm.ctx.block.basefee = 0;
@@ -234,13 +238,18 @@ impl Call {
     }
 
     fn tx_env(&self, gas: u64, chain_id: u64, max_fee: u128) -> TxEnv {
-        let tx_type = match () {
-            () if self.authorization_list.is_some() => 4,
-            () if self.blob_hashes.is_some() => 3,
-            () if self.priority_fee.is_some() => 2,
-            () if self.access_list.is_some() => 1,
-            () => 0,
+        let tx_type = if self.authorization_list.is_some() {
+            4
+        } else if self.blob_hashes.is_some() {
+            3
+        } else if self.priority_fee.is_some() {
+            2
+        } else if self.access_list.is_some() {
+            1
+        } else {
+            0
         };
+
         let authorizations = self.authorization_list.iter().flatten();
         TxEnv {
             tx_type,

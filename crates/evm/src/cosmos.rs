@@ -64,12 +64,14 @@ fn charge(
     cosmos: &CosmosTransaction,
 ) -> Result<(), TransactionError> {
     cosmos.check(network)?;
+
     let height: u64 = context.block.number().saturating_to();
     let timeout = cosmos.body.timeout_height;
     if timeout != 0 && height > timeout {
         let what = format!("block height: {height}, timeout height: {timeout}");
         return Err(CosmosError::timeout_height(what).into());
     }
+
     let needed = cosmos.gas_needed();
     if cosmos.gas_limit < needed {
         let what = format!("gasWanted: {}, gasUsed: {needed}", cosmos.gas_limit);
@@ -80,14 +82,17 @@ fn charge(
     if transaction.envelope.max_fee_per_gas() < u128::from(context.block.basefee()) {
         return invalid(InvalidTransaction::GasPriceLessThanBasefee);
     }
+
     let fee = cosmos.fee;
     let mut sender = context.journal_mut().load_account_mut(cosmos.sender)?;
-    let (nonce, balance) = (sender.nonce(), *sender.balance());
+    let nonce = sender.nonce();
+    let balance = *sender.balance();
     match cosmos.sequence {
         tx if tx > nonce => return invalid(InvalidTransaction::NonceTooHigh { tx, state: nonce }),
         tx if tx < nonce => return invalid(InvalidTransaction::NonceTooLow { tx, state: nonce }),
         _ => {}
     }
+
     if !sender.bump_nonce() {
         return invalid(InvalidTransaction::NonceOverflowInTransaction);
     }
@@ -131,33 +136,15 @@ where
     charge(context, network, transaction, cosmos)?;
     verify(context, network, cosmos)?;
 
-    let (fee, gas_limit) = (cosmos.fee, cosmos.gas_limit);
     let mut frame = Frame {
         context,
         inspector,
         sender: cosmos.sender,
     };
-    let tx = &transaction.envelope;
-    let (to, value) = (tx.to().unwrap_or(BANK_ADDRESS), tx.value());
-    let failure = match (to, cosmos.transfers.as_slice()) {
-        (BANK_ADDRESS, transfers) => {
-            frame.call(BANK_ADDRESS, value, tx.input(), gas_limit, |frame| {
-                for (index, transfer) in transfers.iter().enumerate() {
-                    let sent =
-                        frame.call(transfer.to, transfer.amount, &Bytes::new(), 0, |frame| {
-                            frame.transfer(transfer.to, transfer.amount, index)
-                        })?;
-                    if sent.is_some() {
-                        return Ok(sent);
-                    }
-                }
-                Ok(None)
-            })
-        }
-        (to, _) => frame.call(to, value, tx.input(), gas_limit, |frame| {
-            frame.transfer(to, value, 0)
-        }),
-    }?;
+    let failure = frame.perform(transaction, cosmos)?;
+
+    let fee = cosmos.fee;
+    let gas_limit = cosmos.gas_limit;
 
     let burned = U256::from(context.block.basefee()) * U256::from(gas_limit);
     let beneficiary = context.block.beneficiary();
@@ -165,6 +152,7 @@ where
         .journal_mut()
         .balance_incr(beneficiary, fee.saturating_sub(burned))?;
     context.journal_mut().commit_tx();
+
     let gas = ResultGas::default().with_total_gas_spent(gas_limit);
     Ok(match failure {
         None => ExecutionResult::Success {
@@ -189,6 +177,35 @@ struct Frame<'f, 'a, I> {
 }
 
 impl<'a, I: Inspector<EvmContext<'a>>> Frame<'_, 'a, I> {
+    /// Performs the transfers of a transaction, with an outer call that an inspector sees. Returns
+    /// the revert data if one of them fails.
+    fn perform(
+        &mut self,
+        transaction: &Transaction,
+        cosmos: &CosmosTransaction,
+    ) -> Result<Option<Bytes>, ReadError> {
+        let tx = &transaction.envelope;
+        let to = tx.to().unwrap_or(BANK_ADDRESS);
+        let value = tx.value();
+        if to != BANK_ADDRESS {
+            return self.call(to, value, tx.input(), cosmos.gas_limit, |frame| {
+                frame.transfer(to, value, 0)
+            });
+        }
+
+        self.call(to, value, tx.input(), cosmos.gas_limit, |frame| {
+            for (index, transfer) in cosmos.transfers.iter().enumerate() {
+                let sent = frame.call(transfer.to, transfer.amount, &Bytes::new(), 0, |frame| {
+                    frame.transfer(transfer.to, transfer.amount, index)
+                })?;
+                if sent.is_some() {
+                    return Ok(sent);
+                }
+            }
+            Ok(None)
+        })
+    }
+
     /// Shows a call to the inspector and performs it. A failed one has no effect, and returns the
     /// reason as revert data.
     fn call(
@@ -215,12 +232,14 @@ impl<'a, I: Inspector<EvmContext<'a>>> Frame<'_, 'a, I> {
         };
         // Nothing that an inspector returns changes what the block contains.
         let _ = self.inspector.call(self.context, &mut inputs);
+
         let checkpoint = self.context.journal_mut().checkpoint();
         let failure = perform(self)?;
         match failure {
             None => self.context.journal_mut().checkpoint_commit(),
             Some(_) => self.context.journal_mut().checkpoint_revert(checkpoint),
         }
+
         let mut gas = Gas::new(gas_limit);
         gas.spend_all();
         let (result, output) = match &failure {
@@ -235,6 +254,7 @@ impl<'a, I: Inspector<EvmContext<'a>>> Frame<'_, 'a, I> {
             },
             0..0,
         );
+
         self.inspector.call_end(self.context, &inputs, &mut outcome);
         Ok(failure)
     }
@@ -253,6 +273,7 @@ impl<'a, I: Inspector<EvmContext<'a>>> Frame<'_, 'a, I> {
         if failure.is_none() {
             return Ok(None);
         }
+
         let balance = self
             .context
             .journal_mut()

@@ -109,6 +109,7 @@ impl DetachedExecution {
             Overlay::new(state, hashes),
             inspector,
         );
+
         let outcome = match &self.cosmos {
             None => evm.inspect_tx(self.tx.clone())?,
             Some(DetachedCosmos {
@@ -129,6 +130,7 @@ impl DetachedExecution {
                 )?
             }
         };
+
         Ok(Inspected {
             tx: self.tx,
             block: evm.ctx.block,
@@ -158,12 +160,12 @@ impl DetachedAccount {
             }
             .into()
         });
-        let (number, nonce, balance) = (self.number, self.nonce, self.balance);
+
         Account {
             address,
-            number,
-            nonce,
-            balance,
+            number: self.number,
+            nonce: self.nonce,
+            balance: self.balance,
             public_key: None,
             contract,
         }

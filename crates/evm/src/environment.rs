@@ -165,6 +165,7 @@ impl Environment {
             .with_spec_and_mainnet_gas_params(self.rules.spec())
             .with_chain_id(chain.chain_id);
         cfg.tx_chain_id_check = true;
+
         if !chain.limits.transaction_gas {
             cfg.tx_gas_limit_cap = Some(u64::MAX);
         }
@@ -172,12 +173,15 @@ impl Environment {
             cfg.limit_contract_code_size = Some(usize::MAX);
             cfg.limit_contract_initcode_size = Some(usize::MAX);
         }
+
         cfg.disable_block_gas_limit = !chain.limits.block_gas;
         adjust_prices(&mut cfg, self.rules);
+
         if let Some(blobs) = self.rules.blobs {
             cfg.set_max_blobs_per_tx(blobs.max_blobs_per_tx);
             cfg.blob_base_fee_update_fraction = Some(blobs.update_fraction as u64);
         }
+
         cfg
     }
 

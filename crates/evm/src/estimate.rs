@@ -49,6 +49,7 @@ impl CallContext<'_> {
         {
             return Ok(TRANSFER_GAS);
         }
+
         // If the largest amount does not suffice, none does.
         let gas = match self.attempt(call, high)? {
             Some(ExecutionResult::Success { gas, .. }) => gas,
@@ -62,6 +63,7 @@ impl CallContext<'_> {
             }
             _ => return Err(EstimateError::Allowance(high)),
         };
+
         let mut low = gas.tx_gas_used() - 1;
         // Most calls succeed with the gas they used before refunds, plus the 64th that each inner
         // call leaves behind.
@@ -70,6 +72,7 @@ impl CallContext<'_> {
         if optimistic < high {
             self.narrow(call, optimistic, &mut low, &mut high)?;
         }
+
         while low + 1 < high && (high - low) as f64 / high as f64 >= TOLERANCE {
             // Most calls need little more than they use, so the search favours the low side.
             self.narrow(call, ((high + low) / 2).min(low * 2), &mut low, &mut high)?;
@@ -87,6 +90,7 @@ impl CallContext<'_> {
             timestamp: self.environment.timestamp.saturating_add(1),
             ..self.environment.clone()
         };
+
         let later = CallContext {
             environment: &environment,
             ..*self
@@ -97,6 +101,7 @@ impl CallContext<'_> {
         {
             return Ok(gas);
         }
+
         // A call that fails then with any amount of gas, such as one whose deadline passes, is
         // still worth sending now.
         Ok(later.estimate(call).map_or(gas, |more| more.max(gas)))
@@ -111,30 +116,37 @@ impl CallContext<'_> {
         if self.environment.rules.has(Fork::Osaka) && self.chain.limits.transaction_gas {
             high = high.min(MAX_TRANSACTION_GAS);
         }
+
         let max_fee = self.max_fee(call);
         if max_fee > 0 {
-            let balance = self
-                .prepare()?
-                .0
-                .account(call.from)
-                .map_err(TransactionError::from)?
-                .map(|info| info.balance);
-            let mut available = balance.unwrap_or_default();
-            let blob_gas = U256::from(
-                call.blob_hashes.as_ref().map_or(0, Vec::len) as u64 * DATA_GAS_PER_BLOB,
-            );
-            for cost in [
-                call.value,
-                blob_gas * U256::from(call.max_fee_per_blob_gas.unwrap_or_default()),
-            ] {
-                if cost > U256::ZERO && cost >= available {
-                    return Err(EstimateError::InsufficientFunds);
-                }
-                available -= cost;
-            }
-            high = high.min((available / U256::from(max_fee)).saturating_to());
+            high = high.min(self.affordable(call, max_fee)?);
         }
         Ok(high.min(self.gas_cap))
+    }
+
+    /// The most gas that the sender can pay for at this price, after the call's other costs.
+    fn affordable(&self, call: &Call, max_fee: u128) -> Result<u64, EstimateError> {
+        let balance = self
+            .prepare()?
+            .0
+            .account(call.from)
+            .map_err(TransactionError::from)?
+            .map(|info| info.balance);
+        let mut available = balance.unwrap_or_default();
+
+        let blobs = call.blob_hashes.as_ref().map_or(0, Vec::len) as u64;
+        let blob_gas = U256::from(blobs * DATA_GAS_PER_BLOB);
+        for cost in [
+            call.value,
+            blob_gas * U256::from(call.max_fee_per_blob_gas.unwrap_or_default()),
+        ] {
+            if cost > U256::ZERO && cost >= available {
+                return Err(EstimateError::InsufficientFunds);
+            }
+            available -= cost;
+        }
+
+        Ok((available / U256::from(max_fee)).saturating_to())
     }
 
     fn is_plain_account(&self, call: &Call) -> Result<bool, TransactionError> {
@@ -167,11 +179,11 @@ impl CallContext<'_> {
         low: &mut u64,
         high: &mut u64,
     ) -> Result<(), TransactionError> {
-        *if succeeded(&self.attempt(call, gas)?) {
-            high
+        if succeeded(&self.attempt(call, gas)?) {
+            *high = gas;
         } else {
-            low
-        } = gas;
+            *low = gas;
+        }
         Ok(())
     }
 }

@@ -75,6 +75,7 @@ impl FailureTracer {
         let Some(OpenCall { call, failed }) = self.open.pop() else {
             return;
         };
+
         let failure = (!is_ok).then(|| {
             // A call that passes on the output of another failed because of that one.
             let cause = failed.filter(|failed| failed.output == *output);
@@ -85,6 +86,7 @@ impl FailureTracer {
                 calls,
             }
         });
+
         match self.open.last_mut() {
             Some(caller) => caller.failed = failure,
             None => self.failure = failure,

@@ -45,10 +45,12 @@ pub(super) fn adjust_prices(cfg: &mut CfgEnv, rules: Rules) {
 fn extcodehash_of_storage(step: Step<'_, '_>) -> InstructionExecResult {
     let InstructionContext { interpreter, host } = step;
     let asked = interpreter.stack.peek(0)?;
+
     extcodehash(InstructionContext {
         interpreter: &mut *interpreter,
         host: &mut *host,
     })?;
+
     if interpreter.stack.peek(0)?.is_zero() {
         let address = alloy_primitives::Address::from_word(asked.into());
         // The account is warm by now, so loading it costs nothing.
@@ -83,19 +85,22 @@ fn net_metering(written: &SStoreResult) -> (u64, i64) {
         return (200, 0);
     }
     if original == present {
-        return match () {
-            () if original.is_zero() => (20_000, 0),
-            () if new.is_zero() => (5_000, 15_000),
-            () => (5_000, 0),
+        return if original.is_zero() {
+            (20_000, 0)
+        } else if new.is_zero() {
+            (5_000, 15_000)
+        } else {
+            (5_000, 0)
         };
     }
+
     let mut refund = 0;
     if !original.is_zero() {
-        refund += match () {
-            () if present.is_zero() => -15_000,
-            () if new.is_zero() => 15_000,
-            () => 0,
-        };
+        if present.is_zero() {
+            refund -= 15_000;
+        } else if new.is_zero() {
+            refund += 15_000;
+        }
     }
     if original == new {
         refund += if original.is_zero() { 19_800 } else { 4_800 };

@@ -101,6 +101,7 @@ impl InternalCalls {
             .pop()
             .flatten()
             .and_then(|index| self.calls.get_mut(index))?;
+
         call.gas_used = call_gas_used(result, gas_used, call.gas);
         call.error = failure_message(result);
         Some(call)
@@ -127,6 +128,7 @@ impl Inspector<EvmContext<'_>> for InternalCalls {
                 inputs.bytecode_address,
             ),
         };
+
         self.begin(InternalCall {
             kind,
             from,

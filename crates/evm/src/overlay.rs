@@ -125,8 +125,10 @@ impl<'a> Overlay<'a> {
         let at = self.load(address)?;
         let entry = &mut self.accounts[at];
         let info = entry.now.get_or_insert_default();
+
         info.balance = info.balance.saturating_add(amount);
         entry.changed = true;
+
         if clear_empty && info.is_empty() {
             entry.now = None;
             entry.wiped = true;
@@ -151,7 +153,8 @@ impl<'a> Overlay<'a> {
     pub fn set_code(&mut self, address: Address, code: Bytes) -> Result<(), ReadError> {
         let code = bytecode(code);
         self.edit(address, |info| {
-            (info.code_hash, info.code) = (code.hash_slow(), Some(code))
+            info.code_hash = code.hash_slow();
+            info.code = Some(code);
         })
     }
 
@@ -193,19 +196,23 @@ impl<'a> Overlay<'a> {
             if !account.is_touched() {
                 continue;
             }
+
             let at = self.load(address)?;
             let entry = &mut self.accounts[at];
             entry.changed = true;
+
             // An account that is created while it exists (it had a balance before) starts with
             // empty storage.
             if account.is_selfdestructed() || account.is_created() {
                 entry.storage.clear();
                 entry.wiped = true;
             }
+
             if account.is_selfdestructed() || (account.is_empty() && !account.is_created()) {
                 entry.now = None;
                 continue;
             }
+
             let changed = account
                 .storage
                 .into_iter()
@@ -213,6 +220,7 @@ impl<'a> Overlay<'a> {
             entry
                 .storage
                 .extend(changed.map(|(index, slot)| (index, slot.present_value)));
+
             let mut info = account.info;
             if info.code_hash == OCCUPIED {
                 info.code_hash = KECCAK_EMPTY;
@@ -259,9 +267,11 @@ impl<'a> Overlay<'a> {
         if let Some(&at) = self.index.get(&address) {
             return Ok(at);
         }
+
         self.check_patience()?;
         let key = keccak256(address);
         let base = self.base.account(&address, &key)?;
+
         let at = self.accounts.len();
         let now = base.as_ref().map(|account| info(account, at));
         self.accounts.push(OverlayAccount {
@@ -274,6 +284,7 @@ impl<'a> Overlay<'a> {
             storage: HashMap::default(),
             public_key: None,
         });
+
         self.index.insert(address, at);
         Ok(at)
     }
@@ -323,6 +334,7 @@ impl OverlayAccount {
         if self.now.is_none() && self.base.is_none() {
             return None;
         }
+
         let code_before = self.base.as_ref().map_or(KECCAK_EMPTY, Account::code_hash);
         let is_beneath = self.base.as_ref().is_some_and(Account::is_beneath);
         let after = self.now.map(|info| AccountFields {
@@ -336,8 +348,10 @@ impl OverlayAccount {
                 _ => Some((info.code_hash, info.code.unwrap_or_default())),
             },
         });
+
         let mut storage: Vec<_> = self.storage.into_iter().collect();
         storage.sort_unstable();
+
         Some(AccountChange {
             address: self.address,
             key: self.key,
@@ -376,6 +390,7 @@ impl Overlay<'_> {
                 )
             }
         };
+
         let AccountInfo {
             balance,
             nonce,
@@ -383,6 +398,7 @@ impl Overlay<'_> {
             code,
             ..
         } = info;
+
         let code = code.map(|code| code.original_bytes()).unwrap_or_default();
         Ok(Some(DetachedAccount {
             number,

@@ -75,10 +75,12 @@ fn apply(
             overlay.set_code(address, code.clone())?;
         }
     }
+
     if account.state.is_some() {
         overlay.edit(address, |_| ())?;
         overlay.clear_storage(address)?;
     }
+
     for (&slot, &value) in account.state.iter().flatten().chain(&account.state_diff) {
         overlay.set_storage(address, slot, value)?;
     }

@@ -59,6 +59,7 @@ fn convert(input: &[u8]) -> Result<Bytes, Bytes> {
     let revert = |reason: String| Bytes::from(Revert::from(reason).abi_encode());
     let call = IBech32::IBech32Calls::abi_decode(input)
         .map_err(|error| revert(format!("invalid call: {error}")))?;
+
     match call {
         IBech32::IBech32Calls::hexToBech32(call) => {
             let hrp = Hrp::parse(&call.prefix)

@@ -119,7 +119,9 @@ impl DetachedPrecompiles {
         let signers = signers
             .map(|(key, signer)| (FixedBytes::from_slice(key), *signer))
             .collect();
+
         let mut set = precompiles(spec, self.network, Signers::new(signers));
+
         let chain = set.chain.precompiles.inner();
         let found = |(at, from): (Address, Address)| Some((at, chain.get(&from)?.clone()));
         set.changed = self
@@ -174,18 +176,21 @@ impl PrecompileSet {
         let Some(precompile) = self.get(&inputs.bytecode_address) else {
             return Ok(None);
         };
+
         let run = |context: &mut EvmContext<'_>, gas_limit| {
             let input = inputs.input.as_bytes(context);
             precompile
                 .execute(&input, gas_limit, inputs.reservoir)
                 .map_err(|error| error.to_string())
         };
+
         let is_limited = context.db_mut().patience().is_some();
         let first = if is_limited {
             inputs.gas_limit.min(SHORT_GAS)
         } else {
             inputs.gas_limit
         };
+
         let mut output = run(context, first)?;
         // Gas is charged before the work is done.
         if first < inputs.gas_limit && output.halt_reason().is_some_and(|reason| reason.is_oog()) {
@@ -198,6 +203,7 @@ impl PrecompileSet {
             }
             output = run(context, inputs.gas_limit)?;
         }
+
         // As the chain's own precompiles do: a direct caller learns why its call failed.
         if let Some(reason) = output.halt_reason().filter(|reason| !reason.is_oog())
             && context.journal().depth() == 1
@@ -206,6 +212,7 @@ impl PrecompileSet {
                 .local_mut()
                 .set_precompile_error_context(reason.to_string());
         }
+
         Ok(Some(precompile_output_to_interpreter_result(
             output,
             inputs.gas_limit,

@@ -99,6 +99,7 @@ impl RecordedData {
         if !self.steps {
             return 0;
         }
+
         let stack = interpreter.stack.data();
         let hashed = match stack.as_slice() {
             [.., length, _]
@@ -113,6 +114,7 @@ impl RecordedData {
             }
             _ => 0,
         };
+
         let words = if self.stacks { stack.len() } else { 0 };
         hashed.saturating_mul(2).saturating_add(STEP + WORD * words)
     }

@@ -34,6 +34,7 @@ pub(super) fn collect_deposits(
             deposits.extend_from_slice(&deposit(log)?);
         }
     }
+
     if !deposits.is_empty() {
         requests.push_request_with_type(DEPOSIT_REQUEST, Bytes::from(deposits));
     }
@@ -49,6 +50,7 @@ fn deposit(log: &Log) -> Result<Vec<u8>, MalformedDeposit> {
         event.signature,
         event.index,
     ];
+
     let sizes_hold = fields
         .iter()
         .zip([48, 32, 8, 96, 8])

@@ -91,92 +91,21 @@ impl Forks {
     /// The file requires rules that are not implemented: ignoring them would make it another chain.
     pub fn from_genesis(config: &ChainConfig, difficulty: U256) -> Result<Self, UnsupportedConfig> {
         check_known(config)?;
-        let by_block = |number: Option<u64>| number.map(Activation::Block);
-        let by_time = |time: Option<u64>| time.filter(|time| *time != NEVER).map(Activation::Time);
-        let schedule = [
-            ("", Fork::Frontier, Some(Activation::Block(0))),
-            (
-                "homesteadBlock",
-                Fork::Homestead,
-                by_block(config.homestead_block),
-            ),
-            (
-                "eip150Block",
-                Fork::Tangerine,
-                by_block(config.eip150_block),
-            ),
-            (
-                "eip158Block",
-                Fork::SpuriousDragon,
-                by_block(config.eip158_block),
-            ),
-            (
-                "byzantiumBlock",
-                Fork::Byzantium,
-                by_block(config.byzantium_block),
-            ),
-            (
-                "constantinopleBlock",
-                Fork::Constantinople,
-                by_block(config.constantinople_block),
-            ),
-            // Without a block of its own, Petersburg comes with Constantinople.
-            (
-                "petersburgBlock",
-                Fork::Petersburg,
-                by_block(config.petersburg_block.or(config.constantinople_block)),
-            ),
-            (
-                "istanbulBlock",
-                Fork::Istanbul,
-                by_block(config.istanbul_block),
-            ),
-            (
-                "muirGlacierBlock",
-                Fork::MuirGlacier,
-                by_block(config.muir_glacier_block),
-            ),
-            ("berlinBlock", Fork::Berlin, by_block(config.berlin_block)),
-            ("londonBlock", Fork::London, by_block(config.london_block)),
-            (
-                "arrowGlacierBlock",
-                Fork::ArrowGlacier,
-                by_block(config.arrow_glacier_block),
-            ),
-            (
-                "grayGlacierBlock",
-                Fork::GrayGlacier,
-                by_block(config.gray_glacier_block),
-            ),
-            (
-                "mergeNetsplitBlock",
-                Fork::Paris,
-                by_block(merge(config, difficulty)?),
-            ),
-            (
-                "shanghaiTime",
-                Fork::Shanghai,
-                by_time(config.shanghai_time),
-            ),
-            ("cancunTime", Fork::Cancun, by_time(config.cancun_time)),
-            ("pragueTime", Fork::Prague, by_time(config.prague_time)),
-            ("osakaTime", Fork::Osaka, by_time(config.osaka_time)),
-            ("bpo1Time", Fork::Bpo1, by_time(config.bpo1_time)),
-            ("bpo2Time", Fork::Bpo2, by_time(config.bpo2_time)),
-            ("bpo3Time", Fork::Bpo3, by_time(config.bpo3_time)),
-            ("bpo4Time", Fork::Bpo4, by_time(config.bpo4_time)),
-            ("bpo5Time", Fork::Bpo5, by_time(config.bpo5_time)),
-        ];
-        let (mut last_block, mut last_time) = (("", 0), ("", 0));
+
+        // The field and the value of the latest fork so far.
+        let mut last_block = ("", 0);
+        let mut last_time = ("", 0);
         let mut scheduled = Vec::new();
-        for (field, fork, activation) in schedule {
+        for (field, fork, activation) in activations(config, difficulty)? {
             let Some(activation) = activation else {
                 continue;
             };
+
             let (last, at) = match activation {
                 Activation::Block(number) => (&mut last_block, number),
                 Activation::Time(time) => (&mut last_time, time),
             };
+
             // Chains that never had proof of work name no block for the merge.
             let named = fork != Fork::Paris || config.merge_netsplit_block.is_some();
             if named && at < last.1 {
@@ -188,12 +117,14 @@ impl Forks {
             if named {
                 *last = (field, at);
             }
+
             scheduled.push(ScheduledFork {
                 fork,
                 activation,
                 blobs: blob_params(config, fork)?,
             });
         }
+
         let dao = config.dao_fork_block.map(|block| DaoFork {
             block,
             support: config.dao_fork_support,
@@ -234,6 +165,89 @@ impl Forks {
     }
 }
 
+/// The start of every fork in a genesis file's `config`, with the field that states it.
+fn activations(
+    config: &ChainConfig,
+    difficulty: U256,
+) -> Result<[(&'static str, Fork, Option<Activation>); FORKS.len()], UnsupportedConfig> {
+    let by_block = |number: Option<u64>| number.map(Activation::Block);
+    let by_time = |time: Option<u64>| time.filter(|time| *time != NEVER).map(Activation::Time);
+    Ok([
+        ("", Fork::Frontier, Some(Activation::Block(0))),
+        (
+            "homesteadBlock",
+            Fork::Homestead,
+            by_block(config.homestead_block),
+        ),
+        (
+            "eip150Block",
+            Fork::Tangerine,
+            by_block(config.eip150_block),
+        ),
+        (
+            "eip158Block",
+            Fork::SpuriousDragon,
+            by_block(config.eip158_block),
+        ),
+        (
+            "byzantiumBlock",
+            Fork::Byzantium,
+            by_block(config.byzantium_block),
+        ),
+        (
+            "constantinopleBlock",
+            Fork::Constantinople,
+            by_block(config.constantinople_block),
+        ),
+        // Without a block of its own, Petersburg comes with Constantinople.
+        (
+            "petersburgBlock",
+            Fork::Petersburg,
+            by_block(config.petersburg_block.or(config.constantinople_block)),
+        ),
+        (
+            "istanbulBlock",
+            Fork::Istanbul,
+            by_block(config.istanbul_block),
+        ),
+        (
+            "muirGlacierBlock",
+            Fork::MuirGlacier,
+            by_block(config.muir_glacier_block),
+        ),
+        ("berlinBlock", Fork::Berlin, by_block(config.berlin_block)),
+        ("londonBlock", Fork::London, by_block(config.london_block)),
+        (
+            "arrowGlacierBlock",
+            Fork::ArrowGlacier,
+            by_block(config.arrow_glacier_block),
+        ),
+        (
+            "grayGlacierBlock",
+            Fork::GrayGlacier,
+            by_block(config.gray_glacier_block),
+        ),
+        (
+            "mergeNetsplitBlock",
+            Fork::Paris,
+            by_block(merge(config, difficulty)?),
+        ),
+        (
+            "shanghaiTime",
+            Fork::Shanghai,
+            by_time(config.shanghai_time),
+        ),
+        ("cancunTime", Fork::Cancun, by_time(config.cancun_time)),
+        ("pragueTime", Fork::Prague, by_time(config.prague_time)),
+        ("osakaTime", Fork::Osaka, by_time(config.osaka_time)),
+        ("bpo1Time", Fork::Bpo1, by_time(config.bpo1_time)),
+        ("bpo2Time", Fork::Bpo2, by_time(config.bpo2_time)),
+        ("bpo3Time", Fork::Bpo3, by_time(config.bpo3_time)),
+        ("bpo4Time", Fork::Bpo4, by_time(config.bpo4_time)),
+        ("bpo5Time", Fork::Bpo5, by_time(config.bpo5_time)),
+    ])
+}
+
 /// Rejects fields that are not implemented.
 fn check_known(config: &ChainConfig) -> Result<(), UnsupportedConfig> {
     let later = [
@@ -249,7 +263,9 @@ fn check_known(config: &ChainConfig) -> Result<(), UnsupportedConfig> {
             "the rules of this fork are not supported",
         ));
     }
+
     let schedules = |name: &str| name.ends_with("Block") || name.ends_with("Time");
+
     let unknown = config
         .extra_fields
         .iter()
@@ -257,6 +273,7 @@ fn check_known(config: &ChainConfig) -> Result<(), UnsupportedConfig> {
     if let Some((field, _)) = unknown {
         return Err(unsupported(field, "no fork of this name is known"));
     }
+
     if config
         .eip155_block
         .is_some_and(|block| config.eip158_block != Some(block))
@@ -266,6 +283,7 @@ fn check_known(config: &ChainConfig) -> Result<(), UnsupportedConfig> {
             "must be the same as eip158Block: the two begin together",
         ));
     }
+
     let merged = config.terminal_total_difficulty_passed
         || config.terminal_total_difficulty == Some(U256::ZERO);
     for (field, present) in [
@@ -306,6 +324,7 @@ fn blob_params(config: &ChainConfig, fork: Fork) -> Result<Option<BlobParams>, U
         return Ok(None);
     }
     let field = || format!("blobSchedule.{}", fork.name());
+
     let own = config.blob_schedule.get(fork.name());
     let Some(own) = own else {
         let mainnet = fork.blob_params();
@@ -313,6 +332,7 @@ fn blob_params(config: &ChainConfig, fork: Fork) -> Result<Option<BlobParams>, U
             .map(Some)
             .ok_or_else(|| unsupported(field(), "missing, and mainnet has no such fork"));
     };
+
     let possible = own.max_blob_count <= MAX_BLOBS && own.target_blob_count <= own.max_blob_count;
     if !possible
         || own.max_blob_count == 0
@@ -326,9 +346,11 @@ fn blob_params(config: &ChainConfig, fork: Fork) -> Result<Option<BlobParams>, U
             ),
         ));
     }
+
     // The file sets three of the parameters; the others follow from the fork.
     let mut blobs = fork.blob_params().unwrap_or(BlobParams::bpo2());
-    (blobs.target_blob_count, blobs.max_blob_count) = (own.target_blob_count, own.max_blob_count);
+    blobs.target_blob_count = own.target_blob_count;
+    blobs.max_blob_count = own.max_blob_count;
     blobs.update_fraction = own.update_fraction;
     if fork < Fork::Osaka {
         // Before EIP-7594 a transaction may carry as many blobs as a block.

@@ -14,6 +14,7 @@ pub(super) fn signer(signers: &Signers, input: &[u8]) -> Option<Address> {
     let mut signature = FixedBytes::<65>::ZERO;
     signature[..64].copy_from_slice(input.get(64..128)?);
     signature[64] = v[0];
+
     signers
         .get(&signature)
         .copied()

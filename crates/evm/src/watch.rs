@@ -114,11 +114,13 @@ impl<'w, I: Recorder> Watch<'w, I> {
 
     /// Records the start of a call; returns whether it is forwarded.
     fn enter(&mut self, input: usize) -> bool {
-        let (around, passes) = (self.depth, self.passes(self.depth));
+        let around = self.depth;
+        let passes = self.passes(around);
         self.depth += 1;
         if passes {
             self.record(self.records.of_call(around, input));
         }
+
         self.count(STEPS_OF_CALL);
         passes
     }
