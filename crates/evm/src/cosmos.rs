@@ -145,7 +145,6 @@ where
 
     let fee = cosmos.fee;
     let gas_limit = cosmos.gas_limit;
-
     let burned = U256::from(context.block.basefee()) * U256::from(gas_limit);
     let beneficiary = context.block.beneficiary();
     context

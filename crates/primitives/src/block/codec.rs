@@ -34,25 +34,31 @@ impl Block {
         let ommers = (0..count)
             .map(|_| read_rlp(from, "ommer"))
             .collect::<Result<_, _>>()?;
+
         let withdrawals: Option<Vec<Withdrawal>> =
             from.option(|from| read_rlp(from, "withdrawals"))?;
+
         let count = from.count(2)?;
-        let (mut transactions, mut receipts) =
-            (Vec::with_capacity(count), Vec::with_capacity(count));
-        let (mut gas_used, mut logs) = (0u64, 0);
+        let mut transactions = Vec::with_capacity(count);
+        let mut receipts = Vec::with_capacity(count);
+        // What follows from the transactions and receipts before.
+        let mut gas_used = 0u64;
+        let mut logs = 0;
         for _ in 0..count {
             let transaction = Transaction::read(from)?;
             let mut receipt = Receipt::read(from)?;
             gas_used = gas_used
                 .checked_add(receipt.gas_used)
                 .ok_or(Malformed("gas"))?;
-            (receipt.tx_type, receipt.cumulative_gas_used) =
-                (transaction.envelope.tx_type(), gas_used);
+            receipt.tx_type = transaction.envelope.tx_type();
+            receipt.cumulative_gas_used = gas_used;
             receipt.first_log_index = logs;
             logs += receipt.logs.len() as u64;
+
             transactions.push(Arc::new(transaction));
             receipts.push(receipt);
         }
+
         let hash = header.hash_slow();
         Ok(Self {
             hash,
@@ -100,6 +106,7 @@ impl Receipt {
                 out.raw(root.as_slice());
             }
         }
+
         out.number(self.gas_used);
         out.number(self.logs.len() as u64);
         for log in &self.logs {
@@ -120,6 +127,7 @@ impl Receipt {
             2 => Status::Root(from.array()?.into()),
             _ => return Err(Malformed("status")),
         };
+
         let gas_used = from.number()?;
         let count = from.count(22)?;
         let logs = (0..count)

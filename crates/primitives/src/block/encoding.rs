@@ -87,6 +87,7 @@ pub(super) fn decode_unsigned(raw: &[u8]) -> Option<Envelope> {
     let Envelope::Legacy(signed) = Envelope::decode_2718_exact(&signed).ok()? else {
         return None;
     };
+
     let tx = signed.strip_signature();
     // The first of the zeros may have been the end of a longer `v`.
     (legacy_encoding(&tx) == raw).then(|| without_signature(tx.into()))
@@ -102,6 +103,7 @@ fn legacy_encoding(tx: &TxLegacy) -> Vec<u8> {
     tx.value.encode(&mut payload);
     tx.input.encode(&mut payload);
     payload.extend_from_slice(&ZEROS);
+
     let mut out = Vec::with_capacity(payload.len() + 9);
     alloy_rlp::Header {
         list: true,
@@ -133,6 +135,7 @@ impl Decodable for ListedEnvelope {
                 return Ok(Self(envelope));
             }
         }
+
         Envelope::network_decode(bytes)
             .and_then(signed)
             .map(Self)

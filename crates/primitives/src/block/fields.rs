@@ -72,92 +72,99 @@ impl TransactionFields {
 
 impl From<TransactionFields> for UnsignedTransaction {
     fn from(fields: TransactionFields) -> Self {
-        let TransactionFields {
+        match fields.gas_price {
+            GasPrice::Fixed(gas_price) => with_fixed_price(fields, gas_price),
+            GasPrice::Dynamic { max_fee, max_tip } => with_dynamic_fees(fields, max_fee, max_tip),
+        }
+    }
+}
+
+/// A legacy transaction, or one of EIP-2930 if there is an access list.
+fn with_fixed_price(fields: TransactionFields, gas_price: u128) -> UnsignedTransaction {
+    let to = fields.to.map_or(TxKind::Create, TxKind::Call);
+    match fields.access_list {
+        None => TxLegacy {
+            chain_id: fields.chain_id,
+            nonce: fields.nonce,
+            gas_price,
+            gas_limit: fields.gas_limit,
+            to,
+            value: fields.value,
+            input: fields.input,
+        }
+        .into(),
+        Some(access_list) => TxEip2930 {
+            chain_id: fields.chain_id.unwrap_or_default(),
+            nonce: fields.nonce,
+            gas_price,
+            gas_limit: fields.gas_limit,
+            to,
+            value: fields.value,
+            access_list,
+            input: fields.input,
+        }
+        .into(),
+    }
+}
+
+/// A transaction of EIP-7702 if there are delegations, of EIP-4844 if there are blobs, or of
+/// EIP-1559.
+fn with_dynamic_fees(
+    fields: TransactionFields,
+    max_fee_per_gas: u128,
+    max_priority_fee_per_gas: u128,
+) -> UnsignedTransaction {
+    let TransactionFields {
+        nonce,
+        gas_limit,
+        value,
+        input,
+        ..
+    } = fields;
+    let chain_id = fields.chain_id.unwrap_or_default();
+    let access_list = fields.access_list.unwrap_or_default();
+
+    if let Some(authorization_list) = fields.authorization_list {
+        TxEip7702 {
+            chain_id,
             nonce,
             gas_limit,
+            max_fee_per_gas,
+            max_priority_fee_per_gas,
+            to: fields.to.unwrap_or_default(),
             value,
-            input,
             access_list,
-            ..
-        } = fields;
-        let to = fields.to.map_or(TxKind::Create, TxKind::Call);
-        let chain_id = fields.chain_id.unwrap_or_default();
-        match fields.gas_price {
-            GasPrice::Fixed(gas_price) => match access_list {
-                None => {
-                    let chain_id = fields.chain_id;
-                    TxLegacy {
-                        chain_id,
-                        nonce,
-                        gas_price,
-                        gas_limit,
-                        to,
-                        value,
-                        input,
-                    }
-                    .into()
-                }
-                Some(access_list) => TxEip2930 {
-                    chain_id,
-                    nonce,
-                    gas_price,
-                    gas_limit,
-                    to,
-                    value,
-                    access_list,
-                    input,
-                }
-                .into(),
-            },
-            GasPrice::Dynamic {
-                max_fee: max_fee_per_gas,
-                max_tip: max_priority_fee_per_gas,
-            } => {
-                let access_list = access_list.unwrap_or_default();
-                if let Some(authorization_list) = fields.authorization_list {
-                    TxEip7702 {
-                        chain_id,
-                        nonce,
-                        gas_limit,
-                        max_fee_per_gas,
-                        max_priority_fee_per_gas,
-                        to: fields.to.unwrap_or_default(),
-                        value,
-                        access_list,
-                        authorization_list,
-                        input,
-                    }
-                    .into()
-                } else if let Some((blob_versioned_hashes, max_fee_per_blob_gas)) = fields.blobs {
-                    TxEip4844 {
-                        chain_id,
-                        nonce,
-                        gas_limit,
-                        max_fee_per_gas,
-                        max_priority_fee_per_gas,
-                        to: fields.to.unwrap_or_default(),
-                        value,
-                        access_list,
-                        blob_versioned_hashes,
-                        max_fee_per_blob_gas,
-                        input,
-                    }
-                    .into()
-                } else {
-                    TxEip1559 {
-                        chain_id,
-                        nonce,
-                        gas_limit,
-                        max_fee_per_gas,
-                        max_priority_fee_per_gas,
-                        to,
-                        value,
-                        access_list,
-                        input,
-                    }
-                    .into()
-                }
-            }
+            authorization_list,
+            input,
         }
+        .into()
+    } else if let Some((blob_versioned_hashes, max_fee_per_blob_gas)) = fields.blobs {
+        TxEip4844 {
+            chain_id,
+            nonce,
+            gas_limit,
+            max_fee_per_gas,
+            max_priority_fee_per_gas,
+            to: fields.to.unwrap_or_default(),
+            value,
+            access_list,
+            blob_versioned_hashes,
+            max_fee_per_blob_gas,
+            input,
+        }
+        .into()
+    } else {
+        TxEip1559 {
+            chain_id,
+            nonce,
+            gas_limit,
+            max_fee_per_gas,
+            max_priority_fee_per_gas,
+            to: fields.to.map_or(TxKind::Create, TxKind::Call),
+            value,
+            access_list,
+            input,
+        }
+        .into()
     }
 }

@@ -92,6 +92,7 @@ impl Block {
             .receipts
             .last()
             .map_or(0, |last| last.cumulative_gas_used);
+
         let fields = [
             ("gasUsed", gas_used == self.header.gas_used),
             ("logsBloom", logs_bloom == self.header.logs_bloom),
@@ -113,6 +114,7 @@ impl Block {
             ),
             ("hash", self.header.hash_slow() == self.hash),
         ];
+
         fields
             .into_iter()
             .find(|(_, fits)| !fits)
@@ -154,10 +156,12 @@ impl Block {
         self.transactions
             .iter()
             .for_each(|tx| encoding::encode_listed(&tx.envelope, &mut out));
+
         alloy_rlp::encode_list(&self.ommers, &mut out);
         if let Some(withdrawals) = &self.withdrawals {
             withdrawals.encode(&mut out);
         }
+
         out.into()
     }
 
@@ -169,6 +173,7 @@ impl Block {
                 .map(|tx| tx.envelope.network_len())
                 .sum::<usize>(),
         );
+
         let payload = self.header.length()
             + transactions.length_with_payload()
             + alloy_rlp::list_length(&self.ommers)

@@ -16,12 +16,14 @@ pub(super) fn ordered_root(count: usize, encode: impl Fn(usize, &mut Vec<u8>)) -
         .map(|index| (Nibbles::unpack(alloy_rlp::encode(index)), index))
         .collect();
     entries.sort_unstable();
+
     let mut levels = Vec::new();
     let Some(root) = build(&entries, 0, 0, &mut levels) else {
         return EMPTY_ROOT_HASH;
     };
 
-    let (mut messages, mut value) = (Messages::default(), Vec::new());
+    let mut messages = Messages::default();
+    let mut value = Vec::new();
     // How parents refer to the nodes of the level below.
     let mut references = Vec::new();
     for level in levels.iter().rev() {
@@ -37,6 +39,7 @@ pub(super) fn ordered_root(count: usize, encode: impl Fn(usize, &mut Vec<u8>)) -
                 encode_branch(&node.path, BranchNodeRef::new(children, *mask), out);
             }
         };
+
         messages.hash(level, encode, |node, encoded, hash| {
             let short = if encoded.len() < 32 {
                 RlpNode::from_raw(encoded)
@@ -45,8 +48,10 @@ pub(super) fn ordered_root(count: usize, encode: impl Fn(usize, &mut Vec<u8>)) -
             };
             found[node.position] = short.unwrap_or_else(|| RlpNode::word_rlp(&hash));
         });
+
         references = found;
     }
+
     references[root]
         .as_hash()
         .unwrap_or_else(|| keccak256(&references[root]))
@@ -75,10 +80,12 @@ fn build(
     level: usize,
     levels: &mut Vec<Vec<Node>>,
 ) -> Option<usize> {
-    let ((key, index), (last, _)) = (entries.first()?, entries.last()?);
+    let (key, index) = entries.first()?;
+    let (last, _) = entries.last()?;
     if levels.len() == level {
         levels.push(Vec::new());
     }
+
     let (path, content) = if entries.len() == 1 {
         (key.slice(depth..), Content::Value(*index))
     } else {
@@ -91,6 +98,7 @@ fn build(
         }
         (key.slice(depth..at), Content::Children { first, mask })
     };
+
     let position = levels[level].len();
     levels[level].push(Node {
         path,

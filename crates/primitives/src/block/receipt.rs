@@ -53,21 +53,25 @@ impl Receipt {
         if self.tx_type != TxType::Legacy {
             out.put_u8(self.tx_type as u8);
         }
+
         let status = match self.status {
             Status::Success => &[1][..],
             Status::Failure => &[][..],
             Status::Root(ref root) => root.as_slice(),
         };
+
         let bloom = self.bloom();
         let payload = status.length()
             + self.cumulative_gas_used.length()
             + bloom.length()
             + self.logs.length();
+
         Header {
             list: true,
             payload_length: payload,
         }
         .encode(out);
+
         status.encode(out);
         self.cumulative_gas_used.encode(out);
         bloom.encode(out);

@@ -15,11 +15,13 @@ pub fn recover(signature: &Signature, hash: B256) -> Option<(Address, Compressed
     let mut compact = [0u8; 64];
     compact[..32].copy_from_slice(&signature.r().to_be_bytes::<32>());
     compact[32..].copy_from_slice(&signature.s().to_be_bytes::<32>());
+
     let id = ecdsa::RecoveryId::from_u8_masked(u8::from(signature.v()));
     let signature = ecdsa::RecoverableSignature::from_compact(&compact, id).ok()?;
     let key = SECP256K1
         .recover_ecdsa(Message::from_digest(hash.0), &signature)
         .ok()?;
+
     let address = Address::from_slice(&keccak256(&key.serialize_uncompressed()[1..])[12..]);
     Some((address, CompressedKey::new(key.serialize())))
 }

@@ -244,11 +244,13 @@ impl DevSettings {
                 .all
                 .then_some(Setting::AllImpersonated(true)),
         ];
+
         let accounts = self
             .impersonated
             .accounts
             .iter()
             .map(|address| Setting::Impersonated(*address, true));
+
         let all: Vec<_> = sealing.into_iter().flatten().chain(accounts).collect();
         out.number(all.len() as u64);
         all.iter().for_each(|setting| setting.write(out));
@@ -267,7 +269,8 @@ impl DevSettings {
 impl SealingSettings {
     /// Discards the settings of the next block once it is sealed or superseded.
     pub fn forget_next(&mut self) {
-        (self.next_base_fee, self.next_randomness) = (None, None);
+        self.next_base_fee = None;
+        self.next_randomness = None;
     }
 }
 

@@ -88,12 +88,14 @@ impl Transaction {
         if is_unsigned_legacy(&envelope) {
             return Self::recover_cosmos(&envelope);
         }
+
         let signature = envelope.signature();
         if strict && signature.s() > SECP256K1N_HALF {
             return Err(DecodeError::Signature);
         }
         let (sender, key) =
             recover(signature, envelope.signature_hash()).ok_or(DecodeError::Signature)?;
+
         Ok(Self {
             envelope,
             sender,
@@ -111,6 +113,7 @@ impl Transaction {
             }
             _ => return Err(DecodeError::Signature),
         };
+
         let is_same =
             decoded.envelope.as_legacy().map(Signed::tx) == envelope.as_legacy().map(Signed::tx);
         if is_same {
@@ -175,6 +178,7 @@ impl Transaction {
         } else {
             sender.into_word().into()
         };
+
         let signature = Signature::new(r, U256::ZERO, false);
         Self {
             envelope: Envelope::from(unsigned.into_signed(signature)),
@@ -227,6 +231,7 @@ impl Submission {
                 None => return Err(malformed(raw, &error)),
             },
         };
+
         let mut sidecar = None;
         let envelope = match pooled {
             NetworkEnvelope::Legacy(tx) => Envelope::Legacy(tx),
@@ -242,10 +247,12 @@ impl Submission {
                 Envelope::Eip4844(Signed::new_unchecked(tx.tx, signature, hash))
             }
         };
+
         // One with zeros for `v` as well was decoded above.
         if is_unsigned_legacy(&envelope) {
             return Err(DecodeError::Signature);
         }
+
         Ok(Self {
             transaction: Transaction::recover(envelope, true)?,
             sidecar,

@@ -118,7 +118,8 @@ impl Default for Contract {
 impl Value for Account {
     /// Appends `rlp([nonce, balance, storage root, code hash])` (Yellow Paper, 4.1).
     fn encode(&self, out: &mut Vec<u8>) {
-        let (root, code_hash) = (self.storage_root(), self.code_hash());
+        let root = self.storage_root();
+        let code_hash = self.code_hash();
         let payload =
             self.nonce.length() + self.balance.length() + root.length() + code_hash.length();
         alloy_rlp::Header {
@@ -126,6 +127,7 @@ impl Value for Account {
             payload_length: payload,
         }
         .encode(out);
+
         self.nonce.encode(out);
         self.balance.encode(out);
         root.encode(out);

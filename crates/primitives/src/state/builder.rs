@@ -96,6 +96,7 @@ impl State {
             });
             std::iter::once(Piece::Account(account)).chain(slots)
         });
+
         let retired = self.whole().retired.iter();
         accounts.chain(retired.map(|(key, gone)| {
             Piece::Retired(*key, gone.number, gone.public_key.as_deref().copied())
@@ -119,17 +120,22 @@ pub struct StateBuilder {
 impl StateBuilder {
     /// Decodes records of pieces that `Piece::write` encoded, in parallel.
     pub fn read<'a>(records: impl Iterator<Item = &'a [u8]> + Send) -> Result<Self, Malformed> {
-        let (decoded, failed) = (Mutex::new(Vec::new()), AtomicBool::new(false));
+        let decoded = Mutex::new(Vec::new());
+        let failed = AtomicBool::new(false);
         let records = records
             .enumerate()
             .take_while(|_| !failed.load(Ordering::Relaxed));
+
         parallel::for_each(records, |(at, record), (): &mut ()| {
             let part = StatePart::read(record);
             failed.fetch_or(part.is_err(), Ordering::Relaxed);
             decoded.lock().push((at, part));
         });
+
+        // In the order of the records: a part may hold slots of an account of the part before.
         let mut decoded = decoded.into_inner();
         decoded.sort_unstable_by_key(|(at, _)| *at);
+
         let mut builder = Self::default();
         for (_, part) in decoded {
             builder.add(part?)?;
@@ -141,6 +147,7 @@ impl StateBuilder {
     pub fn finish(mut self, next_number: u32, expected: B256) -> Result<State, StateError> {
         self.close();
         self.state.next_number = next_number;
+
         let found = self.state.accounts.root();
         self.state.root = Some(found);
         if found == expected {
@@ -187,7 +194,9 @@ impl StatePart {
     fn read(record: &[u8]) -> Result<Self, Malformed> {
         let from = &mut Reader::new(record);
         let mut part = Self::default();
-        let (mut accounts, mut slots, mut retired) = (Vec::new(), Trie::default(), Vec::new());
+        let mut accounts = Vec::new();
+        let mut slots = Trie::default();
+        let mut retired = Vec::new();
         while !from.is_empty() {
             match from.byte()? {
                 0 => {
@@ -196,18 +205,17 @@ impl StatePart {
                 }
                 1 => slots.merge(read_slots(from)?),
                 2 => {
-                    let (key, number) = (B256::from(from.array()?), read_account_number(from)?);
-                    retired.push((
-                        key,
-                        Retired {
-                            number,
-                            public_key: read_public_key(from)?,
-                        },
-                    ));
+                    let key = B256::from(from.array()?);
+                    let gone = Retired {
+                        number: read_account_number(from)?,
+                        public_key: read_public_key(from)?,
+                    };
+                    retired.push((key, gone));
                 }
                 _ => return Err(Malformed("piece of the state")),
             }
         }
+
         part.end_account(&mut slots)?;
         part.accounts = accounts.into_iter().collect();
         part.accounts.root();
@@ -232,6 +240,7 @@ fn add_slots(account: Option<&mut Account>, mut slots: Trie<Slot>) -> Result<(),
     let contract = account
         .and_then(|account| account.contract.as_mut())
         .ok_or(Malformed("slots of no contract"))?;
+
     slots.root();
     Arc::make_mut(contract).storage.merge(slots);
     Ok(())
@@ -250,11 +259,13 @@ fn read_slots(from: &mut Reader<'_>) -> Result<Trie<Slot>, Malformed> {
     if count > SLOTS {
         return Err(Malformed("number of slots"));
     }
-    let read = |_| {
-        let (index, value): (U256, U256) = (from.wide()?, from.wide()?);
-        Ok((slot_key(index), Slot { index, value }))
-    };
-    (0..count).map(read).collect()
+    (0..count).map(|_| read_slot(from)).collect()
+}
+
+fn read_slot(from: &mut Reader<'_>) -> Result<(B256, Slot), Malformed> {
+    let index = from.wide()?;
+    let value = from.wide()?;
+    Ok((slot_key(index), Slot { index, value }))
 }
 
 fn read_account(from: &mut Reader<'_>) -> Result<Account, Malformed> {

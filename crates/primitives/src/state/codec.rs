@@ -22,6 +22,7 @@ impl Changes {
                     out.string(code.original_byte_slice());
                 });
             });
+
             out.byte(u8::from(change.storage_wiped));
             out.number(change.storage.len() as u64);
             for &(index, value) in &change.storage {
@@ -51,11 +52,14 @@ fn read_change(from: &mut Reader<'_>) -> Result<AccountChange, Malformed> {
             code: from.option(|from| Ok((from.array()?.into(), read_code(from)?)))?,
         })
     })?;
+
     let storage_wiped = from.byte()? != 0;
+
     let count = from.count(2)?;
     let storage = (0..count)
         .map(|_| Ok((from.wide()?, from.wide()?)))
         .collect::<Result<_, _>>()?;
+
     let public_key = from.option(|from| from.array().map(CompressedKey::from))?;
     Ok(AccountChange {
         address,

@@ -44,6 +44,7 @@ impl Deferred {
         if let Some(whole) = self.whole.get() {
             return whole.account(address, key);
         }
+
         let account = self.later_account(address)?;
         // Whether such an account has storage matters (EIP-7610), and only its trie can tell.
         let is_bare = |account: &Account| account.nonce == 0 && account.code_hash() == KECCAK_EMPTY;

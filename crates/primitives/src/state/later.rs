@@ -54,23 +54,20 @@ pub trait LaterState {
         let earlier = || self.earlier_account(address);
         let mut account = match changed {
             Some((_, None)) => return Ok(None),
-            Some((_, Some(fields))) => {
-                let (nonce, balance, number) = (fields.nonce, fields.balance, Account::UNNUMBERED);
-                let contract = earlier()?.and_then(|account| account.contract);
-                Account {
-                    address: *address,
-                    number,
-                    nonce,
-                    balance,
-                    public_key: None,
-                    contract,
-                }
-            }
+            Some((_, Some(fields))) => Account {
+                address: *address,
+                number: Account::UNNUMBERED,
+                nonce: fields.nonce,
+                balance: fields.balance,
+                public_key: None,
+                contract: earlier()?.and_then(|account| account.contract),
+            },
             None => match earlier()? {
                 Some(account) => account,
                 None => return Ok(None),
             },
         };
+
         let code = self.newest(address, Part::Code, |change| match &change.after {
             None => Some(CodeChange::Gone),
             Some(fields) => fields
@@ -78,6 +75,7 @@ pub trait LaterState {
                 .clone()
                 .map(|(hash, code)| CodeChange::To(hash, code)),
         })?;
+
         account.contract = match (code, account.contract) {
             (Some((_, CodeChange::To(code_hash, code))), _) => Some((code_hash, code)),
             (Some((_, CodeChange::Gone)), _) | (None, None) => None,
@@ -90,15 +88,18 @@ pub trait LaterState {
                 ..Contract::default()
             })
         });
+
         Ok(Some(account))
     }
 
     /// Returns the value of a storage slot, zero by default.
     fn later_slot(&self, address: &Address, index: U256) -> Result<U256, Self::Error> {
         let set = self.newest(address, Part::Slot(index), |change| change.stored(index))?;
+
         let is_new =
             |change: &AccountChange| (change.after.is_none() || change.storage_wiped).then_some(());
         let wiped = self.newest(address, Part::Storage, is_new)?;
+
         Ok(match (set, wiped) {
             (Some((at, value)), Some((wiped, ()))) if at >= wiped => value,
             (Some((_, value)), None) => value,

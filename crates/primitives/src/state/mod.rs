@@ -308,9 +308,11 @@ impl State {
         };
         account.nonce = fields.nonce;
         account.balance = fields.balance;
+
         if let (None, Some(key)) = (&account.public_key, change.public_key) {
             account.public_key = Some(Arc::new(key));
         }
+
         if change.storage_wiped || !change.storage.is_empty() || fields.code.is_some() {
             account.contract =
                 changed_contract(account.contract.take(), change, fields, self.base.is_some());
@@ -333,6 +335,7 @@ impl State {
             }
             None => (self.take_number(), None, None),
         };
+
         Account {
             address: change.address,
             number,
@@ -381,14 +384,17 @@ fn changed_contract(
 ) -> Option<Arc<Contract>> {
     let mut contract = before.unwrap_or_default();
     let edited = Arc::make_mut(&mut contract);
+
     if let Some((hash, code)) = &fields.code {
         edited.code_hash = *hash;
         edited.code = code.clone();
     }
+
     if change.storage_wiped {
         edited.storage = Trie::default();
         edited.owns_storage = forked;
     }
+
     for &(index, value) in &change.storage {
         let key = slot_key(index);
         if value.is_zero() && (!forked || edited.owns_storage) {
@@ -397,6 +403,7 @@ fn changed_contract(
             edited.storage.insert(key, Slot { index, value });
         }
     }
+
     edited.storage_root = edited.storage.root();
     (edited.code_hash != KECCAK_EMPTY || !edited.storage.is_empty() || edited.owns_storage)
         .then_some(contract)

@@ -140,7 +140,9 @@ impl<V: Value> TrieNode<V> {
         if levels.len() == level {
             levels.push(Vec::new());
         }
+
         levels[level].push((self, depth));
+
         if let Self::Branch {
             prefix, children, ..
         } = self
@@ -187,6 +189,7 @@ impl<V: Value> TrieNode<V> {
                 proof.push(encoded);
             }
         };
+
         let mut own = Vec::new();
         match self {
             Self::Leaf { .. } => self.encode_leaf(depth, &mut own, buffer),
@@ -199,6 +202,7 @@ impl<V: Value> TrieNode<V> {
                 }
             }
         }
+
         if through {
             push(own);
         }
@@ -211,10 +215,12 @@ impl<V: Value> TrieNode<V> {
         else {
             return;
         };
+
         let mut path = [0u8; 64];
         for (at, slot) in path.iter_mut().enumerate().skip(depth) {
             *slot = nibble(key, at) as u8;
         }
+
         value.clear();
         stored.encode(value);
         list(out, |out| {
@@ -275,12 +281,14 @@ fn list(out: &mut Vec<u8>, payload: impl FnOnce(&mut Vec<u8>)) {
     let start = out.len();
     out.extend_from_slice(&[0; 3]);
     payload(out);
+
     let length = out.len() - start - 3;
     let (header, size) = match length {
         0..=55 => ([0xc0 + length as u8, 0, 0], 1),
         56..=255 => ([0xf8, length as u8, 0], 2),
         _ => ([0xf9, (length >> 8) as u8, length as u8], 3),
     };
+
     out[start + 3 - size..start + 3].copy_from_slice(&header[..size]);
     out.drain(start..start + 3 - size);
 }

@@ -42,10 +42,12 @@ impl State {
     pub fn prove(&self, address: Address, slots: &[U256]) -> AccountProof {
         let key = keccak256(address);
         let accounts = &self.whole().accounts;
-        let (nodes, account) = (accounts.proof(&key), accounts.get(&key));
+        let nodes = accounts.proof(&key);
+        let account = accounts.get(&key);
         let storage = account
             .and_then(|account| account.contract.as_deref())
             .map(|contract| &contract.storage);
+
         let slots = slots.iter().map(|&index| {
             let key = slot_key(index);
             SlotProof {
@@ -56,6 +58,7 @@ impl State {
                 nodes: storage.map(|trie| trie.proof(&key)).unwrap_or_default(),
             }
         });
+
         AccountProof {
             nodes,
             slots: slots.collect(),
@@ -82,11 +85,13 @@ impl<V: Value> Trie<V> {
                 node.proof(depth, true, &mut nodes);
                 break;
             };
+
             let through = prefix.common(key, depth) == prefix.len();
             node.proof(depth, through, &mut nodes);
             if !through {
                 break;
             }
+
             depth += prefix.len();
             link = &children[nibble(key, depth)];
             depth += 1;

@@ -128,7 +128,8 @@ impl<V: Value> Trie<V> {
 /// of their keys, without duplicates: each node is then created once.
 impl<V: Value> FromIterator<(B256, V)> for Trie<V> {
     fn from_iter<I: IntoIterator<Item = (B256, V)>>(entries: I) -> Self {
-        let (mut keys, mut values) = (Vec::new(), Vec::new());
+        let mut keys = Vec::new();
+        let mut values = Vec::new();
         let mut entries = entries.into_iter().peekable();
         while let Some((key, value)) =
             entries.next_if(|(key, _)| keys.last().is_none_or(|last| last < key))
@@ -136,6 +137,7 @@ impl<V: Value> FromIterator<(B256, V)> for Trie<V> {
             keys.push(key);
             values.push(value);
         }
+
         let len = keys.len();
         let root = (len > 0).then(|| build(&keys, &mut values.into_iter(), 0));
         let mut trie = Self {
@@ -143,6 +145,7 @@ impl<V: Value> FromIterator<(B256, V)> for Trie<V> {
             len,
             edits: len,
         };
+
         for (key, value) in entries {
             trie.insert(key, value);
         }
@@ -152,7 +155,8 @@ impl<V: Value> FromIterator<(B256, V)> for Trie<V> {
 
 /// Builds the node at `depth` above the entries with these keys, which are in ascending order.
 fn build<V: Value>(keys: &[B256], values: &mut impl Iterator<Item = V>, depth: usize) -> Link<V> {
-    let (first, last) = (keys.first()?, keys.last()?);
+    let first = keys.first()?;
+    let last = keys.last()?;
     let Some(at) = (depth..64).find(|&i| nibble(first, i) != nibble(last, i)) else {
         let leaf = TrieNode::Leaf {
             key: *first,
@@ -161,6 +165,7 @@ fn build<V: Value>(keys: &[B256], values: &mut impl Iterator<Item = V>, depth: u
         };
         return Some(Arc::new(leaf));
     };
+
     let mut children = <[Link<V>; 16]>::default();
     for below in keys.chunk_by(|a, b| nibble(a, at) == nibble(b, at)) {
         children[nibble(&below[0], at)] = build(below, values, at + 1);
@@ -181,6 +186,7 @@ fn insert<V: Value>(link: &mut Link<V>, key: B256, depth: usize, value: V) -> Op
         }));
         return None;
     };
+
     let node = Arc::make_mut(arc);
     node.touch();
     let split = match node {
@@ -208,6 +214,7 @@ fn insert<V: Value>(link: &mut Link<V>, key: B256, depth: usize, value: V) -> Op
             (at, own)
         }
     };
+
     // The existing node moves below a new branch, with the new leaf as its sibling.
     let (at, own) = split;
     let mut children = <[Link<V>; 16]>::default();
@@ -233,6 +240,7 @@ fn merge<V: Value>(link: &mut Link<V>, other: Link<V>, depth: usize) -> usize {
         *link = Some(other);
         return 0;
     };
+
     let common = match (&*own, &*other) {
         (TrieNode::Branch { prefix, .. }, TrieNode::Branch { prefix: theirs, .. }) => {
             prefix.common_with(theirs)
@@ -240,6 +248,7 @@ fn merge<V: Value>(link: &mut Link<V>, other: Link<V>, depth: usize) -> usize {
         (TrieNode::Leaf { .. }, _) => return insert_leaf(link, own, other, depth),
         (_, TrieNode::Leaf { .. }) => return insert_leaf(link, other, own, depth),
     };
+
     let (prefix, mut children) = split(own, common);
     let (_, theirs) = split(other, common);
     let below = depth + common + 1;
@@ -282,10 +291,12 @@ fn split<V: Value>(branch: Arc<TrieNode<V>>, length: usize) -> (Prefix, [Link<V>
     else {
         return Default::default();
     };
+
     let first = prefix.first(length);
     if length == prefix.len() {
         return (first, std::mem::take(children));
     }
+
     let index = prefix.nibble(length);
     prefix.drop_front(length + 1);
     *hash = NodeHash::default();
@@ -307,6 +318,7 @@ fn remove<V: Value>(link: &mut Link<V>, key: &B256, depth: usize) -> Option<V> {
             _ => None,
         };
     };
+
     let at = depth + prefix.len();
     let removed = remove(&mut children[nibble(key, at)], key, at + 1);
 
@@ -317,6 +329,7 @@ fn remove<V: Value>(link: &mut Link<V>, key: &B256, depth: usize) -> Option<V> {
     let (Some((index, child)), None) = (left.next(), left.next()) else {
         return removed;
     };
+
     // A branch must have several children: a single child takes its place and, if it is a branch,
     // its prefix.
     let mut child = child.take();

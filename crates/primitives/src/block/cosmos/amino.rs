@@ -2,7 +2,10 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{BankMessage, CosmosTransaction, SignerData, proto::Coin};
+use super::{
+    BankMessage, CosmosTransaction, SignerData,
+    proto::{AddressCoins, Coin},
+};
 
 /// The document that the signer of `tx` has signed.
 pub(super) fn sign_doc(tx: &CosmosTransaction, signer: &SignerData<'_>) -> Value {
@@ -14,6 +17,7 @@ pub(super) fn sign_doc(tx: &CosmosTransaction, signer: &SignerData<'_>) -> Value
     if !fee.payer.is_empty() {
         fee_object.insert("payer".to_owned(), fee.payer.clone().into());
     }
+
     let mut doc = Map::new();
     doc.insert(
         "account_number".to_owned(),
@@ -24,6 +28,7 @@ pub(super) fn sign_doc(tx: &CosmosTransaction, signer: &SignerData<'_>) -> Value
     doc.insert("memo".to_owned(), tx.body.memo.clone().into());
     doc.insert("msgs".to_owned(), tx.messages.iter().map(message).collect());
     doc.insert("sequence".to_owned(), tx.sequence.to_string().into());
+
     if tx.body.timeout_height != 0 {
         doc.insert(
             "timeout_height".to_owned(),
@@ -42,6 +47,7 @@ pub(super) fn sign_bytes(doc: &Value) -> Vec<u8> {
         ('\u{2028}', "\\u2028"),
         ('\u{2029}', "\\u2029"),
     ];
+
     let text = doc.to_string();
     escapes
         .iter()
@@ -60,18 +66,19 @@ fn message(message: &BankMessage) -> Value {
                 "to_address": send.to_address,
             },
         }),
-        BankMessage::MultiSend(send) => {
-            let all = |all: &[super::proto::AddressCoins]| -> Value {
-                all.iter()
-                    .map(|one| json!({ "address": one.address, "coins": coins(&one.coins) }))
-                    .collect()
-            };
-            json!({
-                "type": "cosmos-sdk/MsgMultiSend",
-                "value": { "inputs": all(&send.inputs), "outputs": all(&send.outputs) },
-            })
-        }
+        BankMessage::MultiSend(send) => json!({
+            "type": "cosmos-sdk/MsgMultiSend",
+            "value": { "inputs": parties(&send.inputs), "outputs": parties(&send.outputs) },
+        }),
     }
+}
+
+/// The senders or the recipients of a message.
+fn parties(parties: &[AddressCoins]) -> Value {
+    parties
+        .iter()
+        .map(|one| json!({ "address": one.address, "coins": coins(&one.coins) }))
+        .collect()
 }
 
 fn coins(coins: &[Coin]) -> Value {

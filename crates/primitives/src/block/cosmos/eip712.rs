@@ -82,8 +82,27 @@ pub(super) fn legacy_signing_hash(
     fee_payer: &str,
     evm_chain_id: u64,
 ) -> Option<B256> {
-    let mut types = common_types();
-    let list: [(&str, &[(&str, &str)]); 3] = [
+    let (first, others) = tx.messages.split_first()?;
+    let is_same_type =
+        |other: &BankMessage| std::mem::discriminant(other) == std::mem::discriminant(first);
+    if !others.iter().all(is_same_type) {
+        return None;
+    }
+
+    let mut fee = doc["fee"].clone();
+    fee.as_object_mut()?
+        .insert("feePayer".to_owned(), fee_payer.into());
+    let mut members: BTreeMap<String, &Value> = BTreeMap::new();
+    for (name, value) in doc.as_object()? {
+        members.insert(name.clone(), if name == "fee" { &fee } else { value });
+    }
+
+    TypedData::new(legacy_types(first))?.signing_hash(&members, evm_chain_id)
+}
+
+/// The types of the form of Ethermint, for messages like this one.
+fn legacy_types(message: &BankMessage) -> Types {
+    let of_transaction: [(&str, &[(&str, &str)]); 3] = [
         (
             "Tx",
             &[
@@ -105,9 +124,8 @@ pub(super) fn legacy_signing_hash(
         ),
         ("Msg", &[("type", "string"), ("value", "MsgValue")]),
     ];
-    let (first, others) = tx.messages.split_first()?;
     let coin: &[(&str, &str)] = &[("denom", "string"), ("amount", "string")];
-    let of_message: &[(&str, &[(&str, &str)])] = match first {
+    let of_message: &[(&str, &[(&str, &str)])] = match message {
         BankMessage::Send(_) => &[
             (
                 "MsgValue",
@@ -136,22 +154,12 @@ pub(super) fn legacy_signing_hash(
             ("TypeOutputsCoins", coin),
         ],
     };
-    let is_same_type =
-        |other: &BankMessage| std::mem::discriminant(other) == std::mem::discriminant(first);
-    if !others.iter().all(is_same_type) {
-        return None;
-    }
-    for (name, list) in list.iter().chain(of_message) {
+
+    let mut types = common_types();
+    for (name, list) in of_transaction.iter().chain(of_message) {
         types.insert((*name).to_owned(), fields(list));
     }
-    let mut fee = doc["fee"].clone();
-    fee.as_object_mut()?
-        .insert("feePayer".to_owned(), fee_payer.into());
-    let mut members: BTreeMap<String, &Value> = BTreeMap::new();
-    for (name, value) in doc.as_object()? {
-        members.insert(name.clone(), if name == "fee" { &fee } else { value });
-    }
-    TypedData::new(types)?.signing_hash(&members, evm_chain_id)
+    types
 }
 
 /// Adds the type of a JSON object, and those of the objects in it, and returns its name. `path` is
@@ -172,6 +180,7 @@ fn add_type(types: &mut Types, root: &str, path: Option<&str>, object: &Value) -
             },
             value => (value, ""),
         };
+
         let kind = match value {
             Value::String(_) => "string".to_owned(),
             Value::Object(_) => {
@@ -181,8 +190,10 @@ fn add_type(types: &mut Types, root: &str, path: Option<&str>, object: &Value) -
             // Messages of the bank have no other values.
             _ => return None,
         };
+
         list.push((name.clone(), kind + suffix));
     }
+
     let name = path.unwrap_or(root);
     let numbered = (0..).map(|number| format!("{name}{number}"));
     let free = numbered
@@ -194,14 +205,15 @@ fn add_type(types: &mut Types, root: &str, path: Option<&str>, object: &Value) -
 
 /// `foo_bar` as `FooBar`.
 fn capitalised(name: &str) -> String {
-    let part = |part: &str| {
-        let mut letters = part.chars();
-        letters
-            .next()
-            .map(|first| first.to_ascii_uppercase().to_string() + letters.as_str())
-            .unwrap_or_default()
-    };
-    name.split('_').map(part).collect()
+    name.split('_').map(capitalised_word).collect()
+}
+
+fn capitalised_word(word: &str) -> String {
+    let mut letters = word.chars();
+    letters
+        .next()
+        .map(|first| first.to_ascii_uppercase().to_string() + letters.as_str())
+        .unwrap_or_default()
 }
 
 /// Types with their hashes (`typeHash` of EIP-712). These are computed once, however many values
@@ -231,6 +243,7 @@ impl TypedData {
         });
         let domain = self.encode_value("EIP712Domain", &domain)?;
         let message = self.hash_struct("Tx", members.len(), |name| members.get(name).copied())?;
+
         Some(keccak256(
             [
                 b"\x19\x01".as_slice(),
@@ -252,6 +265,7 @@ impl TypedData {
         if list.len() != count {
             return None;
         }
+
         let mut encoded = self.hashes.get(name)?.to_vec();
         for (field, kind) in list {
             encoded.extend_from_slice(self.encode_value(kind, member(field)?)?.as_slice());
@@ -267,6 +281,7 @@ impl TypedData {
                 .map(|value| self.encode_value(item, value));
             return Some(keccak256(items.collect::<Option<Vec<B256>>>()?.concat()));
         }
+
         match kind {
             "string" => Some(keccak256(value.as_str()?)),
             "uint256" => Some(U256::from(value.as_u64()?).into()),
@@ -280,7 +295,8 @@ impl TypedData {
 
 /// `encodeType` of EIP-712: the type, then those that it refers to in alphabetical order.
 fn encode_type(types: &Types, name: &str) -> Option<String> {
-    let (mut found, mut next) = (BTreeSet::new(), vec![name]);
+    let mut found = BTreeSet::new();
+    let mut next = vec![name];
     while let Some(name) = next.pop() {
         if let Some(list) = types.get(name)
             && found.insert(name)
@@ -291,7 +307,9 @@ fn encode_type(types: &Types, name: &str) -> Option<String> {
             );
         }
     }
+    // The type itself comes first, wherever it is in the alphabet.
     found.remove(name);
+
     let mut text = String::new();
     for name in std::iter::once(name).chain(found) {
         let list = types

@@ -35,6 +35,7 @@ pub fn ethereum_tx_raw(
         raw,
         ..MsgEthereumTx::default()
     };
+
     let fee = U256::from(gas_limit).saturating_mul(U256::from(max_fee));
     let coin = Coin {
         denom: network.denom.clone(),
@@ -45,6 +46,7 @@ pub fn ethereum_tx_raw(
         gas_limit,
         ..Fee::default()
     };
+
     let body = TxBody {
         messages: vec![Any {
             type_url: MESSAGE.to_owned(),
@@ -56,6 +58,7 @@ pub fn ethereum_tx_raw(
         }],
         ..TxBody::default()
     };
+
     let auth = AuthInfo {
         signer_infos: Vec::new(),
         fee: Some(fee),
@@ -207,74 +210,20 @@ impl HasKnownFields for AccessTuple {
     const FIELDS: KnownFields = KnownFields(&[(1, None), (2, None)]);
 }
 
+/// `v`, `r` and `s` as a transaction in Ethermint's form states them.
+struct SignatureFields {
+    v: Vec<u8>,
+    r: Vec<u8>,
+    s: Vec<u8>,
+}
+
 /// Returns the encoding (EIP-2718) of a transaction in Ethermint's form, which lists its fields.
 pub(super) fn from_fields(data: &Any) -> Result<Bytes, CosmosError> {
     let kind = data.type_url.rsplit('.').next().unwrap_or_default();
-    let (unsigned, v, r, s): (UnsignedTransaction, _, _, _) = match kind {
-        "LegacyTx" => {
-            let LegacyTx {
-                nonce,
-                gas_price,
-                gas,
-                to,
-                value,
-                data,
-                v,
-                r,
-                s,
-            } = decode(&data.value, UnknownFields::MayBeNonCritical, "LegacyTx")?;
-            let tx = TxLegacy {
-                chain_id: None,
-                nonce,
-                gas_price: price(&gas_price)?,
-                gas_limit: gas,
-                to: recipient(&to)?,
-                value: number(&value)?,
-                input: data.into(),
-            };
-            (EthereumTypedTransaction::Legacy(tx), v, r, s)
-        }
-        "AccessListTx" => {
-            let tx: AccessListTx =
-                decode(&data.value, UnknownFields::MayBeNonCritical, "AccessListTx")?;
-            let unsigned = TxEip2930 {
-                chain_id: chain_id(&tx.chain_id)?,
-                nonce: tx.nonce,
-                gas_price: price(&tx.gas_price)?,
-                gas_limit: tx.gas,
-                to: recipient(&tx.to)?,
-                value: number(&tx.value)?,
-                access_list: access_list(&tx.accesses)?,
-                input: tx.data.into(),
-            };
-            (
-                EthereumTypedTransaction::Eip2930(unsigned),
-                tx.v,
-                tx.r,
-                tx.s,
-            )
-        }
-        "DynamicFeeTx" => {
-            let tx: DynamicFeeTx =
-                decode(&data.value, UnknownFields::MayBeNonCritical, "DynamicFeeTx")?;
-            let unsigned = TxEip1559 {
-                chain_id: chain_id(&tx.chain_id)?,
-                nonce: tx.nonce,
-                gas_limit: tx.gas,
-                max_fee_per_gas: price(&tx.gas_fee_cap)?,
-                max_priority_fee_per_gas: price(&tx.gas_tip_cap)?,
-                to: recipient(&tx.to)?,
-                value: number(&tx.value)?,
-                access_list: access_list(&tx.accesses)?,
-                input: tx.data.into(),
-            };
-            (
-                EthereumTypedTransaction::Eip1559(unsigned),
-                tx.v,
-                tx.r,
-                tx.s,
-            )
-        }
+    let (unsigned, signature) = match kind {
+        "LegacyTx" => legacy(&data.value)?,
+        "AccessListTx" => with_access_list(&data.value)?,
+        "DynamicFeeTx" => with_dynamic_fee(&data.value)?,
         other => {
             let shown: String = other.chars().take(100).collect();
             return Err(CosmosError::parse(format!(
@@ -282,10 +231,82 @@ pub(super) fn from_fields(data: &Any) -> Result<Bytes, CosmosError> {
             )));
         }
     };
-    let wide = |bytes: &[u8]| U256::try_from_be_slice(bytes).ok_or_else(|| malformed("signature"));
-    let v = u64::try_from(wide(&v)?).map_err(|_| malformed("signature"))?;
-    let (r, s) = (wide(&r)?, wide(&s)?);
-    let envelope: Envelope = match unsigned {
+
+    let envelope = signed(unsigned, &signature)?;
+    Ok(envelope.encoded_2718().into())
+}
+
+fn legacy(value: &[u8]) -> Result<(UnsignedTransaction, SignatureFields), CosmosError> {
+    let tx: LegacyTx = decode(value, UnknownFields::MayBeNonCritical, "LegacyTx")?;
+    let unsigned = TxLegacy {
+        // It follows from `v` (EIP-155).
+        chain_id: None,
+        nonce: tx.nonce,
+        gas_price: price(&tx.gas_price)?,
+        gas_limit: tx.gas,
+        to: recipient(&tx.to)?,
+        value: number(&tx.value)?,
+        input: tx.data.into(),
+    };
+    let signature = SignatureFields {
+        v: tx.v,
+        r: tx.r,
+        s: tx.s,
+    };
+    Ok((EthereumTypedTransaction::Legacy(unsigned), signature))
+}
+
+fn with_access_list(value: &[u8]) -> Result<(UnsignedTransaction, SignatureFields), CosmosError> {
+    let tx: AccessListTx = decode(value, UnknownFields::MayBeNonCritical, "AccessListTx")?;
+    let unsigned = TxEip2930 {
+        chain_id: chain_id(&tx.chain_id)?,
+        nonce: tx.nonce,
+        gas_price: price(&tx.gas_price)?,
+        gas_limit: tx.gas,
+        to: recipient(&tx.to)?,
+        value: number(&tx.value)?,
+        access_list: access_list(&tx.accesses)?,
+        input: tx.data.into(),
+    };
+    let signature = SignatureFields {
+        v: tx.v,
+        r: tx.r,
+        s: tx.s,
+    };
+    Ok((EthereumTypedTransaction::Eip2930(unsigned), signature))
+}
+
+fn with_dynamic_fee(value: &[u8]) -> Result<(UnsignedTransaction, SignatureFields), CosmosError> {
+    let tx: DynamicFeeTx = decode(value, UnknownFields::MayBeNonCritical, "DynamicFeeTx")?;
+    let unsigned = TxEip1559 {
+        chain_id: chain_id(&tx.chain_id)?,
+        nonce: tx.nonce,
+        gas_limit: tx.gas,
+        max_fee_per_gas: price(&tx.gas_fee_cap)?,
+        max_priority_fee_per_gas: price(&tx.gas_tip_cap)?,
+        to: recipient(&tx.to)?,
+        value: number(&tx.value)?,
+        access_list: access_list(&tx.accesses)?,
+        input: tx.data.into(),
+    };
+    let signature = SignatureFields {
+        v: tx.v,
+        r: tx.r,
+        s: tx.s,
+    };
+    Ok((EthereumTypedTransaction::Eip1559(unsigned), signature))
+}
+
+/// Adds the signature to a transaction. The `v` of a legacy one has its chain id (EIP-155).
+fn signed(
+    unsigned: UnsignedTransaction,
+    signature: &SignatureFields,
+) -> Result<Envelope, CosmosError> {
+    let v = u64::try_from(wide(&signature.v)?).map_err(|_| malformed("signature"))?;
+    let r = wide(&signature.r)?;
+    let s = wide(&signature.s)?;
+
+    Ok(match unsigned {
         EthereumTypedTransaction::Legacy(mut tx) => {
             let odd = match v {
                 27 | 28 => v == 28,
@@ -298,8 +319,11 @@ pub(super) fn from_fields(data: &Any) -> Result<Bytes, CosmosError> {
             Envelope::Legacy(tx.into_signed(Signature::new(r, s, odd)))
         }
         typed => typed.into_signed(Signature::new(r, s, v == 1)).into(),
-    };
-    Ok(envelope.encoded_2718().into())
+    })
+}
+
+fn wide(bytes: &[u8]) -> Result<U256, CosmosError> {
+    U256::try_from_be_slice(bytes).ok_or_else(|| malformed("signature"))
 }
 
 fn malformed(what: &str) -> CosmosError {
@@ -333,19 +357,20 @@ fn recipient(text: &str) -> Result<TxKind, CosmosError> {
 }
 
 fn access_list(accesses: &[AccessTuple]) -> Result<AccessList, CosmosError> {
-    let item = |access: &AccessTuple| {
-        let keys = access
-            .storage_keys
-            .iter()
-            .map(|key| key.parse::<B256>().map_err(|_| malformed("storage key")));
-        Ok(AccessListItem {
-            address: access.address.parse().map_err(|_| malformed("address"))?,
-            storage_keys: keys.collect::<Result<_, _>>()?,
-        })
-    };
     accesses
         .iter()
-        .map(item)
+        .map(access_list_item)
         .collect::<Result<_, CosmosError>>()
         .map(AccessList)
+}
+
+fn access_list_item(access: &AccessTuple) -> Result<AccessListItem, CosmosError> {
+    let keys = access
+        .storage_keys
+        .iter()
+        .map(|key| key.parse::<B256>().map_err(|_| malformed("storage key")));
+    Ok(AccessListItem {
+        address: access.address.parse().map_err(|_| malformed("address"))?,
+        storage_keys: keys.collect::<Result<_, _>>()?,
+    })
 }

@@ -166,6 +166,7 @@ fn account(text: &str) -> Result<Address, CosmosError> {
     let shown = || text.chars().take(100).collect::<String>();
     let decoded = CheckedHrpstring::new::<Bech32>(text)
         .map_err(|error| CosmosError::invalid_address(format!("{:?}: {error}", shown())))?;
+
     let bytes: Vec<u8> = decoded.byte_iter().collect();
     let count = bytes.len();
     Address::try_from(bytes.as_slice()).map_err(|_| {
@@ -183,6 +184,7 @@ fn amount(coin: &Coin) -> Result<U256, CosmosError> {
     } else {
         None
     };
+
     parsed.ok_or_else(|| {
         let shown: String = coin.amount.chars().take(100).collect();
         CosmosError::invalid_coins(format!("invalid amount {shown:?}"))
@@ -197,6 +199,7 @@ fn positive(coins: &[Coin]) -> Result<U256, CosmosError> {
             coins.len()
         )));
     };
+
     match amount(coin)? {
         U256::ZERO => Err(CosmosError::invalid_coins(format!("0{}", coin.denom))),
         amount => Ok(amount),
@@ -206,7 +209,8 @@ fn positive(coins: &[Coin]) -> Result<U256, CosmosError> {
 impl BankMessage {
     /// Decodes a message of a body.
     fn decode(message: &Any) -> Result<Self, CosmosError> {
-        let (value, unknown) = (&message.value, UnknownFields::MayBeNonCritical);
+        let value = &message.value;
+        let unknown = UnknownFields::MayBeNonCritical;
         match message.type_url.as_str() {
             "/cosmos.bank.v1beta1.MsgSend" => decode(value, unknown, "MsgSend").map(Self::Send),
             "/cosmos.bank.v1beta1.MsgMultiSend" => {
@@ -262,6 +266,7 @@ impl BankMessage {
             ),
             Self::MultiSend(send) => (None, send.outputs.as_slice()),
         };
+
         one.into_iter().chain(
             many.iter()
                 .map(|output: &AddressCoins| (output.address.as_str(), &*output.coins)),
@@ -271,7 +276,9 @@ impl BankMessage {
     /// The sender and the transfers.
     fn transfers(&self, transfers: &mut Vec<CosmosTransfer>) -> Result<Address, CosmosError> {
         let (from, coins) = self.source()?;
-        let (sender, total) = (account(from)?, positive(coins)?);
+        let sender = account(from)?;
+        let total = positive(coins)?;
+
         let mut sum = U256::ZERO;
         for (to, coins) in self.targets() {
             if transfers.len() == MAX_TRANSFERS {
@@ -279,6 +286,7 @@ impl BankMessage {
                     "more than {MAX_TRANSFERS} transfers"
                 )));
             }
+
             let transfer = CosmosTransfer {
                 to: account(to)?,
                 amount: positive(coins)?,
@@ -286,6 +294,7 @@ impl BankMessage {
             sum = sum.saturating_add(transfer.amount);
             transfers.push(transfer);
         }
+
         match sum {
             U256::ZERO => Err(CosmosError::no_outputs("MsgMultiSend")),
             sum if sum == total => Ok(sender),
@@ -307,10 +316,12 @@ impl DecodedTx {
             );
             return Err(CosmosError::too_large(what));
         }
+
         check_adr_027(raw)?;
         let parts: TxRaw = decode(raw, UnknownFields::Refused, "TxRaw")?;
         let body: TxBody = decode(&parts.body_bytes, UnknownFields::MayBeNonCritical, "TxBody")?;
         let auth: AuthInfo = decode(&parts.auth_info_bytes, UnknownFields::Refused, "AuthInfo")?;
+
         match body.messages.len() {
             0 => {
                 return Err(CosmosError::invalid_request(
@@ -324,6 +335,7 @@ impl DecodedTx {
             }
             _ => {}
         }
+
         if body
             .messages
             .iter()
@@ -331,6 +343,7 @@ impl DecodedTx {
         {
             return ethereum(&body).map(Self::Ethereum);
         }
+
         CosmosTransaction::new(raw, parts, body, auth)
             .map(Box::new)
             .map(Self::Bank)
@@ -347,16 +360,19 @@ fn ethereum(body: &TxBody) -> Result<Bytes, CosmosError> {
         let what = "MsgEthereumTx needs to be contained within a tx with 'ExtensionOptionsEthereumTx' option";
         return Err(CosmosError::invalid_type(what));
     }
+
     let [message] = body.messages.as_slice() else {
         return Err(CosmosError::invalid_request(
             "a transaction with a MsgEthereumTx has no other message",
         ));
     };
+
     let message: MsgEthereumTx = decode(
         &message.value,
         UnknownFields::MayBeNonCritical,
         "MsgEthereumTx",
     )?;
+
     match (message.raw.is_empty(), &message.data) {
         (false, _) => Ok(message.raw.into()),
         (true, Some(data)) => ethereum::from_fields(data),
@@ -366,6 +382,40 @@ fn ethereum(body: &TxBody) -> Result<Bytes, CosmosError> {
     }
 }
 
+/// The sender of the messages, which is one account, and their transfers in order. `signers` is the
+/// number of signatures that the transaction has.
+fn sender_and_transfers(
+    messages: &[BankMessage],
+    signers: usize,
+) -> Result<(Address, Vec<CosmosTransfer>), CosmosError> {
+    let mut transfers = Vec::with_capacity(messages.len());
+    let mut sender = None;
+    for message in messages {
+        let from = message.transfers(&mut transfers)?;
+        if *sender.get_or_insert(from) != from {
+            let what = format!("wrong number of signers; expected 2, got {signers}");
+            return Err(CosmosError::unauthorized(what));
+        }
+    }
+
+    let sender =
+        sender.ok_or_else(|| CosmosError::invalid_request("must contain at least one message"))?;
+    Ok((sender, transfers))
+}
+
+/// Refuses a fee that another account than the sender pays.
+fn check_fee_payer(fee: &Fee, sender: Address) -> Result<(), CosmosError> {
+    if !fee.granter.is_empty() {
+        return Err(CosmosError::invalid_request("fee grants are not enabled"));
+    }
+    if !fee.payer.is_empty() && account(&fee.payer)? != sender {
+        return Err(CosmosError::unauthorized(
+            "wrong number of signers; expected 2, got 1",
+        ));
+    }
+    Ok(())
+}
+
 impl CosmosTransaction {
     fn new(raw: &[u8], parts: TxRaw, body: TxBody, auth: AuthInfo) -> Result<Self, CosmosError> {
         let messages: Vec<_> = body
@@ -373,20 +423,8 @@ impl CosmosTransaction {
             .iter()
             .map(BankMessage::decode)
             .collect::<Result<_, _>>()?;
-        let mut transfers = Vec::with_capacity(messages.len());
-        let mut sender = None;
-        for message in &messages {
-            let from = message.transfers(&mut transfers)?;
-            if *sender.get_or_insert(from) != from {
-                let what = format!(
-                    "wrong number of signers; expected 2, got {}",
-                    auth.signer_infos.len()
-                );
-                return Err(CosmosError::unauthorized(what));
-            }
-        }
-        let sender = sender
-            .ok_or_else(|| CosmosError::invalid_request("must contain at least one message"))?;
+        let (sender, transfers) = sender_and_transfers(&messages, auth.signer_infos.len())?;
+
         let [signer] = auth.signer_infos.as_slice() else {
             let what = format!(
                 "wrong number of signers; expected 1, got {}",
@@ -394,24 +432,17 @@ impl CosmosTransaction {
             );
             return Err(CosmosError::unauthorized(what));
         };
-        let missing = || CosmosError::invalid_pub_key("the transaction has no public key");
         let public_key = signer
             .public_key
             .as_ref()
-            .ok_or_else(missing)
+            .ok_or_else(|| CosmosError::invalid_pub_key("the transaction has no public key"))
             .and_then(|key| public_key(key, sender));
-        let fee = auth.fee.as_ref();
+
         let fee_amount = fee_amount(&auth)?;
-        if let Some(fee) = fee {
-            if !fee.granter.is_empty() {
-                return Err(CosmosError::invalid_request("fee grants are not enabled"));
-            }
-            if !fee.payer.is_empty() && account(&fee.payer)? != sender {
-                return Err(CosmosError::unauthorized(
-                    "wrong number of signers; expected 2, got 1",
-                ));
-            }
+        if let Some(fee) = &auth.fee {
+            check_fee_payer(fee, sender)?;
         }
+
         if let Some(option) = body
             .extension_options
             .iter()
@@ -420,17 +451,16 @@ impl CosmosTransaction {
             let shown: String = option.type_url.chars().take(100).collect();
             return Err(CosmosError::unknown_extension(shown));
         }
-        let (sequence, gas_limit) = (signer.sequence, fee.map_or(0, |fee| fee.gas_limit));
-        let raw = Bytes::copy_from_slice(raw);
+
         Ok(Self {
-            raw,
+            raw: Bytes::copy_from_slice(raw),
             body,
             messages,
             transfers,
             sender,
             public_key,
-            sequence,
-            gas_limit,
+            sequence: signer.sequence,
+            gas_limit: auth.fee.as_ref().map_or(0, |fee| fee.gas_limit),
             fee: fee_amount,
             parts,
             auth,
@@ -472,19 +502,20 @@ impl CosmosTransaction {
             .unwrap_or_default();
         let gas_price = u128::try_from(price)
             .map_err(|_| CosmosError::invalid_request("the fee is too large"))?;
+
         let (to, value) = match (self.messages.as_slice(), self.transfers.as_slice()) {
             ([BankMessage::Send(_)], [transfer]) => (transfer.to, transfer.amount),
             _ => (BANK_ADDRESS, U256::ZERO),
         };
-        let (nonce, gas_limit, input) = (self.sequence, self.gas_limit, self.raw.clone());
+
         Ok(TxLegacy {
             chain_id: None,
-            nonce,
+            nonce: self.sequence,
             gas_price,
-            gas_limit,
+            gas_limit: self.gas_limit,
             to: TxKind::Call(to),
             value,
-            input,
+            input: self.raw.clone(),
         })
     }
 
@@ -498,6 +529,7 @@ impl CosmosTransaction {
             );
             return Err(CosmosError::memo_too_large(format!("{what} characters")));
         }
+
         for message in &self.messages {
             let (from, coins) = message.source()?;
             for (text, coins) in std::iter::once((from, coins)).chain(message.targets()) {
@@ -512,6 +544,7 @@ impl CosmosTransaction {
                 }
             }
         }
+
         if let Some(transfer) = self
             .transfers
             .iter()
@@ -520,6 +553,7 @@ impl CosmosTransaction {
             let what = format!("{} is not allowed to receive funds", transfer.to);
             return Err(CosmosError::unauthorized(what));
         }
+
         let fee = self.auth.fee.iter().flat_map(|fee| &fee.amount);
         match fee.into_iter().find(|coin| coin.denom != network.denom) {
             None => Ok(()),
@@ -543,6 +577,7 @@ impl CosmosTransaction {
                 "messages nest more than {MAX_MESSAGE_LEVELS} levels deep"
             )));
         }
+
         let options = self.body.non_critical_extension_options.len();
         if options > MAX_MESSAGES {
             let what = format!("{options} extension options, more than {MAX_MESSAGES}");
@@ -572,51 +607,20 @@ impl CosmosTransaction {
                 )),
             });
         };
+
         let mode = self
             .auth
             .signer_infos
             .first()
             .and_then(|info| info.mode_info.as_ref()?.single.as_ref());
         let mode = mode.map_or(0, |single| single.mode);
-        let verify =
-            |signature: &[u8], contents: &mut dyn Iterator<Item = (SignedContent, B256)>| {
-                let signature = WalletSignature::read(signature, rule)?;
-                let key =
-                    PublicKey::from_slice(key.as_slice()).map_err(CosmosError::invalid_pub_key)?;
-                for (content, hash) in contents {
-                    if signature.verify(hash, content, &key)? {
-                        return Ok(());
-                    }
-                }
-                Err(CosmosError::unauthorized(format!(
-                    "signature verification failed; please verify account number ({}), sequence ({}) and chain-id ({})",
-                    signer.account_number, self.sequence, signer.chain_id
-                )))
-            };
+
         match (self.body.extension_options.as_slice(), mode) {
-            ([option], AMINO_JSON) => {
-                // Nor would the name of the option be signed.
-                if rule == SignatureRule::Sent && !WEB3_OPTIONS.contains(&option.type_url.as_str())
-                {
-                    return Err(CosmosError::unknown_extension(
-                        option.type_url.chars().take(100).collect::<String>(),
-                    ));
-                }
-                let option = self.web3_option(option, signer)?;
-                // It would be part of the transaction's hash without being signed.
-                if rule == SignatureRule::Sent && !signature.is_empty() {
-                    let what = "the signature of typed data is in its extension option; the other one has to be empty";
-                    return Err(CosmosError::unauthorized(what));
-                }
-                let hash = self.legacy_eip712_hash(&option.fee_payer, signer);
-                verify(
-                    &option.fee_payer_sig,
-                    &mut hash
-                        .map(|hash| (SignedContent::TypedData, hash))
-                        .into_iter(),
-                )
+            ([option], AMINO_JSON) => self.verify_typed_data(option, signature, signer, rule, &key),
+            ([], DIRECT | AMINO_JSON) => {
+                let contents = self.signed_contents(mode, signer);
+                self.verify_any(signature, signer, rule, &key, contents)
             }
-            ([], DIRECT | AMINO_JSON) => verify(signature, &mut self.signed_contents(mode, signer)),
             ([], mode) => Err(CosmosError::unauthorized(format!(
                 "sign mode {mode} is not supported"
             ))),
@@ -624,6 +628,64 @@ impl CosmosTransaction {
                 "only with SIGN_MODE_LEGACY_AMINO_JSON, and only one",
             )),
         }
+    }
+
+    /// Verifies the signature over typed data in an extension option. `signature` is the other one
+    /// that the transaction has.
+    fn verify_typed_data(
+        &self,
+        option: &Any,
+        signature: &[u8],
+        signer: &SignerData<'_>,
+        rule: SignatureRule,
+        key: &CompressedKey,
+    ) -> Result<(), CosmosError> {
+        // Nor would the name of the option be signed.
+        if rule == SignatureRule::Sent && !WEB3_OPTIONS.contains(&option.type_url.as_str()) {
+            return Err(CosmosError::unknown_extension(
+                option.type_url.chars().take(100).collect::<String>(),
+            ));
+        }
+
+        let option = self.web3_option(option, signer)?;
+        // It would be part of the transaction's hash without being signed.
+        if rule == SignatureRule::Sent && !signature.is_empty() {
+            let what = "the signature of typed data is in its extension option; the other one has to be empty";
+            return Err(CosmosError::unauthorized(what));
+        }
+
+        let hash = self.legacy_eip712_hash(&option.fee_payer, signer);
+        let content = hash.map(|hash| (SignedContent::TypedData, hash));
+        self.verify_any(
+            &option.fee_payer_sig,
+            signer,
+            rule,
+            key,
+            content.into_iter(),
+        )
+    }
+
+    /// Verifies that a signature is that of one of these contents.
+    fn verify_any(
+        &self,
+        signature: &[u8],
+        signer: &SignerData<'_>,
+        rule: SignatureRule,
+        key: &CompressedKey,
+        contents: impl Iterator<Item = (SignedContent, B256)>,
+    ) -> Result<(), CosmosError> {
+        let signature = WalletSignature::read(signature, rule)?;
+        let key = PublicKey::from_slice(key.as_slice()).map_err(CosmosError::invalid_pub_key)?;
+        for (content, hash) in contents {
+            if signature.verify(hash, content, &key)? {
+                return Ok(());
+            }
+        }
+
+        Err(CosmosError::unauthorized(format!(
+            "signature verification failed; please verify account number ({}), sequence ({}) and chain-id ({})",
+            signer.account_number, self.sequence, signer.chain_id
+        )))
     }
 
     /// Returns the hashes that the signer may have signed, each computed when it is asked for: that
@@ -634,8 +696,10 @@ impl CosmosTransaction {
         mode: i32,
         signer: &SignerData<'_>,
     ) -> impl Iterator<Item = (SignedContent, B256)> {
-        let (signer, is_covered) = (*signer, self.is_covered_by_amino());
+        let signer = *signer;
+        let is_covered = self.is_covered_by_amino();
         let doc = LazyCell::new(move || amino::sign_doc(self, &signer));
+
         let hash_of = move |position: u8| -> Option<(SignedContent, B256)> {
             match position {
                 0 if mode == DIRECT => Some((
@@ -729,6 +793,7 @@ impl CosmosTransaction {
             UnknownFields::Refused,
             "ExtensionOptionsWeb3Tx",
         )?;
+
         if option.typed_data_chain_id != signer.evm_chain_id {
             let what = format!(
                 "invalid chain-id: {} in the typed data",
@@ -736,6 +801,7 @@ impl CosmosTransaction {
             );
             return Err(CosmosError::invalid_request(what));
         }
+
         if account(&option.fee_payer)? != self.sender {
             return Err(CosmosError::unauthorized(
                 "the fee payer of the typed data is not the signer",
@@ -777,9 +843,11 @@ fn public_key(key: &Any, sender: Address) -> Result<CompressedKey, CosmosError> 
             "unrecognized public key type {shown:?}"
         )));
     }
+
     let PubKey { key } = decode(&key.value, UnknownFields::Refused, "PubKey")?;
     let compressed = CompressedKey::try_from(key.as_slice())
         .map_err(|_| CosmosError::invalid_pub_key(format!("{} bytes instead of 33", key.len())))?;
+
     let point = PublicKey::from_slice(&key).map_err(CosmosError::invalid_pub_key)?;
     if Address::from_slice(&keccak256(&point.serialize_uncompressed()[1..])[12..]) != sender {
         let what = format!("pubKey does not match signer address {sender} with signer index: 0");
@@ -802,14 +870,13 @@ fn is_web3_option(option: &Any) -> bool {
 
 fn check_prefix(text: &str, prefix: &str) -> Result<(), CosmosError> {
     let found = text.rsplit_once('1').map_or("", |(found, _)| found);
-    match found.eq_ignore_ascii_case(prefix) {
-        true => Ok(()),
-        false => {
-            let found: String = found.chars().take(100).collect();
-            Err(CosmosError::invalid_address(format!(
-                "invalid Bech32 prefix; expected {prefix}, got {found}"
-            )))
-        }
+    if found.eq_ignore_ascii_case(prefix) {
+        Ok(())
+    } else {
+        let found: String = found.chars().take(100).collect();
+        Err(CosmosError::invalid_address(format!(
+            "invalid Bech32 prefix; expected {prefix}, got {found}"
+        )))
     }
 }
 

@@ -62,6 +62,7 @@ impl WalletSignature {
                 ));
             }
         };
+
         let recovery_byte = recovery_byte.filter(|_| rule == SignatureRule::Sent);
         if let Some(byte) = recovery_byte.filter(|byte| !matches!(byte, 0 | 1 | 27 | 28)) {
             return refused(&format!(
@@ -72,11 +73,13 @@ impl WalletSignature {
         let Ok(signature) = ecdsa::Signature::from_compact(compact) else {
             return refused("r or s exceeds the order of the curve");
         };
+
         let mut low = signature;
         low.normalize_s();
         if low != signature {
             return refused("s is in the upper half of the curve's order");
         }
+
         Ok(Self {
             signature,
             recovery_byte,
@@ -97,9 +100,11 @@ impl WalletSignature {
         {
             return Ok(false);
         }
+
         let Some(byte) = self.recovery_byte else {
             return Ok(true);
         };
+
         let expected = content.first_recovery_byte() + self.recovery_id(hash, key);
         if byte != expected {
             let what =

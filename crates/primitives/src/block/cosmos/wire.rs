@@ -49,6 +49,7 @@ pub fn nests_within(bytes: &[u8], levels: usize) -> bool {
         // No message, and therefore without messages in it.
         return true;
     }
+
     let Some(left) = levels.checked_sub(1) else {
         return false;
     };
@@ -70,6 +71,7 @@ pub(super) fn check_fields(
     for field in fields(bytes) {
         let WireField { number, content } =
             field.map_err(|error| CosmosError::parse(format!("{what}: {error}")))?;
+
         match known.0.iter().find(|(own, _)| *own == number) {
             Some((_, Some(inner))) => {
                 has_unknown |= check_fields(content.unwrap_or_default(), inner, unknown, what)?;
@@ -143,12 +145,14 @@ fn next_field<'a>(rest: &mut &'a [u8]) -> Result<WireField<'a>, prost::DecodeErr
     let (number, kind) = decode_key(rest)?;
     let start = *rest;
     skip_field(kind, number, rest, DecodeContext::default())?;
+
     if kind != WireType::LengthDelimited {
         return Ok(WireField {
             number,
             content: None,
         });
     }
+
     let mut content = &start[..start.len() - rest.len()];
     decode_varint(&mut content)?;
     Ok(WireField {
