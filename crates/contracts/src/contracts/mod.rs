@@ -100,8 +100,9 @@ pub fn read<C: SolCall>(
         input: function.abi_encode().into(),
         ..Call::default()
     };
-    let failed = |reason| ReadContractError::Failed { contract, reason };
     let result = view.call_context(&overrides, READ_GAS).call(&call);
+
+    let failed = |reason| ReadContractError::Failed { contract, reason };
     match result.map_err(|error| ReadContractError::Call { contract, error })? {
         ExecutionResult::Success { output, .. } => C::abi_decode_returns(output.data())
             .map_err(|error| ReadContractError::Output { contract, error }),

@@ -28,9 +28,11 @@ pub fn decode_values(parameters: &[Param], data: &[u8]) -> Option<Vec<DynSolValu
     {
         return None;
     }
+
     let types = parameters.iter().map(|parameter| parameter.resolve().ok());
     let kind = DynSolType::Tuple(types.collect::<Option<_>>()?);
     Measure::of(data)?.values(&kind)?;
+
     let values = kind.abi_decode_params(data).ok()?;
     match values {
         DynSolValue::Tuple(values) => Some(values),
@@ -49,9 +51,11 @@ pub fn decode_log(event: &Event, log: &LogData) -> Option<Vec<DynSolValue>> {
             body.push(EventParam::resolve(input).ok()?);
         }
     }
+
     Measure::of(&log.data)?.values(&DynSolType::Tuple(body))?;
     let decoded = event.decode_log(log).ok()?;
-    let (mut indexed, mut body) = (decoded.indexed.into_iter(), decoded.body.into_iter());
+    let mut indexed = decoded.indexed.into_iter();
+    let mut body = decoded.body.into_iter();
     event
         .inputs
         .iter()
@@ -142,6 +146,7 @@ impl<'d> Measure<'d> {
                 _ => at.checked_add(WORD),
             };
         }
+
         let place = zone.checked_add(self.number(at)?)?;
         match kind {
             DynSolType::Array(item) => {

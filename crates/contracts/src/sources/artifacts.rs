@@ -70,6 +70,7 @@ impl ArtifactSet {
                 );
                 break;
             }
+
             set.signatures.extend(&artifact.signatures);
             if let Some(code) = &artifact.runtime {
                 set.by_length
@@ -99,6 +100,7 @@ impl ArtifactSet {
                 .as_ref()
                 .and_then(|code| code.match_runtime(deployed));
             let Some(matched) = matched else { continue };
+
             // A file with everything about a build comes after the artifacts, and is preferred.
             let is_better = best.is_none_or(|(best, other)| {
                 matched > best
@@ -110,6 +112,7 @@ impl ArtifactSet {
                 best = Some((matched, artifact));
             }
         }
+
         let (matched, artifact) = best?;
         Some(Arc::new(KnownContract {
             label: artifact.name.clone(),
@@ -165,6 +168,33 @@ struct RawInput {
     sources: BTreeMap<String, RawSource>,
     #[serde(default)]
     settings: serde_json::Map<String, Value>,
+}
+
+/// The compiler's metadata, as far as a contract needs it.
+#[derive(Default, Deserialize)]
+struct RawMetadata {
+    #[serde(default)]
+    language: String,
+    #[serde(default)]
+    settings: serde_json::Map<String, Value>,
+    #[serde(default)]
+    sources: BTreeMap<String, RawMetadataSource>,
+    #[serde(default)]
+    output: RawDocumentation,
+}
+
+#[derive(Deserialize)]
+struct RawMetadataSource {
+    keccak256: Option<B256>,
+    content: Option<String>,
+}
+
+#[derive(Default, Deserialize)]
+struct RawDocumentation {
+    #[serde(default)]
+    devdoc: Value,
+    #[serde(default)]
+    userdoc: Value,
 }
 
 #[derive(Deserialize)]
@@ -229,48 +259,47 @@ pub(super) fn read_artifacts(directory: &Path, path: &Path) -> Result<Vec<Arc<Ar
         Err(error) if error.is_eof() => return Err(error.to_string()),
         Err(_) => return Ok(Vec::new()),
     };
-    let source = |contract| {
-        Arc::new(ArtifactSource {
-            directory: directory.to_owned(),
-            path: path.to_owned(),
-            contract,
-        })
-    };
+
     if let Some(output) = &raw.output {
-        let mut artifacts = Vec::new();
-        for (file, name, contract) in output.named(&ContractName::default()) {
-            let runtime = contract.evm.deployed_bytecode.code().ok().flatten();
-            // ABIs without code are in the artifacts as well.
-            if runtime.is_some() {
-                let source = source(Some((file.to_owned(), name.to_owned())));
-                artifacts.push(Arc::new(Artifact::new(
-                    name,
-                    &contract.abi,
-                    runtime,
-                    source,
-                )));
-            }
-        }
-        return Ok(artifacts);
+        return Ok(artifacts_of_build(output, directory, path));
     }
     let Some(abi) = &raw.abi else {
         return Ok(Vec::new());
     };
+
     let stem = path
         .file_stem()
         .and_then(|stem| stem.to_str())
         .unwrap_or_default();
     let name = raw.contract_name.as_deref().unwrap_or(stem);
+
     let runtime = raw.runtime_code().unwrap_or_else(|error| {
         tracing::debug!(%error, path = %path.display(), "an artifact's code is not understood");
         None
     });
-    Ok(vec![Arc::new(Artifact::new(
-        name,
-        abi,
-        runtime,
-        source(None),
-    ))])
+
+    let source = ArtifactSource::new(directory, path, None);
+    Ok(vec![Arc::new(Artifact::new(name, abi, runtime, source))])
+}
+
+/// The artifacts of a file with the compiler's output. ABIs without code are left out: they are in
+/// the artifacts as well.
+fn artifacts_of_build(
+    output: &CompilerOutput,
+    directory: &Path,
+    path: &Path,
+) -> Vec<Arc<Artifact>> {
+    let mut artifacts = Vec::new();
+    for (file, name, contract) in output.named(&ContractName::default()) {
+        let runtime = contract.evm.deployed_bytecode.code().ok().flatten();
+        if runtime.is_some() {
+            let place = (file.to_owned(), name.to_owned());
+            let source = ArtifactSource::new(directory, path, Some(place));
+            let artifact = Artifact::new(name, &contract.abi, runtime, source);
+            artifacts.push(Arc::new(artifact));
+        }
+    }
+    artifacts
 }
 
 impl Artifact {
@@ -284,9 +313,8 @@ impl Artifact {
             + name.len()
             + 4 * abi.to_string().len()
             + runtime.as_ref().map_or(0, |code| code.bytes().len());
-        let name = name.chars().take(256).collect();
         Self {
-            name,
+            name: name.chars().take(256).collect(),
             signatures: Signatures::from(&parse_abi(abi)),
             runtime,
             source,
@@ -306,15 +334,25 @@ impl ContractSource for ArtifactSource {
 }
 
 impl ArtifactSource {
+    fn new(directory: &Path, path: &Path, contract: Option<(String, String)>) -> Arc<Self> {
+        Arc::new(Self {
+            directory: directory.to_owned(),
+            path: path.to_owned(),
+            contract,
+        })
+    }
+
+    fn missing(&self, file: &str, name: &str) -> io::Error {
+        io::Error::new(
+            io::ErrorKind::NotFound,
+            format!("{}: no {file}:{name}", self.path.display()),
+        )
+    }
+
     /// Takes a contract from a build. Hardhat 3 has the input beside it, in a file without
     /// `.output`.
     fn of_build(&self, raw: RawFile, file: &str, name: &str) -> io::Result<CompiledContract> {
-        let missing = || {
-            io::Error::new(
-                io::ErrorKind::NotFound,
-                format!("{}: no {file}:{name}", self.path.display()),
-            )
-        };
+        let missing = || self.missing(file, name);
         let output = raw.output.ok_or_else(missing)?;
         let (input, version) = match raw.input {
             Some(input) => (input, raw.solc_long_version),
@@ -324,17 +362,20 @@ impl ArtifactSource {
                 (beside.input.ok_or_else(missing)?, beside.solc_long_version)
             }
         };
+
         let contract = output
             .contracts
             .get(file)
             .and_then(|contracts| contracts.get(name))
             .ok_or_else(missing)?;
+
         let version = contract
             .metadata
             .as_deref()
             .and_then(version_in)
             .or(version)
             .unwrap_or_default();
+
         let compiled = CompiledContract::new(
             &input.into_input(),
             &output,
@@ -347,38 +388,17 @@ impl ArtifactSource {
     /// Takes the contract of an artifact. Its sources are read from the project, if they are still
     /// the same.
     fn of_artifact(&self, raw: &RawFile) -> io::Result<CompiledContract> {
-        #[derive(Default, Deserialize)]
-        struct Metadata {
-            #[serde(default)]
-            language: String,
-            #[serde(default)]
-            settings: serde_json::Map<String, Value>,
-            #[serde(default)]
-            sources: BTreeMap<String, MetadataSource>,
-            #[serde(default)]
-            output: Documentation,
-        }
-        #[derive(Deserialize)]
-        struct MetadataSource {
-            keccak256: Option<B256>,
-            content: Option<String>,
-        }
-        #[derive(Default, Deserialize)]
-        struct Documentation {
-            #[serde(default)]
-            devdoc: Value,
-            #[serde(default)]
-            userdoc: Value,
-        }
         let metadata = raw.raw_metadata.clone();
-        let mut parsed: Metadata = metadata
+        let mut parsed: RawMetadata = metadata
             .as_deref()
             .and_then(|text| serde_json::from_str(text).ok())
             .unwrap_or_default();
+
         let target = parsed.settings.remove("compilationTarget");
         let target = target
             .as_ref()
             .and_then(|target| target.as_object()?.iter().next());
+
         let stem = self
             .path
             .file_stem()
@@ -391,6 +411,7 @@ impl ArtifactSource {
                 raw.contract_name.clone().unwrap_or_else(|| stem.to_owned()),
             ),
         };
+
         let root = self.directory.parent().unwrap_or(&self.directory);
         let sources = parsed.sources.into_iter().filter_map(|(path, source)| {
             let content = source
@@ -398,6 +419,7 @@ impl ArtifactSource {
                 .or_else(|| read_source(root, &path, source.keccak256?))?;
             Some((path, content))
         });
+
         let version = metadata.as_deref().and_then(version_in).unwrap_or_default();
         Ok(CompiledContract {
             sources: sources.collect(),
@@ -436,6 +458,7 @@ impl ArtifactSource {
         let Some(own) = own else {
             return BTreeMap::new();
         };
+
         let builds = fs::read_dir(self.directory.join("build-info"))
             .into_iter()
             .flatten()
@@ -445,6 +468,7 @@ impl ArtifactSource {
             .filter_map(|entry| Some((entry.metadata().ok()?.modified().ok()?, entry.path())))
             .collect();
         builds.sort();
+
         let newest_first = builds.into_iter().rev();
         let mut ids = newest_first
             .filter_map(|(_, path)| RawFile::read(&path).ok())
@@ -459,6 +483,7 @@ impl ArtifactSource {
 fn read_source(root: &Path, path: &str, hash: B256) -> Option<String> {
     let file = root.join(path);
     let is_small = fs::metadata(&file).is_ok_and(|meta| meta.is_file() && meta.len() <= MAX_SOURCE);
+
     let content = is_small.then(|| fs::read(&file).ok())??;
     (keccak256(&content) == hash).then(|| String::from_utf8(content).ok())?
 }

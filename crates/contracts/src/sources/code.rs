@@ -64,6 +64,7 @@ impl CompiledCode {
                 "the code has more than {MAX_RANGES} links and immutables"
             ));
         }
+
         let mut digits = digits.as_bytes().to_vec();
         for link in links {
             let range = link.range().filter(|range| range.end <= digits.len() / 2);
@@ -71,8 +72,10 @@ impl CompiledCode {
                 range.ok_or_else(|| format!("a link at {} is not within the code", link.start))?;
             digits[2 * range.start..2 * range.end].fill(b'0');
         }
+
         let bytes =
             hex::decode(&digits).map_err(|error| format!("the code is not in hex: {error}"))?;
+
         let mut filled = links.to_vec();
         for immutable in immutables {
             let fits = immutable
@@ -86,6 +89,7 @@ impl CompiledCode {
             }
             filled.push(*immutable);
         }
+
         // The code of a library begins with its own address, with which it recognises calls that
         // are no delegate calls.
         if bytes.len() > 21 && bytes[0] == 0x73 && bytes[1..21].iter().all(|byte| *byte == 0) {
@@ -94,6 +98,7 @@ impl CompiledCode {
                 length: 20,
             });
         }
+
         Ok(Self {
             bytes: bytes.into(),
             filled,
@@ -117,10 +122,12 @@ impl CompiledCode {
         if body == 0 || body_length(deployed) != body {
             return None;
         }
+
         let same_hashes = self.compare(&deployed[..body])?;
         let is_exact = same_hashes
             && own.is_some_and(|own| own.has_hash)
             && self.bytes[body..] == deployed[body..];
+
         Some(if is_exact {
             CodeMatch::Exact
         } else {
@@ -136,14 +143,17 @@ impl CompiledCode {
         if body == 0 || input.len() < body {
             return None;
         }
+
         let same_hashes = self.compare(&input[..body])?;
         let Some(own) = own else {
             return Some((CodeMatch::Partial, input.slice(body..)));
         };
+
         let theirs = read_metadata(&input[body..])?;
         let is_exact =
             same_hashes && own.has_hash && input[body..].starts_with(&self.bytes[body..]);
         let arguments = input.slice(body + theirs.length..);
+
         Some((
             if is_exact {
                 CodeMatch::Exact
@@ -164,6 +174,7 @@ impl CompiledCode {
             let Some(range) = range else { continue };
             own[range.clone()].copy_from_slice(&theirs[range]);
         }
+
         if own == theirs {
             return Some(true);
         }

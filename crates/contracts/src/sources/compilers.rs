@@ -31,25 +31,23 @@ impl CompilerVersion {
         let text = text.trim().trim_start_matches('v');
         let (version, build) = text.split_once('+').unwrap_or((text, ""));
         let (number, pre_release) = version.split_once('-').unwrap_or((version, ""));
+
         let mut parts = number
             .split('.')
             .map(|part| part.parse().ok().filter(|_| part.len() < 6));
         let number = [parts.next()??, parts.next()??, parts.next()??];
-        let is_plain = |text: &str| {
-            text.len() < 40
-                && text
-                    .bytes()
-                    .all(|byte| byte.is_ascii_alphanumeric() || byte == b'.')
-        };
+
         if parts.next().is_some() || !is_plain(pre_release) {
             return None;
         }
+
         let commit = build.strip_prefix("commit.").unwrap_or_default();
         let commit: String = commit
             .chars()
             .take_while(char::is_ascii_hexdigit)
             .take(40)
             .collect();
+
         Some(Self {
             number,
             pre_release: pre_release.to_owned(),
@@ -91,19 +89,29 @@ impl PartialOrd for CompilerVersion {
     }
 }
 
+impl CompilerVersion {
+    /// The order of versions. A release follows the versions before it.
+    fn sort_key(&self) -> ([u32; 3], bool, &str, &str) {
+        (
+            self.number,
+            self.pre_release.is_empty(),
+            &self.pre_release,
+            &self.commit,
+        )
+    }
+}
+
 impl Ord for CompilerVersion {
     fn cmp(&self, other: &Self) -> Ordering {
-        // A release follows the versions before it.
-        let key = |version: &Self| {
-            (
-                version.number,
-                version.pre_release.is_empty(),
-                version.pre_release.clone(),
-                version.commit.clone(),
-            )
-        };
-        key(self).cmp(&key(other))
+        self.sort_key().cmp(&other.sort_key())
     }
+}
+
+fn is_plain(text: &str) -> bool {
+    text.len() < 40
+        && text
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'.')
 }
 
 /// A compiler.
@@ -145,22 +153,25 @@ impl Compilers {
             .into_iter()
             .filter(|compiler| compiler.version.agrees_with(wanted))
             .collect();
+
         fitting.sort_by(|a, b| b.version.cmp(&a.version));
         fitting.into_iter().next().ok_or_else(|| {
             let versions: Vec<_> = self.versions().iter().map(ToString::to_string).collect();
             let place = "the directory of --solc-directory";
-            match versions.is_empty() {
-                true => format!("{place} has no compiler {wanted}: it has no compilers"),
-                false => format!(
+            if versions.is_empty() {
+                format!("{place} has no compiler {wanted}: it has no compilers")
+            } else {
+                format!(
                     "{place} has no compiler {wanted}; it has {}",
                     versions.join(", ")
-                ),
+                )
             }
         })
     }
 
     fn list(&self) -> Vec<Compiler> {
-        let (mut found, mut left) = (Vec::new(), MAX_ENTRIES);
+        let mut found = Vec::new();
+        let mut left = MAX_ENTRIES;
         walk(&self.directory, MAX_DEPTH, &mut left, &mut found);
         found
     }
@@ -175,10 +186,12 @@ fn walk(folder: &Path, depth: usize, left: &mut usize, found: &mut Vec<Compiler>
             return;
         }
         *left -= 1;
+
         let path = entry.path();
         let Ok(meta) = fs::metadata(&path) else {
             continue;
         };
+
         if meta.is_dir() {
             if depth > 1 {
                 walk(&path, depth - 1, left, found);

@@ -66,9 +66,11 @@ impl CompiledContract {
         let Some(runtime_code) = contract.evm.deployed_bytecode.code()? else {
             return Ok(None);
         };
+
         if !contract.abi.is_null() {
             read_abi(contract.abi.clone())?;
         }
+
         Ok(Some(Self {
             file: file.to_owned(),
             name: name.to_owned(),
@@ -211,6 +213,7 @@ pub(super) fn parse_abi(abi: &Value) -> JsonAbi {
 pub fn read_abi(abi: Value) -> Result<JsonAbi, String> {
     let abi: JsonAbi = serde_json::from_value(abi)
         .map_err(|error| format!("the ABI is not understood: {error}"))?;
+
     let functions = abi
         .functions()
         .flat_map(|function| function.inputs.iter().chain(&function.outputs));
@@ -220,6 +223,7 @@ pub fn read_abi(abi: Value) -> Result<JsonAbi, String> {
         .iter()
         .flat_map(|constructor| &constructor.inputs);
     let mut events = abi.events().flat_map(|event| &event.inputs);
+
     let mut others = functions.chain(errors).chain(constructor);
     if others.any(|input| nests_too_deeply(&input.ty, &input.components))
         || events.any(|input| nests_too_deeply(&input.ty, &input.components))

@@ -22,6 +22,7 @@ pub fn compiler_output(json: &[u8]) -> usize {
         sources: Default::default(),
         settings: Default::default(),
     };
+
     let mut contracts = 0;
     for (file, name, contract) in output.named(&ContractName::default()) {
         let _ = Signatures::from(&parse_abi(&contract.abi));
@@ -30,6 +31,7 @@ pub fn compiler_output(json: &[u8]) -> usize {
         else {
             continue;
         };
+
         contracts += 1;
         if let Some(code) = &compiled.runtime_code {
             check_code(code);
@@ -53,6 +55,7 @@ pub fn code(bytes: &[u8]) -> usize {
     if let Some(found) = metadata {
         assert_eq!(found.start + found.length, bytes.len());
     }
+
     let hidden = Reference {
         start: bytes.len() / 3,
         length: bytes.len() / 7,
@@ -60,14 +63,15 @@ pub fn code(bytes: &[u8]) -> usize {
     let Ok(compiled) = CompiledCode::parse(&hex::encode(bytes), &[], &[hidden]) else {
         return 0;
     };
+
     check_code(&compiled);
     usize::from(metadata.is_some())
 }
 
 fn check_code(code: &CompiledCode) {
     let bytes = code.bytes();
-    let (body, metadata) = (code.body_length(), trailing_metadata(bytes));
-    let is_exact = metadata.is_some_and(|metadata| metadata.has_hash);
+    let body = code.body_length();
+    let is_exact = trailing_metadata(bytes).is_some_and(|metadata| metadata.has_hash);
     let expected = (body > 0).then_some(if is_exact {
         CodeMatch::Exact
     } else {

@@ -87,8 +87,11 @@ impl Contents {
                 address,
             }),
         });
+
         self.learned.extend(&contract.signatures);
+
         let previous = self.verified.insert(address, contract);
+
         if let Some(previous) =
             previous.filter(|previous| self.by_code.get(&previous.code_hash) == Some(&address))
         {
@@ -101,6 +104,7 @@ impl Contents {
                 None => drop(self.by_code.remove(&previous.code_hash)),
             }
         }
+
         self.by_code.insert(document.code_hash, address);
         self.identified.clear();
     }
@@ -139,10 +143,12 @@ impl KnownContracts {
         if let Some(network) = network {
             contents.network = network::contracts(network);
         }
+
         let store = Store::open(directory, |document| {
             documents.push(document.without_sources())
         })?;
         let store = Arc::new(store);
+
         documents
             .iter()
             .for_each(|document| contents.add(&store, document));
@@ -168,12 +174,15 @@ impl KnownContracts {
                 return None;
             }
         }
+
         // On a fork this may ask the other node: no lock is held.
         let account = view.state.get(address).ok().flatten()?;
-        let (hash, code) = (account.code_hash(), account.code());
+        let hash = account.code_hash();
+        let code = account.code();
         if code.is_empty() || code.len() > MAX_DEPLOYED {
             return None;
         }
+
         let (twin, artifacts) = {
             let contents = self.0.contents.read();
             if let Some(own) = contents
@@ -188,7 +197,9 @@ impl KnownContracts {
             }
             (contents.with_same_code(hash), contents.artifacts.clone())
         };
+
         let found = twin.or_else(|| artifacts.identify(hash, code.original_byte_slice()));
+
         let mut contents = self.0.contents.write();
         // More may be known meanwhile.
         if Arc::ptr_eq(&contents.artifacts, &artifacts)

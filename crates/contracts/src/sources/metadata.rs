@@ -44,6 +44,7 @@ pub(super) fn read_metadata(bytes: &[u8]) -> Option<Metadata> {
     let members = head
         .checked_sub(0xa0)
         .filter(|members| (1..=MAX_MEMBERS).contains(members))?;
+
     let mut has_hash = false;
     for _ in 0..members {
         let (kind, key, after) = read_string(rest)?;
@@ -57,6 +58,7 @@ pub(super) fn read_metadata(bytes: &[u8]) -> Option<Metadata> {
             _ => read_string(after)?.2,
         };
     }
+
     let content = bytes.len() - rest.len();
     let (length, _) = rest.split_first_chunk::<2>()?;
     let is_length = usize::from(u16::from_be_bytes(*length)) == content;
@@ -82,6 +84,7 @@ fn read_string(bytes: &[u8]) -> Option<(u8, &[u8], &[u8])> {
             .map(|(length, rest)| (usize::from(*length), rest))?,
         _ => return None,
     };
+
     let (content, rest) = rest.split_at_checked(length)?;
     matches!(kind, BYTES | TEXT).then_some((kind, content, rest))
 }

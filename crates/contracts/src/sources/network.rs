@@ -60,6 +60,7 @@ pub(super) fn contracts(network: &Network) -> BTreeMap<Address, Arc<KnownContrac
             ),
         ]
     });
+
     let all = single.into_iter().chain(tokens);
     all.map(|(address, label, artifact)| (address, Arc::new(contract(label, artifact))))
         .collect()
@@ -96,7 +97,9 @@ impl ContractSource for Artifact {
             .find(|path| path.ends_with(&file))
             .cloned()
             .unwrap_or_default();
+
         let creation_code = CompiledCode::parse(&hex::encode(self.creation_code()), &[], &[]).ok();
+
         Ok(CompiledContract {
             file,
             name: self.name.to_owned(),

@@ -109,6 +109,7 @@ pub(super) fn code(
         .flatten()
         .copied()
         .collect();
+
     let immutables: Vec<_> = immutables.values().flatten().copied().collect();
     CompiledCode::parse(object, &links, &immutables).map(Some)
 }
@@ -120,6 +121,7 @@ impl CompilerOutput {
             let begin: String = String::from_utf8_lossy(&json[..json.len().min(200)]).into_owned();
             format!("the compiler's output is not understood: {error}; it begins with {begin:?}")
         })?;
+
         let faults = output
             .errors
             .iter()
@@ -133,9 +135,11 @@ impl CompilerOutput {
             })
             .map(str::trim)
             .collect();
-        match faults.is_empty() {
-            true => Ok(output),
-            false => Err(faults.join("\n").chars().take(MAX_MESSAGE).collect()),
+
+        if faults.is_empty() {
+            Ok(output)
+        } else {
+            Err(faults.join("\n").chars().take(MAX_MESSAGE).collect())
         }
     }
 

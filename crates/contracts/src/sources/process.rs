@@ -3,9 +3,9 @@
 use std::{
     io::{self, Read, Write},
     path::Path,
-    process::{Child, Command, ExitStatus, Stdio},
-    sync::mpsc::{RecvTimeoutError, channel},
-    thread,
+    process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus, Stdio},
+    sync::mpsc::{Receiver, RecvTimeoutError, channel},
+    thread::{self, JoinHandle},
     time::{Duration, Instant},
 };
 
@@ -29,73 +29,79 @@ impl Run<'_> {
     /// Runs the program in an empty directory with this input; its output. Afterwards none of its
     /// processes is left.
     pub(super) fn output(&self, input: Vec<u8>) -> Result<Vec<u8>, String> {
-        let failed = |error: io::Error| {
-            format!(
-                "the compiler {} cannot be run: {error}",
-                self.program.display()
-            )
-        };
+        let failed = |error: io::Error| self.failed(&error);
         let folder = tempfile::Builder::new()
             .prefix("tetrad-solc-")
             .tempdir()
             .map_err(failed)?;
-        // The run has a working directory of its own, from which a relative path would lead
-        // elsewhere.
-        let mut command = Command::new(std::path::absolute(self.program).map_err(failed)?);
-        command.args(self.arguments).current_dir(folder.path());
-        command
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
-        // A wrapper finds its interpreter, and nothing of the node's settings is passed on.
-        command
-            .env_clear()
-            .env("TMPDIR", folder.path())
-            .envs(std::env::var_os("PATH").map(|path| ("PATH", path)));
-        in_own_group(&mut command);
+        let mut command = self.command(folder.path()).map_err(failed)?;
         let mut compiler = RunningCompiler {
             child: command.spawn().map_err(failed)?,
             is_ended: false,
         };
+
         let child = &mut compiler.child;
-        let (stdin, stdout, stderr) =
-            (child.stdin.take(), child.stdout.take(), child.stderr.take());
-        let (Some(mut stdin), Some(stdout), Some(stderr)) = (stdin, stdout, stderr) else {
+        let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        let (Some(stdin), Some(stdout), Some(stderr)) = pipes else {
             return Err(failed(io::ErrorKind::BrokenPipe.into()));
         };
-        let (done, waiting) = channel();
         // The threads end with the pipes, at the latest when the processes are killed.
-        thread::Builder::new()
-            .name("solc-input".to_owned())
-            .spawn(move || {
-                // A compiler that does not read its input reports why.
-                let _ = stdin.write_all(&input);
-            })
-            .map_err(failed)?;
-        let messages = thread::Builder::new()
-            .name("solc-messages".to_owned())
-            .spawn(move || {
-                let mut stderr = stderr;
-                let mut text = Vec::new();
-                let _ = (&mut stderr).take(MAX_MESSAGES).read_to_end(&mut text);
-                let _ = io::copy(&mut stderr, &mut io::sink());
-                text
-            })
-            .map_err(failed)?;
-        thread::Builder::new()
-            .name("solc-output".to_owned())
-            .spawn(move || {
-                let mut output = Vec::new();
-                let read = stdout.take(MAX_OUTPUT + 1).read_to_end(&mut output);
-                let _ = done.send(read.map(|_| output));
-            })
-            .map_err(failed)?;
+        write_input(stdin, input).map_err(failed)?;
+        let messages = read_messages(stderr).map_err(failed)?;
+        let waiting = read_output(stdout).map_err(failed)?;
+
+        let output = self.wait_for(&waiting)?;
+        if output.len() as u64 > MAX_OUTPUT {
+            return Err(format!(
+                "the compiler's output has more than {MAX_OUTPUT} bytes"
+            ));
+        }
+
+        let ended = compiler.end();
+        if output.is_empty() {
+            let messages = messages.join().unwrap_or_default();
+            let messages = String::from_utf8_lossy(&messages).trim().to_owned();
+            let status = ended.map_or_else(|error| error.to_string(), |status| status.to_string());
+            return Err(format!("the compiler failed ({status}): {messages}"));
+        }
+        Ok(output)
+    }
+
+    fn failed(&self, error: &io::Error) -> String {
+        format!(
+            "the compiler {} cannot be run: {error}",
+            self.program.display()
+        )
+    }
+
+    /// The command that runs the program in this folder.
+    fn command(&self, folder: &Path) -> io::Result<Command> {
+        // The run has a working directory of its own, from which a relative path would lead
+        // elsewhere.
+        let mut command = Command::new(std::path::absolute(self.program)?);
+        command.args(self.arguments).current_dir(folder);
+        command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+
+        // A wrapper finds its interpreter, and nothing of the node's settings is passed on.
+        command
+            .env_clear()
+            .env("TMPDIR", folder)
+            .envs(std::env::var_os("PATH").map(|path| ("PATH", path)));
+        in_own_group(&mut command);
+        Ok(command)
+    }
+
+    /// Waits for the output until the time limit, or until the node ends.
+    fn wait_for(&self, waiting: &Receiver<io::Result<Vec<u8>>>) -> Result<Vec<u8>, String> {
         let until = Instant::now() + self.time_limit;
-        let output = loop {
+        loop {
             match waiting.recv_timeout(LOOK) {
-                Ok(output) => break output.map_err(failed)?,
+                Ok(output) => return output.map_err(|error| self.failed(&error)),
                 Err(RecvTimeoutError::Disconnected) => {
-                    return Err(failed(io::ErrorKind::BrokenPipe.into()));
+                    return Err(self.failed(&io::ErrorKind::BrokenPipe.into()));
                 }
                 Err(RecvTimeoutError::Timeout) if (self.is_over)() => {
                     return Err("the node is shutting down".to_owned());
@@ -108,21 +114,44 @@ impl Run<'_> {
                 }
                 Err(RecvTimeoutError::Timeout) => {}
             }
-        };
-        if output.len() as u64 > MAX_OUTPUT {
-            return Err(format!(
-                "the compiler's output has more than {MAX_OUTPUT} bytes"
-            ));
         }
-        let ended = compiler.end();
-        if output.is_empty() {
-            let messages = messages.join().unwrap_or_default();
-            let messages = String::from_utf8_lossy(&messages).trim().to_owned();
-            let status = ended.map_or_else(|error| error.to_string(), |status| status.to_string());
-            return Err(format!("the compiler failed ({status}): {messages}"));
-        }
-        Ok(output)
     }
+}
+
+/// Writes the input on a thread.
+fn write_input(mut stdin: ChildStdin, input: Vec<u8>) -> io::Result<()> {
+    thread::Builder::new()
+        .name("solc-input".to_owned())
+        .spawn(move || {
+            // A compiler that does not read its input reports why.
+            let _ = stdin.write_all(&input);
+        })
+        .map(drop)
+}
+
+/// Reads the messages on a thread, to their end, of which the first bytes count.
+fn read_messages(mut stderr: ChildStderr) -> io::Result<JoinHandle<Vec<u8>>> {
+    thread::Builder::new()
+        .name("solc-messages".to_owned())
+        .spawn(move || {
+            let mut text = Vec::new();
+            let _ = (&mut stderr).take(MAX_MESSAGES).read_to_end(&mut text);
+            let _ = io::copy(&mut stderr, &mut io::sink());
+            text
+        })
+}
+
+/// Reads the output on a thread, one byte beyond its limit at most.
+fn read_output(stdout: ChildStdout) -> io::Result<Receiver<io::Result<Vec<u8>>>> {
+    let (done, waiting) = channel();
+    thread::Builder::new()
+        .name("solc-output".to_owned())
+        .spawn(move || {
+            let mut output = Vec::new();
+            let read = stdout.take(MAX_OUTPUT + 1).read_to_end(&mut output);
+            let _ = done.send(read.map(|_| output));
+        })?;
+    Ok(waiting)
 }
 
 /// A running compiler, which is killed with its children when it is dropped.
@@ -140,6 +169,7 @@ impl RunningCompiler {
         while !has_exited(&self.child) && Instant::now() < until {
             thread::sleep(Duration::from_millis(2));
         }
+
         kill_group(&mut self.child);
         self.is_ended = true;
         self.child.wait()

@@ -27,9 +27,11 @@ impl CompiledContract {
     /// from. Code that the compiler adds has none.
     pub fn location(&self, code: &[u8], position: usize) -> Option<SourceLocation> {
         let (start, id) = mapping(&self.source_map, instruction(code, position)?)?;
+
         let file = self.source_ids.get(&id)?;
         let content = self.sources.get(file)?;
         let before = content.as_bytes().get(..start)?;
+
         let line_start = before
             .iter()
             .rposition(|byte| *byte == b'\n')
@@ -38,6 +40,7 @@ impl CompiledContract {
             .split(|byte| *byte == b'\n')
             .next()
             .unwrap_or_default();
+
         let text = String::from_utf8_lossy(line);
         Some(SourceLocation {
             file: file.clone(),
@@ -52,7 +55,8 @@ impl CompiledContract {
 
 /// Returns the number of the instruction at a position.
 fn instruction(code: &[u8], position: usize) -> Option<usize> {
-    let (mut at, mut number) = (0, 0);
+    let mut at = 0;
+    let mut number = 0;
     while at < position {
         at += 1 + match *code.get(at)? {
             push @ PUSH_1..=PUSH_32 => usize::from(push - PUSH_1) + 1,
@@ -66,7 +70,8 @@ fn instruction(code: &[u8], position: usize) -> Option<usize> {
 /// Returns the first byte of an instruction's source, and the number of its file. An entry is
 /// `start:length:file:…`, and a field that is left out is that of the entry before.
 fn mapping(map: &str, instruction: usize) -> Option<(usize, u32)> {
-    let (mut start, mut file) = (None, None);
+    let mut start = None;
+    let mut file = None;
     let mut entries = map.split(';');
     for _ in 0..=instruction {
         let mut fields = entries.next()?.split(':');

@@ -77,28 +77,33 @@ impl ContractName {
     }
 }
 
+/// The input as users send it.
+#[derive(Deserialize)]
+struct RawInput<'a> {
+    language: Option<String>,
+    sources: Option<BTreeMap<String, RawSource>>,
+    #[serde(borrow)]
+    settings: Option<BTreeMap<String, &'a RawValue>>,
+}
+
+#[derive(Deserialize)]
+struct RawSource {
+    content: Option<String>,
+    urls: Option<IgnoredAny>,
+}
+
 impl StandardInput {
     /// Reads an input. An error names the member that is wrong.
     pub fn parse(json: &str) -> Result<Self, String> {
-        #[derive(Deserialize)]
-        struct RawInput<'a> {
-            language: Option<String>,
-            sources: Option<BTreeMap<String, RawSource>>,
-            #[serde(borrow)]
-            settings: Option<BTreeMap<String, &'a RawValue>>,
-        }
-        #[derive(Deserialize)]
-        struct RawSource {
-            content: Option<String>,
-            urls: Option<IgnoredAny>,
-        }
         if json.len() > MAX_INPUT {
             return Err(format!(
                 "the standard JSON input has more than {MAX_INPUT} bytes"
             ));
         }
+
         let raw: RawInput =
             serde_json::from_str(json).map_err(|error| format!("standard JSON input: {error}"))?;
+
         let language = raw.language.unwrap_or_else(|| LANGUAGES[0].to_owned());
         if !LANGUAGES.contains(&language.as_str()) {
             return Err(format!(
@@ -106,47 +111,14 @@ impl StandardInput {
                 short(&language)
             ));
         }
+
         let raw_sources = raw
             .sources
             .filter(|sources| !sources.is_empty())
             .ok_or("sources: there are none")?;
-        if raw_sources.len() > MAX_FILES {
-            return Err(format!("sources: more than {MAX_FILES} files"));
-        }
-        let mut sources = BTreeMap::new();
-        for (path, source) in raw_sources {
-            // The compiler would read them from this machine.
-            if source.urls.is_some() {
-                return Err(format!(
-                    "sources.{:?}: urls are not read; send the content",
-                    short(&path)
-                ));
-            }
-            let missing = || format!("sources.{:?}: content is missing", short(&path));
-            let content = source.content.ok_or_else(missing)?;
-            sources.insert(path, content);
-        }
-        let mut raw_settings = raw.settings.unwrap_or_default();
-        // They have no effect on code: one says what is output, one stops before it, and one runs
-        // other programs.
-        for other in ["outputSelection", "stopAfter", "modelChecker"] {
-            raw_settings.remove(other);
-        }
-        if raw_settings
-            .iter()
-            .map(|(name, raw)| name.len() + raw.get().len())
-            .sum::<usize>()
-            > MAX_SETTINGS
-        {
-            return Err(format!("settings: more than {MAX_SETTINGS} bytes"));
-        }
-        let value = |(name, raw): (String, &RawValue)| Ok((name, serde_json::from_str(raw.get())?));
-        let settings = raw_settings
-            .into_iter()
-            .map(value)
-            .collect::<serde_json::Result<_>>();
-        let settings =
-            settings.map_err(|error| format!("standard JSON input: settings: {error}"))?;
+        let sources = read_sources(raw_sources)?;
+        let settings = read_settings(raw.settings.unwrap_or_default())?;
+
         Ok(Self {
             language,
             sources,
@@ -172,6 +144,52 @@ impl StandardInput {
         input["settings"]["outputSelection"] = json!({ file: { name: OUTPUTS } });
         input
     }
+}
+
+fn read_sources(raw: BTreeMap<String, RawSource>) -> Result<BTreeMap<String, String>, String> {
+    if raw.len() > MAX_FILES {
+        return Err(format!("sources: more than {MAX_FILES} files"));
+    }
+
+    let mut sources = BTreeMap::new();
+    for (path, source) in raw {
+        // The compiler would read them from this machine.
+        if source.urls.is_some() {
+            return Err(format!(
+                "sources.{:?}: urls are not read; send the content",
+                short(&path)
+            ));
+        }
+        let content = source
+            .content
+            .ok_or_else(|| format!("sources.{:?}: content is missing", short(&path)))?;
+        sources.insert(path, content);
+    }
+    Ok(sources)
+}
+
+fn read_settings(mut raw: BTreeMap<String, &RawValue>) -> Result<Map<String, Value>, String> {
+    // They have no effect on code: one says what is output, one stops before it, and one runs
+    // other programs.
+    for other in ["outputSelection", "stopAfter", "modelChecker"] {
+        raw.remove(other);
+    }
+
+    let length: usize = raw
+        .iter()
+        .map(|(name, value)| name.len() + value.get().len())
+        .sum();
+    if length > MAX_SETTINGS {
+        return Err(format!("settings: more than {MAX_SETTINGS} bytes"));
+    }
+
+    let mut settings = Map::new();
+    for (name, value) in raw {
+        let value = serde_json::from_str(value.get())
+            .map_err(|error| format!("standard JSON input: settings: {error}"))?;
+        settings.insert(name, value);
+    }
+    Ok(settings)
 }
 
 /// Cuts a text of a request for a message.

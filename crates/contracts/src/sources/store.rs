@@ -85,9 +85,13 @@ impl VerifiedContract {
     pub(super) fn without_sources(mut self) -> Self {
         let contract = &mut self.contract;
         contract.sources.clear();
-        (contract.creation_code, contract.runtime_code) = (None, None);
-        (contract.metadata, contract.source_map) = (None, String::new());
-        (contract.devdoc, contract.userdoc, contract.storage_layout) = Default::default();
+        contract.creation_code = None;
+        contract.runtime_code = None;
+        contract.metadata = None;
+        contract.source_map = String::new();
+        contract.devdoc = Default::default();
+        contract.userdoc = Default::default();
+        contract.storage_layout = Default::default();
         self
     }
 
@@ -99,12 +103,12 @@ impl VerifiedContract {
         let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
         encoder.write_all(&serde_json::to_vec(self)?)?;
         let bytes = encoder.finish()?;
-        match bytes.len() > MAX_COMPRESSED {
-            true => Err(io::Error::other(format!(
+        if bytes.len() > MAX_COMPRESSED {
+            return Err(io::Error::other(format!(
                 "the compressed sources have more than {MAX_COMPRESSED} bytes"
-            ))),
-            false => Ok(bytes),
+            )));
         }
+        Ok(bytes)
     }
 
     fn decode(bytes: &[u8]) -> io::Result<Self> {
@@ -115,14 +119,15 @@ impl VerifiedContract {
         if text.len() > MAX_DOCUMENT {
             return Err(invalid("the document is too long"));
         }
+
         let document: Self = serde_json::from_slice(&text)?;
-        match document.version == VERSION {
-            true => Ok(document),
-            false => Err(invalid(format!(
+        if document.version != VERSION {
+            return Err(invalid(format!(
                 "version {} is not known",
                 document.version
-            ))),
+            )));
         }
+        Ok(document)
     }
 }
 
@@ -141,6 +146,7 @@ impl Store {
             sizes: Mutex::default(),
             memory: Mutex::default(),
         };
+
         if let Some(folder) = &store.folder {
             let mut names = folder.names()?;
             names.retain(|name| name.ends_with(EXTENSION));
@@ -167,18 +173,18 @@ impl Store {
         if length > MAX_COMPRESSED as u64 {
             return Err(invalid("the document is too long"));
         }
+
         let bytes = read_file(folder, name)?.ok_or(io::ErrorKind::NotFound)?;
         let document = VerifiedContract::decode(&bytes)?;
-        match name_of(document.address) == name {
-            true => {
-                let size = Size {
-                    document: length,
-                    abi: document.abi_length(),
-                };
-                Ok((document, size))
-            }
-            false => Err(invalid("the document is about another address")),
+        if name_of(document.address) != name {
+            return Err(invalid("the document is about another address"));
         }
+
+        let size = Size {
+            document: length,
+            abi: document.abi_length(),
+        };
+        Ok((document, size))
     }
 
     /// Keeps a contract, in the place of an earlier one at its address.
@@ -193,11 +199,13 @@ impl Store {
         } else {
             MAX_IN_MEMORY
         };
+
         let mut sizes = self.sizes.lock();
         let others = sizes
             .iter()
             .filter(|(address, _)| **address != document.address)
             .map(|(_, size)| size);
+
         let (count, documents, abis) = others.fold((0, 0, 0), |(count, documents, abis), size| {
             (count + 1, documents + size.document, abis + size.abi)
         });
@@ -209,6 +217,7 @@ impl Store {
             );
             return Err(io::Error::new(io::ErrorKind::StorageFull, what));
         }
+
         match &self.folder {
             Some(folder) => replace_file(&**folder, &name_of(document.address), &bytes)?,
             None => drop(self.memory.lock().insert(document.address, bytes.into())),

@@ -77,6 +77,7 @@ pub fn custom_error(
     value: impl Fn(&DynSolValue) -> String,
 ) -> Option<String> {
     let values = decode_values(&error.inputs, data.get(4..)?)?;
+
     let names = error.inputs.iter().map(|input| input.name.as_str());
     Some(format!("{}({})", error.name, named(names, &values, value)))
 }

@@ -20,7 +20,7 @@ use tokio::sync::watch;
 
 use super::{
     code::CodeMatch,
-    compilers::{CompilerVersion, Compilers},
+    compilers::{Compiler, CompilerVersion, Compilers},
     contract::{CompiledContract, Matches, version_in},
     known::KnownContracts,
     output::CompilerOutput,
@@ -154,19 +154,14 @@ struct Queue {
 impl Verifier {
     /// A verifier with these compilers, if there are any, which adds to the known contracts.
     pub fn new(compilers: Option<Compilers>, known: KnownContracts, clock: Arc<dyn Clock>) -> Self {
-        let (is_over, queue, last_end) = (
-            AtomicBool::new(false),
-            Mutex::default(),
-            watch::Sender::new(0),
-        );
         Self(Arc::new(Shared {
             compilers,
             known,
             clock,
-            is_over,
-            queue,
+            is_over: AtomicBool::new(false),
+            queue: Mutex::default(),
             ended: Condvar::new(),
-            last_end,
+            last_end: watch::Sender::new(0),
         }))
     }
 
@@ -185,7 +180,9 @@ impl Verifier {
         compilers
             .find(&request.compiler)
             .map_err(SubmitError::NoVersion)?;
+
         let now = self.0.clock.now_ms();
+
         let mut queue = self.0.queue.lock();
         if queue.waiting_count >= MAX_WAITING {
             return Err(SubmitError::Busy);
@@ -197,6 +194,7 @@ impl Verifier {
         {
             return Err(SubmitError::TooMany);
         }
+
         queue.count += 1;
         let id = id(queue.count, now, request.deployed.address);
         let address = request.deployed.address;
@@ -207,9 +205,11 @@ impl Verifier {
             ended_ms: None,
             result: None,
         };
+
         queue.verifications.insert(id.clone(), verification);
         queue.waiting.queue(client).push_back((id.clone(), request));
         queue.waiting_count += 1;
+
         if queue.running < MAX_RUNNING {
             let shared = self.0.clone();
             if thread::Builder::new()
@@ -257,6 +257,7 @@ impl Verifier {
         let mut queue = self.0.queue.lock();
         queue.waiting = Ring::default();
         queue.waiting_count = 0;
+
         while queue.running > 0 {
             self.0.ended.wait(&mut queue);
         }
@@ -278,7 +279,9 @@ impl Shared {
                 }
                 next
             };
+
             let Some((id, request)) = next else { return };
+
             let address = request.deployed.address;
             let result = self.verify(request);
             match &result {
@@ -288,10 +291,12 @@ impl Shared {
                 }
                 Err(error) => tracing::info!(%address, %error, "a contract is not verified"),
             }
+
             let now = self.clock.now_ms();
             let mut queue = self.queue.lock();
             if let Some(verification) = queue.verifications.get_mut(&id) {
-                (verification.result, verification.ended_ms) = (Some(result), Some(now));
+                verification.result = Some(result);
+                verification.ended_ms = Some(now);
             }
             self.last_end.send_modify(|count| *count += 1);
             queue.ended.push_back(id);
@@ -315,6 +320,7 @@ impl Shared {
             license: request.license,
             contract,
         };
+
         self.known
             .add(document)
             .map_err(|error| VerificationError::Store(error.to_string()))?;
@@ -331,26 +337,11 @@ impl Shared {
             .as_ref()
             .ok_or_else(|| failed(SubmitError::NoCompilers.to_string()))?;
         let compiler = compilers.find(&request.compiler).map_err(failed)?;
-        let arguments: &[&str] = match compiler.version.has_no_import_callback() {
-            true => &["--standard-json", "--no-import-callback"],
-            // Without the option it finds no file in its empty directory, and looks nowhere else.
-            false => &["--standard-json"],
-        };
-        let is_over = || self.is_over.load(Ordering::Relaxed);
-        let run = Run {
-            program: &compiler.program,
-            arguments,
-            time_limit: TIME_LIMIT,
-            is_over: &is_over,
-        };
-        let input = request
-            .input
-            .for_compiler(&request.contract)
-            .to_string()
-            .into_bytes();
-        let output = CompilerOutput::parse(&run.output(input).map_err(failed)?).map_err(failed)?;
+        let output = self.run(&compiler, request).map_err(failed)?;
 
-        let (mut best, mut candidates, mut without_code) = (None, 0, 0);
+        let mut best: Option<(CompiledContract, Matches, Option<Bytes>)> = None;
+        let mut candidates = 0;
+        let mut without_code = 0;
         for (file, name, contract) in output.named(&request.contract) {
             let version = contract.metadata.as_deref().and_then(version_in);
             let version = version.unwrap_or_else(|| compiler.version.to_string());
@@ -363,38 +354,83 @@ impl Shared {
                     request.compiler
                 )));
             }
+
             let compiled =
                 CompiledContract::new(&request.input, &output, (file, name, contract), &version);
             let Some(compiled) = compiled.map_err(failed)? else {
                 without_code += 1;
                 continue;
             };
+
             candidates += 1;
             let (matches, arguments) = compare(&compiled, &request.deployed);
-            let is_better = matches.best()
-                > best
-                    .as_ref()
-                    .and_then(|(_, best, _): &(_, Matches, _)| best.best());
+            let best_so_far = best.as_ref().and_then(|(_, best, _)| best.best());
+            let is_better = matches.best() > best_so_far;
             if is_better {
                 best = Some((compiled, matches, arguments));
             }
         }
-        best.ok_or_else(|| {
-            let wanted = &request.contract;
-            let wanted =
-                [wanted.file.as_deref(), wanted.name.as_deref()].into_iter().flatten().collect::<Vec<_>>().join(":");
-            let named = if wanted.is_empty() { String::new() } else { format!(" {wanted:?}") };
-            match (candidates, without_code) {
-                (0, 0) => VerificationError::NoContract(format!("the sources have no contract{named}")),
-                (0, _) => VerificationError::NoContract(format!(
-                    "the contract{named} has no code: it is abstract or an interface"
-                )),
-                _ => VerificationError::NoMatch(format!(
-                    "the code at {} is not that of the contract{named}: sources, settings or compiler differ",
-                    request.deployed.address
-                )),
-            }
-        })
+
+        best.ok_or_else(|| nothing_found(request, candidates, without_code))
+    }
+
+    /// Runs a compiler on the sources of a request.
+    fn run(
+        &self,
+        compiler: &Compiler,
+        request: &VerificationRequest,
+    ) -> Result<CompilerOutput, String> {
+        // Without the option it finds no file in its empty directory, and looks nowhere else.
+        let arguments: &[&str] = if compiler.version.has_no_import_callback() {
+            &["--standard-json", "--no-import-callback"]
+        } else {
+            &["--standard-json"]
+        };
+        let is_over = || self.is_over.load(Ordering::Relaxed);
+        let run = Run {
+            program: &compiler.program,
+            arguments,
+            time_limit: TIME_LIMIT,
+            is_over: &is_over,
+        };
+
+        let input = request
+            .input
+            .for_compiler(&request.contract)
+            .to_string()
+            .into_bytes();
+        CompilerOutput::parse(&run.output(input)?)
+    }
+}
+
+/// The error of a verification without a match, by the numbers of contracts of the name that have
+/// code, and that have none.
+fn nothing_found(
+    request: &VerificationRequest,
+    candidates: usize,
+    without_code: usize,
+) -> VerificationError {
+    let wanted = &request.contract;
+    let wanted = [wanted.file.as_deref(), wanted.name.as_deref()]
+        .into_iter()
+        .flatten()
+        .collect::<Vec<_>>()
+        .join(":");
+    let named = if wanted.is_empty() {
+        String::new()
+    } else {
+        format!(" {wanted:?}")
+    };
+
+    match (candidates, without_code) {
+        (0, 0) => VerificationError::NoContract(format!("the sources have no contract{named}")),
+        (0, _) => VerificationError::NoContract(format!(
+            "the contract{named} has no code: it is abstract or an interface"
+        )),
+        _ => VerificationError::NoMatch(format!(
+            "the code at {} is not that of the contract{named}: sources, settings or compiler differ",
+            request.deployed.address
+        )),
     }
 }
 
@@ -405,12 +441,14 @@ fn compare(compiled: &CompiledContract, deployed: &DeployedContract) -> (Matches
         .runtime_code
         .as_ref()
         .and_then(|code| code.match_runtime(&deployed.code));
+
     let created = compiled
         .creation_code
         .as_ref()
         .zip(deployed.creation.as_ref());
     let created = created.and_then(|(code, input)| code.match_creation(input));
     let creation: Option<CodeMatch> = created.as_ref().map(|(creation, _)| *creation);
+
     (
         Matches { runtime, creation },
         created.map(|(_, arguments)| arguments),
@@ -427,6 +465,7 @@ fn id(count: u64, now: u64, address: Address) -> String {
         ]
         .concat(),
     );
+
     let part = |from: usize, to: usize| hex::encode(&hash[from..to]);
     format!(
         "{}-{}-4{}-8{}-{}",

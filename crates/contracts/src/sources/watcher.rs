@@ -37,6 +37,7 @@ fn list(folder: &Path, depth: usize, found: &mut Listing) -> io::Result<()> {
         let Ok(entry) = entry else { continue };
         let path = entry.path();
         let Ok(meta) = entry.metadata() else { continue };
+
         if meta.is_dir() {
             if depth > 1 {
                 let _ = list(&path, depth - 1, found);
@@ -96,6 +97,7 @@ impl ArtifactWatcher {
     pub fn start(mut self) -> io::Result<WatcherGuard> {
         let is_over = Arc::new(AtomicBool::new(false));
         let over = is_over.clone();
+
         self.look();
         thread::Builder::new()
             .name("artifacts".to_owned())
@@ -111,6 +113,7 @@ impl ArtifactWatcher {
                     self.look();
                 }
             })?;
+
         Ok(WatcherGuard(is_over))
     }
 
@@ -127,6 +130,7 @@ impl ArtifactWatcher {
                 self.is_missing = true;
             }
         }
+
         let gone: HashSet<PathBuf> = self
             .files
             .keys()
@@ -135,6 +139,7 @@ impl ArtifactWatcher {
             .collect();
         let mut has_changed = !gone.is_empty();
         self.files.retain(|path, _| !gone.contains(path));
+
         for (path, state) in listing {
             if self
                 .files
@@ -154,6 +159,7 @@ impl ArtifactWatcher {
                 }
             }
         }
+
         if has_changed {
             let all = self.files.values().flat_map(|file| &file.artifacts);
             self.known.set_artifacts(ArtifactSet::new(all.cloned()));
