@@ -113,6 +113,7 @@ impl Network {
         let wanted: Option<Address> = digits
             .filter(|digits| digits.len() == 40)
             .and_then(|digits| digits.parse().ok());
+
         let is_meant = |token: &&Token| {
             wanted == Some(token.address) || token.symbol.eq_ignore_ascii_case(name)
         };
@@ -213,6 +214,7 @@ impl From<LiveToken> for Token {
             lending,
             development_balance,
         ) = token;
+
         Self {
             receipt: match symbol {
                 "WETH" => address!("0xE3Df3966007483e8076230e6E7AA381D3bAc52C0"),

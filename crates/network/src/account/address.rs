@@ -74,14 +74,18 @@ fn parse(text: &str, hrp: &Hrp, kinds: &[Kind]) -> Result<ParsedAddress, Address
             form: Form::Bytes,
         });
     }
+
     check_not_blank(text)?;
+
     let hex = |address| ParsedAddress {
         address,
         form: Form::Hex,
     };
+
     if strip_0x(text).is_some() {
         return address_from_hex(text).map(hex);
     }
+
     // With a prefix made of the letters a to f, bech32 may consist of hex digits only; the checksum
     // then decides.
     let bech32 = from_bech32(text, hrp, kinds);
@@ -95,6 +99,7 @@ fn parse(text: &str, hrp: &Hrp, kinds: &[Kind]) -> Result<ParsedAddress, Address
             other => other,
         };
     }
+
     match (address_from_hex(text), bech32) {
         (Ok(_), Ok(_)) => Err(AddressError::Ambiguous),
         (Err(_), Ok(parsed)) => Ok(parsed),
@@ -120,12 +125,14 @@ pub fn address_from_hex(text: &str) -> Result<Address, AddressError> {
             position: offset + index + 1,
         });
     }
+
     let mut address = Address::ZERO;
     if digits.len() != HEX_DIGITS || hex::decode_to_slice(digits, address.as_mut_slice()).is_err() {
         return Err(AddressError::HexLength {
             digits: digits.len(),
         });
     }
+
     let mixed_case = digits.contains(|c: char| c.is_ascii_lowercase())
         && digits.contains(|c: char| c.is_ascii_uppercase());
     if mixed_case {
@@ -180,10 +187,12 @@ fn from_bech32(text: &str, hrp: &Hrp, kinds: &[Kind]) -> Result<ParsedAddress, A
             got: decoded.prefix,
         });
     };
+
     let address =
         Address::try_from(decoded.data.as_slice()).map_err(|_| AddressError::WrongLength {
             got: decoded.data.len(),
         })?;
+
     Ok(ParsedAddress {
         address,
         form: Form::Bech32(kind),
@@ -194,6 +203,7 @@ fn from_bech32(text: &str, hrp: &Hrp, kinds: &[Kind]) -> Result<ParsedAddress, A
 fn parse_list(rest: &str) -> Result<Address, AddressError> {
     let items = rest.strip_suffix(']').ok_or(AddressError::ListEnd)?;
     let mut bytes = Vec::new();
+
     for item in items.split([' ', ',']).filter(|item| !item.is_empty()) {
         let position = bytes.len() + 1;
         let byte = item.parse().map_err(|_| AddressError::ListItem {

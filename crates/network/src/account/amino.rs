@@ -55,6 +55,7 @@ pub fn amino_prefix(name: &str) -> [u8; 4] {
         .skip_while(|byte| *byte == 0)
         .skip(3)
         .skip_while(|byte| *byte == 0);
+
     // No known name has a hash with so many zeros that the bytes run out. Padding with zeros keeps
     // the function total.
     std::array::from_fn(|_| bytes.next().unwrap_or_default())
@@ -74,6 +75,7 @@ pub(super) fn decode(bytes: &[u8]) -> Result<([u8; 4], &[u8]), PublicKeyError> {
     let Some((prefix, [length, key @ ..])) = bytes.split_first_chunk::<4>() else {
         return Err(short);
     };
+
     if usize::from(*length) != key.len() {
         return Err(PublicKeyError::AminoLength {
             stated: usize::from(*length),

@@ -46,13 +46,16 @@ impl AnyPublicKey {
                 serde_json::from_str(text).map_err(|_| PublicKeyError::Unrecognised)?;
             return Self::from_proto_json(&json);
         }
+
         let digits = text.strip_prefix("0x").unwrap_or(text);
         if matches!(digits.len(), 66 | 128 | 130) && digits.chars().all(|c| c.is_ascii_hexdigit()) {
             return PublicKey::from_hex(digits).map(Self::EthSecp256k1);
         }
+
         if text.contains("pub1") || text.contains("PUB1") {
             return Self::from_legacy_bech32(text, hrp);
         }
+
         match PublicKey::from_base64(text) {
             Err(PublicKeyError::Base64 | PublicKeyError::Length { .. }) => {
                 Err(PublicKeyError::Unrecognised)
@@ -80,6 +83,7 @@ impl AnyPublicKey {
                 got: decoded.prefix,
             });
         };
+
         let (amino_type, bytes) = amino::decode(&decoded.data)?;
         let key = Self::from_amino(amino_type, bytes)?;
         let expected = if kind == Kind::Consensus {
@@ -94,6 +98,7 @@ impl AnyPublicKey {
                 got: key.curve(),
             });
         }
+
         Ok(key)
     }
 
@@ -128,26 +133,28 @@ impl AnyPublicKey {
     }
 
     fn from_amino(amino_type: [u8; 4], bytes: &[u8]) -> Result<Self, PublicKeyError> {
-        if AminoName::ALL
+        let is_eth_secp256k1 = AminoName::ALL
             .iter()
-            .any(|name| amino_prefix(name.as_str()) == amino_type)
-        {
+            .any(|name| amino_prefix(name.as_str()) == amino_type);
+        if is_eth_secp256k1 {
             if bytes.len() != 33 {
-                let curve = public_key::CURVE;
                 return Err(PublicKeyError::Length {
-                    curve,
+                    curve: public_key::CURVE,
                     expected: "33",
                     got: bytes.len(),
                 });
             }
             return PublicKey::from_bytes(bytes).map(Self::EthSecp256k1);
         }
+
         if amino_type == amino_prefix(amino::ED25519) {
             return ConsensusPublicKey::from_bytes(bytes).map(Self::Ed25519);
         }
+
         if amino_type == amino_prefix(amino::COSMOS_SECP256K1) {
             return Err(PublicKeyError::CosmosSecp256k1);
         }
+
         Err(PublicKeyError::AminoType { got: amino_type })
     }
 

@@ -46,6 +46,7 @@ pub fn encode_bech32(prefix: &str, data: &[u8]) -> Result<String, Bech32Error> {
     if length > MAX_LENGTH {
         return Err(Bech32Error::TooLong { length });
     }
+
     Ok(data
         .iter()
         .copied()
@@ -72,11 +73,13 @@ pub fn decode_bech32(text: &str) -> Result<Decoded, Bech32Error> {
     if text.len() > MAX_LENGTH {
         return Err(Bech32Error::TooLong { length: text.len() });
     }
+
     // Checked first, so that a text that is not bech32 at all is reported as such, not for one of
     // its characters.
     if !text.contains('1') {
         return Err(Bech32Error::NoSeparator);
     }
+
     let unchecked = UncheckedHrpstring::new(text).map_err(|error| explain(text, &error))?;
     match unchecked.validate_checksum::<Bech32>() {
         Ok(()) => {}
@@ -84,6 +87,7 @@ pub fn decode_bech32(text: &str) -> Result<Decoded, Bech32Error> {
         Err(_) if unchecked.has_valid_checksum::<Bech32m>() => return Err(Bech32Error::Bech32m),
         Err(_) => return Err(Bech32Error::Checksum),
     }
+
     let checked = unchecked.remove_checksum::<Bech32>();
     check_padding(checked.data_part_ascii_no_checksum())?;
     Ok(Decoded {
@@ -99,6 +103,7 @@ fn check_padding(characters: &[u8]) -> Result<(), Bech32Error> {
         .last()
         .and_then(|c| Fe32::from_char(char::from(*c)).ok())
         .map_or(0, Fe32::to_u8);
+
     if padding_bits > 4 || last & ((1 << padding_bits) - 1) != 0 {
         return Err(Bech32Error::Padding);
     }

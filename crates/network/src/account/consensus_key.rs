@@ -54,11 +54,13 @@ impl ConsensusKey {
                 line: error.line(),
                 column: error.column(),
             })?;
+
         if file.priv_key.key_type != PRIVATE_KEY_TYPE {
             return Err(ConsensusKeyError::KeyType {
                 got: file.priv_key.key_type,
             });
         }
+
         let mut pair = Zeroizing::new([0; 64]);
         match Base64::decode(file.priv_key.value.as_bytes(), pair.as_mut_slice()) {
             Ok(bytes) if bytes.len() == 64 => {}

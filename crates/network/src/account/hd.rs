@@ -61,12 +61,15 @@ impl FromStr for DerivationPath {
             if step > Self::MAX_DEPTH {
                 return Err(PathError::TooDeep);
             }
+
             let digits = part.strip_suffix(['\'', 'h', 'H']);
             let hardened = if digits.is_some() { HARDENED } else { 0 };
             let digits = digits.unwrap_or(part);
+
             if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {
                 return Err(PathError::Number { step });
             }
+
             match digits.parse::<u32>() {
                 Ok(number) if number < HARDENED => steps.push(number | hardened),
                 _ => return Err(PathError::TooBig { step }),
@@ -124,6 +127,7 @@ fn child(parent: &ExtendedKey, index: u32) -> Result<ExtendedKey, DeriveError> {
             &[&public_key, &index.to_be_bytes()],
         )
     };
+
     let sum = Zeroizing::new(*scalar(&left)? + *scalar(&secret)?);
     let key =
         SecretKey::from_bytes(&Zeroizing::new(sum.to_repr().into())).map_err(|_| DeriveError)?;
@@ -142,8 +146,10 @@ fn hmac_sha512(key: &[u8], parts: &[&[u8]]) -> (Zeroizing<[u8; 32]>, Zeroizing<[
     for part in parts {
         mac.update(part);
     }
+
     let bytes = Zeroizing::new(<[u8; 64]>::from(mac.finalize().into_bytes()));
-    let (mut left, mut right) = (Zeroizing::new([0; 32]), Zeroizing::new([0; 32]));
+    let mut left = Zeroizing::new([0; 32]);
+    let mut right = Zeroizing::new([0; 32]);
     left.copy_from_slice(&bytes[..32]);
     right.copy_from_slice(&bytes[32..]);
     (left, right)

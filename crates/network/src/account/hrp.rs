@@ -76,6 +76,7 @@ impl Hrp {
                 position: index + 1,
             });
         }
+
         if first.is_ascii_digit() {
             return Err(HrpError::DigitFirst);
         }

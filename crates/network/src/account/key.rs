@@ -116,6 +116,7 @@ pub(super) fn secret_from_hex(text: &str) -> Result<Zeroizing<[u8; 32]>, KeyErro
             position: offset + index + 1,
         });
     }
+
     let mut bytes = Zeroizing::new([0; 32]);
     match hex::decode_to_slice(digits, bytes.as_mut_slice()) {
         Ok(()) => Ok(bytes),

@@ -102,6 +102,7 @@ impl Mnemonic {
         if WordCount::from_words(words).is_none() {
             return Err(MnemonicError::WordCount { words });
         }
+
         if let Some(index) = lower
             .split_whitespace()
             .position(|word| English::index_of(word).is_none())
@@ -110,6 +111,7 @@ impl Mnemonic {
                 position: index + 1,
             });
         }
+
         bip0039::Mnemonic::from_normalized_phrase(lower.as_str())
             .map(Self)
             .map_err(|_| MnemonicError::Checksum)

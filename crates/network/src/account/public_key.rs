@@ -61,6 +61,7 @@ impl PublicKey {
                 });
             }
         };
+
         key.map(Self)
             .map_err(|_| PublicKeyError::NotOnCurve { curve: CURVE })
     }
@@ -96,6 +97,7 @@ impl PublicKey {
         if scalars.normalize_s().is_some() {
             return Err(PublicKeyError::HighS);
         }
+
         VerifyingKey::recover_from_prehash(
             hash.as_slice(),
             &scalars,

@@ -77,17 +77,21 @@ impl Keystore {
         if !text.trim_start().starts_with('{') {
             return Err(KeystoreError::NotAnObject);
         }
+
         let file: File = serde_json::from_str(text).map_err(|error| KeystoreError::Json {
             message: error.to_string(),
         })?;
         if file.version != VERSION {
             return Err(KeystoreError::Version { got: file.version });
         }
+
         let crypto = file.crypto;
         if crypto.cipher != CIPHER {
             return Err(KeystoreError::Cipher { got: crypto.cipher });
         }
+
         let (kdf, salt) = read_kdf(&crypto.kdf, crypto.kdfparams)?;
+
         let ciphertext = decode("ciphertext", &crypto.ciphertext)?;
         if ciphertext.is_empty() || ciphertext.len() > 32 {
             return Err(KeystoreError::Length {
@@ -96,6 +100,7 @@ impl Keystore {
                 got: ciphertext.len(),
             });
         }
+
         let iv = decode("iv", &crypto.cipherparams.iv)?;
         let start = (16usize).checked_sub(iv.len());
         let start = start.ok_or(KeystoreError::Length {
@@ -105,6 +110,7 @@ impl Keystore {
         })?;
         let mut counter = [0; 16];
         counter[start..].copy_from_slice(&iv);
+
         Ok(Self {
             address: file
                 .address
@@ -132,14 +138,18 @@ impl Keystore {
         };
         let kdf = match self.kdf {
             Kdf::Scrypt { n, r, p } => {
-                (params.n, params.r, params.p) = (Some(n), Some(r), Some(p));
+                params.n = Some(n);
+                params.r = Some(r);
+                params.p = Some(p);
                 "scrypt"
             }
             Kdf::Pbkdf2 { iterations } => {
-                (params.c, params.prf) = (Some(iterations), Some(PRF.to_owned()));
+                params.c = Some(iterations);
+                params.prf = Some(PRF.to_owned());
                 "pbkdf2"
             }
         };
+
         let crypto = Crypto {
             cipher: CIPHER.to_owned(),
             cipherparams: CipherParams {
@@ -184,6 +194,7 @@ fn read_kdf(function: &str, params: KdfParams) -> Result<(Kdf, Vec<u8>), Keystor
             .into());
         }
     };
+
     // The first bytes of a derived key do not depend on its length, so only they are derived of a
     // longer one.
     if required("dklen", params.dklen)? < DERIVED_BYTES {
@@ -193,6 +204,7 @@ fn read_kdf(function: &str, params: KdfParams) -> Result<(Kdf, Vec<u8>), Keystor
         }
         .into());
     }
+
     kdf.check()?;
     let salt = params.salt.ok_or(KdfError::Missing { name: "salt" })?;
     Ok((kdf, decode("salt", &salt)?))

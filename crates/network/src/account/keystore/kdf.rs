@@ -120,11 +120,13 @@ fn scrypt_cost(n: u64, r: u64, p: u64) -> Result<Params, KdfError> {
             });
         }
     }
+
     // n blocks to mix in and p blocks to start from, of 128 · r bytes each.
     let bytes = n.saturating_add(p).saturating_mul(r).saturating_mul(128);
     if bytes > Kdf::MAX_MEMORY_BYTES {
         return Err(KdfError::Memory { bytes });
     }
+
     let work = n.saturating_mul(r).saturating_mul(p);
     if work > Kdf::MAX_SCRYPT_WORK {
         return Err(KdfError::Work {
@@ -133,17 +135,18 @@ fn scrypt_cost(n: u64, r: u64, p: u64) -> Result<Params, KdfError> {
             got: work,
         });
     }
-    let narrow = |name, value| {
-        u32::try_from(value).map_err(|_| KdfError::Parameter {
-            name,
-            expected: "below 2^32",
-        })
-    };
-    Params::new(n.trailing_zeros() as u8, narrow("r", r)?, narrow("p", p)?).map_err(|_| {
-        KdfError::Parameter {
-            name: "r·p",
-            expected: "below 2^30",
-        }
+
+    let log_n = n.trailing_zeros() as u8;
+    Params::new(log_n, narrow("r", r)?, narrow("p", p)?).map_err(|_| KdfError::Parameter {
+        name: "r·p",
+        expected: "below 2^30",
+    })
+}
+
+fn narrow(name: &'static str, value: u64) -> Result<u32, KdfError> {
+    u32::try_from(value).map_err(|_| KdfError::Parameter {
+        name,
+        expected: "below 2^32",
     })
 }
 

@@ -68,10 +68,12 @@ impl Keystore {
         let salt = random_bytes::<32>(source)?.to_vec();
         let iv = *random_bytes::<16>(source)?;
         let id = uuid(*random_bytes::<16>(source)?);
+
         let derived = kdf.derive(password, &salt)?;
         let mut ciphertext = key.to_bytes().to_vec();
         apply_cipher(&derived, &iv, &mut ciphertext);
         let mac = mac(&derived, &ciphertext);
+
         Ok(Self {
             address: Some(key.address()),
             id,
@@ -95,11 +97,13 @@ impl Keystore {
         if !bool::from(mac(&derived, &self.ciphertext).ct_eq(&self.mac)) {
             return Err(KeystoreError::WrongPassword);
         }
+
         // Some tools dropped leading zero bytes of keys, which does not change the number.
         let mut bytes = Zeroizing::new([0; 32]);
         let start = bytes.len() - self.ciphertext.len();
         bytes[start..].copy_from_slice(&self.ciphertext);
         apply_cipher(&derived, &self.iv, &mut bytes[start..]);
+
         let key = SecretKey::from_bytes(&bytes)?;
         match self.address {
             Some(stated) if stated != key.address() => Err(KeystoreError::AddressMismatch {
@@ -150,6 +154,7 @@ fn mac(derived: &DerivedKey, ciphertext: &[u8]) -> [u8; 32] {
 fn uuid(mut bytes: [u8; 16]) -> String {
     bytes[6] = bytes[6] & 0x0f | 0x40;
     bytes[8] = bytes[8] & 0x3f | 0x80;
+
     let digits = alloy_primitives::hex::encode(bytes);
     format!(
         "{}-{}-{}-{}-{}",
