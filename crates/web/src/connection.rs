@@ -99,14 +99,7 @@ impl Requests {
 
         let request = IncomingBody::of(request, &self.flow);
         let answered = {
-            // HTTP/2 reads all the time, and ends the requests of a peer that left.
-            let peer_left = pin!(async {
-                if is_stream {
-                    pending().await
-                } else {
-                    self.flow.peer_left().await
-                }
-            });
+            let peer_left = pin!(self.peer_left(is_stream));
             // Pinned in place: moving a future copies its whole state. It is dropped outside of its
             // context.
             let responding = pin!(self.respond(request));
@@ -135,6 +128,16 @@ impl Requests {
         }
 
         Ok(self.hold_stream_bytes(counted, own_bytes).map(ready))
+    }
+
+    /// Waits until the peer has left. HTTP/2 reads all the time, and ends the requests of a peer
+    /// that left.
+    async fn peer_left(&self, is_stream: bool) {
+        if is_stream {
+            pending().await
+        } else {
+            self.flow.peer_left().await
+        }
     }
 
     /// Reads what the client still sends of the request. Closing the connection meanwhile would

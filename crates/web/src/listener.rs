@@ -193,14 +193,17 @@ pub async fn serve(
                 };
                 tokio::spawn(connection.serve(stream));
             }
-            Err(error) => {
-                // Too many open files, or a client that disconnected: neither ends the listener.
-                tracing::debug!(%error, "accept failed");
-                if !is_connection_error(&error) {
-                    tokio::time::sleep(Duration::from_millis(50)).await;
-                }
-            }
+            Err(error) => wait_after_failure(&error).await,
         }
+    }
+}
+
+/// Waits until accepting may work again. Too many open files, or a client that disconnected: neither
+/// ends the listener.
+async fn wait_after_failure(error: &io::Error) {
+    tracing::debug!(%error, "accept failed");
+    if !is_connection_error(error) {
+        tokio::time::sleep(Duration::from_millis(50)).await;
     }
 }
 

@@ -44,6 +44,16 @@ pub struct SocketLimits {
     pub write_timeout: Duration,
 }
 
+impl SocketLimits {
+    fn config(&self) -> WebSocketConfig {
+        WebSocketConfig::default()
+            .max_message_size(Some(self.max_message))
+            .max_frame_size(Some(self.max_message))
+            .read_buffer_size(self.buffer)
+            .write_buffer_size(self.buffer)
+    }
+}
+
 /// The WebSockets of one interface. Clones share the counts.
 #[derive(Clone, Debug)]
 pub struct WebSockets(Arc<Shared>);
@@ -150,12 +160,7 @@ impl WebSockets {
         let flow = context.flow.clone();
         let peer = parts.extensions.get().copied().unwrap_or_default();
 
-        let SocketLimits {
-            max_message,
-            buffer,
-            ..
-        } = self.0.limits;
-        if max_message > UNCOUNTED {
+        if self.0.limits.max_message > UNCOUNTED {
             flow.count();
         }
 
@@ -165,12 +170,7 @@ impl WebSockets {
         });
 
         let sockets = self.clone();
-        let config = WebSocketConfig::default()
-            .max_message_size(Some(max_message))
-            .max_frame_size(Some(max_message))
-            .read_buffer_size(buffer)
-            .write_buffer_size(buffer);
-
+        let config = self.0.limits.config();
         tokio::spawn(async move {
             let _held = held;
             let Ok(upgraded) = upgrade.await else { return };

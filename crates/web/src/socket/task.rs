@@ -169,10 +169,7 @@ where
                 }
                 () = until(due), if due.is_some() => self.wire.write_delayed().await?,
                 Some((answer, is_awaited)) = answers.next() => {
-                    let answer: SocketMessage = Option::ok_or(answer, Ending::NoRoom)?;
-                    if !answer.text.is_empty() {
-                        self.reply(answer).await?;
-                    }
+                    self.send_answer(answer).await?;
                     awaited -= usize::from(is_awaited);
                 }
                 _ = ping.tick() => self.ping(heard).await?,
@@ -205,6 +202,16 @@ where
         self.wire
             .send(messages, missed, latency, self.flow.budget())
             .await
+    }
+
+    /// Writes the answer to a message, unless it is empty. There is none if the budget had no room
+    /// for it.
+    async fn send_answer(&mut self, answer: Option<SocketMessage>) -> Result<(), Ending> {
+        let answer = answer.ok_or(Ending::NoRoom)?;
+        if answer.text.is_empty() {
+            return Ok(());
+        }
+        self.reply(answer).await
     }
 
     /// Writes a message that is not of an event.
