@@ -52,6 +52,7 @@ mod tests {
         ] {
             assert_eq!(rfc3339(seconds), text);
         }
+
         // The standard library's clocks and httpdate agree on every day of four centuries.
         for day in 0..146_097u64 {
             let time = std::time::UNIX_EPOCH + std::time::Duration::from_secs(day * DAY + 61);

@@ -221,9 +221,11 @@ mod tests {
         ];
         let signed = [0, -1, 1, i64::MIN, i64::MAX];
         let wide = [U256::ZERO, U256::ONE, U256::from(256), U256::MAX];
+
         numbers.iter().for_each(|&number| writer.number(number));
         signed.iter().for_each(|&number| writer.signed(number));
         wide.iter().for_each(|&number| writer.wide(number));
+
         let mut reader = Reader::new(writer.bytes());
         assert_eq!(numbers.map(|_| reader.number().unwrap()), numbers);
         assert_eq!(signed.map(|_| reader.signed().unwrap()), signed);

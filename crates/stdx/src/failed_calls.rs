@@ -236,10 +236,13 @@ mod tests {
         let clock = Arc::new(TestClock(AtomicU64::new(0)));
         let calls = FailedCalls::new(clock.clone());
         (0..150).for_each(|time| calls.add(failed(time, "{}")));
+
         let times: Vec<_> = calls.recent().iter().map(|call| call.time_ms).collect();
         assert_eq!(times, (50..150).rev().collect::<Vec<_>>());
+
         clock.0.store(LIFETIME_MS + 148, Ordering::Relaxed);
         assert_eq!(calls.recent().len(), 2);
+
         clock.0.store(LIFETIME_MS + 150, Ordering::Relaxed);
         assert!(calls.recent().is_empty());
         assert_eq!(calls.0.kept.lock().1, 0);
@@ -250,7 +253,8 @@ mod tests {
         let calls = FailedCalls::new(Arc::new(TestClock(AtomicU64::new(0))));
         let long = |length: usize| format!("{{\"data\":\"{}\"}}", "0".repeat(length));
         (0..MAX_CALLS).for_each(|_| calls.add(failed(0, &long(100_000))));
-        let (kept, bytes) = (calls.recent().len(), calls.0.kept.lock().1);
+        let kept = calls.recent().len();
+        let bytes = calls.0.kept.lock().1;
         assert!(
             (30..MAX_CALLS).contains(&kept) && bytes <= MAX_BYTES,
             "{kept} calls, {bytes} bytes"
@@ -263,6 +267,7 @@ mod tests {
             message,
             ..failed(0, &long(MAX_JSON))
         });
+
         let newest = &calls.recent()[0];
         assert!(newest.call.is_none());
         assert_eq!(newest.data.as_ref().unwrap().len(), MAX_DATA);
@@ -271,7 +276,8 @@ mod tests {
 
     #[test]
     fn the_parties_are_read_from_the_transaction_object() {
-        let (from, to) = (Address::repeat_byte(1), Address::repeat_byte(2));
+        let from = Address::repeat_byte(1);
+        let to = Address::repeat_byte(2);
         let call = failed(
             0,
             &format!("{{\"from\":\"{from}\",\"to\":\"{to}\",\"data\":\"0x0102\"}}"),

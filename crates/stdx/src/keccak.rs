@@ -297,15 +297,18 @@ mod tests {
         for count in [0, 1, 2, 7, 8, 9, 4 * RATE + 2] {
             let messages = &messages()[..count];
             let expected: Vec<_> = messages.iter().map(keccak256).collect();
+
             assert_eq!(
                 hashes(messages, |messages, found| hash_each(messages, found)),
                 expected,
                 "{count} messages"
             );
+
             let in_lanes = hashes(messages, |messages, found| {
                 hash_with(Some(permute), messages, found)
             });
             assert_eq!(in_lanes, expected, "{count} messages in lanes");
+
             if let Some(permute) = avx512::permutation() {
                 let in_lanes = hashes(messages, |messages, found| {
                     hash_with(Some(permute), messages, found)

@@ -137,6 +137,7 @@ mod tests {
         for micros in [1, 10, 11, 30, 20_000_000] {
             histogram.observe(Duration::from_micros(micros));
         }
+
         let seen = histogram.distribution();
         assert_eq!(
             seen.buckets[..4],
@@ -149,10 +150,13 @@ mod tests {
     #[test]
     fn guards_count_until_they_are_dropped() {
         let gauge = Gauge::default();
-        let (first, second) = (gauge.hold(), gauge.hold());
+        let first = gauge.hold();
+        let second = gauge.hold();
         assert_eq!(gauge.get(), 2);
+
         drop(first);
         assert_eq!(gauge.get(), 1);
+
         drop(second);
         assert_eq!(gauge.get(), 0);
     }

@@ -98,7 +98,8 @@ mod tests {
     #[test]
     fn the_helpers_of_all_callers_are_limited_together() {
         const CALLERS: usize = 20;
-        let (running, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let running = AtomicUsize::new(0);
+        let most = AtomicUsize::new(0);
         let call = || {
             for_each(0..100, |_, (): &mut ()| {
                 most.fetch_max(
@@ -109,6 +110,7 @@ mod tests {
                 running.fetch_sub(1, Ordering::Relaxed);
             });
         };
+
         thread::scope(|scope| (0..CALLERS).for_each(|_| drop(scope.spawn(call))));
         assert!(most.into_inner() < CALLERS + processors());
         assert!(HELPERS.available_permits() < processors());

@@ -109,8 +109,10 @@ mod tests {
         ] {
             ring.queue(outer).queue(inner).push_back(what);
         }
+
         assert_eq!(ring.take_next(), Some("a"));
         ring.queue(0).queue(0).push_back("late");
+
         let order: Vec<_> = std::iter::from_fn(|| ring.take_next()).collect();
         assert_eq!(order, ["e", "g", "late", "d", "f", "b", "c"]);
         assert!(ring.is_empty());
@@ -120,6 +122,7 @@ mod tests {
     fn removing_leaves_nothing_behind() {
         let mut ring = Ring::<u32, Ring<u32, VecDeque<u32>>>::default();
         ring.queue(1).queue(2).push_back(7);
+
         assert_eq!(
             ring.remove(1, |inner| inner.remove(3, VecDeque::take_next)),
             None

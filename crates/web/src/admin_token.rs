@@ -82,6 +82,7 @@ mod tests {
         let token = AdminToken::parse("0123456789abcdef\n").expect("a token");
         assert!(token.is("0123456789abcdef"));
         assert!(!token.is("0123456789abcdeF") && !token.is("") && !token.is("0123456789abcdef0"));
+
         for text in [
             "",
             "0123456789abcde",

@@ -472,9 +472,11 @@ mod tests {
         for _ in 0..30 {
             writer.push(&[b'a'; 100_000]).expect("room");
         }
+
         let capacity = writer.bytes.capacity();
         assert!(budget.used() >= capacity, "{} of {capacity}", budget.used());
         assert!(capacity <= 30 * 100_000 * 3 / 2);
+
         drop(writer);
         assert_eq!(budget.used(), 0);
     }
@@ -500,9 +502,11 @@ mod tests {
         let budget = Budget::new(1_500_000);
         let mut writer = AnswerWriter::within(budget.clone(), usize::MAX);
         writer.push(&[b'a'; 10_000]).expect("room");
+
         let long = Answer::counted(vec![b'b'; 500_000], &budget).expect("room");
         // There is room for the long body, but not for both in its buffer.
         let _others = Answer::counted(vec![0; 490_000], &budget).expect("room");
+
         assert_eq!(writer.append(long), Err(AnswerError::NoRoom));
         assert_eq!(writer.bytes(), [b'a'; 10_000]);
     }
@@ -512,10 +516,12 @@ mod tests {
         let budget = Budget::new(1 << 20);
         let mut all = Held::default();
         assert!(budget.try_grow(&mut all, 1 << 20));
+
         let mut writer = AnswerWriter::within(budget, MAX_ANSWER);
         for _ in 0..UNCOUNTED {
             writer.push(b"a").expect("room");
         }
+
         assert_eq!(writer.push(b"a"), Err(AnswerError::NoRoom));
         writer.push_anyway(b"a");
         assert_eq!(writer.length(), UNCOUNTED + 1);

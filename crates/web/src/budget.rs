@@ -241,15 +241,18 @@ mod tests {
         let mut held = budget.hold(600 << 10).await.expect("room");
         assert!(budget.hold(600 << 10).await.is_none());
         assert!(!budget.try_grow(&mut Held::default(), 600 << 10));
+
         assert!(
             budget
                 .hold(UNCOUNTED)
                 .await
                 .is_some_and(|held| held.is_nothing())
         );
+
         assert!(budget.grow(&mut held, 1 << 20).await);
         assert!(budget.hold(UNCOUNTED + 1).await.is_none());
         drop(held);
+
         let all = budget.hold(usize::MAX).await.expect("everything");
         drop(all);
         assert!(budget.hold(600 << 10).await.is_some());
@@ -263,12 +266,14 @@ mod tests {
             flood.push(held);
         }
         assert!(flood.len() >= 14, "{}", flood.len());
+
         // Growing in small steps takes no more than asking at once.
         let mut crept = Held::default();
         let mut size = UNCOUNTED;
         while budget.try_grow(&mut crept, size + 1024) {
             size += 1024;
         }
+
         assert!(size <= 4 << 20);
         assert!(budget.hold(1 << 20).await.is_some());
         drop(flood);

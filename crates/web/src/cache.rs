@@ -185,8 +185,10 @@ mod tests {
                 .headers()[header::ETAG]
                 .clone()
         });
+
         assert_ne!(tags[0], tags[1]);
         assert_eq!(tags[1], tags[2]);
+
         for tag in &tags {
             let tag = tag.to_str().expect("text");
             for value in [tag.to_owned(), format!("\"x\", W/{tag}"), "*".to_owned()] {
@@ -200,6 +202,7 @@ mod tests {
                 assert_eq!(answer.headers()[header::AGE], "4");
             }
         }
+
         let answer = rendered.respond(
             &headers(header::IF_NONE_MATCH, "\"x\", garbage"),
             CachePolicy::Revalidate,
@@ -216,6 +219,7 @@ mod tests {
             .headers()[header::LAST_MODIFIED]
             .clone();
         let known = headers(header::IF_MODIFIED_SINCE, date.to_str().expect("text"));
+
         let new = Rendered::new("new".to_owned(), 10_700);
         assert_eq!(
             new.respond(&known, CachePolicy::Revalidate, 12_000)
@@ -233,6 +237,7 @@ mod tests {
                 .status(),
             StatusCode::NOT_MODIFIED
         );
+
         for nonsense in ["yesterday", "", "Thu, 01 Jan 1970 00:00:09 GMT"] {
             let answer = new.respond(
                 &headers(header::IF_MODIFIED_SINCE, nonsense),

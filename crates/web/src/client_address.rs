@@ -164,10 +164,12 @@ mod tests {
             .iter()
             .map(|network| network.parse().expect("a network"))
             .collect();
+
         let mut map = HeaderMap::new();
         for (name, value) in headers {
             map.append(*name, value.parse().expect("a header"));
         }
+
         ClientAddresses::new(trusted)
             .client(peer.parse().expect("an address"), &map)
             .to_string()
@@ -184,6 +186,7 @@ mod tests {
     fn trusted_hops_are_skipped_from_the_right() {
         let trusted = &["10.0.0.0/8", "2001:db8::/32"];
         let of = |line| client(trusted, "10.0.0.1", &[("x-forwarded-for", line)]);
+
         assert_eq!(of("1.1.1.1"), "1.1.1.1");
         assert_eq!(
             of("6.6.6.6, 1.1.1.1"),
@@ -195,6 +198,7 @@ mod tests {
         assert_eq!(of(""), "10.0.0.1");
         assert_eq!(of("1.1.1.1:5060"), "1.1.1.1");
         assert_eq!(of("[2a00::1]:80"), "2a00::1");
+
         let two = [
             ("x-forwarded-for", "6.6.6.6"),
             ("x-forwarded-for", "1.1.1.1"),
@@ -224,6 +228,7 @@ mod tests {
     #[test]
     fn the_standard_header_counts_as_well() {
         let of = |line| client(&["10.0.0.0/8"], "10.0.0.1", &[("forwarded", line)]);
+
         assert_eq!(
             of("for=192.0.2.60;proto=http;by=203.0.113.43"),
             "192.0.2.60"
@@ -258,6 +263,7 @@ mod tests {
     #[test]
     fn a_network_of_addresses_is_one_client() {
         let key = |text: &str| ClientKey::from(text.parse::<IpAddr>().expect("an address"));
+
         assert_eq!(key("2001:db8:0:1::1"), key("2001:db8:0:1:ffff::9"));
         assert_ne!(key("2001:db8:0:1::1"), key("2001:db8:0:2::1"));
         assert_eq!(key("::ffff:1.2.3.4"), key("1.2.3.4"));

@@ -117,6 +117,7 @@ mod tests {
         out.counter("a_total", "How many.")
             .sample(&[], 3)
             .sample(&[("x", "1\"\\\n")], 4);
+
         let seen = Distribution {
             buckets: vec![(0.5, 1)],
             count: 2,
@@ -124,9 +125,11 @@ mod tests {
         };
         out.histogram("b_seconds", "How long.")
             .distribution(&[("m", "n")], &seen);
+
         let expected = "# HELP a_total How many.\n# TYPE a_total counter\na_total 3\na_total{x=\"1\\\"\\\\\\n\"} 4\n\
                         # HELP b_seconds How long.\n# TYPE b_seconds histogram\nb_seconds_bucket{m=\"n\",le=\"0.5\"} 1\n\
                         b_seconds_bucket{m=\"n\",le=\"+Inf\"} 2\nb_seconds_sum{m=\"n\"} 1.25\nb_seconds_count{m=\"n\"} 2\n";
+
         assert_eq!(out.finish(), expected);
     }
 }

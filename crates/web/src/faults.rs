@@ -434,11 +434,10 @@ mod tests {
     }
 
     fn fault(clients: FaultClients, failing: u32) -> Fault {
-        let (scope, latency) = (FaultScope::Rpc, Duration::from_millis(5));
         Fault {
-            scope,
+            scope: FaultScope::Rpc,
             clients,
-            latency,
+            latency: Duration::from_millis(5),
             failing,
             status: StatusCode::BAD_GATEWAY,
         }
@@ -448,7 +447,9 @@ mod tests {
     fn a_fault_lasts_as_long_as_its_guard() {
         let faults = Faults::default();
         let affected = || faults.on_request(&request("POST", "/rpc"), Peer::default(), None);
+
         assert_eq!(affected(), None);
+
         let guard = faults.add(fault(FaultClients::All, 0));
         assert_eq!(
             affected(),
@@ -457,6 +458,7 @@ mod tests {
                 status: None
             })
         );
+
         drop(guard);
         assert_eq!(affected(), None);
         assert!(!faults.are_active());
@@ -471,6 +473,7 @@ mod tests {
                 .on_request(&request("POST", "/"), Peer::default(), None)
                 .and_then(|effect| effect.status)
         };
+
         let failing: Vec<_> = (0..10).map(|n| fails(n).is_some()).collect();
         assert_eq!(
             failing,
@@ -489,6 +492,7 @@ mod tests {
                 ..fault(FaultClients::All, 0)
             })
         });
+
         let effect = faults
             .on_request(&request("POST", "/"), Peer::default(), None)
             .expect("an effect");
@@ -499,7 +503,8 @@ mod tests {
     async fn a_shutdown_ends_the_delay() {
         let (handle, shutdown) = ShutdownHandle::new();
         let faults = Faults::new(ClientAddresses::default(), Arc::new(SystemClock), shutdown);
-        let (latency, began) = (Duration::from_secs(60), tokio::time::Instant::now());
+        let latency = Duration::from_secs(60);
+        let began = tokio::time::Instant::now();
         let delayed = async move {
             FaultEffect {
                 latency,
@@ -509,6 +514,7 @@ mod tests {
             .await
             .is_none()
         };
+
         let (goes_on, ended) = tokio::join!(
             tokio::spawn(delayed),
             handle.shut_down(Duration::from_secs(8))
@@ -523,17 +529,18 @@ mod tests {
             let uri: Uri = format!("/rpc?client={name}").parse().expect("a URI");
             faults.target(FaultScope::Rpc, Peer::default(), &HeaderMap::new(), &uri)
         };
-        let (alice, bob) = (
-            faults.when_cut(Some(target("alice"))),
-            faults.when_cut(Some(target("bob"))),
-        );
+        let alice = faults.when_cut(Some(target("alice")));
+        let bob = faults.when_cut(Some(target("bob")));
+
         for _ in 0..100 {
             faults.cut(FaultScope::Rpc, &FaultClients::Named("alice".to_owned()));
             faults.cut(FaultScope::Prices, &FaultClients::All);
         }
+
         alice.await;
         let mut bob = std::pin::pin!(bob);
         assert!(futures_util::FutureExt::now_or_never(&mut bob).is_none());
+
         assert_eq!(
             faults.0.sockets.lock().by_number.len(),
             1,
@@ -545,6 +552,7 @@ mod tests {
     fn a_client_is_found_by_name_or_address() {
         let faults = Faults::default();
         let _named = faults.add(fault(FaultClients::Named("alice".to_owned()), 0));
+
         let affected = |uri: &str, header: Option<&str>, peer: &str| {
             let mut request = request("POST", uri);
             if let Some(name) = header {
@@ -558,6 +566,7 @@ mod tests {
             };
             faults.on_request(&request, peer, None).is_some()
         };
+
         assert!(
             affected("/rpc?client=alice", None, "127.0.0.1")
                 && affected("/rpc", Some("alice"), "127.0.0.1")
@@ -565,6 +574,7 @@ mod tests {
         assert!(
             !affected("/rpc?client=bob", None, "127.0.0.1") && !affected("/rpc", None, "127.0.0.1")
         );
+
         let _network = faults.add(fault(
             FaultClients::Network("10.0.0.0/8".parse().expect("a network")),
             0,

@@ -347,10 +347,13 @@ mod tests {
             ..Capacity::default()
         };
         let flow = Arc::new(Flow::new(capacity, Faults::default()));
+
         let first = flow.add_stream_bytes(UNCOUNTED).expect("room");
         assert_eq!(budget.used(), 0, "what one request has is not counted");
+
         let second = flow.add_stream_bytes(1).expect("room");
         assert_eq!(budget.used(), UNCOUNTED + 1);
+
         drop(first);
         assert_eq!(budget.used(), 0);
         drop(second);

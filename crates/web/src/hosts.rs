@@ -189,6 +189,7 @@ mod tests {
             "Node.Example.org".parse().expect("a name"),
             "tetrad".parse().expect("a name"),
         ];
+
         for good in [
             "",
             "127.0.0.1",
@@ -206,6 +207,7 @@ mod tests {
         ] {
             assert!(is_permitted(good.as_bytes(), &listed), "{good}");
         }
+
         for bad in [
             "evil.example",
             "evil.example:8545",
@@ -223,6 +225,7 @@ mod tests {
         ] {
             assert!(!is_permitted(bad.as_bytes(), &listed), "{bad}");
         }
+
         assert!(!is_permitted(b"\xff", &listed));
     }
 

@@ -55,15 +55,14 @@ mod tests {
 
     #[tokio::test]
     async fn a_value_is_made_once_even_if_all_who_asked_hang_up() {
-        let (value, began, go, done) = (
-            MadeOnce::default(),
-            Arc::new(AtomicUsize::new(0)),
-            Notify::new(),
-            Notify::new(),
-        );
-        let (go, done) = (Arc::new(go), Arc::new(done));
+        let value = MadeOnce::default();
+        let began = Arc::new(AtomicUsize::new(0));
+        let go = Arc::new(Notify::new());
+        let done = Arc::new(Notify::new());
         let make = || {
-            let (began, go, done) = (began.clone(), go.clone(), done.clone());
+            let began = began.clone();
+            let go = go.clone();
+            let done = done.clone();
             move || async move {
                 began.fetch_add(1, Ordering::Relaxed);
                 go.notified().await;
@@ -71,12 +70,15 @@ mod tests {
                 Some(7)
             }
         };
+
         for _ in 0..100 {
             assert_eq!(value.get(make()).now_or_never(), None, "it is being made");
             tokio::task::yield_now().await;
         }
+
         go.notify_one();
         done.notified().await;
+
         assert_eq!(value.get(make()).await, Some(7));
         assert_eq!(began.load(Ordering::Relaxed), 1);
     }

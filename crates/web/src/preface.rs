@@ -120,6 +120,7 @@ mod tests {
         // Room for one piece at most, so that each is read for itself.
         let (mut client, server) = duplex(64);
         let sent = pieces.concat();
+
         let sending = async {
             for piece in pieces {
                 client.write_all(piece).await.expect("there is room");
@@ -133,6 +134,7 @@ mod tests {
             stream.read_to_end(&mut all).await.expect("all of it");
             (newer, all)
         };
+
         let ((), (newer, all)) = tokio::join!(sending, looking);
         assert_eq!(all, sent);
         (newer, all)

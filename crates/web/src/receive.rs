@@ -389,6 +389,7 @@ mod tests {
             .await
             .expect("room");
         assert_eq!(body.len(), length);
+
         let used = budget.used();
         drop(held);
         assert_eq!(budget.used(), 0);
@@ -402,6 +403,7 @@ mod tests {
             5_000_000,
             "the buffer is as long as announced"
         );
+
         let unannounced = held(5_000_000, 0).await;
         assert!(
             (5_000_000..=8 << 20).contains(&unannounced),
@@ -425,12 +427,15 @@ mod tests {
             counted.map(|()| budget.used())
         };
         let list = |items: usize| format!("[{}0]", r#"{"":0},"#.repeat(items));
+
         assert_eq!(count(list(100)).await, Ok(0));
         assert!(count(list(10_000)).await.expect("room") >= 30_000 * JSON_VALUE);
+
         assert_eq!(
             count(list(700_000)).await,
             Err("the JSON may have at most 200000 values".to_owned())
         );
+
         // A text is one value, whatever it consists of.
         assert_eq!(
             count(format!(r#"["{}"]"#, r#"{,\\\",:["#.repeat(100_000))).await,
@@ -449,6 +454,7 @@ mod tests {
             8 << 20,
             &budget,
         ));
+
         assert!(reading.as_mut().now_or_never().is_none());
         assert!(
             (60_000..=120_000).contains(&budget.used()),

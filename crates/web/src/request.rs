@@ -169,7 +169,9 @@ mod tests {
             client: Client::default(),
             flow,
         };
+
         let _other = budget.hold(SIZE).await.expect("room");
+
         let own = budget.clone();
         let work = move || {
             for _ in 0..8 {
@@ -184,6 +186,7 @@ mod tests {
             );
             Ok::<_, ExecutionFailed>(own.used())
         };
+
         assert_eq!(
             context.scope(in_turn(work)).await.expect("the work ran"),
             2 * SIZE

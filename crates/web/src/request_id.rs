@@ -157,6 +157,7 @@ mod tests {
         for good in ["1", "7f3c-2", "01J9Z:a/b+c==", "x".repeat(LONGEST).as_str()] {
             assert_eq!(id(&ids, Some(good.as_bytes())).as_deref(), Some(good));
         }
+
         for bad in [
             &b""[..],
             b"two words",
@@ -167,20 +168,20 @@ mod tests {
         ] {
             assert_eq!(id(&ids, Some(bad)), None);
         }
+
         assert_eq!(id(&ids, None), None);
     }
 
     #[test]
     fn names_that_are_made_differ() {
         let ids = RequestIds::new(true);
-        let (first, second) = (
-            id(&ids, None).expect("a name"),
-            id(&ids, Some(b"two words")).expect("a name"),
-        );
+        let first = id(&ids, None).expect("a name");
+        let second = id(&ids, Some(b"two words")).expect("a name");
         assert!(
             first != second && is_name(first.as_bytes()),
             "{first} {second}"
         );
+
         assert_ne!(
             id(&RequestIds::new(true), None),
             id(&RequestIds::new(true), None)

@@ -175,7 +175,9 @@ mod tests {
                 reset_ms: 1
             }
         );
+
         assert!(window.admit(key(2), 59_999).admitted, "another client");
+
         assert!(window.admit(key(1), 60_000).admitted, "the first has left");
         assert!(
             !window.admit(key(1), 60_001).admitted,
@@ -188,6 +190,7 @@ mod tests {
         let mut window = SlidingWindow::new(1, 60_000, 3);
         (0..10).for_each(|n| assert!(window.admit(key(n), u64::from(n)).admitted));
         assert_eq!(window.clients(), 3);
+
         assert!(
             !window.admit(key(9), 20).admitted,
             "the newest are remembered"
@@ -196,6 +199,7 @@ mod tests {
             window.admit(key(0), 21).admitted,
             "the oldest was forgotten"
         );
+
         assert!(window.admit(key(99), 100_000).admitted);
         assert_eq!(
             window.clients(),

@@ -292,6 +292,7 @@ mod tests {
             let body =
                 Body::new(Full::new(Bytes::from(vec![1; PIECE + 1])).with_trailers(trailers));
             let mut pieces = Pieces::of(CountedBody::from_counted(body));
+
             let sent: Vec<_> = [next(&mut pieces).await, next(&mut pieces).await].into();
             assert!(!pieces.is_end_stream());
             assert!(
@@ -319,6 +320,7 @@ mod tests {
             PROGRESS.with(|progress| progress.fetch_add(1, Ordering::Relaxed));
             pending::<()>().await;
         });
+
         let mut reset = pin!(reset);
         for _ in 0..10 {
             assert!(
@@ -327,6 +329,7 @@ mod tests {
             );
             flow.note_blocked();
         }
+
         assert!(
             timeout(PATIENCE * 3, reset).await.is_ok(),
             "its connection waits for nothing"

@@ -262,6 +262,7 @@ mod tests {
             let body = CountedBody::from_counted(vec![b'a'; 1 << 20].into());
             in_pieces(body, Coding::Gzip, budget).1
         };
+
         assert!(is_encoded(&budget));
         let held = budget.hold(16 << 20).await.expect("room");
         assert!(!is_encoded(&budget), "a quarter is used by responses");

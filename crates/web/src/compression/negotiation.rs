@@ -133,7 +133,8 @@ mod tests {
 
     #[test]
     fn the_coding_with_the_greatest_weight_is_chosen() {
-        let (br, gzip) = (Some(Coding::Brotli), Some(Coding::Gzip));
+        let br = Some(Coding::Brotli);
+        let gzip = Some(Coding::Gzip);
         // The header, the choice if Brotli is ours, and the choice if gzip is.
         let table: [(&[&str], Option<Coding>, Option<Coding>); 33] = [
             (&[], None, None),
@@ -170,6 +171,7 @@ mod tests {
             (&[",,gzip,,"], gzip, gzip),
             (&["gzip;q=0, gzip;q=1"], None, None),
         ];
+
         for (header, with_brotli, with_gzip) in table {
             let chosen = |ours| accepted(header).and_then(|accepted| accepted.choose(ours));
             assert_eq!(chosen(Coding::Brotli), with_brotli, "{header:?}");

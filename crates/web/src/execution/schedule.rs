@@ -503,13 +503,16 @@ mod tests {
                 }
                 running
             };
+
             let crowded = fill(JobClass::Crowded, [0; 3]);
             assert!(
                 limits.permit(JobClass::Long, &crowded) || all < 4,
                 "{all}: {crowded:?}"
             );
+
             let long = fill(JobClass::Long, [0; 3]);
             assert!(limits.permit(JobClass::Crowded, &long), "{all}: {long:?}");
+
             let both = fill(JobClass::Long, crowded);
             assert!(limits.permit(JobClass::Light, &both), "{all}: {both:?}");
         }

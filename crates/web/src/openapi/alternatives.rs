@@ -123,6 +123,7 @@ mod tests {
                 }),
             ),
         ]);
+
         flatten(&mut schemas);
         let expected = json!({
             "type": "object",
@@ -130,6 +131,7 @@ mod tests {
             "required": ["amount", "id"],
         });
         assert_eq!(schemas["Entry"], json!({"oneOf": [expected]}));
+
         remove_unused(
             &mut schemas,
             &[json!({"schema": {"$ref": reference("Entry")}})],

@@ -85,7 +85,9 @@ mod tests {
         let content = || json!({"application/json": {"schema": {}}});
         let response = || json!({"content": content()});
         let mut operation = json!({"requestBody": {"content": content()}, "responses": {"200": response(), "404": response()}});
+
         examples[&("post", "/a/{b}")].add_to(&mut operation);
+
         assert_eq!(
             operation["requestBody"]["content"]["application/json"]["example"],
             json!({"c": 1})

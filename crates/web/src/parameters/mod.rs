@@ -413,11 +413,14 @@ mod tests {
     #[test]
     fn a_parameter_may_have_two_names() {
         let name = |pairs| read::<HistoryQuery>(pairs).map(|query| query.timeframe.name);
+
         assert_eq!(name(&[]), Ok("24h"));
         assert_eq!(name(&[("timeframe", "1h")]), Ok("1h"));
         assert_eq!(name(&[("period", "7d"), ("timeframe", "7d")]), Ok("7d"));
+
         let error = name(&[("period", "7d"), ("timeframe", "1h")]).expect_err("they differ");
         assert_eq!(error.name, "timeframe");
+
         let error = name(&[("period", "2h")]).expect_err("not one of the words");
         assert_eq!(
             error.error,
@@ -430,8 +433,10 @@ mod tests {
         let limit = |text| {
             read::<HistoryQuery>(&[("limit", text), ("limit", "x")]).map(|query| query.limit.0)
         };
+
         assert_eq!(limit("5"), Ok(5));
         assert_eq!(read::<HistoryQuery>(&[]).map(|query| query.limit.0), Ok(3));
+
         for wrong in ["0", "11", "x", "-1", "", "99999999999999999999999"] {
             let error = limit(wrong).expect_err(wrong);
             assert_eq!(
@@ -448,7 +453,9 @@ mod tests {
             read::<HistoryQuery>(&[("tokenIn", text)])
                 .map(|query| query.token.map(|token| token.0.symbol))
         };
+
         assert_eq!(token("weth"), Ok(Some("WETH".to_owned())));
+
         let error = token("DOGE").expect_err("unknown");
         assert_eq!(
             (error.name, error.error),
@@ -457,6 +464,7 @@ mod tests {
                 ParamError::Unknown("no token \"DOGE\"".to_owned())
             )
         );
+
         parameters! {
             struct Required {
                 /// How much.
@@ -464,6 +472,7 @@ mod tests {
                 amount: Amount,
             }
         }
+
         assert_eq!(
             read::<Required>(&[])
                 .map(|query| query.amount)
@@ -471,6 +480,7 @@ mod tests {
                 .error,
             ParamError::Missing
         );
+
         for wrong in ["", "1.5", "-1", &"9".repeat(100)] {
             assert!(read::<Required>(&[("amountIn", wrong)]).is_err(), "{wrong}");
         }
@@ -482,6 +492,7 @@ mod tests {
         else {
             panic!("four names")
         };
+
         assert_eq!(
             (&*period.name, &*period.description),
             ("period", "How far back: 1h, 24h, 7d or 30d.")

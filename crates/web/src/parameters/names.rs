@@ -96,9 +96,11 @@ mod tests {
             ),
         ];
         let names = QueryNames::of(&parameters, &["apikey"], IntoResponse::into_response);
+
         for accepted in ["", "limit=1", "size=%00&apikey=x", "limit=1&limit=2"] {
             assert_eq!(names.check(accepted), Ok(()), "{accepted}");
         }
+
         for (query, message) in [
             (
                 "limit=1&filter=x",
@@ -113,6 +115,7 @@ mod tests {
                 "{query}"
             );
         }
+
         let none = QueryNames::of(&[], &[], IntoResponse::into_response);
         let error = none
             .check(&"x".repeat(200))

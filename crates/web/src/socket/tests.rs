@@ -154,7 +154,9 @@ async fn converse_within(
         sent: sent.clone(),
         room,
     };
+
     let start = Instant::now();
+
     let speaker = async {
         for word in words {
             tokio::time::sleep(Duration::from_secs(10)).await;
@@ -163,10 +165,12 @@ async fn converse_within(
         }
         std::future::pending::<()>().await;
     };
+
     tokio::select! {
         () = SocketTask::new(socket, protocol, flow, sockets.clone()).run() => {}
         () = speaker => {}
     }
+
     let sent = std::mem::take(&mut *sent.lock());
     let sent = sent
         .into_iter()
@@ -231,6 +235,7 @@ async fn where_memory_is_scarce_few_messages_are_in_progress() {
         ..Capacity::default()
     };
     let flow = Arc::new(Flow::new(capacity, Faults::default()));
+
     let answered = async || {
         let requests = vec![Message::text("request"); FEW_IN_FLIGHT + 2];
         // The client is not silent until all are answered.
@@ -251,10 +256,12 @@ async fn where_memory_is_scarce_few_messages_are_in_progress() {
             .filter(|(_, message)| *message == Message::text("answer"));
         answers.map(|(at, _)| at).collect::<Vec<_>>()
     };
+
     let times: Vec<_> = (1..=FEW_IN_FLIGHT as u64 + 2)
         .map(|n| DAY + 10 * n)
         .collect();
     assert_eq!(answered().await, times);
+
     let all = budget.hold(1 << 20).await.expect("room");
     let late = answered().await;
     assert_eq!(late[..FEW_IN_FLIGHT], times[..FEW_IN_FLIGHT]);
@@ -339,16 +346,19 @@ async fn a_client_is_heard_beside_events_without_end() {
     let (_handle, sockets) = sockets();
     let sent = Arc::<Mutex<Vec<_>>>::default();
     let (client, inbound) = mpsc::unbounded_channel();
+
     let socket = FakeSocket {
         inbound,
         sent: sent.clone(),
         room: usize::MAX,
     };
+
     client.send(Message::text("request")).expect("a listener");
     client.send(Message::Close(None)).expect("a listener");
     SocketTask::new(socket, Chatterbox, Arc::default(), sockets)
         .run()
         .await;
+
     let sent = sent.lock();
     assert!(
         sent.iter()
@@ -396,10 +406,12 @@ async fn others_run_while_the_messages_of_an_event_are_searched() {
         sent: Arc::default(),
         room: usize::MAX,
     };
+
     let others_ran = Arc::<AtomicBool>::default();
     let searcher = Searcher {
         others_ran: others_ran.clone(),
     };
+
     let searching = tokio::spawn(SocketTask::new(socket, searcher, Arc::default(), sockets).run());
     tokio::spawn(async move { others_ran.store(true, Ordering::Relaxed) });
     client.send(Message::Close(None)).expect("a listener");
@@ -441,15 +453,18 @@ async fn a_long_message_is_sent_in_several_frames() {
     ] {
         let words = [Message::text(length.to_string()), Message::Close(None)];
         let (sent, _) = converse(Storyteller, usize::MAX, words).await;
+
         let sent = sent.into_iter().map(|(_, message)| message);
         let sent: Vec<_> = sent
             .filter(|message| !matches!(message, Message::Ping(_)))
             .collect();
         assert_eq!(sent.len(), frames, "{length}");
+
         if let [Message::Text(whole)] = &sent[..] {
             assert_eq!(whole.len(), length);
             continue;
         }
+
         let mut story = Vec::new();
         for (at, message) in sent.iter().enumerate() {
             let Message::Frame(frame) = message else {
@@ -461,6 +476,7 @@ async fn a_long_message_is_sent_in_several_frames() {
             assert!(frame.payload().len() <= FRAME);
             story.extend_from_slice(frame.payload());
         }
+
         assert!(
             story.iter().copied().eq((b'a'..=b'z').cycle().take(length)),
             "{length}"
