@@ -236,6 +236,7 @@ mod tests {
             decode_values(&[of_type("uint256[0][1000000000]")], &[]),
             None
         );
+
         let deep = of_type(&format!("uint256{}", "[]".repeat(MAX_NESTING + 1)));
         assert_eq!(decode_values(&[deep], &word(WORD)), None);
     }
@@ -261,9 +262,11 @@ mod tests {
                 DynSolValue::String("b".to_owned()),
             ]),
         ];
+
         let function =
             Function::parse("f((bool,bytes)[],uint256[2],string,address[],uint256[][],string[2])");
         let function = function.expect("a function");
+
         let data = function.abi_encode_input(&values).expect("arguments");
         assert_eq!(decode_values(&function.inputs, &data[4..]), Some(values));
         assert_eq!(decode_values(&[], &[]), Some(Vec::new()));
@@ -279,6 +282,7 @@ mod tests {
             vec![event.selector(), B256::left_padding_from(&[9])],
             data.into(),
         );
+
         let values = decode_log(&event, &log).expect("values");
         let kinds: Vec<_> = values
             .iter()

@@ -224,6 +224,7 @@ mod tests {
         assert_eq!(code.match_runtime(&with_metadata(b"bodz", 7)), None);
         assert_eq!(code.match_runtime(&with_metadata(b"body2", 7)), None);
         assert_eq!(code.match_runtime(b""), None);
+
         // Code without metadata can be compiled from other comments: nothing proves the source to
         // be exact.
         assert_eq!(
@@ -241,6 +242,7 @@ mod tests {
                 length: 3,
             }],
         );
+
         assert_eq!(
             code.match_runtime(&with_metadata(b"axyzb", 7)),
             Some(CodeMatch::Exact)
@@ -260,10 +262,12 @@ mod tests {
             &[],
         )
         .unwrap();
+
         let mut deployed = vec![0x60];
         deployed.extend([9; 20]);
         deployed.push(0x61);
         assert_eq!(code.match_runtime(&deployed), Some(CodeMatch::Partial));
+
         let library = [&[0x73][..], &[0; 20], &[0x30, 0x14]].concat();
         let deployed = [&[0x73][..], &[5; 20], &[0x30, 0x14]].concat();
         assert_eq!(
@@ -289,17 +293,21 @@ mod tests {
     #[test]
     fn the_arguments_of_the_constructor_follow_the_code() {
         let code = compiled(&with_metadata(b"init", 7), &[]);
+
         let input = Bytes::from([with_metadata(b"init", 7), vec![1, 2, 3]].concat());
         assert_eq!(
             code.match_creation(&input),
             Some((CodeMatch::Exact, vec![1, 2, 3].into()))
         );
+
         let input = Bytes::from([with_metadata(b"init", 8), vec![4]].concat());
         assert_eq!(
             code.match_creation(&input),
             Some((CodeMatch::Partial, vec![4].into()))
         );
+
         assert_eq!(code.match_creation(&Bytes::from_static(b"init")), None);
+
         let bare = compiled(b"init", &[]);
         assert_eq!(
             bare.match_creation(&Bytes::from_static(b"init5")),
@@ -323,11 +331,13 @@ mod tests {
                 .unwrap_err()
                 .contains("an immutable at 3")
         );
+
         let huge = [Reference {
             start: usize::MAX,
             length: 2,
         }];
         assert!(CompiledCode::parse("00112233", &[], &huge).is_err());
+
         assert!(
             CompiledCode::parse("0g", &[], &[])
                 .unwrap_err()

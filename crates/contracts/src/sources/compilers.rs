@@ -255,6 +255,7 @@ mod tests {
         ] {
             assert_eq!(version(text).to_string(), expected);
         }
+
         for wrong in [
             "",
             "0.8",
@@ -267,9 +268,11 @@ mod tests {
         ] {
             assert_eq!(CompilerVersion::parse(wrong), None, "{wrong}");
         }
+
         assert!(version("0.8.24").agrees_with(&version("v0.8.24+commit.e11b9ed9")));
         assert!(!version("0.8.24+commit.00").agrees_with(&version("v0.8.24+commit.e11b9ed9")));
         assert!(!version("0.8.24").agrees_with(&version("0.8.24-nightly.1")));
+
         assert!(
             version("0.8.9") < version("0.8.24") && version("0.8.24-nightly.1") < version("0.8.24")
         );

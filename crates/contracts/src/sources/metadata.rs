@@ -140,6 +140,7 @@ mod tests {
             // `bytecodeHash: none`
             ("a164736f6c6343000818000a".to_owned(), false),
         ];
+
         for (form, has_hash) in forms {
             let code = [b"code".to_vec(), hex::decode(&form).unwrap()].concat();
             let found = trailing_metadata(&code).unwrap_or_else(|| panic!("{form}"));
@@ -149,6 +150,7 @@ mod tests {
                 "{form}"
             );
         }
+
         for none in [
             "",
             "00",

@@ -277,6 +277,7 @@ mod tests {
         let error = run(&script, Duration::from_secs(1), false).unwrap_err();
         assert!(error.contains("took longer than 1 s"), "{error}");
         wait_for_the_end(&fs::read_to_string(&file).unwrap());
+
         let error = run("sleep 600", Duration::from_secs(60), true).unwrap_err();
         assert!(error.contains("shutting down"), "{error}");
     }
@@ -312,11 +313,13 @@ mod tests {
             error.contains("exit status: 3") && error.contains("broken"),
             "{error}"
         );
+
         assert!(
             within_a_minute("yes")
                 .unwrap_err()
                 .contains("has more than")
         );
+
         let missing = Run {
             program: Path::new("/none"),
             arguments: &[],

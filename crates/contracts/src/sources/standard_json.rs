@@ -211,10 +211,12 @@ mod tests {
         let settings = json!({ "outputSelection": { "*": { "*": ["*"] } }, "viaIR": true, "stopAfter": "parsing" });
         let input = json!({ "language": "Solidity", "sources": sources, "settings": settings });
         let input = StandardInput::parse(&input.to_string()).unwrap();
+
         assert_eq!(
             Value::Object(input.settings.clone()),
             json!({ "viaIR": true })
         );
+
         let asked = input.for_compiler(&ContractName::parse("a.sol:A"));
         assert_eq!(
             asked["settings"]["outputSelection"],
@@ -224,6 +226,7 @@ mod tests {
             asked["sources"],
             json!({ "a.sol": { "content": "contract A {}" } })
         );
+
         let asked = input.for_compiler(&ContractName::parse(""));
         assert_eq!(
             asked["settings"]["outputSelection"],
@@ -248,15 +251,18 @@ mod tests {
     #[test]
     fn a_refusal_names_the_member() {
         let of = |source: Value| refusal(json!({ "sources": { "/etc/passwd": source } }));
+
         assert_eq!(
             of(json!({ "urls": ["/etc/passwd"] })),
             "sources.\"/etc/passwd\": urls are not read; send the content"
         );
         assert!(of(json!({ "urls": ["/etc/passwd"], "content": "" })).contains("urls"));
         assert_eq!(of(json!({})), "sources.\"/etc/passwd\": content is missing");
+
         assert_eq!(refusal(json!({ "sources": {} })), "sources: there are none");
         assert!(refusal(json!({ "language": "Vyper", "sources": {} })).starts_with("language: "));
         assert!(refusal(json!([])).starts_with("standard JSON input: "));
+
         let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
         assert!(StandardInput::parse(&deep).is_err());
         let deep = format!(

@@ -137,6 +137,7 @@ mod tests {
             clean("a\u{1b}[31m\nb\u{202e}c\u{2028}d é 名"),
             "a�[31m�b�c�d é 名"
         );
+
         let reason = alloy_sol_types::Revert::from("boom\n#7 0xdead");
         let data = alloy_sol_types::SolError::abi_encode(&reason);
         assert_eq!(revert_reason(&data, None, plain), "boom�#7 0xdead");
@@ -160,6 +161,7 @@ mod tests {
             plain(&DynSolValue::Array(vec![pair, structure])),
             "[(true, 7), (false, x)]"
         );
+
         let long = DynSolValue::Array(vec![DynSolValue::Bool(true); 1_000_000]);
         assert_eq!(plain(&long).chars().count(), MAX_TEXT + 3);
     }

@@ -166,16 +166,20 @@ mod tests {
             input: vec![1, 2, 0x80, 0x80].into(),
             ..TxLegacy::default()
         };
+
         let envelope = without_signature(tx.clone().into());
+
         let mut raw = Vec::new();
         encode(&envelope, &mut raw);
         assert_eq!(raw.len(), envelope.encode_2718_len());
+
         let decoded = decode_envelope(&raw).unwrap();
         assert!(is_unsigned_legacy(&decoded));
         assert_eq!(
             (*decoded.tx_hash(), keccak256(&raw)),
             (unsigned_hash(&tx), unsigned_hash(&tx))
         );
+
         let list = alloy_rlp::encode(vec![
             ListedEnvelope(envelope.clone()),
             ListedEnvelope(envelope),
@@ -186,6 +190,7 @@ mod tests {
                 .iter()
                 .all(|one| *one.0.tx_hash() == unsigned_hash(&tx))
         );
+
         for end in 0..raw.len() {
             assert!(decode_envelope(&raw[..end]).is_err(), "{end}");
         }
@@ -218,7 +223,9 @@ mod tests {
             ),
             &mut fields,
         );
+
         let fields = &fields[1..fields.len() - ZEROS.len()];
+
         let v = [0x85, 0x0b, 0x38, 0x80, 0x80, 0x80];
         let payload = [fields, &v, &ZEROS[1..]].concat();
         let raw = [&[0xc0 + payload.len() as u8], &payload[..]].concat();
@@ -238,6 +245,7 @@ mod tests {
                 "{recovery_id}"
             );
         }
+
         raw[v] = ZEROS[0];
         assert!(
             decode_envelope(&raw).is_ok() && ListedEnvelope::decode(&mut raw.as_slice()).is_ok()

@@ -294,6 +294,7 @@ mod tests {
             Just(Mining::Manual),
             any::<u64>().prop_map(|nanos| Mining::Interval(Duration::from_nanos(nanos))),
         ];
+
         prop_oneof![
             mining.prop_map(Setting::Mining),
             any::<u64>().prop_map(Setting::NextBaseFee),
@@ -310,7 +311,8 @@ mod tests {
     proptest! {
         #[test]
         fn settings_are_read_as_they_were_written(made in prop::collection::vec(settings(), 0..40)) {
-            let (mut all, mut each) = (DevSettings::default(), Writer::default());
+            let mut all = DevSettings::default();
+            let mut each = Writer::default();
             for setting in &made {
                 all.set(*setting);
                 setting.write(&mut each);

@@ -323,6 +323,7 @@ mod tests {
                 _ if after.is_some() && n.is_multiple_of(10) => 5,
                 _ => 0,
             };
+
             AccountChange {
                 address,
                 key: keccak256(address),
@@ -334,7 +335,9 @@ mod tests {
                 public_key: None,
             }
         };
+
         let mut state = State::default();
+
         let code = |n: u64| {
             n.is_multiple_of(10)
                 .then(|| (keccak256([0]), Bytecode::new_raw([0].into())))
@@ -344,6 +347,7 @@ mod tests {
             balance: U256::from(n),
             code: code(n),
         };
+
         state.apply(&Changes(
             (1..1_000).map(|n| change(n, Some(fields(n)))).collect(),
         ));
@@ -355,7 +359,8 @@ mod tests {
 
     /// Encodes the pieces of a state, as records that end at the first piece beyond `size` bytes.
     fn records(state: &State, size: usize) -> Vec<Vec<u8>> {
-        let (mut records, mut record) = (Vec::new(), Writer::default());
+        let mut records = Vec::new();
+        let mut record = Writer::default();
         for piece in state.pieces() {
             piece.write(&mut record);
             if record.len() > size {
@@ -408,6 +413,7 @@ mod tests {
                 .into_iter()
                 .find(|record| record[0] == 0 && record.len() > 60)
                 .unwrap();
+
             let mut slots = Writer::default();
             Piece::Slots(vec![
                 Slot {
@@ -418,6 +424,7 @@ mod tests {
             ])
             .write(&mut slots);
             record.extend(slots.into_bytes());
+
             StateBuilder::read(std::iter::once(record.as_slice())).err()
         };
         assert_eq!(read(SLOTS), None);
@@ -437,6 +444,7 @@ mod tests {
                 ..(*contract).clone()
             })
         });
+
         let mut record = Writer::default();
         Piece::Account(&account).write(&mut record);
         let read = StateBuilder::read(std::iter::once(record.into_bytes().as_slice()));
@@ -448,6 +456,7 @@ mod tests {
         let state = state();
         let mut records = records(&state, 1_000);
         records.remove(3);
+
         let builder = StateBuilder::read(records.iter().map(Vec::as_slice));
         let finished = builder.map(|builder| {
             builder

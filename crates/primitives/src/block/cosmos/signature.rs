@@ -161,6 +161,7 @@ mod tests {
                 let verify = |bytes: &[u8]| {
                     WalletSignature::read(bytes, SignatureRule::Sent)?.verify(hash, content, &key)
                 };
+
                 assert_eq!(verify(&compact), Ok(true));
                 for byte in 0..=u8::MAX {
                     let bytes = [compact.as_slice(), &[byte]].concat();
@@ -174,6 +175,7 @@ mod tests {
                             "{error}"
                         );
                     }
+
                     let in_block =
                         WalletSignature::read(&bytes, SignatureRule::InBlock).expect("65 bytes");
                     assert_eq!(in_block.verify(hash, content, &key), Ok(true));
@@ -190,10 +192,12 @@ mod tests {
             let with_s = |s: U256| {
                 WalletSignature::read(&[&compact[..32], &s.to_be_bytes::<32>()].concat(), rule)
             };
+
             assert!(with_s(s).is_ok());
             let high = with_s(ORDER - s).expect_err("a high s");
             assert!(high.log.contains("upper half"), "{high}");
             assert!(with_s(ORDER).is_err());
+
             for length in [0, 1, 63, 66] {
                 let error =
                     WalletSignature::read(&vec![1; length], rule).expect_err("another length");

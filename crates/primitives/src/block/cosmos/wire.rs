@@ -226,6 +226,7 @@ mod tests {
         let check = |extra: &[u8], unknown| {
             check_fields(&[&memo, extra].concat(), known, unknown, "TxBody")
         };
+
         for unknown in [UnknownFields::Refused, UnknownFields::MayBeNonCritical] {
             assert_eq!(check(&[], unknown), Ok(false));
             assert_eq!(
@@ -237,10 +238,12 @@ mod tests {
             assert!(error.log.contains("unknown field 15"), "{error}");
             assert!(check(&[0x12, 0x05], unknown).is_err(), "ends early");
         }
+
         // Field 1,024.
         let ignored = &[0x82, 0x40, 0x00];
         assert_eq!(check(ignored, UnknownFields::MayBeNonCritical), Ok(true));
         check(ignored, UnknownFields::Refused).expect_err("nothing may be ignored here");
+
         // In a message in the message.
         let option = [0x0a, 0x03, 0x82, 0x40, 0x00];
         assert_eq!(check(&option, UnknownFields::MayBeNonCritical), Ok(true));
@@ -254,6 +257,7 @@ mod tests {
             signatures: vec![vec![], vec![3]],
         };
         assert_eq!(check_adr_027(&raw.encode_to_vec()), Ok(()));
+
         for (bytes, what) in [
             (&[0x12, 0x01, 0x00, 0x0a, 0x01, 0x00][..], "in order"),
             (&[0x0a, 0x01, 0x00, 0x0a, 0x01, 0x00], "in order"),
