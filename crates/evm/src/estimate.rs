@@ -64,6 +64,7 @@ impl CallContext<'_> {
             _ => return Err(EstimateError::Allowance(high)),
         };
 
+        // As in geth, the gas that was used bounds the estimate from below.
         let mut low = gas.tx_gas_used() - 1;
         // Most calls succeed with the gas they used before refunds, plus the 64th that each inner
         // call leaves behind.

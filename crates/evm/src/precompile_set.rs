@@ -115,6 +115,7 @@ impl PrecompileSet {
 impl DetachedPrecompiles {
     /// The set for the rules of `spec`.
     pub(super) fn attach(self, spec: SpecId) -> PrecompileSet {
+        // `from_slice` panics at any other length.
         let signers = self.signers.iter().filter(|(key, _)| key.len() == 65);
         let signers = signers
             .map(|(key, signer)| (FixedBytes::from_slice(key), *signer))

@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-use axum::http::{HeaderMap, HeaderValue, header};
+use axum::http::{HeaderMap, header};
 use ipnet::IpNet;
 
 use super::forwarded;
@@ -157,6 +157,8 @@ const X_FORWARDED_FOR: &str = "x-forwarded-for";
 
 #[cfg(test)]
 mod tests {
+    use axum::http::HeaderValue;
+
     use super::*;
 
     fn client(trusted: &[&str], peer: &str, headers: &[(&'static str, &str)]) -> String {

@@ -170,6 +170,7 @@ impl KnownContracts {
             if let Some(own) = contents.network.get(&address) {
                 return Some(own.clone());
             }
+            // Then no code can be a known one, and the account need not be read.
             if contents.verified.is_empty() && contents.artifacts.is_empty() {
                 return None;
             }

@@ -200,6 +200,7 @@ impl Store {
             MAX_IN_MEMORY
         };
 
+        // Held until the document is written, so that no other one takes the same room.
         let mut sizes = self.sizes.lock();
         let others = sizes
             .iter()

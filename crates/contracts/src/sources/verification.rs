@@ -219,6 +219,7 @@ impl Verifier {
             {
                 queue.running += 1;
             } else if queue.running == 0 {
+                // No thread would take it from the queue.
                 queue.waiting.take_next();
                 queue.waiting_count = 0;
                 queue.verifications.remove(&id);

@@ -146,6 +146,7 @@ impl<V: Value> FromIterator<(B256, V)> for Trie<V> {
             edits: len,
         };
 
+        // The rest, from the first entry that is out of order.
         for (key, value) in entries {
             trie.insert(key, value);
         }

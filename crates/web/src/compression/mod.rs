@@ -81,6 +81,7 @@ async fn encoded(
     if !depends_on_client(&response) {
         return response;
     }
+    // Even where the body stays as it is: another client may get it in a coding.
     vary(response.headers_mut());
 
     if let Some(prepared) = response.extensions_mut().remove::<Prepared>() {

@@ -179,6 +179,7 @@ fn describe(operation: &Operation, info: &ApiInfo, generator: &mut SchemaGenerat
         by_status.insert(status, describe_response(response, generator));
     }
 
+    // Every route refuses foreign hosts and origins.
     by_status
         .entry("403".to_owned())
         .or_insert_with(|| json!({ "$ref": "#/components/responses/Forbidden" }));

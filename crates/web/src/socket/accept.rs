@@ -160,6 +160,7 @@ impl WebSockets {
         let flow = context.flow.clone();
         let peer = parts.extensions.get().copied().unwrap_or_default();
 
+        // Shorter messages are never counted.
         if self.0.limits.max_message > UNCOUNTED {
             flow.count();
         }
