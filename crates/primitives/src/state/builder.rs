@@ -6,7 +6,7 @@ use std::sync::{
 };
 
 use alloy_consensus::constants::KECCAK_EMPTY;
-use alloy_primitives::{Address, B256, U256, keccak256};
+use alloy_primitives::{Address, B256, keccak256};
 use parking_lot::Mutex;
 use revm::bytecode::Bytecode;
 use tetrad_stdx::{
@@ -310,6 +310,8 @@ fn read_public_key(from: &mut Reader<'_>) -> Result<Option<Arc<CompressedKey>>, 
 
 #[cfg(test)]
 mod tests {
+    use alloy_primitives::U256;
+
     use super::*;
     use crate::state::{AccountChange, AccountFields, Changes};
 
