@@ -114,10 +114,9 @@ impl Network {
             .filter(|digits| digits.len() == 40)
             .and_then(|digits| digits.parse().ok());
 
-        let is_meant = |token: &&Token| {
-            wanted == Some(token.address) || token.symbol.eq_ignore_ascii_case(name)
-        };
-        self.tokens.iter().find(is_meant)
+        self.tokens
+            .iter()
+            .find(|token| wanted == Some(token.address) || token.symbol.eq_ignore_ascii_case(name))
     }
 }
 

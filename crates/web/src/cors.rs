@@ -6,7 +6,7 @@ use std::{str::FromStr, time::Duration};
 use axum::{
     Router,
     extract::{Request, State},
-    http::{HeaderName, HeaderValue, Method, StatusCode, Uri, header},
+    http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri, header},
     middleware::{Next, from_fn, from_fn_with_state},
     response::{IntoResponse, Response},
 };
@@ -137,13 +137,7 @@ fn refused() -> Response {
 /// Whether a request comes from a program, from the node's own page, or from a listed origin.
 fn is_welcome(request: &Request, listed: &[Origin]) -> bool {
     let headers = request.headers();
-    let text = |name| {
-        headers
-            .get(name)
-            .and_then(|value: &HeaderValue| value.to_str().ok())
-    };
-
-    let Some(origin) = text(header::ORIGIN) else {
+    let Some(origin) = header_text(headers, header::ORIGIN) else {
         return !headers.contains_key(header::ORIGIN);
     };
 
@@ -152,13 +146,17 @@ fn is_welcome(request: &Request, listed: &[Origin]) -> bool {
         .uri()
         .authority()
         .map(|authority| authority.as_str())
-        .or_else(|| text(header::HOST));
+        .or_else(|| header_text(headers, header::HOST));
 
     let own = origin
         .split_once("://")
         .is_some_and(|(_, authority)| Some(authority) == host);
 
     own || listed.iter().any(|one| one.0.eq_ignore_ascii_case(origin))
+}
+
+fn header_text(headers: &HeaderMap, name: HeaderName) -> Option<&str> {
+    headers.get(name).and_then(|value| value.to_str().ok())
 }
 
 /// Response headers that pages may read in addition to the safelisted ones.

@@ -1,6 +1,6 @@
 //! The forwarding headers of proxies. Each entry is an address, or none if it cannot be parsed.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
 /// The entries of a line of `X-Forwarded-For`: addresses, with or without a port.
 pub(super) fn x_forwarded_for(line: &str) -> Vec<Option<IpAddr>> {
@@ -36,19 +36,21 @@ fn client(element: &str) -> Option<IpAddr> {
 
 /// An address, with or without brackets, with or without a port.
 fn node(text: &str) -> Option<IpAddr> {
-    let bare = || text.parse().ok();
-    let bracketed = || {
-        text.strip_prefix('[')?
-            .strip_suffix(']')?
-            .parse()
-            .ok()
-            .map(IpAddr::V6)
-    };
-    let with_port = || text.parse::<SocketAddr>().ok().map(|address| address.ip());
-    bare()
-        .or_else(bracketed)
-        .or_else(with_port)
-        .map(|address: IpAddr| address.to_canonical())
+    let address: IpAddr = text
+        .parse()
+        .ok()
+        .or_else(|| bracketed(text))
+        .or_else(|| with_port(text))?;
+    Some(address.to_canonical())
+}
+
+fn bracketed(text: &str) -> Option<IpAddr> {
+    let inner = text.strip_prefix('[')?.strip_suffix(']')?;
+    inner.parse::<Ipv6Addr>().ok().map(IpAddr::V6)
+}
+
+fn with_port(text: &str) -> Option<IpAddr> {
+    text.parse::<SocketAddr>().ok().map(|address| address.ip())
 }
 
 /// Splits at separators outside of quotes.

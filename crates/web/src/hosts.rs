@@ -131,13 +131,11 @@ impl<S: Sync> FromRequestParts<S> for NamedHost {
     type Rejection = Infallible;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
-        let named = || {
-            parts
-                .headers
-                .get(header::HOST)
-                .and_then(|host| host.to_str().ok()?.parse().ok())
-        };
-        Ok(Self(parts.uri.authority().cloned().or_else(named)))
+        let named = parts.uri.authority().cloned().or_else(|| {
+            let host = parts.headers.get(header::HOST)?;
+            host.to_str().ok()?.parse().ok()
+        });
+        Ok(Self(named))
     }
 }
 

@@ -243,13 +243,14 @@ impl Verifier {
     /// Returns a verification once it has ended, or as it stands after a while.
     pub async fn settled(&self, id: &str, patience: Duration) -> Option<Verification> {
         let mut ended = self.0.last_end.subscribe();
-        let is_pending = |found: &Option<Verification>| {
-            found.as_ref().is_some_and(|found| found.result.is_none())
-        };
-        let wait =
-            async { while is_pending(&self.verification(id)) && ended.changed().await.is_ok() {} };
+        let wait = async { while self.is_pending(id) && ended.changed().await.is_ok() {} };
         let _ = tokio::time::timeout(patience, wait).await;
         self.verification(id)
+    }
+
+    fn is_pending(&self, id: &str) -> bool {
+        self.verification(id)
+            .is_some_and(|found| found.result.is_none())
     }
 
     /// Ends running compilers.

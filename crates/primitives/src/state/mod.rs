@@ -325,13 +325,13 @@ impl State {
         let (number, public_key, contract) = match self.retired.remove(&change.key) {
             // The base may have storage of the destroyed account, which must not reappear.
             Some(Retired { number, public_key }) => {
-                let own = || {
+                let contract = self.base.is_some().then(|| {
                     Arc::new(Contract {
                         owns_storage: true,
                         ..Contract::default()
                     })
-                };
-                (number, public_key, self.base.is_some().then(own))
+                });
+                (number, public_key, contract)
             }
             None => (self.take_number(), None, None),
         };
