@@ -418,33 +418,34 @@ async fn others_run_while_the_messages_of_an_event_are_searched() {
     searching.await.expect("others ran");
 }
 
+/// Answers a number with a text of this length.
+struct Storyteller;
+
+impl SocketProtocol for Storyteller {
+    type Event = ();
+
+    fn receive(&mut self, length: Utf8Bytes) -> SocketReply {
+        let length = length.parse().expect("a length");
+        let story: String = ('a'..='z').cycle().take(length).collect();
+        SocketReply::Now(Utf8Bytes::from(story).into())
+    }
+
+    async fn next_event(&mut self) -> Option<()> {
+        std::future::pending().await
+    }
+
+    fn messages<'a>(
+        &'a self,
+        _: &'a (),
+    ) -> impl Iterator<Item = Result<Option<SocketMessage>, AnswerError>> + Send + 'a {
+        std::iter::empty()
+    }
+}
+
 /// Long messages are not copied as a whole for the connection, nor moved with each part that the
 /// client takes.
 #[tokio::test(start_paused = true)]
 async fn a_long_message_is_sent_in_several_frames() {
-    struct Storyteller;
-
-    impl SocketProtocol for Storyteller {
-        type Event = ();
-
-        fn receive(&mut self, length: Utf8Bytes) -> SocketReply {
-            let length = length.parse().expect("a length");
-            let story: String = ('a'..='z').cycle().take(length).collect();
-            SocketReply::Now(Utf8Bytes::from(story).into())
-        }
-
-        async fn next_event(&mut self) -> Option<()> {
-            std::future::pending().await
-        }
-
-        fn messages<'a>(
-            &'a self,
-            _: &'a (),
-        ) -> impl Iterator<Item = Result<Option<SocketMessage>, AnswerError>> + Send + 'a {
-            std::iter::empty()
-        }
-    }
-
     for (length, frames) in [
         (FRAME, 1),
         (FRAME + 1, 2),
