@@ -34,12 +34,11 @@ impl Budget {
     /// on how to request less.
     pub(crate) fn new(context: &Context, advice: &'static str) -> Self {
         let config = &context.config;
-        let (max_bytes, memory) = (config.max_trace_bytes, config.budget.clone());
         Self {
             begun: Instant::now(),
             limit: config.execution_timeout,
-            max_bytes,
-            memory,
+            max_bytes: config.max_trace_bytes,
+            memory: config.budget.clone(),
             advice,
         }
     }
@@ -118,12 +117,12 @@ impl Budget {
         out: &mut JsonWriter,
     ) -> Result<(), RpcError> {
         thread::scope(|scope| {
-            let builder = thread::Builder::new()
+            let writer = thread::Builder::new()
                 .name("trace".to_owned())
-                .stack_size(NESTED_STACK);
-            let writer = builder.spawn_scoped(scope, || self.write(trace, out));
-            let writer = writer
+                .stack_size(NESTED_STACK)
+                .spawn_scoped(scope, || self.write(trace, out))
                 .map_err(|error| RpcError::internal(format!("no thread for the trace: {error}")))?;
+
             writer
                 .join()
                 .unwrap_or_else(|_| Err(RpcError::internal("the trace could not be written")))

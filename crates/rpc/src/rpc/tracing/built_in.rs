@@ -48,25 +48,15 @@ impl BuiltIns {
         if name != TracerType::MuxTracer {
             return Ok(BuiltInTracer::new(name, config)?.map(Self::One));
         }
+
         let Value::Object(configs) = config else {
             return Err(
                 "expected an object with the options of each tracer by its name".to_owned(),
             );
         };
-        let several = configs.iter().map(|(name, config)| {
-            let refused = || {
-                format!(
-                    "{}: no tracer that muxTracer can hold",
-                    name.chars().take(50).collect::<String>()
-                )
-            };
-            let kind =
-                serde_json::from_value(Value::String(name.clone())).map_err(|_| refused())?;
-            let tracer =
-                BuiltInTracer::new(kind, config).map_err(|error| format!("{name}: {error}"))?;
-            Ok((kind, tracer.ok_or_else(refused)?))
-        });
-        several
+        configs
+            .iter()
+            .map(|(name, config)| BuiltInTracer::of_mux(name, config))
             .collect::<Result<_, String>>()
             .map(Self::Several)
             .map(Some)
@@ -82,7 +72,7 @@ impl BuiltIns {
             .map(|tracer| tracer.0)
     }
 
-    /// What records for them.
+    /// A recorder of everything that they need.
     pub(super) fn recorder(&self) -> CallRecorder {
         let mut config = TracingInspectorConfig::none();
         for tracer in self.all() {
@@ -95,11 +85,12 @@ impl BuiltIns {
                 })
             );
         }
+
         let recorder = CallRecorder::new(config);
-        if self
+        let has_selectors = self
             .all()
-            .any(|tracer| matches!(tracer, BuiltIn::Selectors))
-        {
+            .any(|tracer| matches!(tracer, BuiltIn::Selectors));
+        if has_selectors {
             recorder.with_selectors()
         } else {
             recorder
@@ -125,6 +116,7 @@ impl BuiltIns {
         out: &mut JsonWriter,
     ) -> Result<(), RpcError> {
         recorder.set_root_gas(RootGas::Transaction, seen);
+
         match self {
             Self::One(tracer) => tracer.write(recorder, place, seen, budget, out),
             Self::Several(several) => {
@@ -155,6 +147,15 @@ impl BuiltInTracer {
         })))
     }
 
+    /// The tracer with this name, and its options in the configuration of a `muxTracer`.
+    fn of_mux(name: &str, config: &Value) -> Result<(TracerType, Self), String> {
+        let kind =
+            serde_json::from_value(Value::String(name.to_owned())).map_err(|_| not_in_mux(name))?;
+        let tracer = Self::new(kind, config).map_err(|error| format!("{name}: {error}"))?;
+
+        Ok((kind, tracer.ok_or_else(|| not_in_mux(name))?))
+    }
+
     fn write(
         self,
         recorder: &CallRecorder,
@@ -174,6 +175,14 @@ impl BuiltInTracer {
         }
         budget.check_size(out)
     }
+}
+
+/// The error for a name that stands for no tracer in a `muxTracer`.
+fn not_in_mux(name: &str) -> String {
+    format!(
+        "{}: no tracer that muxTracer can hold",
+        name.chars().take(50).collect::<String>()
+    )
 }
 
 /// The options in a tracer's configuration.

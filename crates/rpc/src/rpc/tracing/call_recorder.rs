@@ -62,12 +62,13 @@ impl CallRecorder {
         }
     }
 
-    /// Sets the gas of the outermost call, of which every tracer of calls tells.
+    /// Sets the gas of the outermost call, which every tracer of calls reports.
     pub(crate) fn set_root_gas(&mut self, rule: RootGas, seen: &Inspected<'_>) {
         if rule == RootGas::Call {
             // It is what the EVM gave to the call.
             return;
         }
+
         self.tracing.set_transaction_gas_limit(seen.tx.gas_limit);
         self.tracing
             .set_transaction_gas_used(seen.outcome.result.tx_gas_used());
@@ -122,6 +123,7 @@ impl CallRecorder {
         let Some(call) = self.tracing.traces_mut().nodes_mut().get_mut(index) else {
             return;
         };
+
         if result == InstructionResult::SelfDestruct
             && call.trace.selfdestruct_refund_target.is_none()
         {
@@ -131,6 +133,7 @@ impl CallRecorder {
                 .evm_state()
                 .get(&contract)
                 .map(|account| account.info.balance);
+
             call.trace.selfdestruct_address = Some(contract);
             call.trace.selfdestruct_refund_target = Some(contract);
             call.trace.selfdestruct_transferred_value = balance;
@@ -186,15 +189,16 @@ impl<'e> Inspector<EvmContext<'e>> for CallRecorder {
         context: &mut EvmContext<'e>,
         inputs: &mut CallInputs,
     ) -> Option<CallOutcome> {
-        self.begin(
-            context
-                .journal_ref()
-                .precompile_addresses()
-                .contains(&inputs.bytecode_address),
-        );
+        let is_precompile = context
+            .journal_ref()
+            .precompile_addresses()
+            .contains(&inputs.bytecode_address);
+        self.begin(is_precompile);
+
         if let Some(selectors) = &mut self.selectors {
             let _ = selectors.call(context, inputs);
         }
+
         self.tracing.call(context, inputs)
     }
 

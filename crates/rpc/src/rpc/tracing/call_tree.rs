@@ -26,6 +26,18 @@ struct OpenCall {
     succeeded: bool,
 }
 
+impl OpenCall {
+    /// Writes what precedes an inner call: the name of their array, or a comma.
+    fn begin_inner(&mut self, out: &mut JsonWriter) {
+        if self.written == 0 {
+            out.extend_from_slice(b",\"calls\":[");
+        } else {
+            out.push(b',');
+        }
+        self.written += 1;
+    }
+}
+
 /// Writes the calls as a tree. Calls nest up to the depth that the EVM allows, so that nothing here
 /// calls itself.
 pub(super) fn write_call_tree(
@@ -41,6 +53,7 @@ pub(super) fn write_call_tree(
     };
     let top_only = config.only_top_call == Some(true);
     let with_log = config.with_log == Some(true);
+
     let mut open = vec![OpenCall {
         index: 0,
         written: 0,
@@ -50,14 +63,10 @@ pub(super) fn write_call_tree(
 
     while let Some(call) = open.last_mut() {
         let node = &calls[call.index];
-        let inner = node.children.get(call.written).filter(|_| !top_only);
-        if let Some(inner) = inner.and_then(|&index| calls.get(index)) {
-            out.extend_from_slice(if call.written == 0 {
-                b",\"calls\":["
-            } else {
-                b","
-            });
-            call.written += 1;
+        let next = node.children.get(call.written).filter(|_| !top_only);
+
+        if let Some(inner) = next.and_then(|&index| calls.get(index)) {
+            call.begin_inner(out);
             let succeeded = call.succeeded && !inner.trace.is_error();
             begin(inner, out);
             open.push(OpenCall {
@@ -67,17 +76,13 @@ pub(super) fn write_call_tree(
             });
         } else {
             if node.is_selfdestruct() && !top_only {
-                out.extend_from_slice(if call.written == 0 {
-                    b",\"calls\":["
-                } else {
-                    b","
-                });
-                call.written += 1;
+                call.begin_inner(out);
                 write_destruction(node, out);
             }
             if call.written > 0 {
                 out.push(b']');
             }
+
             let logs = if with_log && call.succeeded {
                 node.logs.as_slice()
             } else {
@@ -86,8 +91,10 @@ pub(super) fn write_call_tree(
             end(node, logs, recorder, first_log, out);
             open.pop();
         }
+
         budget.check_size(out)?;
     }
+
     Ok(())
 }
 
@@ -96,6 +103,7 @@ fn begin(call: &CallTraceNode, out: &mut JsonWriter) {
     let trace = &call.trace;
     let error = trace.status.and_then(failure_message);
     let is_revert = trace.status == Some(InstructionResult::Revert);
+
     let to = (error.is_none() || !trace.kind.is_any_create()).then_some(trace.address);
     let output =
         (!trace.output.is_empty() && (error.is_none() || is_revert)).then_some(&trace.output);
@@ -122,6 +130,7 @@ fn end(
     out: &mut JsonWriter,
 ) {
     let trace = &call.trace;
+
     if !logs.is_empty() {
         out.extend_from_slice(b",\"logs\":");
         array(out, logs, |log, out| {
@@ -135,10 +144,12 @@ fn end(
                 .end();
         });
     }
+
     if !trace.kind.is_static_call() {
         out.extend_from_slice(b",\"value\":");
         Quantity(trace.value).write(out);
     }
+
     out.extend_from_slice(b",\"type\":");
     trace.kind.to_str().write(out);
     out.push(b'}');

@@ -2,7 +2,7 @@
 
 use alloy_rpc_types_trace::geth::FlatCallConfig;
 use revm::interpreter::InstructionResult;
-use revm_inspectors::tracing::types::{CallKind, CallTraceNode};
+use revm_inspectors::tracing::types::{CallKind, CallTrace, CallTraceNode};
 use tetrad_evm::failure_message;
 
 use super::{
@@ -37,12 +37,14 @@ pub(super) fn write_flat_calls(
     let Some(root) = calls.first() else {
         return Err(RpcError::internal("a trace has no call"));
     };
+
     let list = FlatList {
         recorder,
         place,
         includes_precompiles: config.include_precompiles == Some(true),
         converts_errors: config.convert_parity_errors == Some(true),
     };
+
     let mut open = vec![OpenCall {
         index: 0,
         seen: 0,
@@ -50,6 +52,7 @@ pub(super) fn write_flat_calls(
     }];
     // The position of the innermost open call.
     let mut position: Vec<usize> = Vec::new();
+
     out.push(b'[');
     list.write_call(root, &position, out);
 
@@ -60,6 +63,7 @@ pub(super) fn write_flat_calls(
             if !list.shows(inner) {
                 continue;
             }
+
             position.push(call.written);
             call.written += 1;
             open.push(OpenCall {
@@ -79,8 +83,10 @@ pub(super) fn write_flat_calls(
             open.pop();
             position.pop();
         }
+
         budget.check_size(out)?;
     }
+
     out.push(b']');
     Ok(())
 }
@@ -96,73 +102,47 @@ struct FlatList<'l> {
 impl FlatList<'_> {
     /// Whether an inner call is part of the list: by default a call of a precompile is not.
     fn shows(&self, index: usize) -> bool {
-        let is_plain = |kind| matches!(kind, CallKind::Call | CallKind::StaticCall);
-        let call = self.recorder.calls().get(index);
-        call.is_some_and(|call| {
-            self.includes_precompiles
-                || !is_plain(call.trace.kind)
-                || !self.recorder.is_precompile(index)
-        })
+        let Some(call) = self.recorder.calls().get(index) else {
+            return false;
+        };
+        let is_plain = matches!(call.trace.kind, CallKind::Call | CallKind::StaticCall);
+
+        self.includes_precompiles || !is_plain || !self.recorder.is_precompile(index)
     }
 
-    fn write_call(&self, call: &CallTraceNode, position: &[usize], out: &mut JsonWriter) {
-        let trace = &call.trace;
-        let error = trace.status.and_then(failure_message);
-        let is_revert = trace.status == Some(InstructionResult::Revert);
-        let has_result = error.is_none() || is_revert;
-        let error = error.map(|error| {
-            if self.converts_errors {
-                parity_error(error)
-            } else {
-                error
-            }
-        });
-        let inner = call
+    /// The number of entries directly within that of `call`.
+    fn subtraces(&self, call: &CallTraceNode) -> usize {
+        let shown = call
             .children
             .iter()
             .filter(|inner| self.shows(**inner))
             .count();
-        let inner = inner + usize::from(call.is_selfdestruct());
-        let is_create = trace.kind.is_any_create();
+        shown + usize::from(call.is_selfdestruct())
+    }
+
+    fn write_call(&self, call: &CallTraceNode, position: &[usize], out: &mut JsonWriter) {
+        let trace = &call.trace;
+        let mut error = trace.status.and_then(failure_message);
+        if self.converts_errors {
+            error = error.map(parity_error);
+        }
+        let succeeded = error.is_none();
+        let is_revert = trace.status == Some(InstructionResult::Revert);
 
         let mut object = Object::begin(out);
-        let mut action = Object::begin(object.name("action"));
-        action
-            .member("from", &trace.caller)
-            .member("gas", &Quantity(trace.gas_limit));
-        action.member("value", &Quantity(trace.value));
-        let kind = trace.kind.to_str().to_lowercase();
-        if is_create {
-            action
-                .member("creationMethod", &kind)
-                .member("init", &trace.data);
-        } else {
-            action
-                .member("callType", &kind)
-                .member("input", &trace.data)
-                .member("to", &trace.address);
-        }
-        action.end();
+        write_action(trace, object.name("action"));
         self.write_place(&mut object);
         object.optional("error", &error);
-        if has_result {
-            let mut result = Object::begin(object.name("result"));
-            result.member("gasUsed", &gas_used(call));
-            if is_create {
-                result
-                    .optional("address", &error.is_none().then_some(trace.address))
-                    .member("code", &trace.output);
-            } else {
-                result.member("output", &trace.output);
-            }
-            result.end();
+        if succeeded || is_revert {
+            write_result(call, succeeded, object.name("result"));
         }
-        write_end(
-            object,
-            inner,
-            position,
-            if is_create { "create" } else { "call" },
-        );
+
+        let kind = if trace.kind.is_any_create() {
+            "create"
+        } else {
+            "call"
+        };
+        write_end(object, self.subtraces(call), position, kind);
     }
 
     fn write_destruction(&self, call: &CallTraceNode, position: &[usize], out: &mut JsonWriter) {
@@ -179,6 +159,7 @@ impl FlatList<'_> {
                 &trace.selfdestruct_refund_target.unwrap_or_default(),
             )
             .end();
+
         self.write_place(&mut object);
         write_end(object, 0, position, "suicide");
     }
@@ -186,20 +167,59 @@ impl FlatList<'_> {
     /// Writes where the transaction is; a call is in no block.
     fn write_place(&self, object: &mut Object<'_>) {
         let place = self.place;
-        let number = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
+        let index = place.index.unwrap_or(0);
         object
             .member("blockHash", &place.block)
-            .member("blockNumber", &number(place.number))
+            .member("blockNumber", &json_number(place.number))
             .member("transactionHash", &place.transaction)
-            .member(
-                "transactionPosition",
-                &number(place.index.unwrap_or(0) as u64),
-            );
+            .member("transactionPosition", &json_number(index as u64));
     }
 }
 
-fn write_end(mut object: Object<'_>, inner: usize, position: &[usize], kind: &str) {
-    object.member("subtraces", &(inner as i64));
+fn json_number(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+/// Writes the arguments of a call or a creation.
+fn write_action(trace: &CallTrace, out: &mut JsonWriter) {
+    let mut action = Object::begin(out);
+    action
+        .member("from", &trace.caller)
+        .member("gas", &Quantity(trace.gas_limit))
+        .member("value", &Quantity(trace.value));
+
+    let kind = trace.kind.to_str().to_lowercase();
+    if trace.kind.is_any_create() {
+        action
+            .member("creationMethod", &kind)
+            .member("init", &trace.data);
+    } else {
+        action
+            .member("callType", &kind)
+            .member("input", &trace.data)
+            .member("to", &trace.address);
+    }
+    action.end();
+}
+
+/// Writes the result of a call or a creation, which may have reverted.
+fn write_result(call: &CallTraceNode, succeeded: bool, out: &mut JsonWriter) {
+    let trace = &call.trace;
+    let mut result = Object::begin(out);
+    result.member("gasUsed", &gas_used(call));
+
+    if trace.kind.is_any_create() {
+        result
+            .optional("address", &succeeded.then_some(trace.address))
+            .member("code", &trace.output);
+    } else {
+        result.member("output", &trace.output);
+    }
+    result.end();
+}
+
+fn write_end(mut object: Object<'_>, subtraces: usize, position: &[usize], kind: &str) {
+    object.member("subtraces", &(subtraces as i64));
     array(object.name("traceAddress"), position, |index, out| {
         (*index as i64).write(out)
     });

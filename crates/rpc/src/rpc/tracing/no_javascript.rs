@@ -17,9 +17,11 @@ pub(super) enum Script {}
 impl Script {
     /// The refusal of a script.
     pub(super) fn new(_: String, _: Option<&RawValue>) -> Result<Self, String> {
-        Err("tracer: this build has no JavaScript tracers; released binaries have them, and so has one that is built with \
-             `cargo build --release --features js-tracer`"
-            .to_owned())
+        Err(
+            "tracer: this build has no JavaScript tracers; released binaries have them, and so has \
+             one that is built with `cargo build --release --features js-tracer`"
+                .to_owned(),
+        )
     }
 }
 

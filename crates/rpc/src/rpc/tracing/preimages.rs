@@ -56,19 +56,23 @@ impl Inspector<EvmContext<'_>> for PreimageTracer {
         let [.., length, offset] = interpreter.stack.data().as_slice() else {
             return;
         };
-        let size = interpreter.memory.size();
         let (Ok(offset), Ok(length)) = (usize::try_from(*offset), usize::try_from(*length)) else {
             return;
         };
+
+        let size = interpreter.memory.size();
         let Some(end) = offset
             .checked_add(length)
             .filter(|end| *end <= size.saturating_add(MAX_PADDING))
         else {
             return;
         };
+
+        // The instruction has not run yet: it extends the memory with zeros, which are added here.
         let held = offset.min(size)..end.min(size);
         let mut preimage = interpreter.memory.slice(held).to_vec();
         preimage.resize(length, 0);
+
         let hash = keccak256(&preimage);
         if !self.preimages.contains_key(&hash) {
             self.bytes += ENTRY + 2 * preimage.len();

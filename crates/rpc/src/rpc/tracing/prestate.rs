@@ -61,9 +61,11 @@ impl PrestateConfig {
     ) -> Result<(), RpcError> {
         let mut before = Accounts::new();
         let mut after = Accounts::new();
+
         for (address, account) in &seen.outcome.state {
             let old = seen.before.basic_ref(*address)?.unwrap_or_default();
             let exists = !old.is_empty();
+
             if !self.is_diff() {
                 if exists || self.include_empty == Some(true) {
                     before.insert(*address, self.old(&old, account, |_, _| true));
@@ -81,9 +83,11 @@ impl PrestateConfig {
                 after.insert(*address, changed);
             }
         }
+
         if !self.is_diff() {
             return write_accounts(&before, budget, out);
         }
+
         let mut object = Object::begin(out);
         write_accounts(&after, budget, object.name("post"))?;
         write_accounts(&before, budget, object.name("pre"))?;
@@ -101,11 +105,13 @@ impl PrestateConfig {
     ) -> WrittenAccount {
         let code_hash = hash_of_code(old);
         let has_code = code_hash != KECCAK256_EMPTY;
+
         let slots = account
             .storage
             .iter()
-            .filter(|(_, slot)| keep(slot.original_value, slot.present_value));
-        let slots = slots.map(|(key, slot)| (B256::from(*key), B256::from(slot.original_value)));
+            .filter(|(_, slot)| keep(slot.original_value, slot.present_value))
+            .map(|(key, slot)| (B256::from(*key), B256::from(slot.original_value)));
+
         WrittenAccount {
             balance: Some(old.balance),
             code: (has_code && self.has_code()).then(|| code_of(old)),
@@ -125,14 +131,18 @@ impl PrestateConfig {
         let has_new_code = hash_of_code(new) != hash_of_code(old);
         let changed_slots = || account.storage.iter().filter(|(_, slot)| slot.is_changed());
         let has_new_storage = self.has_storage() && changed_slots().next().is_some();
+
         let is_changed =
             has_new_code || has_new_storage || new.balance != old.balance || new.nonce != old.nonce;
         if !is_changed {
             return None;
         }
+
         // A slot that was cleared is one that is missing.
-        let set = changed_slots().filter(|(_, slot)| !slot.present_value.is_zero());
-        let set = set.map(|(key, slot)| (B256::from(*key), B256::from(slot.present_value)));
+        let set = changed_slots()
+            .filter(|(_, slot)| !slot.present_value.is_zero())
+            .map(|(key, slot)| (B256::from(*key), B256::from(slot.present_value)));
+
         Some(WrittenAccount {
             balance: (new.balance != old.balance).then_some(new.balance),
             // A cleared delegation leaves empty code (EIP-7702).
@@ -189,17 +199,17 @@ fn write_accounts(
 
 impl Json for WrittenAccount {
     fn write(&self, out: &mut JsonWriter) {
+        let nonce = self
+            .nonce
+            .map(|nonce| i64::try_from(nonce).unwrap_or(i64::MAX));
+
         let mut object = Object::begin(out);
         object
             .optional("balance", &self.balance.map(Quantity))
             .optional("code", &self.code.as_ref())
             .optional("codeHash", &self.code_hash)
-            .optional(
-                "nonce",
-                &self
-                    .nonce
-                    .map(|nonce| i64::try_from(nonce).unwrap_or(i64::MAX)),
-            );
+            .optional("nonce", &nonce);
+
         if !self.storage.is_empty() {
             let mut storage = Object::begin(object.name("storage"));
             for (key, value) in &self.storage {
@@ -207,6 +217,7 @@ impl Json for WrittenAccount {
             }
             storage.end();
         }
+
         object.end();
     }
 }

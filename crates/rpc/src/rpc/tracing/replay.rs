@@ -26,6 +26,7 @@ impl BlockReplay {
         if id == BlockId::Pending {
             return Ok(Self::pending(&context.chain.view(id)?));
         }
+
         // The head that the block was found in: a newer one may have dropped the state before the
         // block, an older one may not have the block.
         let (head, block) =
@@ -38,6 +39,7 @@ impl BlockReplay {
         if block.number() == head.genesis.number() {
             return Err(RpcError::server("genesis is not traceable"));
         }
+
         let state = head
             .state_before(block.number())
             .map_err(|pruned| RpcError::server(pruned.to_string()))?;
@@ -57,20 +59,13 @@ impl BlockReplay {
         }
     }
 
-    fn pending(
-        View {
-            head,
-            block,
-            environment,
-            ..
-        }: &View,
-    ) -> Self {
-        let (head, block, environment) = (head.clone(), block.clone(), environment.clone());
+    /// The block that would be sealed next, which is executed on the state of the head.
+    fn pending(view: &View) -> Self {
         Self {
-            state: head.state.clone(),
-            head,
-            block,
-            environment,
+            head: view.head.clone(),
+            block: view.block.clone(),
+            state: view.head.state.clone(),
+            environment: view.environment.clone(),
         }
     }
 
@@ -95,6 +90,7 @@ impl BlockReplay {
             parent_hash: view.block.hash,
             ..view.environment.clone()
         };
+
         Self {
             head: view.head.clone(),
             block: view.block.clone(),
@@ -133,10 +129,12 @@ impl BlockReplay {
         budget: &Budget,
     ) -> Result<BlockExecutor<'_>, RpcError> {
         let mut executor = self.begin()?;
+
         for transaction in self.block.transactions.iter().take(count) {
             budget.check_time()?;
             executor.execute(transaction)?;
         }
+
         Ok(executor)
     }
 }
@@ -147,7 +145,10 @@ pub(crate) fn find_transaction(
     hash: B256,
 ) -> Result<(BlockReplay, usize), RpcError> {
     let head = context.chain.head();
-    let found = context.chain.transaction(&head, hash);
-    let (block, index) = found.ok_or_else(|| RpcError::server("transaction not found"))?;
+    let (block, index) = context
+        .chain
+        .transaction(&head, hash)
+        .ok_or_else(|| RpcError::server("transaction not found"))?;
+
     Ok((BlockReplay::of(head, block)?, index))
 }

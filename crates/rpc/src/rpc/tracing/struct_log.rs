@@ -7,7 +7,10 @@ use alloy_primitives::{Address, B256, Bytes, U256, hex, map::DefaultHashBuilder}
 use revm::{
     Inspector,
     bytecode::opcode::{self, OpCode},
-    context_interface::result::{ExecutionResult, HaltReason},
+    context_interface::{
+        ContextTr, JournalTr,
+        result::{ExecutionResult, HaltReason},
+    },
     interpreter::{
         CallInputs, CallOutcome, CreateInputs, CreateOutcome, InstructionResult, Interpreter,
         SuccessOrHalt,
@@ -86,21 +89,24 @@ impl StructLogger {
         budget: &Budget,
         out: &mut JsonWriter,
     ) -> Result<(), RpcError> {
-        let mut object = Object::begin(out);
         let output = match result {
             ExecutionResult::Success { output, .. } => output.data().clone(),
             ExecutionResult::Revert { output, .. } => output.clone(),
             ExecutionResult::Halt { .. } => Bytes::new(),
         };
+
+        let mut object = Object::begin(out);
         object
             .member("gas", &(result.tx_gas_used() as i64))
             .member("failed", &!result.is_success())
             .member("returnValue", &output);
+
         let lines = object.name("structLogs");
         lines.push(b'[');
         budget.finish(self.out)?.append_to(lines);
         lines.push(b']');
         object.end();
+
         budget.check_size(out)
     }
 
@@ -116,22 +122,24 @@ impl StructLogger {
             self.out.push(b',');
         }
         self.lines += 1;
+
         let name = OpCode::name_by_op(step.op);
         let name = if name == "Unknown" {
             format!("opcode {:#x} not defined", step.op)
         } else {
             name.to_owned()
         };
+
         let mut object = Object::begin(&mut self.out);
         object
             .member("pc", &(step.pc as i64))
             .member("op", &name)
             .member("gas", &(step.gas as i64))
             .member("gasCost", &(step.gas.saturating_sub(gas_after) as i64))
-            .member("depth", &(depth as i64));
-        object
+            .member("depth", &(depth as i64))
             .optional("error", &error)
             .member("refund", &self.refund);
+
         if !self.options.disable_stack {
             array(object.name("stack"), &step.stack, |word, out| {
                 Quantity(*word).write(out)
@@ -143,6 +151,7 @@ impl StructLogger {
             });
         }
         object.optional("returnData", &step.return_data);
+
         if let Some(slots) = slots.and_then(|contract| self.storage.get(&contract)) {
             let mut storage = Object::begin(object.name("storage"));
             for (index, value) in slots {
@@ -153,7 +162,25 @@ impl StructLogger {
             }
             storage.end();
         }
+
         object.end();
+    }
+
+    /// Remembers the slot that a step has read or written. Returns the contract that has it.
+    fn record_slot(&mut self, step: &OpcodeStep, interpreter: &Interpreter) -> Option<Address> {
+        let (slot, value) = match (step.op, step.stack.as_slice()) {
+            // The value has taken the slot's place on the stack.
+            (opcode::SLOAD, [.., slot]) => (*slot, *interpreter.stack.data().last()?),
+            (opcode::SSTORE, [.., value, slot]) => (*slot, *value),
+            _ => return None,
+        };
+
+        let contract = interpreter.input.target_address();
+        self.storage
+            .entry(contract)
+            .or_default()
+            .insert(slot, value);
+        Some(contract)
     }
 
     fn enter(&mut self) {
@@ -191,6 +218,7 @@ impl Inspector<EvmContext<'_>> for StructLogger {
         if self.options.limit > 0 && self.lines >= self.options.limit {
             return;
         }
+
         let memory = &interpreter.memory;
         let return_data = &interpreter.return_data.0;
         self.step = Some(OpcodeStep {
@@ -206,33 +234,22 @@ impl Inspector<EvmContext<'_>> for StructLogger {
     }
 
     fn step_end(&mut self, interpreter: &mut Interpreter, context: &mut EvmContext<'_>) {
-        use revm::context_interface::{ContextTr, JournalTr};
         self.refund = self.refunds.last().copied().unwrap_or(0) + interpreter.gas.refunded();
         let Some(step) = self.step.take() else { return };
+
         let error = interpreter
             .bytecode
             .action()
             .as_ref()
-            .and_then(|action| action.instruction_result());
-        let error = error.and_then(failure);
-        let mut slots = None;
-        if !self.options.disable_storage && error.is_none() {
-            let contract = interpreter.input.target_address();
-            let accessed = match (step.op, step.stack.as_slice()) {
-                (opcode::SLOAD, [.., slot]) => {
-                    interpreter.stack.data().last().map(|value| (*slot, *value))
-                }
-                (opcode::SSTORE, [.., value, slot]) => Some((*slot, *value)),
-                _ => None,
-            };
-            if let Some((slot, value)) = accessed {
-                self.storage
-                    .entry(contract)
-                    .or_default()
-                    .insert(slot, value);
-                slots = Some(contract);
-            }
-        }
+            .and_then(|action| action.instruction_result())
+            .and_then(failure);
+
+        let slots = if self.options.disable_storage || error.is_some() {
+            None
+        } else {
+            self.record_slot(&step, interpreter)
+        };
+
         self.write(
             &step,
             context.journal().depth(),

@@ -1,7 +1,10 @@
 //! The tracers by name, and the trace of one transaction.
 
+use std::fmt::Display;
+
 use alloy_rpc_types_trace::geth::{
-    GethDebugBuiltInTracerType, GethDebugTracerConfig, GethDebugTracerType, GethDebugTracingOptions,
+    GethDebugBuiltInTracerType, GethDebugTracerConfig, GethDebugTracerType,
+    GethDebugTracingOptions, GethTrace,
 };
 use revm_inspectors::tracing::{DebugInspector, TransactionContext};
 use serde::Deserialize;
@@ -59,22 +62,13 @@ impl Param for TraceOptions {
 
     fn read(json: &str, rules: ParamRules) -> Result<Self, String> {
         let raw: RawOptions<'_> = params::fields(json)?;
+
         let name: Option<String> = field("tracer", raw.tracer, rules)?;
-        let tracer = match name.filter(|name| !name.is_empty()) {
-            None => None,
-            Some(name) if name == "keccak256PreimageTracer" => Some(TracerName::Preimages),
-            Some(name) => {
-                let known = serde_json::from_value(serde_json::Value::String(name.clone()));
-                Some(match known {
-                    Ok(GethDebugTracerType::BuiltInTracer(tracer)) => TracerName::BuiltIn(tracer),
-                    _ if name.chars().all(|letter| letter.is_ascii_alphanumeric()) => {
-                        return Err(unknown(&name));
-                    }
-                    // As in geth, what is no name is a script.
-                    _ => TracerName::JavaScript(Script::new(name, raw.tracer_config)?),
-                })
-            }
-        };
+        let tracer = name
+            .filter(|name| !name.is_empty())
+            .map(|name| TracerName::new(name, raw.tracer_config))
+            .transpose()?;
+
         let config = match (&tracer, raw.tracer_config) {
             // A script gets the text.
             (Some(TracerName::JavaScript(_)), _) | (_, None) => Ok(None),
@@ -83,11 +77,10 @@ impl Param for TraceOptions {
         let options = Self {
             steps: params::shape(json)?,
             tracer,
-            config: config
-                .map_err(|what| format!("tracerConfig: {what}"))?
-                .unwrap_or_default(),
+            config: config.map_err(wrong_config)?.unwrap_or_default(),
             timeout: field("timeout", raw.timeout, rules)?,
         };
+
         // An invalid configuration is refused before anything runs.
         options.tracer()?;
         Ok(options)
@@ -108,13 +101,39 @@ impl Param for TraceOptions {
     }
 }
 
+impl TracerName {
+    /// The tracer that a request names, with the request's configuration.
+    fn new(name: String, config: Option<&RawValue>) -> Result<Self, String> {
+        if name == "keccak256PreimageTracer" {
+            return Ok(Self::Preimages);
+        }
+
+        let known = serde_json::from_value(Value::String(name.clone()));
+        if let Ok(GethDebugTracerType::BuiltInTracer(tracer)) = known {
+            return Ok(Self::BuiltIn(tracer));
+        }
+
+        // As in geth, text that cannot be a name is a script.
+        if name.chars().all(|letter| letter.is_ascii_alphanumeric()) {
+            return Err(unknown(&name));
+        }
+        Ok(Self::JavaScript(Script::new(name, config)?))
+    }
+}
+
 /// The error for an unknown name.
 fn unknown(name: &str) -> String {
     format!(
-        "tracer: no \"{}\"; one of callTracer, prestateTracer, 4byteTracer, flatCallTracer, muxTracer, noopTracer, \
-         erc7562Tracer, keccak256PreimageTracer, or none for the opcode tracer",
+        "tracer: no \"{}\"; one of callTracer, prestateTracer, 4byteTracer, flatCallTracer, \
+         muxTracer, noopTracer, erc7562Tracer, keccak256PreimageTracer, or none for the opcode \
+         tracer",
         name.chars().take(50).collect::<String>()
     )
+}
+
+/// The error for a configuration that its tracer does not accept.
+fn wrong_config(what: impl Display) -> String {
+    format!("tracerConfig: {what}")
 }
 
 /// A duration as Go writes it: `300ms`, `5s`, `2m`.
@@ -124,10 +143,12 @@ pub(crate) struct GoDuration(pub std::time::Duration);
 impl Param for GoDuration {
     fn read(json: &str, _: ParamRules) -> Result<Self, String> {
         let text = params::string(json)?;
+
         let unit = text.trim_start_matches(|letter: char| letter.is_ascii_digit() || letter == '.');
         let number: f64 = text[..text.len() - unit.len()]
             .parse()
             .map_err(|_| wrong_duration(&text))?;
+
         let seconds = match unit {
             "ns" => number * 1e-9,
             "us" | "µs" => number * 1e-6,
@@ -137,6 +158,7 @@ impl Param for GoDuration {
             "h" => number * 3_600.0,
             _ => return Err(wrong_duration(&text)),
         };
+
         std::time::Duration::try_from_secs_f64(seconds)
             .map(Self)
             .map_err(|_| wrong_duration(&text))
@@ -181,16 +203,17 @@ impl TraceOptions {
             Some(TracerName::Preimages) => return Ok(Tracer::Preimages(Box::default())),
             None => return Ok(Tracer::Steps(self.steps)),
         };
-        let wrong = |what: &dyn std::fmt::Display| format!("tracerConfig: {what}");
-        if let Some(tracers) = BuiltIns::new(tracer, &self.config.0).map_err(|what| wrong(&what))? {
+
+        if let Some(tracers) = BuiltIns::new(tracer, &self.config.0).map_err(wrong_config)? {
             return Ok(Tracer::Calls(tracers));
         }
+
         let options = GethDebugTracingOptions {
             tracer: Some(GethDebugTracerType::BuiltInTracer(tracer)),
             tracer_config: self.config.clone(),
             ..Default::default()
         };
-        let inspector = DebugInspector::new(options).map_err(|error| wrong(&error))?;
+        let inspector = DebugInspector::new(options).map_err(wrong_config)?;
         Ok(Tracer::Named(Box::new(inspector)))
     }
 }
@@ -231,65 +254,122 @@ impl<'r> RequestTracer<'r> {
         subject: Subject<'_, '_>,
         out: &mut JsonWriter,
     ) -> Result<(), RpcError> {
-        let (options, budget) = (self.options, self.budget);
-        let (is_over, left) = (|| budget.is_over(), budget.bytes_left(out));
+        let options = self.options;
         match options.tracer().map_err(RpcError::invalid_params)? {
-            Tracer::Steps(options) => {
-                let mut logger = StructLogger::new(options, budget);
-                let mut watch = Watch::new(&mut logger, &is_over, left);
-                let result =
-                    subject.run(&mut watch, |inspected, _| inspected.outcome.result.clone());
-                let stopped = watch.stopped();
-                logger.check(budget)?;
-                budget.check(stopped)?;
-                logger.finish(&result?, budget, out)
-            }
+            Tracer::Steps(options) => self.trace_steps(options, subject, out),
+            Tracer::Calls(tracers) => self.trace_calls(&tracers, place, subject, out),
+            Tracer::Named(inspector) => self.trace_named(*inspector, place, subject, out),
+            Tracer::Preimages(tracer) => self.trace_preimages(*tracer, subject, out),
             Tracer::JavaScript(script) => self.scripts.trace(script, place, subject, out),
-            Tracer::Preimages(mut tracer) => {
-                let mut watch = Watch::new(&mut *tracer, &is_over, left);
-                let ran = subject.run(&mut watch, |_, _| ());
-                budget.check(watch.stopped())?;
-                ran?;
-                tracer.finish(out);
-                budget.check_size(out)
-            }
-            Tracer::Calls(tracers) => {
-                let mut recorder = tracers.recorder();
-                let mut watch =
-                    Watch::new(&mut recorder, &is_over, left).top_only(tracers.is_top_only());
-                let written = subject.run(&mut watch, |seen, watch| {
-                    // An incomplete record is not rendered.
-                    budget.check(watch.stopped())?;
-                    tracers.write(watch.inner(), &place, seen, budget, out)
-                });
-                budget.check(watch.stopped())?;
-                written?
-            }
-            Tracer::Named(mut inspector) => {
-                let mut watch = Watch::new(&mut *inspector, &is_over, left);
-                let seen = subject.run(&mut watch, |inspected, watch| {
-                    // An incomplete record is not rendered.
-                    budget.check(watch.stopped())?;
-                    let context = TransactionContext {
-                        block_hash: place.block,
-                        tx_hash: place.transaction,
-                        tx_index: place.index,
-                    };
-                    let Inspected {
-                        tx,
-                        block,
-                        outcome,
-                        before,
-                    } = inspected;
-                    let result =
-                        watch
-                            .inner()
-                            .get_result(Some(context), tx, block, outcome, before);
-                    result.map_err(|error| RpcError::server(error.to_string()))
-                });
-                budget.check(watch.stopped())?;
-                budget.write_nested(seen??, out)
-            }
         }
     }
+
+    fn trace_steps(
+        &self,
+        options: StructLogOptions,
+        subject: Subject<'_, '_>,
+        out: &mut JsonWriter,
+    ) -> Result<(), RpcError> {
+        let budget = self.budget;
+        let is_over = || budget.is_over();
+        let mut logger = StructLogger::new(options, budget);
+
+        let mut watch = Watch::new(&mut logger, &is_over, budget.bytes_left(out));
+        let result = subject.run(&mut watch, |inspected, _| inspected.outcome.result.clone());
+        let stopped = watch.stopped();
+
+        // The lines first: where there is no memory for them, the watch reports a size only.
+        logger.check(budget)?;
+        budget.check(stopped)?;
+        logger.finish(&result?, budget, out)
+    }
+
+    fn trace_calls(
+        &self,
+        tracers: &BuiltIns,
+        place: TracePosition,
+        subject: Subject<'_, '_>,
+        out: &mut JsonWriter,
+    ) -> Result<(), RpcError> {
+        let budget = self.budget;
+        let is_over = || budget.is_over();
+        let mut recorder = tracers.recorder();
+        let mut watch = Watch::new(&mut recorder, &is_over, budget.bytes_left(out))
+            .top_only(tracers.is_top_only());
+
+        let written = subject.run(&mut watch, |seen, watch| {
+            // An incomplete record is not rendered.
+            budget.check(watch.stopped())?;
+            tracers.write(watch.inner(), &place, seen, budget, out)
+        });
+
+        // An execution that was stopped has failed, but the limit is the reason.
+        budget.check(watch.stopped())?;
+        written?
+    }
+
+    fn trace_named(
+        &self,
+        mut inspector: DebugInspector,
+        place: TracePosition,
+        subject: Subject<'_, '_>,
+        out: &mut JsonWriter,
+    ) -> Result<(), RpcError> {
+        let budget = self.budget;
+        let is_over = || budget.is_over();
+        let mut watch = Watch::new(&mut inspector, &is_over, budget.bytes_left(out));
+
+        let seen = subject.run(&mut watch, |inspected, watch| {
+            // An incomplete record is not rendered.
+            budget.check(watch.stopped())?;
+            result_of(watch.inner(), &place, inspected)
+        });
+
+        // An execution that was stopped has failed, but the limit is the reason.
+        budget.check(watch.stopped())?;
+        budget.write_nested(seen??, out)
+    }
+
+    fn trace_preimages(
+        &self,
+        mut tracer: PreimageTracer,
+        subject: Subject<'_, '_>,
+        out: &mut JsonWriter,
+    ) -> Result<(), RpcError> {
+        let budget = self.budget;
+        let is_over = || budget.is_over();
+
+        let mut watch = Watch::new(&mut tracer, &is_over, budget.bytes_left(out));
+        let ran = subject.run(&mut watch, |_, _| ());
+
+        // An execution that was stopped has failed, but the limit is the reason.
+        budget.check(watch.stopped())?;
+        ran?;
+
+        tracer.finish(out);
+        budget.check_size(out)
+    }
+}
+
+/// The result of an inspector that has seen a transaction.
+fn result_of(
+    inspector: &mut DebugInspector,
+    place: &TracePosition,
+    inspected: &mut Inspected<'_>,
+) -> Result<GethTrace, RpcError> {
+    let context = TransactionContext {
+        block_hash: place.block,
+        tx_hash: place.transaction,
+        tx_index: place.index,
+    };
+    let Inspected {
+        tx,
+        block,
+        outcome,
+        before,
+    } = inspected;
+
+    inspector
+        .get_result(Some(context), tx, block, outcome, before)
+        .map_err(|error| RpcError::server(error.to_string()))
 }

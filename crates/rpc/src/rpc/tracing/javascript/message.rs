@@ -77,12 +77,14 @@ pub(super) fn read_bytes(from: &mut impl Read, max: usize) -> io::Result<Vec<u8>
     let mut length = [0; 4];
     from.read_exact(&mut length)?;
     let length = u32::from_le_bytes(length) as usize;
+
     if length > max {
         return Err(io::Error::new(
             io::ErrorKind::InvalidData,
             format!("a message of {length} bytes"),
         ));
     }
+
     let mut bytes = Vec::new();
     from.take(length as u64).read_to_end(&mut bytes)?;
     if bytes.len() == length {

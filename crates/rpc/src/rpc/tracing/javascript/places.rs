@@ -20,12 +20,14 @@ impl Place {
     pub(super) fn take(is_over: impl Fn() -> bool) -> Option<Self> {
         let places = parallel::processors().max(2);
         let mut taken = TAKEN.lock();
+
         while *taken >= places {
             if is_over() {
                 return None;
             }
             RETURNED.wait_for(&mut taken, TICK);
         }
+
         *taken += 1;
         Some(Self(()))
     }

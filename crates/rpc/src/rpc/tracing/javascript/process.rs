@@ -76,29 +76,20 @@ impl TracerProcess {
         let Some(place) = Place::take(|| budget.is_over()) else {
             return Err(budget.timeout());
         };
-        let mut command = Command::new(program);
-        command.arg(COMMAND).arg(memory.to_string());
-        command
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
-        command.env_clear();
-        // By default the allocator reserves more than the limit at the start, and waits for memory
-        // that is short.
-        command.envs(
-            ["ARENA_RESERVE", "ARENA_EAGER_COMMIT", "RETRY_ON_OOM"]
-                .map(|name| (format!("MIMALLOC_{name}"), "0")),
-        );
+
+        let mut command = command(program, memory);
         let starting = STARTING.lock();
         let started = command.spawn();
         drop(starting);
         let mut child = started.map_err(|error| {
             RpcError::internal(format!("cannot start {}: {error}", program.display()))
         })?;
+
         let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let (Some(input), Some(output), Some(errors)) = pipes else {
             return Err(RpcError::internal("the tracer's process has no pipes"));
         };
+
         Ok(Self {
             child,
             input,
@@ -116,7 +107,9 @@ impl TracerProcess {
         budget: &Budget,
     ) -> Result<(u64, Box<RawValue>), Failure> {
         let mut unread = None;
-        match (self.exchange(task, state, budget, &mut unread), unread) {
+        let traced = self.exchange(task, state, budget, &mut unread);
+
+        match (traced, unread) {
             (Err(Failure::Time), _) => Err(Failure::Time),
             // What follows from state that could not be read is not the script's doing.
             (_, Some(error)) => Err(Failure::Read(error)),
@@ -125,6 +118,8 @@ impl TracerProcess {
         }
     }
 
+    /// Sends the task, and answers requests for state until it is done. State that cannot be read
+    /// ends up in `unread`.
     fn exchange(
         &mut self,
         task: Task,
@@ -139,8 +134,10 @@ impl TracerProcess {
             budget,
         };
         let mut next = FromNode::Task(Box::new(task));
+
         loop {
             message::write(&next, pipes)?;
+
             let read = match message::parse(&message::read_bytes(pipes, MAX_MESSAGE)?)? {
                 FromTracer::Account(address) => {
                     state.detached_account(address).map(FromNode::Account)
@@ -155,15 +152,10 @@ impl TracerProcess {
                 FromTracer::Done(Outcome::Script(message)) => return Err(Failure::Script(message)),
                 FromTracer::Done(Outcome::TooLarge) => return Err(Failure::TooLarge),
                 FromTracer::Done(Outcome::Traced { gas_used }) => {
-                    let result = String::from_utf8(message::read_bytes(pipes, max_bytes)?);
-                    let result = result
-                        .ok()
-                        .and_then(|text| RawValue::from_string(text).ok());
-                    let result = result
-                        .ok_or_else(|| Failure::Script("the result is not JSON".to_owned()))?;
-                    return Ok((gas_used, result));
+                    return Ok((gas_used, read_result(pipes, max_bytes)?));
                 }
             };
+
             next =
                 read.unwrap_or_else(|error| FromNode::Unavailable(unread.insert(error).0.clone()));
         }
@@ -173,6 +165,7 @@ impl TracerProcess {
     fn cause(&mut self, what: String) -> Failure {
         let _ = self.child.kill();
         let status = self.child.wait();
+
         let mut report = Vec::new();
         // The other end is closed, so that this does not wait.
         let _ = self
@@ -181,17 +174,51 @@ impl TracerProcess {
             .take(MAX_REPORT)
             .read_to_end(&mut report);
         let report = String::from_utf8_lossy(&report);
+
+        // The words of Rust's runtime as it aborts.
+        if report.contains("memory allocation of") {
+            return Failure::Memory;
+        }
+        if report.contains("overflowed its stack") {
+            return Failure::Script("functions call each other too deeply".to_owned());
+        }
+
         let first = report.lines().map(str::trim).find(|line| !line.is_empty());
         match (first, status) {
-            _ if report.contains("memory allocation of") => Failure::Memory,
-            _ if report.contains("overflowed its stack") => {
-                Failure::Script("functions call each other too deeply".to_owned())
-            }
             (Some(line), _) => Failure::Process(line.to_owned()),
             (None, Ok(status)) => Failure::Process(format!("{what} ({status})")),
             (None, Err(_)) => Failure::Process(what),
         }
     }
+}
+
+/// The command that starts a process that may use `memory` bytes.
+fn command(program: &Path, memory: usize) -> Command {
+    let mut command = Command::new(program);
+    command
+        .arg(COMMAND)
+        .arg(memory.to_string())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+
+    command.env_clear();
+    // By default the allocator reserves more than the limit at the start, and waits for memory
+    // that is short.
+    command.envs(
+        ["ARENA_RESERVE", "ARENA_EAGER_COMMIT", "RETRY_ON_OOM"]
+            .map(|name| (format!("MIMALLOC_{name}"), "0")),
+    );
+    command
+}
+
+/// Reads the script's result, which follows the outcome as a message of its own.
+fn read_result(pipes: &mut Pipes<'_>, max_bytes: usize) -> Result<Box<RawValue>, Failure> {
+    let bytes = message::read_bytes(pipes, max_bytes)?;
+    String::from_utf8(bytes)
+        .ok()
+        .and_then(|text| RawValue::from_string(text).ok())
+        .ok_or_else(|| Failure::Script("the result is not JSON".to_owned()))
 }
 
 impl Drop for TracerProcess {
@@ -224,6 +251,7 @@ impl Pipes<'_> {
             if self.budget.is_over() {
                 return Err(io::ErrorKind::TimedOut.into());
             }
+
             match poll(&mut [PollFd::new(&pipe, until)], Some(&TICK)) {
                 Ok(0) | Err(rustix::io::Errno::INTR) => {}
                 Ok(_) => return Ok(()),

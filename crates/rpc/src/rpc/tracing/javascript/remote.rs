@@ -53,8 +53,8 @@ impl Node {
         written.unwrap_or_else(|_| exit(1));
     }
 
-    fn ask(&self, question: &FromTracer) -> Result<FromNode, ReadError> {
-        self.send(question, None);
+    fn request(&self, request: &FromTracer) -> Result<FromNode, ReadError> {
+        self.send(request, None);
         match self.receive() {
             FromNode::Unavailable(why) => Err(ReadError(why)),
             answer => Ok(answer),
@@ -68,14 +68,14 @@ fn unexpected() -> ReadError {
 
 impl ReadState for Node {
     fn account(&self, address: &Address, _: &B256) -> Result<Option<Account>, ReadError> {
-        let FromNode::Account(account) = self.ask(&FromTracer::Account(*address))? else {
+        let FromNode::Account(account) = self.request(&FromTracer::Account(*address))? else {
             return Err(unexpected());
         };
         Ok(account.map(|account| account.attach(*address)))
     }
 
     fn slot(&self, account: &Account, index: U256) -> Result<U256, ReadError> {
-        let FromNode::Slot(value) = self.ask(&FromTracer::Slot(account.address, index))? else {
+        let FromNode::Slot(value) = self.request(&FromTracer::Slot(account.address, index))? else {
             return Err(unexpected());
         };
         Ok(value)
@@ -84,7 +84,7 @@ impl ReadState for Node {
 
 impl BlockHashes for Node {
     fn block_hash(&self, number: u64) -> Result<Option<B256>, ReadError> {
-        let FromNode::BlockHash(hash) = self.ask(&FromTracer::BlockHash(number))? else {
+        let FromNode::BlockHash(hash) = self.request(&FromTracer::BlockHash(number))? else {
             return Err(unexpected());
         };
         Ok(Some(hash))

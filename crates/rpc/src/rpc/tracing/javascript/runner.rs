@@ -71,20 +71,7 @@ impl<'r> ScriptRunner<'r> {
         out: &mut JsonWriter,
     ) -> Result<(), RpcError> {
         let budget = self.budget;
-        let process = match &mut self.process {
-            Some(process) => process,
-            none => {
-                let program = self.config.tracer_program.as_deref();
-                let program = program.ok_or_else(|| {
-                    RpcError::server("JavaScript tracers run in the tetrad program only")
-                })?;
-                none.insert(TracerProcess::start(
-                    program,
-                    self.config.max_tracer_memory,
-                    budget,
-                )?)
-            }
-        };
+        let process = self.process()?;
         let traced = subject.detached(|execution, state| {
             let task = Task {
                 script: script.code.to_string(),
@@ -97,21 +84,17 @@ impl<'r> ScriptRunner<'r> {
             };
             process.trace(task, state, budget)
         })?;
+
         let traced = match traced {
             Ok(traced) => Some(traced),
             Err(Failure::Rejected) => None,
             Err(failure) => return Err(self.error(failure)),
         };
+
         // The block goes on after the transaction, which is executed here as well. A refusal is
         // reported as for other tracers.
-        let is_over = || budget.is_over();
-        let mut nothing = NoOpInspector;
-        let mut watch = Watch::new(&mut nothing, &is_over, budget.max_bytes());
-        let ran = subject.run(&mut watch, |inspected, _| {
-            inspected.outcome.result.tx_gas_used()
-        });
-        budget.check(watch.stopped())?;
-        let gas_used = ran?;
+        let gas_used = self.execute(subject)?;
+
         match traced {
             Some((traced, result)) if traced == gas_used => {
                 out.extend_from_slice(result.get().as_bytes());
@@ -124,6 +107,36 @@ impl<'r> ScriptRunner<'r> {
                 "the tracer could not execute the transaction",
             )),
         }
+    }
+
+    /// The process of this request, which is started if there is none yet.
+    fn process(&mut self) -> Result<&mut TracerProcess, RpcError> {
+        match &mut self.process {
+            Some(process) => Ok(process),
+            none => {
+                let program = self.config.tracer_program.as_deref().ok_or_else(|| {
+                    RpcError::server("JavaScript tracers run in the tetrad program only")
+                })?;
+                let process =
+                    TracerProcess::start(program, self.config.max_tracer_memory, self.budget)?;
+                Ok(none.insert(process))
+            }
+        }
+    }
+
+    /// Executes the transaction without the script; returns the gas used.
+    fn execute(&self, subject: Subject<'_, '_>) -> Result<u64, RpcError> {
+        let budget = self.budget;
+        let is_over = || budget.is_over();
+        let mut nothing = NoOpInspector;
+
+        let mut watch = Watch::new(&mut nothing, &is_over, budget.max_bytes());
+        let ran = subject.run(&mut watch, |inspected, _| {
+            inspected.outcome.result.tx_gas_used()
+        });
+
+        budget.check(watch.stopped())?;
+        Ok(ran?)
     }
 
     fn error(&self, failure: Failure) -> RpcError {

@@ -27,12 +27,14 @@ pub(super) fn inspector(
 ) -> Result<JsInspector, String> {
     let created = JsInspector::with_transaction_context(wrapped(script), config.into(), place);
     let mut inspector = created.map_err(|error| message(&error.to_string()))?;
+
     // Time and memory of the process are limited, so loops need no limit.
     let mut limits = RuntimeLimits::default();
     limits.set_loop_iteration_limit(u64::MAX);
     limits.set_recursion_limit(RECURSION);
     limits.set_stack_size_limit(VALUES);
     inspector.set_runtime_limits(limits);
+
     Ok(inspector)
 }
 
@@ -41,6 +43,7 @@ pub(super) fn unwrapped(returned: serde_json::Value) -> Result<String, String> {
     let serde_json::Value::String(mut text) = returned else {
         return Err("the result is not JSON".to_owned());
     };
+
     match text.as_bytes().first() {
         Some(b'=') => {
             text.remove(0);
@@ -56,6 +59,7 @@ pub(super) fn message(text: &str) -> String {
     let text = text
         .split_once("\n    at ")
         .map_or(text, |(message, _)| message);
+
     let end = text.floor_char_boundary(MESSAGE);
     if end < text.len() {
         format!("{}…", &text[..end])

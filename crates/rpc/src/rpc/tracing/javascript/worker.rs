@@ -34,39 +34,47 @@ pub fn run(memory: u64) -> io::Result<()> {
 /// Limits the memory that the process can write to. A process that exceeds it is aborted, without a
 /// core file.
 fn limit(memory: u64) -> io::Result<()> {
-    let most = |amount| Rlimit {
-        current: Some(amount),
-        maximum: Some(amount),
-    };
-    setrlimit(Resource::Core, most(0))?;
-    setrlimit(Resource::Data, most(memory.saturating_add(STACK as u64)))?;
+    setrlimit(Resource::Core, at_most(0))?;
+    setrlimit(Resource::Data, at_most(memory.saturating_add(STACK as u64)))?;
     Ok(())
 }
 
+fn at_most(amount: u64) -> Rlimit {
+    Rlimit {
+        current: Some(amount),
+        maximum: Some(amount),
+    }
+}
+
 fn start() -> io::Result<thread::JoinHandle<()>> {
-    // A task arrives only after the last one is done, and an answer only after its question.
+    // A task arrives only after the last one is done, and an answer only after its request.
     let (sender, messages) = sync_channel(1);
     thread::Builder::new()
         .name("node".to_owned())
         .spawn(move || forward(&sender))?;
+
     let node = Node::new(messages);
     thread::Builder::new()
         .name("tracer".to_owned())
         .stack_size(STACK)
-        .spawn(move || {
-            loop {
-                let FromNode::Task(task) = node.receive() else {
-                    exit(1)
-                };
-                match trace(*task, &node) {
-                    Ok((gas_used, result)) => node.send(
-                        &FromTracer::Done(Outcome::Traced { gas_used }),
-                        Some(&result),
-                    ),
-                    Err(outcome) => node.send(&FromTracer::Done(outcome), None),
-                }
-            }
-        })
+        .spawn(move || run_tasks(&node))
+}
+
+/// Runs one task after the other. Anything else that the node sends ends the process.
+fn run_tasks(node: &Node) {
+    loop {
+        let FromNode::Task(task) = node.receive() else {
+            exit(1)
+        };
+
+        match trace(*task, node) {
+            Ok((gas_used, result)) => node.send(
+                &FromTracer::Done(Outcome::Traced { gas_used }),
+                Some(&result),
+            ),
+            Err(outcome) => node.send(&FromTracer::Done(outcome), None),
+        }
+    }
 }
 
 /// Passes messages on. The end of the input ends the process, whatever the script does.
@@ -88,8 +96,9 @@ fn trace(task: Task, node: &Node) -> Result<(u64, String), Outcome> {
         tx_hash: task.transaction,
         tx_index: task.index,
     };
-    let mut tracer =
-        WithWrites::new(inspector(&task.script, task.config, place).map_err(Outcome::Script)?);
+    let inspector = inspector(&task.script, task.config, place).map_err(Outcome::Script)?;
+    let mut tracer = WithWrites::new(inspector);
+
     let mut inspected = task
         .execution
         .run(node, node, &mut tracer)
@@ -98,14 +107,17 @@ fn trace(task: Task, node: &Node) -> Result<(u64, String), Outcome> {
         .finish(&mut inspected)
         .map_err(|_| Outcome::Rejected)?;
     let gas_used = inspected.outcome.result.tx_gas_used();
-    let returned = inspector.json_result(
-        inspected.outcome,
-        &inspected.tx,
-        &inspected.block,
-        &inspected.before,
-    );
-    let returned = returned.map_err(|error| Outcome::Script(shortened(&error.to_string())))?;
+
+    let returned = inspector
+        .json_result(
+            inspected.outcome,
+            &inspected.tx,
+            &inspected.block,
+            &inspected.before,
+        )
+        .map_err(|error| Outcome::Script(shortened(&error.to_string())))?;
     let result = unwrapped(returned).map_err(Outcome::Script)?;
+
     if result.len() > task.max_bytes {
         Err(Outcome::TooLarge)
     } else {
