@@ -45,6 +45,7 @@ impl GraphQueries {
                 })
             });
         let Some(request) = request else { return 0 };
+
         compare_measurements(&request.query);
 
         let step = run(
@@ -56,6 +57,7 @@ impl GraphQueries {
         let QueryStep::Answered(answered) = step.expect("a query is answered at once") else {
             return 0;
         };
+
         let response: Value =
             serde_json::from_slice(&answered.json).expect("every response is JSON");
         let errors = response["errors"].as_array().map_or(0, Vec::len);
@@ -66,6 +68,7 @@ impl GraphQueries {
             "{} bytes",
             answered.json.len()
         );
+
         usize::from(errors == 0)
     }
 }
@@ -81,12 +84,14 @@ fn compare_measurements(query: &str) {
     if limits::check_selections(&document).is_err() {
         return;
     }
+
     for (_, operation) in document.operations.iter() {
         let mut walk = Walk {
             document: &document,
             visited: 0,
         };
         let depth = walk.depth(&operation.node.selection_set.node, 0);
+
         assert!(depth <= 20, "a query of depth {depth} was accepted");
         assert!(
             walk.visited <= 5_000,
@@ -105,12 +110,14 @@ impl<'d> Walk<'d> {
     fn depth(&mut self, set: &'d SelectionSet, above: usize) -> usize {
         let fragments: &'d HashMap<Name, Positioned<FragmentDefinition>> = &self.document.fragments;
         let mut deepest = above;
+
         for item in &set.items {
             self.visited += 1;
             assert!(
                 self.visited < MAX_VISITED,
                 "a query without end was accepted"
             );
+
             let depth = match &item.node {
                 Selection::Field(field) => self.depth(&field.node.selection_set.node, above + 1),
                 Selection::InlineFragment(inline) => {
@@ -125,6 +132,7 @@ impl<'d> Walk<'d> {
             };
             deepest = deepest.max(depth);
         }
+
         deepest
     }
 }

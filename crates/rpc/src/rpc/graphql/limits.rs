@@ -42,16 +42,21 @@ const NAME_BYTES: usize = 32;
 /// Checks the number of tokens, and the depth of brackets outside of texts and comments. Returns
 /// the memory in bytes of the document besides its text; 0 if it is short.
 pub(super) fn check_tokens(query: &str) -> Result<usize, String> {
-    let (mut depth, mut tokens, mut rest) = (0_usize, 0_usize, query.as_bytes());
+    let mut depth = 0_usize;
+    let mut tokens = 0_usize;
     let mut was_word = false;
+
+    let mut rest = query.as_bytes();
     while let Some((first, after)) = rest.split_first() {
         rest = after;
+
         let is_word = first.is_ascii_alphanumeric() || *first == b'_';
         let continues_word = is_word && was_word;
         if !first.is_ascii_whitespace() && !continues_word {
             tokens += 1;
         }
         was_word = is_word;
+
         match first {
             b'{' | b'[' | b'(' => depth += 1,
             b'}' | b']' | b')' => depth = depth.saturating_sub(1),
@@ -64,7 +69,8 @@ pub(super) fn check_tokens(query: &str) -> Result<usize, String> {
             b'"' => rest = after_text(after),
             _ => {}
         }
-        // The parser calls itself at each.
+
+        // The parser calls itself at each bracket.
         if depth > MAX_NESTING {
             return Err(format!(
                 "the query has more than {MAX_NESTING} nested brackets"
@@ -74,6 +80,7 @@ pub(super) fn check_tokens(query: &str) -> Result<usize, String> {
             return Err(format!("the query has more than {MAX_TOKENS} tokens"));
         }
     }
+
     Ok(if tokens > FEW_TOKENS {
         tokens * TOKEN_BYTES
     } else {
@@ -95,6 +102,7 @@ fn after_text(rest: &[u8]) -> &[u8] {
         // Either not closed, or an empty text.
         return block;
     }
+
     let mut at = 0;
     while at < rest.len() {
         match rest[at] {
@@ -151,6 +159,8 @@ impl<'d> Measure<'d> {
             };
             one.selections = one.selections.saturating_add(1);
             whole.add(one);
+
+            // At each selection, so that a query that is too large is not measured to its end.
             if whole.depth > MAX_DEPTH {
                 return Err(format!(
                     "the query has depth {}, which exceeds the maximum of {MAX_DEPTH}",
@@ -172,10 +182,12 @@ impl<'d> Measure<'d> {
             Some(None) => return Err(format!("the fragment {name} contains itself")),
             None => {}
         }
+
         // An unknown fragment is reported by the validation.
         let Some(fragment) = self.fragments.get(name) else {
             return Ok(QuerySize::default());
         };
+
         self.known.insert(name, None);
         let extent = self.set(&fragment.node.selection_set.node)?;
         self.known.insert(name, Some(extent));
@@ -188,25 +200,28 @@ pub(super) fn check_selections(document: &ExecutableDocument) -> Result<(), Stri
     if document.fragments.len() > MAX_FRAGMENTS {
         return Err(format!("the query has more than {MAX_FRAGMENTS} fragments"));
     }
+
     let mut measure = Measure {
         fragments: &document.fragments,
         known: HashMap::new(),
     };
+
     // Unused fragments are validated as well.
     let names: Vec<&Name> = document.fragments.keys().collect();
     for name in names {
         measure.fragment(name)?;
     }
+
     let mut whole = QuerySize::default();
     for (_, operation) in document.operations.iter() {
         whole.add(measure.set(&operation.node.selection_set.node)?);
     }
-    match whole.selections > MAX_SELECTIONS {
-        true => Err(format!(
+    if whole.selections > MAX_SELECTIONS {
+        return Err(format!(
             "the query has more than {MAX_SELECTIONS} selections"
-        )),
-        false => Ok(()),
+        ));
     }
+    Ok(())
 }
 
 /// The time and memory that one query may take.
@@ -252,6 +267,14 @@ pub(super) fn shortened(mut error: ServerError) -> ServerError {
     error
 }
 
+/// A part of the path of an error. No field has a name of digits.
+fn path_segment(name: &str) -> PathSegment {
+    match name.parse() {
+        Ok(index) => PathSegment::Index(index),
+        Err(_) => PathSegment::Field(name.to_owned()),
+    }
+}
+
 impl QueryLimits {
     pub(super) fn new(
         is_over: Box<dyn Fn() -> bool + Send + Sync>,
@@ -287,10 +310,11 @@ impl QueryLimits {
         &self,
         outcome: ServerResult<Option<Value>>,
         path: QueryPathNode<'_>,
-        required: bool,
+        is_required: bool,
     ) -> Option<Value> {
         let mut failures = self.failures.lock();
         let is_full = failures.errors.len() >= MAX_ERRORS;
+
         let error = match outcome {
             Ok(value) if failures.nulls.is_empty() => return value,
             // Nothing can change the response any more.
@@ -299,20 +323,18 @@ impl QueryLimits {
             Ok(_) => None,
             Err(error) => Some(error),
         };
+
         let mut names = path.to_string_vec();
         if let Some(error) = error
             && !is_full
         {
             let mut error = shortened(error);
-            // No field has a name of digits.
-            let segment = |name: &String| match name.parse() {
-                Ok(index) => PathSegment::Index(index),
-                Err(_) => PathSegment::Field(name.clone()),
-            };
-            error.path = names.iter().map(segment).collect();
+            error.path = names.iter().map(|name| path_segment(name)).collect();
             failures.errors.push(error);
         }
-        if required {
+
+        // A failed field that must not be null makes null of what contains it.
+        if is_required {
             names.pop();
             // Paths count as the response does.
             match self.take(names.iter().map(|name| NAME_BYTES + name.len()).sum()) {
@@ -320,9 +342,11 @@ impl QueryLimits {
                 Err(_) => failures.void(),
             }
         }
+
         if self.is_exhausted.load(Ordering::Relaxed) {
             failures.void();
         }
+
         Some(Value::Null)
     }
 
@@ -356,6 +380,7 @@ impl QueryLimits {
         } else {
             "response too large for the memory that is left; try again".to_owned()
         };
+
         self.is_exhausted.store(true, Ordering::Relaxed);
         Err(refused)
     }
@@ -387,12 +412,15 @@ impl Extension for Limited {
         let limits = context
             .data::<Arc<QueryLimits>>()
             .map_err(|error| error.into_server_error(position))?;
-        let (path, required) = (*info.path_node, info.return_type.ends_with('!'));
+        let path = *info.path_node;
+        let is_required = info.return_type.ends_with('!');
         let name = info.alias.unwrap_or(info.name).len();
         let refused = |what: String| ServerError::new(what, Some(position));
+
         if limits.is_exhausted.load(Ordering::Relaxed) {
             return Ok(Some(Value::Null));
         }
+
         let outcome = match limits.check() {
             Ok(()) => next.run(context, info).await,
             Err(what) => Err(refused(what.to_owned())),
@@ -403,7 +431,8 @@ impl Extension for Limited {
                 .map(|()| value)
                 .map_err(refused)
         });
-        Ok(limits.settle(outcome, path, required))
+
+        Ok(limits.settle(outcome, path, is_required))
     }
 }
 
@@ -441,11 +470,13 @@ mod tests {
             "1,".repeat(MAX_TOKENS)
         );
         assert!(check_tokens(&list).unwrap_err().contains("tokens"));
+
         let data = format!(
             "mutation {{ sendRawTransaction(data: \"0x{}\") }}",
             "00".repeat(1 << 17)
         );
         assert_eq!(measured(&data), Ok(()));
+
         assert_eq!(
             measured(&format!("{{ {}: chainID }}", "a".repeat(MAX_NAME))),
             Ok(())
@@ -472,12 +503,14 @@ mod tests {
             };
             limits.settle(Err(ServerError::new("failed", None)), path, true);
         }
+
         assert!(
             limits.is_exhausted.load(Ordering::Relaxed),
             "paths of failed fields count"
         );
         let (errors, is_void) = limits.take_failures();
         assert!(is_void && errors.len() == MAX_ERRORS);
+
         let long = shortened(ServerError::new("ä".repeat(5_000), None));
         assert_eq!(long.message.chars().count(), MAX_MESSAGE + 1);
     }
@@ -493,6 +526,7 @@ mod tests {
             );
         }
         query += "fragment f30 on Query { chainID }";
+
         assert!(
             measured(&query)
                 .unwrap_err()

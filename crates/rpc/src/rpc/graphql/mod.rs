@@ -98,20 +98,36 @@ fn schema() -> NodeSchema {
 /// The OpenAPI description of the route.
 pub fn graphql_operation() -> Operation {
     let plain = "text/plain; charset=utf-8";
-    Operation::new("GraphQL", "A query or a mutation of GraphQL (EIP-1767), with geth's schema.")
-        .body::<GraphRequest>()
-        .returns::<GraphResponseBody>()
-        .answers::<GraphResponseBody>(StatusCode::BAD_REQUEST, "The query or the body has errors.")
-        .answers_in::<String>(plain, StatusCode::REQUEST_TIMEOUT, "The body took too long.")
-        .answers_in::<String>(plain, StatusCode::PAYLOAD_TOO_LARGE, "The body is too long.")
-        .answers_in::<String>(plain, StatusCode::UNSUPPORTED_MEDIA_TYPE, "The body is not JSON, or is compressed.")
-        .answers_in::<String>(
-            plain,
-            StatusCode::SERVICE_UNAVAILABLE,
-            "The memory for long requests is in use by other clients; `Retry-After` says when to try again.",
-        )
-        .at("post", "/graphql")
-        .named("queryGraphql")
+    Operation::new(
+        "GraphQL",
+        "A query or a mutation of GraphQL (EIP-1767), with geth's schema.",
+    )
+    .body::<GraphRequest>()
+    .returns::<GraphResponseBody>()
+    .answers::<GraphResponseBody>(StatusCode::BAD_REQUEST, "The query or the body has errors.")
+    .answers_in::<String>(
+        plain,
+        StatusCode::REQUEST_TIMEOUT,
+        "The body took too long.",
+    )
+    .answers_in::<String>(
+        plain,
+        StatusCode::PAYLOAD_TOO_LARGE,
+        "The body is too long.",
+    )
+    .answers_in::<String>(
+        plain,
+        StatusCode::UNSUPPORTED_MEDIA_TYPE,
+        "The body is not JSON, or is compressed.",
+    )
+    .answers_in::<String>(
+        plain,
+        StatusCode::SERVICE_UNAVAILABLE,
+        "The memory for long requests is in use by other clients; `Retry-After` says when to \
+             try again.",
+    )
+    .at("post", "/graphql")
+    .named("queryGraphql")
 }
 
 async fn serve(State((rpc, schema)): State<(Rpc, NodeSchema)>, request: HttpRequest) -> Response {
@@ -130,11 +146,13 @@ async fn serve(State((rpc, schema)): State<(Rpc, NodeSchema)>, request: HttpRequ
         )
             .into_response();
     }
+
     let context = rpc.context.clone();
     let (body, _held) = match receive(request, context.config.max_body).await {
         Ok(received) => received,
         Err(error) => return error.into_response(),
     };
+
     match answer(context, schema, body).await {
         Ok(rendered) => reply(rendered),
         Err(error) => (
@@ -179,6 +197,7 @@ impl ParsedMemory {
         if self.budget.try_grow(&mut self.held, self.bytes) {
             return Ok(());
         }
+
         Err(ServerError::new(
             "the query is too large for the memory that is left; try again",
             None,
@@ -196,19 +215,13 @@ async fn answer(
         long: true,
         remote: context.fork().is_some(),
     };
-    let own = (context.clone(), schema.clone());
-    let run = move || {
-        let (context, schema) = own;
-        let mut memory = ParsedMemory::new(&context);
-        match parse(&body, &mut memory) {
-            Ok(request) => run(context, &schema, request, memory),
-            Err(error) => {
-                let refused = QueryResponse::from_errors(vec![error]);
-                Ok(QueryStep::Answered(rendered(refused, &limits(&context))))
-            }
-        }
+    let run_query = {
+        let context = context.clone();
+        let schema = schema.clone();
+        move || parse_and_run(context, &schema, &body)
     };
-    match context.execution.apart(caller, run).await? {
+
+    match context.execution.apart(caller, run_query).await? {
         QueryStep::Answered(answered) => Ok(answered),
         QueryStep::Mutation(request, _memory) => {
             let limits = limits(&context);
@@ -218,12 +231,34 @@ async fn answer(
     }
 }
 
+/// Parses and checks a body, and executes it unless it is a mutation.
+fn parse_and_run(
+    context: Arc<Context>,
+    schema: &NodeSchema,
+    body: &[u8],
+) -> Result<QueryStep, RpcError> {
+    let mut memory = ParsedMemory::new(&context);
+    match parse(body, &mut memory) {
+        Ok(request) => run(context, schema, request, memory),
+        Err(error) => Ok(refusal(error, &limits(&context))),
+    }
+}
+
 /// Parses a body.
 fn parse(body: &[u8], memory: &mut ParsedMemory) -> Result<GraphRequest, ServerError> {
-    let refused = |what: String| ServerError::new(what, None);
-    check_json(body).map_err(|error| refused(error.to_string()))?;
+    check_json(body).map_err(refused)?;
+    // Before it is parsed: values take much more memory than their text.
     memory.take(json_memory(body))?;
-    serde_json::from_slice(body).map_err(|error| refused(error.to_string()))
+    serde_json::from_slice(body).map_err(refused)
+}
+
+fn refused(what: impl ToString) -> ServerError {
+    ServerError::new(what.to_string(), None)
+}
+
+/// The response to a request that is not executed.
+fn refusal(error: ServerError, limits: &QueryLimits) -> QueryStep {
+    QueryStep::Answered(rendered(QueryResponse::from_errors(vec![error]), limits))
 }
 
 /// Checks a request, and executes it unless it is a mutation.
@@ -236,17 +271,13 @@ fn run(
     let limits = limits(&context);
     let (request, ty) = match check(request, &mut memory) {
         Ok(checked) => checked,
-        Err(error) => {
-            return Ok(QueryStep::Answered(rendered(
-                QueryResponse::from_errors(vec![error]),
-                &limits,
-            )));
-        }
+        Err(error) => return Ok(refusal(error, &limits)),
     };
     if ty == Some(OperationType::Mutation) {
         return Ok(QueryStep::Mutation(Box::new(request.data(context)), memory));
     }
 
+    // The fields of a query never wait, so that it completes at once.
     let request = request.data(context).data(limits.clone());
     let response = schema
         .execute(request)
@@ -269,12 +300,13 @@ fn check(
     given: GraphRequest,
     memory: &mut ParsedMemory,
 ) -> Result<(Request, Option<OperationType>), ServerError> {
-    let refused = |what: String| ServerError::new(what, None);
     memory.take(limits::check_tokens(&given.query).map_err(refused)?)?;
+
     let mut request = Request::new(given.query);
     if let Some(variables) = given.variables {
         request = request.variables(variables);
     }
+
     let document = request.parsed_query()?;
     limits::check_selections(document).map_err(refused)?;
     let ty = operation_type(document, given.operation_name.as_deref());
@@ -298,12 +330,14 @@ fn operation_type(document: &ExecutableDocument, name: Option<&str>) -> Option<O
 /// Returns the JSON of a response. Errors make it 400, as in geth.
 fn rendered(response: QueryResponse, limits: &QueryLimits) -> RenderedQuery {
     let (failures, is_void) = limits.take_failures();
+
     // A request that is invalid was not executed, and has no data.
     let data = response.errors.is_empty().then_some(if is_void {
         async_graphql::Value::Null
     } else {
         response.data
     });
+
     let errors: Vec<_> = response
         .errors
         .into_iter()
@@ -316,11 +350,13 @@ fn rendered(response: QueryResponse, limits: &QueryLimits) -> RenderedQuery {
     } else {
         StatusCode::BAD_REQUEST
     };
+
     // The types have no content that JSON lacks.
     let mut json = Vec::with_capacity(limits.length());
     if let Err(error) = serde_json::to_writer(&mut json, &GraphResponse { errors, data }) {
         tracing::error!(%error, "an answer of GraphQL cannot be written");
     }
+
     RenderedQuery {
         status,
         json,

@@ -4,9 +4,10 @@
 use std::sync::Arc;
 
 use alloy_consensus::{Header, Transaction as _, TxType, Typed2718};
-use alloy_eips::{eip2718::Encodable2718, eip4895::Withdrawal};
+use alloy_eips::{eip2718::Encodable2718, eip2930::AccessListItem, eip4895::Withdrawal};
 use alloy_primitives::{Address, B256, Bytes, U256};
 use async_graphql::{InputObject, Object, Result, SimpleObject};
+use revm::context_interface::result::ExecutionResult;
 use tetrad_chain::{BlockId, fees};
 use tetrad_evm::{Patience, StateOverrides};
 use tetrad_primitives::block::{Block, Receipt, Status, Transaction};
@@ -65,6 +66,15 @@ pub(super) struct GraphAccessTuple {
     storage_keys: Vec<Bytes32Scalar>,
 }
 
+impl From<AccessListItem> for GraphAccessTuple {
+    fn from(item: AccessListItem) -> Self {
+        Self {
+            address: AddressScalar(item.address),
+            storage_keys: item.storage_keys.into_iter().map(Bytes32Scalar).collect(),
+        }
+    }
+}
+
 /// A withdrawal from the consensus layer (EIP-4895).
 #[derive(SimpleObject)]
 #[graphql(name = "Withdrawal")]
@@ -77,6 +87,17 @@ pub(super) struct GraphWithdrawal {
     address: AddressScalar,
     /// The amount in gwei.
     amount: LongScalar,
+}
+
+impl From<&Withdrawal> for GraphWithdrawal {
+    fn from(withdrawal: &Withdrawal) -> Self {
+        Self {
+            index: withdrawal.index.into(),
+            validator: withdrawal.validator_index.into(),
+            address: AddressScalar(withdrawal.address),
+            amount: withdrawal.amount.into(),
+        }
+    }
 }
 
 /// A call to simulate. All fields are optional.
@@ -139,21 +160,26 @@ fn refused(error: RpcError) -> async_graphql::Error {
 }
 
 fn price(given: Option<BigIntScalar>, name: &str) -> Result<Option<u128>> {
-    let narrow = |number: BigIntScalar| {
-        u128::try_from(number.0).map_err(|_| format!("{name}: more than 128 bits"))
+    let Some(price) = given else {
+        return Ok(None);
     };
-    Ok(given.map(narrow).transpose()?)
+    match u128::try_from(price.0) {
+        Ok(price) => Ok(Some(price)),
+        Err(_) => Err(format!("{name}: more than 128 bits").into()),
+    }
 }
 
 impl CallData {
     fn request(self) -> Result<TransactionRequest> {
         let gas = self
             .gas
-            .map(|gas| gas.unsigned().ok_or("gas: a negative number"));
+            .map(|gas| gas.unsigned().ok_or("gas: a negative number"))
+            .transpose()?;
+
         Ok(TransactionRequest {
             from: self.from.map(|from| from.0),
             to: self.to.map(|to| to.0),
-            gas: gas.transpose()?,
+            gas,
             gas_price: price(self.gas_price, "gasPrice")?,
             max_fee_per_gas: price(self.max_fee_per_gas, "maxFeePerGas")?,
             max_priority_fee_per_gas: price(self.max_priority_fee_per_gas, "maxPriorityFeePerGas")?,
@@ -164,19 +190,27 @@ impl CallData {
     }
 }
 
+fn simulate(
+    context: &Context,
+    block: BlockId,
+    request: TransactionRequest,
+) -> Result<ExecutionResult, RpcError> {
+    let view = context.chain.view(block)?;
+    let call = request.into_call(context.chain.params().chain_id)?;
+
+    let is_over = context.time_limit();
+    let overrides = StateOverrides::new();
+    let calls = view
+        .call_context(&overrides, context.config.gas_cap)
+        .within(Patience::new(&is_over, &refuses_long));
+    Ok(calls.call(&call)?)
+}
+
 /// Simulates a call on the state of a block.
 fn call(context: &Context, block: BlockId, data: CallData) -> Result<Option<GraphCallResult>> {
     let request = data.request()?;
-    let run = || {
-        let view = context.chain.view(block)?;
-        let call = request.into_call(context.chain.params().chain_id)?;
-        let (is_over, overrides) = (context.time_limit(), StateOverrides::new());
-        let calls = view
-            .call_context(&overrides, context.config.gas_cap)
-            .within(Patience::new(&is_over, &refuses_long));
-        Ok(calls.call(&call)?)
-    };
-    let result = run().map_err(refused)?;
+    let result = simulate(context, block, request).map_err(refused)?;
+
     Ok(Some(GraphCallResult {
         status: LongScalar::from(u64::from(result.is_success())),
         gas_used: result.gas().tx_gas_used().into(),
@@ -203,13 +237,15 @@ pub(super) fn logs(
         .into_iter()
         .map(|address| address.0)
         .collect();
-    let topics = topics.unwrap_or_default();
     let topics = topics
+        .unwrap_or_default()
         .into_iter()
         .map(|position| position.into_iter().map(|topic| topic.0).collect())
         .collect();
+
     let filter = LogFilter::new(range, addresses, topics)?;
     let found = filter.find(context, MAX_LOGS).map_err(refused)?;
+
     let log = |(block, transaction, log)| GraphLog {
         context: context.clone(),
         block,
@@ -222,18 +258,17 @@ pub(super) fn logs(
 impl FilterCriteria {
     /// Returns the selected logs.
     pub(super) fn logs(self, context: &Arc<Context>) -> Result<Vec<GraphLog>> {
-        let block = |number: Option<LongScalar>| number.and_then(LongScalar::unsigned);
-        let (from, to) = (block(self.from_block), block(self.to_block));
+        // A negative number stands for the newest block, as no number does.
+        let from = self.from_block.and_then(LongScalar::unsigned);
+        let to = self.to_block.and_then(LongScalar::unsigned);
         if from.zip(to).is_some_and(|(from, to)| from > to) {
             return Err("invalid from and to block combination: from > to".into());
         }
-        let id = |number: Option<u64>| number.map_or(BlockId::Latest, BlockId::Number);
-        logs(
-            context,
-            LogRange::Between(id(from), id(to)),
-            self.addresses,
-            self.topics,
-        )
+
+        let from = from.map_or(BlockId::Latest, BlockId::Number);
+        let to = to.map_or(BlockId::Latest, BlockId::Number);
+        let range = LogRange::Between(from, to);
+        logs(context, range, self.addresses, self.topics)
     }
 }
 
@@ -283,6 +318,7 @@ impl GraphAccount {
             BlockId::Pending => self.context.chain.pool().pending_nonce(self.address),
             _ => None,
         };
+
         match pooled {
             Some(nonce) => Ok(nonce.into()),
             None => self.read(|state| state.nonce(self.address)).map(Into::into),
@@ -304,11 +340,10 @@ impl GraphAccount {
 
 impl GraphBlock {
     pub(super) fn new(context: &Arc<Context>, block: Arc<Block>) -> Self {
-        let (header, hash) = (block.header.clone(), block.hash);
         Self {
             context: context.clone(),
-            header,
-            hash,
+            header: block.header.clone(),
+            hash: block.hash,
             block: Some(block),
         }
     }
@@ -474,7 +509,8 @@ impl GraphBlock {
 
     /// The transaction at an index.
     async fn transaction_at(&self, index: LongScalar) -> Option<GraphTransaction> {
-        let (block, index) = (self.block.as_ref()?, usize::try_from(index.0).ok()?);
+        let block = self.block.as_ref()?;
+        let index = usize::try_from(index.0).ok()?;
         (index < block.transactions.len()).then(|| self.transaction(block, index))
     }
 
@@ -529,21 +565,8 @@ impl GraphBlock {
 
     /// The withdrawals; null before Shanghai.
     async fn withdrawals(&self) -> Option<Vec<GraphWithdrawal>> {
-        let withdrawal = |withdrawal: &Withdrawal| GraphWithdrawal {
-            index: withdrawal.index.into(),
-            validator: withdrawal.validator_index.into(),
-            address: AddressScalar(withdrawal.address),
-            amount: withdrawal.amount.into(),
-        };
-        Some(
-            self.block
-                .as_ref()?
-                .withdrawals
-                .as_ref()?
-                .iter()
-                .map(withdrawal)
-                .collect(),
-        )
+        let withdrawals = self.block.as_ref()?.withdrawals.as_ref()?;
+        Some(withdrawals.iter().map(GraphWithdrawal::from).collect())
     }
 
     /// The blob gas used by all transactions; null before Cancun.
@@ -582,10 +605,12 @@ pub(super) fn transaction(context: &Arc<Context>, hash: B256) -> Option<GraphTra
     let pooled = context.chain.pool().get(hash);
     let head = context.chain.head();
     let place = context.chain.transaction(&head, hash);
+
     let transaction = match &place {
         Some((block, index)) => block.transactions[*index].clone(),
         None => pooled?.transaction.clone(),
     };
+
     Some(GraphTransaction {
         context: context.clone(),
         transaction,
@@ -617,8 +642,11 @@ impl GraphTransaction {
     fn v(&self) -> U256 {
         let tx = &self.transaction.envelope;
         let parity = u8::from(tx.signature().v());
+        if tx.tx_type() != TxType::Legacy {
+            return U256::from(parity);
+        }
+
         match tx.chain_id() {
-            _ if tx.tx_type() != TxType::Legacy => U256::from(parity),
             Some(chain_id) => U256::from(chain_id) * U256::from(2) + U256::from(35 + parity),
             None => U256::from(27 + parity),
         }
@@ -770,17 +798,15 @@ impl GraphTransaction {
     /// The logs; null in no block.
     async fn logs(&self) -> Option<Vec<GraphLog>> {
         let (block, transaction) = self.place.as_ref()?;
+        let count = block.receipts[*transaction].logs.len();
+
         let log = |log| GraphLog {
             context: self.context.clone(),
             block: block.clone(),
             transaction: *transaction,
             log,
         };
-        Some(
-            (0..block.receipts[*transaction].logs.len())
-                .map(log)
-                .collect(),
-        )
+        Some((0..count).map(log).collect())
     }
 
     /// `r` of the signature.
@@ -818,11 +844,7 @@ impl GraphTransaction {
             .access_list()
             .cloned()
             .unwrap_or_default();
-        let tuple = |item: alloy_eips::eip2930::AccessListItem| GraphAccessTuple {
-            address: AddressScalar(item.address),
-            storage_keys: item.storage_keys.into_iter().map(Bytes32Scalar).collect(),
-        };
-        Some(list.0.into_iter().map(tuple).collect())
+        Some(list.0.into_iter().map(GraphAccessTuple::from).collect())
     }
 
     /// The encoding of the transaction (EIP-2718).
@@ -903,6 +925,7 @@ impl GraphPending {
         if self.0.chain.pool().counts().0 > MAX_LOGS {
             return Err(format!("more than {MAX_LOGS} transactions; use txpool_content").into());
         }
+
         let ready = self
             .0
             .chain
@@ -910,12 +933,12 @@ impl GraphPending {
             .content()
             .into_iter()
             .filter(|(_, executable)| *executable);
-        let transaction = |(pooled, _): (Arc<tetrad_chain::Pooled>, bool)| GraphTransaction {
+        let transactions = ready.map(|(pooled, _)| GraphTransaction {
             context: self.0.clone(),
             transaction: pooled.transaction.clone(),
             place: None,
-        };
-        Ok(Some(ready.map(transaction).collect()))
+        });
+        Ok(Some(transactions.collect()))
     }
 
     /// An account after the next block.

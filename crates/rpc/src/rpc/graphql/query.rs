@@ -61,16 +61,18 @@ impl QueryRoot {
         let context = node(fields)?;
         let id = match (number, hash) {
             (Some(_), Some(_)) => return Err("only one of number or hash must be specified".into()),
-            (Some(number), None) => match number.unsigned() {
-                Some(number) => {
-                    check_own(context, number)?;
-                    BlockId::Number(number)
-                }
-                None => return Ok(None),
-            },
+            (Some(number), None) => {
+                // No block has a negative number.
+                let Some(number) = number.unsigned() else {
+                    return Ok(None);
+                };
+                check_own(context, number)?;
+                BlockId::Number(number)
+            }
             (None, Some(hash)) => BlockId::Hash(hash.0),
             (None, None) => BlockId::Latest,
         };
+
         objects::block(context, id)
     }
 
@@ -82,8 +84,9 @@ impl QueryRoot {
         to: Option<LongScalar>,
     ) -> Result<Vec<GraphBlock>> {
         let context = node(fields)?;
-        let from = from.ok_or("from block number must be specified")?;
         let head = context.chain.head();
+
+        let from = from.ok_or("from block number must be specified")?;
         let to = to.unwrap_or_else(|| head.number().into());
         if to.0 < from.0 {
             return Err("invalid from and to block combination: from > to".into());
@@ -91,22 +94,26 @@ impl QueryRoot {
         let Some((from, to)) = from.unsigned().zip(to.unsigned()) else {
             return Err("from and to must be block numbers".into());
         };
+
         check_own(context, from)?;
         let to = to.min(head.number());
         if to.saturating_sub(from) >= MAX_BLOCKS {
             return Err(format!("at most {MAX_BLOCKS} blocks in a range").into());
         }
+
         let is_over = context.time_limit();
         let mut blocks = Vec::new();
         for number in from..=to {
             if is_over() {
                 return Err("execution timeout".into());
             }
+            // The chain may have become shorter in the meantime.
             let Some(block) = objects::block(context, BlockId::Number(number))? else {
                 break;
             };
             blocks.push(block);
         }
+
         Ok(blocks)
     }
 

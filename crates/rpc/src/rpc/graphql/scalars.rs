@@ -70,10 +70,35 @@ fn digits(text: &str) -> Result<U256, String> {
         Some(digits) => U256::from_str_radix(digits, 16),
         None => U256::from_str_radix(text, 10),
     };
+
+    // No digits at all would be read as zero.
     let is_empty = text.trim_start_matches("0x").is_empty();
     read.ok()
         .filter(|_| !is_empty)
         .ok_or_else(|| format!("expected a number, got \"{text}\""))
+}
+
+/// Reads a JSON number of 64 bits, with or without a sign.
+fn json_long(number: &Number) -> Result<i128, String> {
+    if let Some(signed) = number.as_i64() {
+        Ok(i128::from(signed))
+    } else if let Some(unsigned) = number.as_u64() {
+        Ok(i128::from(unsigned))
+    } else {
+        Err(format!("expected a whole number of 64 bits, got {number}"))
+    }
+}
+
+/// Reads a number of 64 bits from text: decimal digits, with or without a sign, or hexadecimal ones
+/// after 0x.
+fn text_long(text: &str) -> Result<i128, String> {
+    if let Ok(signed) = text.parse::<i64>() {
+        return Ok(i128::from(signed));
+    }
+
+    u64::try_from(digits(text)?)
+        .map(i128::from)
+        .map_err(|_| format!("expected a number of at most 64 bits, got \"{text}\""))
 }
 
 #[Scalar(name = "BigInt")]
@@ -99,20 +124,9 @@ impl ScalarType for BigIntScalar {
 #[Scalar(name = "Long")]
 impl ScalarType for LongScalar {
     fn parse(value: Value) -> InputValueResult<Self> {
-        let number = |number: &Number| match (number.as_i64(), number.as_u64()) {
-            (Some(number), _) => Ok(i128::from(number)),
-            (None, Some(number)) => Ok(i128::from(number)),
-            (None, None) => Err(format!("expected a whole number of 64 bits, got {number}")),
-        };
         let read = match &value {
-            Value::Number(given) => number(given),
-            Value::String(text) => match (text.parse::<i64>(), digits(text)) {
-                (Ok(number), _) => Ok(i128::from(number)),
-                (_, Ok(number)) => u64::try_from(number)
-                    .map(i128::from)
-                    .map_err(|_| format!("expected a number of at most 64 bits, got \"{text}\"")),
-                (_, Err(what)) => Err(what),
-            },
+            Value::Number(number) => json_long(number),
+            Value::String(text) => text_long(text),
             _ => return Err(InputValueError::expected_type(value)),
         };
         read.map(Self).map_err(InputValueError::custom)
