@@ -17,18 +17,22 @@ pub(super) fn methods(table: &mut Table) {
             "evm_setAccountBalance",
         ])
         .describe(["address", "wei"], "Sets the balance of an account.");
+
     table
         .wait("anvil_addBalance", add_balance, OnFork::Node)
         .aliases(&["hardhat_addBalance", "tenderly_addBalance"])
         .describe(["address", "wei"], "Adds to the balance of an account.");
+
     table
         .wait("anvil_setNonce", set_nonce, OnFork::Node)
         .aliases(&["hardhat_setNonce", "evm_setAccountNonce"])
         .describe(["address", "nonce"], "Sets the nonce of an account.");
+
     table
         .wait("anvil_setCode", set_code, OnFork::Node)
         .aliases(&["hardhat_setCode", "evm_setAccountCode"])
         .describe(["address", "code"], "Sets the code of an account.");
+
     table
         .wait("anvil_setStorageAt", set_storage_at, OnFork::Node)
         .aliases(&["hardhat_setStorageAt"])
@@ -36,6 +40,7 @@ pub(super) fn methods(table: &mut Table) {
             ["address", "slot", "value"],
             "Writes 32 bytes into a storage slot.",
         );
+
     table
         .wait("anvil_setChainId", set_chain_id, OnFork::Node)
         .describe(

@@ -11,6 +11,7 @@ pub(super) fn methods(table: &mut Table) {
             ["versioned hash"],
             "A blob of a transaction (EIP-4844); null if it is not among the newest 512.",
         );
+
     table.read("anvil_getBlobsByTransactionHash", by_transaction_hash, OnFork::Kept).describe(
         ["transaction hash"],
         "The blobs of a transaction; null if it has none, or they are not among the newest 512.",

@@ -1,13 +1,14 @@
 //! Dumps of the whole chain in anvil's format, extended by everything that anvil does not write.
 
 use std::{
+    fmt::Display,
     io::{self, BufReader, BufWriter, Read, Write},
     sync::Arc,
 };
 
 use alloy_primitives::Bytes;
 use flate2::{Compression, read::GzDecoder, write::GzEncoder};
-use tetrad_chain::{Change, ChangeError, Dump};
+use tetrad_chain::{Change, ChangeError, Dump, Head};
 
 use crate::rpc::{
     Context, OnFork, RpcError, Table,
@@ -23,14 +24,15 @@ const PIECE: usize = 64 << 10;
 pub(super) fn methods(table: &mut Table) {
     table.wait("anvil_dumpState", dump_state, OnFork::Node).aliases(&["hardhat_dumpState"]).describe(
         ["historic"],
-        "The whole chain in anvil's format, extended under `tetrad` by everything that anvil does not write: every past \
-         state. Compressed JSON,\n\
+        "The whole chain in anvil's format, extended under `tetrad` by everything that anvil does \
+         not write: every past state. Compressed JSON,\n\
          of which only the beginning is shown here. Past states are always in it.",
     );
+
     table.wait("anvil_loadState", load_state, OnFork::Node).aliases(&["hardhat_loadState"]).describe(
         ["dump"],
-        "Continues from a dump of this node, of another one, or of anvil, as compressed or plain JSON. A \
-         chain in a data directory\n\
+        "Continues from a dump of this node, of another one, or of anvil, as compressed or plain \
+         JSON. A chain in a data directory\n\
          cannot become another one.",
     );
 }
@@ -40,61 +42,79 @@ async fn dump_state(context: Arc<Context>, _: (bool,)) -> Result<WrittenAs<Bytes
     let limit = context.config.max_dump_bytes;
     let turn = context.dumping.clone().lock_owned().await;
     let (head, ahead) = context.chain.present().await?;
-    let mut out = context.writer(usize::MAX);
-    let pack = move || {
+    let out = context.writer(usize::MAX);
+
+    let pack_head = move || {
         let _turn = turn;
-        out.extend_from_slice(b"\"0x");
-        let mut packed = GzEncoder::new(HexText(out), Compression::fast());
-        let mut metered = Metered {
-            inner: &mut packed,
-            left: limit,
-            exceeded: false,
-        };
-        let mut buffered = BufWriter::with_capacity(PIECE, &mut metered);
-        let written = Dump::write(&head, ahead, &mut buffered).and_then(|()| buffered.flush());
-        drop(buffered);
-        if metered.exceeded {
-            let what = format!(
-                "response too large: a dump of the chain takes {}",
-                over(limit)
-            );
-            return Err(RpcError::too_large(what));
-        }
-        if let Err(error) = packed.get_ref().0.check() {
-            return Err(RpcError::does_not_fit(error, "ask again later"));
-        }
-        let packed = written.and_then(|()| packed.finish());
-        let HexText(mut json) = packed.map_err(|error| RpcError::internal(error.to_string()))?;
-        json.push(b'"');
-        Ok(json
-            .finish()
-            .map_err(|error| RpcError::does_not_fit(error, "ask again later"))?
-            .into())
+        pack(&head, ahead, out, limit)
     };
-    context.apart_for_caller(pack).await
+    context.apart_for_caller(pack_head).await
+}
+
+/// Writes a dump of `head` as hex digits of compressed JSON. The JSON may take `limit` bytes of
+/// memory when it is read again.
+fn pack(
+    head: &Head,
+    ahead: i64,
+    mut out: JsonWriter,
+    limit: usize,
+) -> Result<WrittenAs<Bytes>, RpcError> {
+    out.extend_from_slice(b"\"0x");
+    let mut packed = GzEncoder::new(HexText(out), Compression::fast());
+    let mut metered = Metered {
+        inner: &mut packed,
+        left: limit,
+        exceeded: false,
+    };
+
+    let mut buffered = BufWriter::with_capacity(PIECE, &mut metered);
+    let written = Dump::write(head, ahead, &mut buffered).and_then(|()| buffered.flush());
+    drop(buffered);
+
+    // The limits first: either of them also appears as a failure to write.
+    if metered.exceeded {
+        let what = format!(
+            "response too large: a dump of the chain takes {}",
+            over(limit)
+        );
+        return Err(RpcError::too_large(what));
+    }
+    if let Err(error) = packed.get_ref().0.check() {
+        return Err(RpcError::does_not_fit(error, "ask again later"));
+    }
+
+    let packed = written.and_then(|()| packed.finish());
+    let HexText(mut json) = packed.map_err(|error| RpcError::internal(error.to_string()))?;
+    json.push(b'"');
+
+    Ok(json
+        .finish()
+        .map_err(|error| RpcError::does_not_fit(error, "ask again later"))?
+        .into())
 }
 
 /// Continues from a dump of this node, of another one, or of anvil, as compressed or plain JSON.
 async fn load_state(context: Arc<Context>, (packed,): (Bytes,)) -> Result<bool, RpcError> {
-    let invalid = |what: String| RpcError::invalid_params(format!("params[0]: {what}"));
+    let limit = context.config.max_dump_bytes;
     let turn = context.dumping.clone().lock_owned().await;
-    let (limit, limits) = (
-        context.config.max_dump_bytes,
-        context.chain.history_limits(),
-    );
     let params = context.chain.params();
+    let history_limits = context.chain.history_limits();
+
     let prepare = move || {
         let dump = read_dump(&packed, limit).map_err(invalid)?;
-        let prepared = dump
-            .prepare(params, limits)
-            .map_err(|error| invalid(error.to_string()))?;
+        let prepared = dump.prepare(params, history_limits).map_err(invalid)?;
         Ok((prepared, turn))
     };
     let (prepared, _turn) = context.apart_for_caller(prepare).await?;
+
     match context.chain.change(Change::Load(prepared)).await {
-        Err(ChangeError::Dump(error)) => Err(invalid(error.to_string())),
+        Err(ChangeError::Dump(error)) => Err(invalid(error)),
         loaded => Ok(loaded.map(|_| true)?),
     }
+}
+
+fn invalid(what: impl Display) -> RpcError {
+    RpcError::invalid_params(format!("params[0]: {what}"))
 }
 
 /// Reads a dump, which may take `limit` bytes of memory. The error says what is wrong.
@@ -109,6 +129,7 @@ pub(in crate::rpc) fn read_dump(packed: &[u8], limit: usize) -> Result<Dump, Str
         left: limit,
         exceeded: false,
     };
+
     let dump = serde_json::from_reader::<_, Dump>(BufReader::with_capacity(PIECE, &mut metered));
     dump.map_err(|error| {
         if metered.exceeded {
@@ -142,16 +163,13 @@ impl<T> Metered<T> {
             .iter()
             .filter(|byte| matches!(byte, b',' | b'[' | b'{'))
             .count();
-        match self.left.checked_sub(text.len() + VALUE * values) {
-            Some(left) => {
-                self.left = left;
-                Ok(())
-            }
-            None => {
-                self.exceeded = true;
-                Err(io::ErrorKind::FileTooLarge.into())
-            }
-        }
+
+        let Some(left) = self.left.checked_sub(text.len() + VALUE * values) else {
+            self.exceeded = true;
+            return Err(io::ErrorKind::FileTooLarge.into());
+        };
+        self.left = left;
+        Ok(())
     }
 }
 

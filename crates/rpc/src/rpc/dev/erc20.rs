@@ -29,6 +29,7 @@ pub(super) fn methods(table: &mut Table) {
             ["address", "token", "amount"],
             "Sets an account's balance of a token, in its smallest unit.",
         );
+
     table.wait("anvil_setERC20Allowance", set_allowance, OnFork::Node).describe(
         ["owner", "spender", "token", "amount"],
         "Sets the amount of a token, in its smallest unit, that `spender` may take from `owner`.",
@@ -61,19 +62,23 @@ async fn write(
     amount: U256,
     what: &str,
 ) -> Result<(), RpcError> {
-    let own = context.clone();
-    let find = move || {
-        let view = own.chain.view(BlockId::Latest)?;
+    let find = {
+        let context = context.clone();
         let call = Call {
             to: Some(token),
             input: call.into(),
             ..Call::default()
         };
-        Ok(search(&view, &call, amount, own.config.gas_cap)?)
+        move || {
+            let view = context.chain.view(BlockId::Latest)?;
+            Ok(search(&view, &call, amount, context.config.gas_cap)?)
+        }
     };
+
     let found = context.apart_for_caller(find).await?;
     let (address, slot) = found
         .ok_or_else(|| RpcError::server(format!("Unable to set ERC20 {what}, no slot found")))?;
+
     super::accounts::edit(&context, Edit::Storage(address, slot, amount)).await
 }
 
@@ -117,21 +122,33 @@ fn search(
         ..view.call_context(&none, gas_cap)
     }
     .call(call)?;
+
     let probe = !amount;
-    for (address, slot) in watched.reads.into_inner() {
-        let returns = |value: U256| -> Result<bool, TransactionError> {
-            let diff = AccountOverride {
-                state_diff: [(slot, value)].into(),
-                ..AccountOverride::default()
-            };
-            let overrides = StateOverrides::from([(address, diff)]);
-            let result = view.call_context(&overrides, gas_cap).call(call)?;
-            let output = result.output().filter(|_| result.is_success());
-            Ok(output.is_some_and(|output| output.as_ref() == value.to_be_bytes::<32>()))
-        };
-        if returns(amount)? && returns(probe)? {
-            return Ok(Some((address, slot)));
+    for place in watched.reads.into_inner() {
+        if returns(view, call, gas_cap, place, amount)?
+            && returns(view, call, gas_cap, place, probe)?
+        {
+            return Ok(Some(place));
         }
     }
     Ok(None)
+}
+
+/// Whether the call returns `value` once a slot of a contract holds it.
+fn returns(
+    view: &View,
+    call: &Call,
+    gas_cap: u64,
+    (address, slot): (Address, U256),
+    value: U256,
+) -> Result<bool, TransactionError> {
+    let diff = AccountOverride {
+        state_diff: [(slot, value)].into(),
+        ..AccountOverride::default()
+    };
+    let overrides = StateOverrides::from([(address, diff)]);
+
+    let result = view.call_context(&overrides, gas_cap).call(call)?;
+    let output = result.output().filter(|_| result.is_success());
+    Ok(output.is_some_and(|output| output.as_ref() == value.to_be_bytes::<32>()))
 }

@@ -22,6 +22,7 @@ pub(super) fn methods(table: &mut Table) {
             ["address"],
             "Allows `eth_sendTransaction` from this account, which may be a contract.",
         );
+
     table
         .wait(
             "anvil_stopImpersonatingAccount",
@@ -30,6 +31,7 @@ pub(super) fn methods(table: &mut Table) {
         )
         .aliases(&["hardhat_stopImpersonatingAccount"])
         .describe(["address"], "Ends the impersonation of an account.");
+
     table
         .wait(
             "anvil_autoImpersonateAccount",
@@ -41,6 +43,7 @@ pub(super) fn methods(table: &mut Table) {
             ["on"],
             "Allows or disallows `eth_sendTransaction` from any account.",
         );
+
     table
         .wait(
             "anvil_impersonateSignature",
@@ -51,6 +54,7 @@ pub(super) fn methods(table: &mut Table) {
             ["signature", "address"],
             "Makes `ecrecover` return this account for a signature (`r`, `s`, `v`) of any message.",
         );
+
     table
         .wait(
             "eth_sendUnsignedTransaction",
@@ -86,10 +90,11 @@ impl Params for SignatureAndSigner {
     type Names = <(Bytes, Address) as Params>::Names;
 
     fn read(json: Option<&RawValue>, rules: ParamRules) -> Result<Self, RpcError> {
-        let nested = json.and_then(|json| serde_json::from_str::<[&RawValue; 1]>(json.get()).ok());
-        let nested = nested
+        let nested = json
+            .and_then(|json| serde_json::from_str::<[&RawValue; 1]>(json.get()).ok())
             .map(|[inner]| inner)
             .filter(|inner| inner.get().starts_with('['));
+
         Params::read(nested.or(json), rules).map(Self)
     }
 
@@ -119,10 +124,12 @@ async fn impersonate_signature(
             signature.len()
         ))
     })?;
+
     // Some clients send the plain recovery id; contracts see it with 27 added.
     if raw[64] < 27 {
         raw[64] += 27;
     }
+
     edit(&context, Edit::Signature(raw, signer)).await
 }
 

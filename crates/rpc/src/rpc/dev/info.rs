@@ -16,6 +16,7 @@ pub(super) fn methods(table: &mut Table) {
     table
         .read("anvil_nodeInfo", node_info, OnFork::Node)
         .describe([], "The state of the chain and the settings of new blocks.");
+
     table
         .wait("anvil_metadata", metadata, OnFork::Node)
         .aliases(&["hardhat_metadata"])
@@ -23,12 +24,14 @@ pub(super) fn methods(table: &mut Table) {
             [],
             "The program's version, the instance's id, and its chain.",
         );
+
     table
         .read("anvil_getGenesisTime", genesis_time, OnFork::Node)
         .describe(
             [],
             "The first block's time, in seconds since the Unix epoch.",
         );
+
     table
         .read("anvil_setLoggingEnabled", set_logging_enabled, OnFork::Node)
         .aliases(&["hardhat_setLoggingEnabled"])
@@ -50,6 +53,7 @@ fn node_info(context: &Context, (): ()) -> Result<Serialized<Value>, RpcError> {
     let next = context.chain.next_environment(&head);
     let base_fee = next.base_fee.unwrap_or(0);
     let fork = context.fork();
+
     Ok(Serialized(json!({
         "currentBlockNumber": Quantity(head.number()),
         "currentBlockTimestamp": head.block.header.timestamp,
@@ -74,25 +78,35 @@ fn node_info(context: &Context, (): ()) -> Result<Serialized<Value>, RpcError> {
 async fn metadata(context: Arc<Context>, (): ()) -> Result<Serialized<Value>, RpcError> {
     let snapshots = context.chain.snapshots().await?;
     let head = context.chain.head();
-    let snapshot = |taken: SnapshotInfo| {
-        (
-            format!("{:#x}", taken.id),
-            json!([taken.number, taken.hash]),
-        )
-    };
+
+    let process = std::process::id().to_be_bytes();
+    let instance = keccak256([head.genesis.hash.as_slice(), &process].concat());
+    let forked = context.fork().map(|fork| {
+        json!({
+            "chainId": fork.chain_id,
+            "forkBlockNumber": fork.number,
+            "forkBlockHash": fork.hash,
+        })
+    });
+    let snapshots: Map<_, _> = snapshots.into_iter().map(snapshot_member).collect();
+
     Ok(Serialized(json!({
         "clientVersion": web3::client_version(&context, ())?,
         "clientSemver": env!("CARGO_PKG_VERSION"),
         "clientCommitSha": null,
         "chainId": head.params.chain_id,
-        "instanceId": keccak256([head.genesis.hash.as_slice(), &std::process::id().to_be_bytes()].concat()),
+        "instanceId": instance,
         "latestBlockNumber": head.number(),
         "latestBlockHash": head.block.hash,
-        "forkedNetwork": context.fork().map(|fork| {
-            json!({"chainId": fork.chain_id, "forkBlockNumber": fork.number, "forkBlockHash": fork.hash})
-        }),
-        "snapshots": snapshots.into_iter().map(snapshot).collect::<Map<_, _>>(),
+        "forkedNetwork": forked,
+        "snapshots": snapshots,
     })))
+}
+
+/// A snapshot by its id.
+fn snapshot_member(taken: SnapshotInfo) -> (String, Value) {
+    let id = format!("{:#x}", taken.id);
+    (id, json!([taken.number, taken.hash]))
 }
 
 /// The first block's time.

@@ -3,6 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use alloy_primitives::{Address, B256};
+use serde::Deserialize;
 use serde_json::{Value, json, value::RawValue};
 use tetrad_chain::{Change, ChangeError, MAX_MINED_BLOCKS, Mining, Pace, Setting};
 use tetrad_evm::Fork;
@@ -18,8 +19,10 @@ use crate::rpc::{
 pub(super) fn methods(table: &mut Table) {
     table.wait("evm_mine", mine_one, OnFork::Node).describe(
         ["options"],
-        "Seals a block, even an empty one; takes a timestamp, or an object with `timestamp` and `blocks`.",
+        "Seals a block, even an empty one; takes a timestamp, or an object with `timestamp` and \
+         `blocks`.",
     );
+
     table
         .wait("evm_mine_detailed", mine_detailed, OnFork::Node)
         .aliases(&["anvil_mine_detailed"])
@@ -27,12 +30,14 @@ pub(super) fn methods(table: &mut Table) {
             ["options"],
             "Seals blocks like `evm_mine`, and returns them.",
         );
+
     table.wait("anvil_mine", mine, OnFork::Node).aliases(&["hardhat_mine"]).describe(
         ["blocks", "seconds between them"],
-        "Seals a number of blocks, advancing the chain's time by an interval before each. Without the \
-         second parameter a block is at least a second later than its parent, and time goes on from the \
-         newest. Many blocks are sealed in pieces, between which other requests are served.",
+        "Seals a number of blocks, advancing the chain's time by an interval before each. Without \
+         the second parameter a block is at least a second later than its parent, and time goes on \
+         from the newest. Many blocks are sealed in pieces, between which other requests are served.",
     );
+
     table
         .wait("anvil_setAutomine", set_automine, OnFork::Node)
         .aliases(&["evm_setAutomine"])
@@ -40,6 +45,7 @@ pub(super) fn methods(table: &mut Table) {
             ["on"],
             "Seals a block as soon as there is a transaction, or only on demand.",
         );
+
     table
         .read("anvil_getAutomine", automine, OnFork::Node)
         .aliases(&["hardhat_getAutomine"])
@@ -47,35 +53,48 @@ pub(super) fn methods(table: &mut Table) {
             [],
             "Whether a block is sealed as soon as there is a transaction.",
         );
+
     table
         .wait("anvil_setIntervalMining", set_interval_mining, OnFork::Node)
         .describe(
             ["seconds"],
             "Seals blocks at an interval in seconds; with 0 only on demand.",
         );
-    table.wait("evm_setIntervalMining", set_interval_mining_ms, OnFork::Node).describe(
-        ["milliseconds"],
-        "Seals blocks at an interval in milliseconds, as in hardhat; with 0 no longer at an interval.",
-    );
+
+    table
+        .wait(
+            "evm_setIntervalMining",
+            set_interval_mining_ms,
+            OnFork::Node,
+        )
+        .describe(
+            ["milliseconds"],
+            "Seals blocks at an interval in milliseconds, as in hardhat; with 0 no longer at an \
+         interval.",
+        );
+
     table
         .read("anvil_getIntervalMining", interval_mining, OnFork::Node)
         .describe(
             [],
             "The interval between blocks in seconds, if there is one.",
         );
+
     table
         .wait("anvil_setCoinbase", set_coinbase, OnFork::Node)
         .aliases(&["hardhat_setCoinbase"])
         .describe(["address"], "Sets the recipient of the tips of new blocks.");
+
     table
         .wait("anvil_setBlockGasLimit", set_block_gas_limit, OnFork::Node)
         .aliases(&["evm_setBlockGasLimit"])
         .describe(
             ["gas"],
-            "Sets the gas limit of new blocks, from the next one on. On a chain from a genesis file that may \
-             be further than one block can go by Ethereum's\n\
+            "Sets the gas limit of new blocks, from the next one on. On a chain from a genesis file \
+             that may be further than one block can go by Ethereum's\n\
              rules: other clients do not take the block then.",
         );
+
     table
         .wait(
             "anvil_setNextBlockBaseFeePerGas",
@@ -84,6 +103,7 @@ pub(super) fn methods(table: &mut Table) {
         )
         .aliases(&["hardhat_setNextBlockBaseFeePerGas"])
         .describe(["wei"], "Sets the base fee of the next block.");
+
     table
         .wait("anvil_setMinGasPrice", set_min_gas_price, OnFork::Node)
         .aliases(&["hardhat_setMinGasPrice"])
@@ -91,6 +111,7 @@ pub(super) fn methods(table: &mut Table) {
             ["wei"],
             "Sets the minimum gas price; only for chains before EIP-1559.",
         );
+
     table
         .wait("hardhat_setPrevRandao", set_prev_randao, OnFork::Node)
         .describe(["randomness"], "Sets `PREVRANDAO` of the next block.");
@@ -107,6 +128,14 @@ struct MineOptions {
     blocks: u64,
 }
 
+/// The parameter as an object.
+#[derive(Deserialize)]
+struct MineObject<'a> {
+    #[serde(borrow)]
+    timestamp: Option<&'a RawValue>,
+    blocks: Option<&'a RawValue>,
+}
+
 impl Param for MineOptions {
     const DEFAULT: Option<fn() -> Self> = Some(|| Self {
         timestamp: None,
@@ -114,39 +143,45 @@ impl Param for MineOptions {
     });
 
     fn read(json: &str, rules: ParamRules) -> Result<Self, String> {
-        #[derive(serde::Deserialize)]
-        struct MineObject<'a> {
-            #[serde(borrow)]
-            timestamp: Option<&'a RawValue>,
-            blocks: Option<&'a RawValue>,
-        }
         if !json.starts_with('{') {
             return SmallNumber::read(json, rules).map(|SmallNumber(at)| Self {
                 timestamp: Some(at),
                 blocks: 1,
             });
         }
+
         let object: MineObject<'_> = serde_json::from_str(json).map_err(|_| {
             format!(
                 "expected an object with timestamp and blocks, got {}",
                 params::kind(json)
             )
         })?;
-        let number = |name: &str, raw: Option<&RawValue>| {
-            let read = |raw: &RawValue| {
-                SmallNumber::read(raw.get(), rules).map_err(|what| format!("{name}: {what}"))
-            };
-            raw.map(read).transpose()
-        };
+
         Ok(Self {
-            timestamp: number("timestamp", object.timestamp)?.map(|number| number.0),
-            blocks: number("blocks", object.blocks)?.map_or(1, |number| number.0),
+            timestamp: read_number("timestamp", object.timestamp, rules)?,
+            blocks: read_number("blocks", object.blocks, rules)?.unwrap_or(1),
         })
     }
 
     fn schema() -> Value {
-        let number = SmallNumber::schema;
-        json!({"anyOf": [number(), schema::options([("timestamp", number()), ("blocks", number())])]})
+        let object = schema::options([
+            ("timestamp", SmallNumber::schema()),
+            ("blocks", SmallNumber::schema()),
+        ]);
+        json!({"anyOf": [SmallNumber::schema(), object]})
+    }
+}
+
+/// Reads a member of an object, if it is there.
+fn read_number(
+    name: &str,
+    raw: Option<&RawValue>,
+    rules: ParamRules,
+) -> Result<Option<u64>, String> {
+    let Some(raw) = raw else { return Ok(None) };
+    match SmallNumber::read(raw.get(), rules) {
+        Ok(SmallNumber(number)) => Ok(Some(number)),
+        Err(what) => Err(format!("{name}: {what}")),
     }
 }
 
@@ -180,6 +215,7 @@ async fn mine_detailed(
 ) -> Result<Vec<RpcBlock>, RpcError> {
     let before = context.chain.head().number();
     mine_one(context.clone(), options).await?;
+
     let head = context.chain.head();
     let blocks = head.blocks_from(before + 1).cloned();
     Ok(blocks
@@ -198,6 +234,7 @@ async fn mine(
 ) -> Result<(), RpcError> {
     let blocks = check_count(blocks.map_or(1, |blocks| blocks.0))?;
     let interval = interval.map(|interval| interval.0);
+
     let pace = Pace {
         first: None,
         interval,
@@ -284,6 +321,7 @@ async fn set_block_gas_limit(
             "params[0]: expected a gas limit from 21000 to 9223372036854775807",
         ));
     }
+
     set(&context, Setting::GasLimit(limit.0)).await?;
     Ok(true)
 }
@@ -298,16 +336,17 @@ async fn set_next_block_base_fee(
 
 /// Sets the minimum gas price, in wei; only for chains before EIP-1559.
 async fn set_min_gas_price(context: Arc<Context>, (wei,): (AnyNumber,)) -> Result<(), RpcError> {
-    if context
+    let has_base_fee = context
         .chain
         .next_environment(&context.chain.head())
         .rules
-        .has(Fork::London)
-    {
+        .has(Fork::London);
+    if has_base_fee {
         return Err(RpcError::invalid_params(
             "anvil_setMinGasPrice is not supported when EIP-1559 is active",
         ));
     }
+
     let wei = wei.0.saturating_to();
     set(&context, Setting::MinTip(wei)).await
 }

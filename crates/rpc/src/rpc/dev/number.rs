@@ -12,31 +12,40 @@ pub(super) struct AnyNumber(pub(super) U256);
 
 impl Param for AnyNumber {
     fn read(json: &str, _: ParamRules) -> Result<Self, String> {
-        let quoted = json.starts_with('"');
-        let text = if quoted {
+        let is_quoted = json.starts_with('"');
+        let text = if is_quoted {
             params::string(json)?
         } else {
             json.into()
         };
+
         let parsed = match text.strip_prefix("0x") {
-            Some(digits) if quoted && !digits.is_empty() => U256::from_str_radix(digits, 16).ok(),
+            Some(digits) if is_quoted && !digits.is_empty() => {
+                U256::from_str_radix(digits, 16).ok()
+            }
             None if text.bytes().all(|byte| byte.is_ascii_digit()) && !text.is_empty() => {
                 U256::from_str_radix(&text, 10).ok()
             }
             _ => None,
         };
-        parsed.map(Self).ok_or_else(|| match quoted {
-            true => format!("expected a number of at most 256 bits, got `{text}`"),
-            false => format!(
+        if let Some(number) = parsed {
+            Ok(Self(number))
+        } else if is_quoted {
+            Err(format!(
+                "expected a number of at most 256 bits, got `{text}`"
+            ))
+        } else {
+            Err(format!(
                 "expected a number of at most 256 bits, got {}",
                 params::kind(json)
-            ),
-        })
+            ))
+        }
     }
 
     fn schema() -> Value {
         json!({"anyOf": [
-            {"type": "string", "pattern": "^(0x[0-9a-fA-F]+|[0-9]+)$"}, {"type": "integer", "minimum": 0},
+            {"type": "string", "pattern": "^(0x[0-9a-fA-F]+|[0-9]+)$"},
+            {"type": "integer", "minimum": 0},
         ]})
     }
 }

@@ -10,8 +10,10 @@ use crate::rpc::{Context, OnFork, RpcError, Table};
 pub(super) fn methods(table: &mut Table) {
     table.wait("anvil_dropTransaction", drop_transaction, OnFork::Kept).describe(
         ["transaction hash"],
-        "Removes a transaction from the pool; the result is its hash, or null if the pool does not have it.",
+        "Removes a transaction from the pool; the result is its hash, or null if the pool does not \
+         have it.",
     );
+
     table
         .wait(
             "hardhat_dropTransaction",
@@ -22,6 +24,7 @@ pub(super) fn methods(table: &mut Table) {
             ["transaction hash"],
             "Removes a transaction from the pool; the result is whether the pool had it.",
         );
+
     table
         .wait(
             "anvil_dropAllTransactions",
@@ -30,6 +33,7 @@ pub(super) fn methods(table: &mut Table) {
         )
         .aliases(&["hardhat_dropAllTransactions"])
         .describe([], "Removes all transactions from the pool.");
+
     table
         .wait(
             "anvil_removePoolTransactions",

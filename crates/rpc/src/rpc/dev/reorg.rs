@@ -9,12 +9,15 @@ use tetrad_chain::{BlockId, Change, Head, SubmitError};
 use tetrad_primitives::block::{Submission, Transaction};
 
 use super::number::SmallNumber;
-use crate::rpc::{
-    Context, OnFork, RpcError, Table,
-    error::{Dialect, INVALID_PARAMS},
-    eth::{TransactionRequest, estimate_apart, fill},
-    params::{self, Param, ParamReader, ParamRules, ParamShape, Params, Reference},
-    schema,
+use crate::{
+    fork::{ChainFork, ChainForks},
+    rpc::{
+        Context, OnFork, RpcError, Table,
+        error::{Dialect, INVALID_PARAMS},
+        eth::{TransactionRequest, estimate_apart, fill},
+        params::{self, Param, ParamReader, ParamRules, ParamShape, Params, Reference},
+        schema,
+    },
 };
 
 pub(super) fn methods(table: &mut Table) {
@@ -24,22 +27,29 @@ pub(super) fn methods(table: &mut Table) {
             ["blocks"],
             "Removes the newest blocks, by default one, with their transactions.",
         );
+
     table
         .wait("debug_setHead", set_head, OnFork::Node)
         .describe(
             ["number"],
             "Removes the blocks after the one with this number, with their transactions.",
         );
+
     table.wait("anvil_reorg", reorg, OnFork::Node).describe(
         ["depth", "transactions"],
         "Replaces the newest blocks by as many new ones with the given transactions, each with the \
          position of its block.",
     );
-    table.wait("anvil_reset", reset, OnFork::Node).aliases(&["hardhat_reset"]).describe(
-        ["options"],
-        "Resets the chain to its first block or, with `{\"forking\": {\"jsonRpcUrl\": …, \"blockNumber\": \
-         …}}`, with a block of another node's chain.",
-    );
+
+    table
+        .wait("anvil_reset", reset, OnFork::Node)
+        .aliases(&["hardhat_reset"])
+        .describe(
+            ["options"],
+            "Resets the chain to its first block or, with `{\"forking\": {\"jsonRpcUrl\": …, \
+         \"blockNumber\": …}}`, with a block of another node's chain.",
+        );
+
     table
         .read("anvil_setRpcUrl", set_rpc_url, OnFork::Node)
         .describe(
@@ -54,6 +64,7 @@ fn below(head: &Head, what: &str, depth: u64) -> Result<u64, RpcError> {
     if depth <= height {
         return Ok(head.number() - depth);
     }
+
     let message = format!(
         "{what} depth must not exceed current chain height: current height {height}, depth {depth}"
     );
@@ -77,9 +88,10 @@ async fn set_head(context: Arc<Context>, (number,): (SmallNumber,)) -> Result<()
     let depth = head
         .number()
         .checked_sub(number.0)
-        .filter(|depth| *depth > 0);
-    let depth = depth.ok_or_else(|| RpcError::server("not allowed to rewind to a future block"))?;
+        .filter(|depth| *depth > 0)
+        .ok_or_else(|| RpcError::server("not allowed to rewind to a future block"))?;
     below(&head, "Rollback", depth)?;
+
     // By number, not by depth: another block may be sealed in the meantime.
     Ok(context
         .chain
@@ -102,35 +114,61 @@ enum ReorgTransaction {
     Request(Box<TransactionRequest>),
 }
 
+impl ReorgTransaction {
+    /// Reads a signed transaction, or a request to sign one.
+    fn read(json: &str, rules: ParamRules) -> Result<Self, String> {
+        if json.starts_with('"') {
+            Ok(Self::Raw(Param::read(json, rules)?))
+        } else if json.starts_with('{') {
+            Ok(Self::Request(Box::new(Param::read(json, rules)?)))
+        } else {
+            Err(format!(
+                "expected a transaction, got {}",
+                params::kind(json)
+            ))
+        }
+    }
+}
+
+/// The parameters of `anvil_reorg` by name.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct NamedParams<'a> {
+    #[serde(borrow)]
+    depth: &'a RawValue,
+    #[serde(default, alias = "tx_block_pairs")]
+    tx_block_pairs: Option<&'a RawValue>,
+}
+
+impl ReorgOptions {
+    fn read_named(json: &RawValue, rules: ParamRules) -> Result<Self, RpcError> {
+        let named: NamedParams<'_> = serde_json::from_str(json.get())
+            .map_err(|error| RpcError::invalid_params(error.to_string()))?;
+
+        let SmallNumber(depth) = Param::read(named.depth.get(), rules)
+            .map_err(|what| RpcError::invalid_params(format!("depth: {what}")))?;
+        let pairs = named
+            .tx_block_pairs
+            .map(|pairs| Pairs::read(pairs.get(), rules))
+            .transpose()
+            .map_err(|what| RpcError::invalid_params(format!("txBlockPairs: {what}")))?;
+
+        Ok(Self {
+            depth,
+            transactions: pairs.unwrap_or_default().0,
+        })
+    }
+}
+
 impl Params for ReorgOptions {
     type Names = <(SmallNumber, Option<Pairs>) as Params>::Names;
 
     /// Parameters by position or, as one client library sends them, by name.
     fn read(json: Option<&RawValue>, rules: ParamRules) -> Result<Self, RpcError> {
-        #[derive(Deserialize)]
-        #[serde(rename_all = "camelCase")]
-        struct NamedParams<'a> {
-            #[serde(borrow)]
-            depth: &'a RawValue,
-            #[serde(default, alias = "tx_block_pairs")]
-            tx_block_pairs: Option<&'a RawValue>,
-        }
-        let invalid = |what: String| RpcError::invalid_params(what);
         if let Some(json) = json.filter(|json| json.get().starts_with('{')) {
-            let named: NamedParams<'_> =
-                serde_json::from_str(json.get()).map_err(|error| invalid(error.to_string()))?;
-            let SmallNumber(depth) = Param::read(named.depth.get(), rules)
-                .map_err(|what| invalid(format!("depth: {what}")))?;
-            let pairs = named
-                .tx_block_pairs
-                .map(|pairs| Pairs::read(pairs.get(), rules))
-                .transpose();
-            let pairs = pairs.map_err(|what| invalid(format!("txBlockPairs: {what}")))?;
-            return Ok(Self {
-                depth,
-                transactions: pairs.unwrap_or_default().0,
-            });
+            return Self::read_named(json, rules);
         }
+
         let (depth, pairs) = <(SmallNumber, Option<Pairs>)>::read(json, rules)?;
         Ok(Self {
             depth: depth.0,
@@ -161,34 +199,23 @@ impl Param for Pairs {
         let pairs: Vec<(&RawValue, u64)> = serde_json::from_str(json).map_err(|_| {
             "expected an array of pairs of a transaction and the position of its block".to_owned()
         })?;
-        let read = |(transaction, block): (&RawValue, u64)| {
-            Ok(match transaction.get() {
-                text if text.starts_with('"') => {
-                    (ReorgTransaction::Raw(Param::read(text, rules)?), block)
-                }
-                text if text.starts_with('{') => (
-                    ReorgTransaction::Request(Box::new(Param::read(text, rules)?)),
-                    block,
-                ),
-                text => {
-                    return Err(format!(
-                        "expected a transaction, got {}",
-                        params::kind(text)
-                    ));
-                }
-            })
-        };
+
         pairs
             .into_iter()
-            .map(read)
+            .map(|(json, block)| Ok((ReorgTransaction::read(json.get(), rules)?, block)))
             .collect::<Result<_, String>>()
             .map(Self)
     }
 
     fn schema() -> Value {
         let transaction = json!({"anyOf": [Bytes::schema(), TransactionRequest::schema()]});
-        let pair = json!({"type": "array", "prefixItems": [transaction, {"type": "integer", "minimum": 0}],
-            "minItems": 2, "maxItems": 2});
+        let block = json!({"type": "integer", "minimum": 0});
+        let pair = json!({
+            "type": "array",
+            "prefixItems": [transaction, block],
+            "minItems": 2,
+            "maxItems": 2,
+        });
         schema::array(pair)
     }
 }
@@ -197,6 +224,7 @@ impl Param for Pairs {
 async fn reorg(context: Arc<Context>, options: ReorgOptions) -> Result<(), RpcError> {
     let depth = options.depth;
     let base = below(&context.chain.head(), "Reorg", depth)?;
+
     let mut blocks: Vec<Vec<Transaction>> = Vec::new();
     blocks.resize_with(depth as usize, Vec::new);
     let mut nonces: HashMap<Address, u64> = HashMap::new();
@@ -208,6 +236,7 @@ async fn reorg(context: Arc<Context>, options: ReorgOptions) -> Result<(), RpcEr
             );
             return Err(RpcError::new(INVALID_PARAMS, message));
         };
+
         block.push(match transaction {
             ReorgTransaction::Raw(raw) => {
                 Submission::decode(&raw)
@@ -219,6 +248,7 @@ async fn reorg(context: Arc<Context>, options: ReorgOptions) -> Result<(), RpcEr
             }
         });
     }
+
     Ok(context
         .chain
         .change(Change::Reorg { blocks })
@@ -238,14 +268,17 @@ async fn sign(
         .from
         .ok_or_else(|| RpcError::invalid_params("params[1]: from: missing"))?;
     let block = BlockId::Number(base);
+
     let state_nonce = context.chain.view(block)?.state.nonce(from)?;
     let next = nonces.entry(from).or_insert(state_nonce);
     request.nonce.get_or_insert(*next);
     *next = request.nonce.map_or(0, |nonce| nonce.saturating_add(1));
+
     let gas = match request.gas {
         Some(gas) => gas,
         None => estimate_apart(context.clone(), request.clone(), Some(block)).await?,
     };
+
     Ok(context
         .keyring
         .sign(from, fill(context, request, from, gas)?)?)
@@ -264,22 +297,24 @@ struct Forking {
     block: Option<u64>,
 }
 
+#[derive(Deserialize)]
+struct ResetObject<'a> {
+    #[serde(borrow)]
+    forking: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ForkingObject<'a> {
+    #[serde(borrow)]
+    json_rpc_url: Option<&'a RawValue>,
+    block_number: Option<&'a RawValue>,
+}
+
 impl Param for ResetOptions {
     const DEFAULT: Option<fn() -> Self> = Some(Self::default);
 
     fn read(json: &str, rules: ParamRules) -> Result<Self, String> {
-        #[derive(Deserialize)]
-        struct ResetObject<'a> {
-            #[serde(borrow)]
-            forking: Option<&'a RawValue>,
-        }
-        #[derive(Deserialize)]
-        #[serde(rename_all = "camelCase")]
-        struct ForkingObject<'a> {
-            #[serde(borrow)]
-            json_rpc_url: Option<&'a RawValue>,
-            block_number: Option<&'a RawValue>,
-        }
         let object: ResetObject<'_> = params::shape(json)?;
         let Some(fork) = object
             .forking
@@ -288,20 +323,21 @@ impl Param for ResetOptions {
         else {
             return Ok(Self::default());
         };
-        let url = fork.json_rpc_url.map(|url| read_url(url.get()));
+
+        let url = fork
+            .json_rpc_url
+            .map(|url| read_url(url.get()))
+            .transpose()
+            .map_err(|what| format!("forking.jsonRpcUrl: {what}"))?;
         let block = fork
             .block_number
-            .map(|number| SmallNumber::read(number.get(), rules));
+            .map(|number| SmallNumber::read(number.get(), rules))
+            .transpose()
+            .map_err(|what| format!("forking.blockNumber: {what}"))?
+            .map(|number| number.0);
+
         Ok(Self {
-            forking: Some(Forking {
-                url: url
-                    .transpose()
-                    .map_err(|what| format!("forking.jsonRpcUrl: {what}"))?,
-                block: block
-                    .transpose()
-                    .map_err(|what| format!("forking.blockNumber: {what}"))?
-                    .map(|number| number.0),
-            }),
+            forking: Some(Forking { url, block }),
         })
     }
 
@@ -319,6 +355,7 @@ fn read_url(json: &str) -> Result<reqwest::Url, String> {
     let url: reqwest::Url = params::string(json)?
         .parse()
         .map_err(|error| format!("expected a URL ({error})"))?;
+
     match url.scheme() {
         "http" | "https" => Ok(url),
         other => Err(format!(
@@ -348,42 +385,66 @@ fn set_rpc_url(context: &Context, (url,): (RpcUrl,)) -> Result<(), RpcError> {
     Ok(())
 }
 
+/// The head of a chain that a reset begins with.
+struct FirstHead {
+    head: Head,
+    gas_limit: u64,
+    fork: Option<Arc<ChainFork>>,
+}
+
+impl FirstHead {
+    /// The head of a fork. Blocks until the other node has answered.
+    fn forked(forks: &ChainForks, Forking { url, block }: Forking) -> Result<Self, RpcError> {
+        let (head, fork) = forks
+            .begin(url, block)
+            .map_err(|error| RpcError::server(error.to_string()))?;
+        Ok(Self {
+            head,
+            gas_limit: fork.gas_limit,
+            fork: Some(fork),
+        })
+    }
+
+    /// The head of the node's own chain.
+    fn own(forks: &ChainForks, gas_limit: u64) -> Result<Self, RpcError> {
+        Ok(Self {
+            head: forks.own().map_err(RpcError::internal)?,
+            gas_limit,
+            fork: None,
+        })
+    }
+}
+
 /// Resets the chain to its first block, without transactions, snapshots, impersonation and other
 /// effects of development methods. The first block is the forked one, or else the node's own.
 async fn reset(context: Arc<Context>, (options,): (ResetOptions,)) -> Result<(), RpcError> {
     let Some(forks) = context.forks.clone() else {
         return start_anew(&context).await;
     };
-    let gas_limit = context.config.gas_limit;
-    let prepare = match options.forking {
-        // Some clients send an empty object for no fork.
-        Some(Forking {
-            url: None,
-            block: None,
-        })
-        | None
-            if forks.current().is_none() =>
-        {
-            return start_anew(&context).await;
-        }
-        Some(Forking { url, block }) => {
-            let forks = forks.clone();
-            let begin = move || {
-                let (head, fork) = forks
-                    .begin(url, block)
-                    .map_err(|error| RpcError::server(error.to_string()))?;
-                let gas_limit = fork.gas_limit;
-                Ok((head, gas_limit, Some(fork)))
-            };
-            context.apart_for_caller(begin).await
-        }
-        None => {
-            let forks = forks.clone();
-            let own = move || Ok((forks.own().map_err(RpcError::internal)?, gas_limit, None));
-            context.apart_for_caller(own).await
+
+    // Some clients send an empty object for no fork.
+    let names_fork = options
+        .forking
+        .as_ref()
+        .is_some_and(|forking| forking.url.is_some() || forking.block.is_some());
+    if !names_fork && forks.current().is_none() {
+        return start_anew(&context).await;
+    }
+
+    let begin = {
+        let forks = forks.clone();
+        let own_gas_limit = context.config.gas_limit;
+        move || match options.forking {
+            Some(forking) => FirstHead::forked(&forks, forking),
+            None => FirstHead::own(&forks, own_gas_limit),
         }
     };
-    let (head, gas_limit, fork) = prepare?;
+    let FirstHead {
+        head,
+        gas_limit,
+        fork,
+    } = context.apart_for_caller(begin).await?;
+
     let chain = context.chain.clone();
     // The reset completes even if the connection closes: chain and fork have to change together.
     let restart = tokio::spawn(async move {
@@ -395,6 +456,7 @@ async fn reset(context: Arc<Context>, (options,): (ResetOptions,)) -> Result<(),
             .await;
         restarted.map(|_| forks.set(fork))
     });
+
     Ok(restart
         .await
         .map_err(|error| RpcError::internal(error.to_string()))??)

@@ -333,7 +333,7 @@ impl QueryLimits {
             failures.errors.push(error);
         }
 
-        // A failed field that must not be null makes null of what contains it.
+        // The field itself must not be null, so what contains it becomes null.
         if is_required {
             names.pop();
             // Paths count as the response does.
