@@ -12,10 +12,17 @@ pub(super) fn methods(table: &mut Table) {
             "A blob of a transaction (EIP-4844); null if it is not among the newest 512.",
         );
 
-    table.read("anvil_getBlobsByTransactionHash", by_transaction_hash, OnFork::Kept).describe(
-        ["transaction hash"],
-        "The blobs of a transaction; null if it has none, or they are not among the newest 512.",
-    );
+    table
+        .read(
+            "anvil_getBlobsByTransactionHash",
+            by_transaction_hash,
+            OnFork::Kept,
+        )
+        .describe(
+            ["transaction hash"],
+            "The blobs of a transaction; null if it has none, or they are not among the newest \
+             512.",
+        );
 }
 
 /// The blob with this versioned hash; null if it is not held.

@@ -22,19 +22,25 @@ const VALUE: usize = 256;
 const PIECE: usize = 64 << 10;
 
 pub(super) fn methods(table: &mut Table) {
-    table.wait("anvil_dumpState", dump_state, OnFork::Node).aliases(&["hardhat_dumpState"]).describe(
-        ["historic"],
-        "The whole chain in anvil's format, extended under `tetrad` by everything that anvil does \
-         not write: every past state. Compressed JSON,\n\
-         of which only the beginning is shown here. Past states are always in it.",
-    );
+    table
+        .wait("anvil_dumpState", dump_state, OnFork::Node)
+        .aliases(&["hardhat_dumpState"])
+        .describe(
+            ["historic"],
+            "The whole chain in anvil's format, extended under `tetrad` by everything that anvil \
+             does not write: every past state. Compressed JSON,\n\
+             of which only the beginning is shown here. Past states are always in it.",
+        );
 
-    table.wait("anvil_loadState", load_state, OnFork::Node).aliases(&["hardhat_loadState"]).describe(
-        ["dump"],
-        "Continues from a dump of this node, of another one, or of anvil, as compressed or plain \
-         JSON. A chain in a data directory\n\
-         cannot become another one.",
-    );
+    table
+        .wait("anvil_loadState", load_state, OnFork::Node)
+        .aliases(&["hardhat_loadState"])
+        .describe(
+            ["dump"],
+            "Continues from a dump of this node, of another one, or of anvil, as compressed or \
+             plain JSON. A chain in a data directory\n\
+             cannot become another one.",
+        );
 }
 
 /// The whole chain as compressed JSON. Past states are always included.

@@ -30,10 +30,13 @@ pub(super) fn methods(table: &mut Table) {
             "Sets an account's balance of a token, in its smallest unit.",
         );
 
-    table.wait("anvil_setERC20Allowance", set_allowance, OnFork::Node).describe(
-        ["owner", "spender", "token", "amount"],
-        "Sets the amount of a token, in its smallest unit, that `spender` may take from `owner`.",
-    );
+    table
+        .wait("anvil_setERC20Allowance", set_allowance, OnFork::Node)
+        .describe(
+            ["owner", "spender", "token", "amount"],
+            "Sets the amount of a token, in its smallest unit, that `spender` may take from \
+             `owner`.",
+        );
 }
 
 /// Sets an account's balance of a token, in its smallest unit.

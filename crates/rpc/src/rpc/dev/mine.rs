@@ -19,8 +19,8 @@ use crate::rpc::{
 pub(super) fn methods(table: &mut Table) {
     table.wait("evm_mine", mine_one, OnFork::Node).describe(
         ["options"],
-        "Seals a block, even an empty one; takes a timestamp, or an object with `timestamp` and \
-         `blocks`.",
+        "Seals a block, even an empty one; takes a timestamp, or an object with `timestamp` \
+         and `blocks`.",
     );
 
     table
@@ -31,12 +31,16 @@ pub(super) fn methods(table: &mut Table) {
             "Seals blocks like `evm_mine`, and returns them.",
         );
 
-    table.wait("anvil_mine", mine, OnFork::Node).aliases(&["hardhat_mine"]).describe(
-        ["blocks", "seconds between them"],
-        "Seals a number of blocks, advancing the chain's time by an interval before each. Without \
-         the second parameter a block is at least a second later than its parent, and time goes on \
-         from the newest. Many blocks are sealed in pieces, between which other requests are served.",
-    );
+    table
+        .wait("anvil_mine", mine, OnFork::Node)
+        .aliases(&["hardhat_mine"])
+        .describe(
+            ["blocks", "seconds between them"],
+            "Seals a number of blocks, advancing the chain's time by an interval before each. \
+             Without the second parameter a block is at least a second later than its parent, and \
+             time goes on from the newest. Many blocks are sealed in pieces, between which other \
+             requests are served.",
+        );
 
     table
         .wait("anvil_setAutomine", set_automine, OnFork::Node)
@@ -70,7 +74,7 @@ pub(super) fn methods(table: &mut Table) {
         .describe(
             ["milliseconds"],
             "Seals blocks at an interval in milliseconds, as in hardhat; with 0 no longer at an \
-         interval.",
+             interval.",
         );
 
     table
@@ -90,8 +94,8 @@ pub(super) fn methods(table: &mut Table) {
         .aliases(&["evm_setBlockGasLimit"])
         .describe(
             ["gas"],
-            "Sets the gas limit of new blocks, from the next one on. On a chain from a genesis file \
-             that may be further than one block can go by Ethereum's\n\
+            "Sets the gas limit of new blocks, from the next one on. On a chain from a genesis \
+             file that may be further than one block can go by Ethereum's\n\
              rules: other clients do not take the block then.",
         );
 

@@ -8,11 +8,13 @@ use tetrad_chain::PoolSelection;
 use crate::rpc::{Context, OnFork, RpcError, Table};
 
 pub(super) fn methods(table: &mut Table) {
-    table.wait("anvil_dropTransaction", drop_transaction, OnFork::Kept).describe(
-        ["transaction hash"],
-        "Removes a transaction from the pool; the result is its hash, or null if the pool does not \
-         have it.",
-    );
+    table
+        .wait("anvil_dropTransaction", drop_transaction, OnFork::Kept)
+        .describe(
+            ["transaction hash"],
+            "Removes a transaction from the pool; the result is its hash, or null if the pool \
+             does not have it.",
+        );
 
     table
         .wait(

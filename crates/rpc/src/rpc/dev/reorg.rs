@@ -37,8 +37,8 @@ pub(super) fn methods(table: &mut Table) {
 
     table.wait("anvil_reorg", reorg, OnFork::Node).describe(
         ["depth", "transactions"],
-        "Replaces the newest blocks by as many new ones with the given transactions, each with the \
-         position of its block.",
+        "Replaces the newest blocks by as many new ones with the given transactions, each \
+         with the position of its block.",
     );
 
     table
@@ -47,7 +47,7 @@ pub(super) fn methods(table: &mut Table) {
         .describe(
             ["options"],
             "Resets the chain to its first block or, with `{\"forking\": {\"jsonRpcUrl\": …, \
-         \"blockNumber\": …}}`, with a block of another node's chain.",
+             \"blockNumber\": …}}`, with a block of another node's chain.",
         );
 
     table

@@ -14,10 +14,14 @@ pub(super) fn methods(table: &mut Table) {
             "Takes a snapshot of the chain; the result is its id for `evm_revert`.",
         );
 
-    table.wait("evm_revert", revert, OnFork::Node).aliases(&["anvil_revert"]).describe(
-        ["snapshot"],
-        "Restores state, blocks, pool and time of a snapshot, and deletes it with all later ones.",
-    );
+    table
+        .wait("evm_revert", revert, OnFork::Node)
+        .aliases(&["anvil_revert"])
+        .describe(
+            ["snapshot"],
+            "Restores state, blocks, pool and time of a snapshot, and deletes it with all later \
+             ones.",
+        );
 }
 
 /// Takes a snapshot of the chain; the result is its id for `evm_revert`.

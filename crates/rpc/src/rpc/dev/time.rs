@@ -8,11 +8,14 @@ use super::{mine::timestamp_error, number::SmallNumber};
 use crate::rpc::{Context, OnFork, RpcError, Table};
 
 pub(super) fn methods(table: &mut Table) {
-    table.wait("anvil_increaseTime", increase_time, OnFork::Node).aliases(&["evm_increaseTime"]).describe(
-        ["seconds"],
-        "Advances the chain's time; the result is the number of seconds that it is now ahead of the \
-         clock.",
-    );
+    table
+        .wait("anvil_increaseTime", increase_time, OnFork::Node)
+        .aliases(&["evm_increaseTime"])
+        .describe(
+            ["seconds"],
+            "Advances the chain's time; the result is the number of seconds that it is now ahead \
+             of the clock.",
+        );
 
     table
         .wait(
@@ -23,11 +26,14 @@ pub(super) fn methods(table: &mut Table) {
         .aliases(&["evm_setNextBlockTimestamp"])
         .describe(["time"], "Sets the timestamp of the next block.");
 
-    table.wait("anvil_setTime", set_time, OnFork::Node).aliases(&["evm_setTime"]).describe(
-        ["time"],
-        "Sets the chain's time, in seconds since the Unix epoch, from the newest block's time to \
-         the end of the year 9999; the result is the number of seconds that it moved.",
-    );
+    table
+        .wait("anvil_setTime", set_time, OnFork::Node)
+        .aliases(&["evm_setTime"])
+        .describe(
+            ["time"],
+            "Sets the chain's time, in seconds since the Unix epoch, from the newest block's time \
+             to the end of the year 9999; the result is the number of seconds that it moved.",
+        );
 
     table
         .wait(
