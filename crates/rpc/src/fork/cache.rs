@@ -23,10 +23,9 @@ struct Generations<K, V> {
 impl<K: Copy + Eq + Hash, V: Clone> Cache<K, V> {
     /// An empty cache, each of whose generations may weigh `limit`.
     pub(super) fn new(limit: usize) -> Self {
-        let (young, old) = (HashMap::default(), HashMap::default());
         Self(Mutex::new(Generations {
-            young,
-            old,
+            young: HashMap::default(),
+            old: HashMap::default(),
             weight: 0,
             limit,
         }))
@@ -42,6 +41,8 @@ impl<K: Copy + Eq + Hash, V: Clone> Cache<K, V> {
         if let Some(known) = self.0.lock().find(&key) {
             return Ok(known);
         }
+
+        // Without the lock: the answer may take long.
         let value = ask()?;
         let weight = weigh(&value);
         self.0.lock().insert(key, value.clone(), weight);
@@ -54,6 +55,7 @@ impl<K: Copy + Eq + Hash, V: Clone> Generations<K, V> {
         if let Some((value, _)) = self.young.get(key) {
             return Some(value.clone());
         }
+
         let (value, weight) = self.old.remove(key)?;
         self.insert(*key, value.clone(), weight);
         Some(value)
@@ -64,6 +66,8 @@ impl<K: Copy + Eq + Hash, V: Clone> Generations<K, V> {
             self.old = std::mem::take(&mut self.young);
             self.weight = 0;
         }
+
+        // Two callers may have asked for the same value.
         if let Some((_, before)) = self.young.insert(key, (value, weight)) {
             self.weight = self.weight.saturating_sub(before);
         }
@@ -81,6 +85,7 @@ mod tests {
     fn remembers_what_is_asked_for_and_stays_within_its_bounds() {
         let cache = Cache::<u64, u64>::new(100);
         let mut asked = Vec::new();
+
         for round in 0..1_000u64 {
             for key in [round, 7] {
                 let value = cache.get(
@@ -98,6 +103,7 @@ mod tests {
             let inner = cache.0.lock();
             assert!(inner.young.len() <= 100 && inner.old.len() <= 100);
         }
+
         assert_eq!(
             asked.iter().filter(|key| **key == 7).count(),
             1,

@@ -14,7 +14,7 @@ use std::{
 use bytes::Bytes;
 use parking_lot::RwLock;
 use reqwest::{
-    Client as Http, Response, StatusCode, Url,
+    Client as Http, RequestBuilder, Response, StatusCode, Url,
     header::{HeaderMap, HeaderName, HeaderValue},
     redirect::Policy,
 };
@@ -46,6 +46,8 @@ const MAX_CONNECTING: Duration = Duration::from_secs(3);
 const GRACE: Duration = Duration::from_secs(1);
 /// The code that some providers return instead of status 429.
 const LIMIT_EXCEEDED: i64 = -32005;
+/// The status itself, which others return as a code.
+const TOO_MANY_REQUESTS: i64 = 429;
 
 /// A request to the other node failed.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -102,6 +104,7 @@ impl ForkAnswer {
                 json.len()
             ));
         }
+
         check_json(json).map_err(|error| error.to_string())?;
         serde_json::from_slice(json).map_err(|error| {
             let shown = String::from_utf8_lossy(&json[..json.len().min(SHOWN)]);
@@ -121,7 +124,7 @@ impl ForkAnswer {
 /// A connection to the other node. It has a thread of its own, so that callers may block.
 #[derive(Debug)]
 pub struct ForkClient {
-    asker: Arc<Requester>,
+    requester: Arc<Requester>,
     runtime: Handle,
     /// The thread ends when this is dropped.
     _end: oneshot::Sender<()>,
@@ -136,7 +139,7 @@ struct Requester {
     headers: HeaderMap,
     home: Option<Url>,
     /// Whether there was ever a connection.
-    met: AtomicBool,
+    was_connected: AtomicBool,
     timeout: Duration,
     retries: u32,
     backoff: Duration,
@@ -147,21 +150,8 @@ struct Requester {
 impl ForkClient {
     /// A client of `url`, whose answers count against `budget`. It sends nothing yet.
     pub fn new(url: Url, config: &ForkConfig, budget: &Budget) -> io::Result<Self> {
-        let mut headers = HeaderMap::new();
-        for (name, value) in &config.headers {
-            let name = HeaderName::from_bytes(name.as_bytes()).map_err(io::Error::other)?;
-            let mut value = HeaderValue::from_str(value).map_err(io::Error::other)?;
-            value.set_sensitive(true);
-            headers.insert(name, value);
-        }
-        let agent = concat!("tetrad/", env!("CARGO_PKG_VERSION"));
-        tls::install_provider();
-        let http = Http::builder()
-            .connect_timeout(config.timeout.min(MAX_CONNECTING))
-            .redirect(Policy::none())
-            .user_agent(agent)
-            .build()
-            .map_err(io::Error::other)?;
+        let requester = Requester::new(url, config, budget)?;
+
         let runtime = Builder::new_current_thread().enable_all().build()?;
         let (end, ended) = oneshot::channel::<()>();
         let handle = runtime.handle().clone();
@@ -169,19 +159,9 @@ impl ForkClient {
         thread::Builder::new()
             .name("fork".to_owned())
             .spawn(move || drop(runtime.block_on(ended)))?;
-        let asker = Requester {
-            http,
-            url: RwLock::new(url),
-            headers,
-            home: config.url.clone(),
-            met: AtomicBool::new(false),
-            timeout: config.timeout,
-            retries: config.retries,
-            backoff: config.retry_backoff,
-            budget: budget.clone(),
-        };
+
         Ok(Self {
-            asker: Arc::new(asker),
+            requester: Arc::new(requester),
             runtime: handle,
             _end: end,
         })
@@ -189,17 +169,17 @@ impl ForkClient {
 
     /// The other node's URL. It may hold a key: see [`redact`](tetrad_stdx::redact) for displaying it.
     pub fn url(&self) -> Url {
-        self.asker.url.read().clone()
+        self.requester.url.read().clone()
     }
 
     /// Uses another URL from now on.
     pub fn set_url(&self, url: Url) {
-        *self.asker.url.write() = url;
+        *self.requester.url.write() = url;
     }
 
     /// The delay of the first retry.
     pub fn backoff(&self) -> Duration {
-        self.asker.backoff
+        self.requester.backoff
     }
 
     /// Calls a method and returns its result. Blocks until the answer arrives.
@@ -211,28 +191,34 @@ impl ForkClient {
     /// Calls several methods concurrently and returns their results.
     pub fn ask_all<const N: usize>(
         &self,
-        questions: [(&str, &Value); N],
+        requests: [(&str, &Value); N],
     ) -> [Result<ForkAnswer, AskError>; N] {
-        let waiting = questions.map(|(method, params)| {
-            let (answer, waiting) = mpsc::sync_channel(1);
-            let (asker, own) = (self.asker.clone(), method.to_owned());
-            let body =
-                json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).to_string();
-            self.runtime.spawn(async move {
-                // The caller may have given up.
-                let _ = answer.send(asker.ask(&own, body).await);
-            });
-            (method, waiting)
-        });
-        let deadline = Instant::now() + self.asker.timeout + GRACE;
+        let waiting = requests.map(|(method, params)| (method, self.begin(method, params)));
+        let deadline = Instant::now() + self.requester.timeout + GRACE;
+
         aside(|| {
-            waiting.map(|(method, waiting)| {
+            waiting.map(|(method, answer)| {
                 let left = deadline.saturating_duration_since(Instant::now());
-                waiting
+                answer
                     .recv_timeout(left)
                     .unwrap_or_else(|_| Err(silent(method, "no answer in time")))
             })
         })
+    }
+
+    /// Sends a request. The answer will come through the channel.
+    fn begin(&self, method: &str, params: &Value) -> mpsc::Receiver<Result<ForkAnswer, AskError>> {
+        let (sender, answer) = mpsc::sync_channel(1);
+        let requester = self.requester.clone();
+        let body =
+            json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).to_string();
+
+        let method = method.to_owned();
+        self.runtime.spawn(async move {
+            // The caller may have given up.
+            let _ = sender.send(requester.ask(&method, body).await);
+        });
+        answer
     }
 }
 
@@ -261,7 +247,47 @@ enum AttemptError {
     Lasting(AskError),
 }
 
+impl AttemptError {
+    fn passing(method: &str, what: impl Into<String>) -> Self {
+        Self::Passing(silent(method, what))
+    }
+
+    fn lasting(method: &str, what: impl Into<String>) -> Self {
+        Self::Lasting(silent(method, what))
+    }
+}
+
 impl Requester {
+    fn new(url: Url, config: &ForkConfig, budget: &Budget) -> io::Result<Self> {
+        let mut headers = HeaderMap::new();
+        for (name, value) in &config.headers {
+            let name = HeaderName::from_bytes(name.as_bytes()).map_err(io::Error::other)?;
+            let mut value = HeaderValue::from_str(value).map_err(io::Error::other)?;
+            value.set_sensitive(true);
+            headers.insert(name, value);
+        }
+
+        tls::install_provider();
+        let http = Http::builder()
+            .connect_timeout(config.timeout.min(MAX_CONNECTING))
+            .redirect(Policy::none())
+            .user_agent(concat!("tetrad/", env!("CARGO_PKG_VERSION")))
+            .build()
+            .map_err(io::Error::other)?;
+
+        Ok(Self {
+            http,
+            url: RwLock::new(url),
+            headers,
+            home: config.url.clone(),
+            was_connected: AtomicBool::new(false),
+            timeout: config.timeout,
+            retries: config.retries,
+            backoff: config.retry_backoff,
+            budget: budget.clone(),
+        })
+    }
+
     /// Sends a request and retries where that may help, until the time is over.
     async fn ask(&self, method: &str, body: String) -> Result<ForkAnswer, AskError> {
         let deadline = tokio::time::Instant::now() + self.timeout;
@@ -270,6 +296,7 @@ impl Requester {
             method,
             format!("no answer within {} s", self.timeout.as_secs_f64()),
         );
+
         loop {
             match timeout_at(deadline, self.attempt(method, body.clone())).await {
                 Err(_) => return Err(last),
@@ -277,9 +304,11 @@ impl Requester {
                 Ok(Err(AttemptError::Lasting(error))) => return Err(error),
                 Ok(Err(AttemptError::Passing(error))) => last = error,
             }
+
             if attempt >= self.retries {
                 return Err(last);
             }
+
             let pause = self.backoff.saturating_mul(1 << attempt.min(6));
             if timeout_at(deadline, sleep(pause)).await.is_err() {
                 return Err(last);
@@ -289,43 +318,23 @@ impl Requester {
     }
 
     async fn attempt(&self, method: &str, body: String) -> Result<ForkAnswer, AttemptError> {
-        let url = self.url.read().clone();
-        let failed = |error: reqwest::Error| {
-            // Where no connection ever succeeded, the user has to know now rather than after many
-            // attempts.
-            let stranger = error.is_connect() && !self.met.load(Ordering::Relaxed);
-            let told = silent(method, with_causes(&error.without_url()));
-            if stranger {
-                AttemptError::Lasting(told)
-            } else {
-                AttemptError::Passing(told)
-            }
-        };
-        let mut request = self
-            .http
-            .post(url.clone())
-            .header("content-type", "application/json")
-            .body(body);
-        if self
-            .home
-            .as_ref()
-            .is_some_and(|home| home.origin() == url.origin())
-        {
-            request = request.headers(self.headers.clone());
-        }
-        let response = request.send().await.map_err(failed)?;
-        self.met.store(true, Ordering::Relaxed);
+        let response = self
+            .request(body)
+            .send()
+            .await
+            .map_err(|error| self.connection_error(method, error))?;
+        self.was_connected.store(true, Ordering::Relaxed);
+
         let status = response.status();
         if status == StatusCode::TOO_MANY_REQUESTS || status.is_server_error() {
-            return Err(AttemptError::Passing(silent(
-                method,
-                format!("the answer is {status}"),
-            )));
+            let what = format!("the answer is {status}");
+            return Err(AttemptError::passing(method, what));
         }
         if status.is_redirection() {
             let what = format!("the answer is {status}, and redirects are not followed");
-            return Err(AttemptError::Lasting(silent(method, what)));
+            return Err(AttemptError::lasting(method, what));
         }
+
         // Of a failure only the error is read.
         let limit = if status.is_success() {
             MAX_ANSWER
@@ -334,21 +343,58 @@ impl Requester {
         };
         match receive(response, limit, &self.budget).await {
             Ok((body, held)) => find_result(method, status, &body, held),
-            Err(BodyError::Failed(error)) => Err(match error.downcast() {
-                Ok(error) => failed(*error),
-                Err(error) => AttemptError::Passing(silent(method, error.to_string())),
-            }),
-            Err(BodyError::NoRoom) => Err(AttemptError::Lasting(AskError::NoRoom {
+            Err(error) => Err(self.body_error(method, status, error)),
+        }
+    }
+
+    fn request(&self, body: String) -> RequestBuilder {
+        let url = self.url.read().clone();
+        let is_home = self
+            .home
+            .as_ref()
+            .is_some_and(|home| home.origin() == url.origin());
+
+        let request = self
+            .http
+            .post(url)
+            .header("content-type", "application/json")
+            .body(body);
+        if is_home {
+            request.headers(self.headers.clone())
+        } else {
+            request
+        }
+    }
+
+    /// The failure of a connection.
+    fn connection_error(&self, method: &str, error: reqwest::Error) -> AttemptError {
+        // Where no connection ever succeeded, the user has to know now rather than after many
+        // attempts.
+        let is_first = error.is_connect() && !self.was_connected.load(Ordering::Relaxed);
+
+        let what = with_causes(&error.without_url());
+        if is_first {
+            AttemptError::lasting(method, what)
+        } else {
+            AttemptError::passing(method, what)
+        }
+    }
+
+    /// The failure to read the body of an answer.
+    fn body_error(&self, method: &str, status: StatusCode, error: BodyError) -> AttemptError {
+        match error {
+            BodyError::Failed(error) => match error.downcast() {
+                Ok(error) => self.connection_error(method, *error),
+                Err(error) => AttemptError::passing(method, error.to_string()),
+            },
+            BodyError::NoRoom => AttemptError::Lasting(AskError::NoRoom {
                 method: method.to_owned(),
-            })),
-            Err(_) if status.is_success() => {
-                let what = format!("the answer has more than {MAX_ANSWER} bytes");
-                Err(AttemptError::Lasting(silent(method, what)))
-            }
-            Err(_) => Err(AttemptError::Lasting(silent(
+            }),
+            _ if status.is_success() => AttemptError::lasting(
                 method,
-                format!("the answer is {status}"),
-            ))),
+                format!("the answer has more than {MAX_ANSWER} bytes"),
+            ),
+            _ => AttemptError::lasting(method, format!("the answer is {status}")),
         }
     }
 }
@@ -363,6 +409,7 @@ async fn receive(
         .content_length()
         .and_then(|length| usize::try_from(length).ok())
         .unwrap_or_default();
+
     read_body(
         reqwest::Body::from(response),
         announced.min(limit),
@@ -372,6 +419,24 @@ async fn receive(
     .await
 }
 
+/// A JSON-RPC response.
+#[derive(Deserialize)]
+struct ResponseObject<'a> {
+    /// Nothing only if the member is missing.
+    #[serde(borrow, default, deserialize_with = "present")]
+    result: Option<&'a RawValue>,
+    #[serde(borrow)]
+    error: Option<&'a RawValue>,
+}
+
+/// The error of a JSON-RPC response.
+#[derive(Deserialize)]
+struct ErrorObject {
+    code: i64,
+    message: String,
+    data: Option<Value>,
+}
+
 /// Finds the result in the body of an answer.
 fn find_result(
     method: &str,
@@ -379,57 +444,18 @@ fn find_result(
     body: &Bytes,
     held: Held,
 ) -> Result<ForkAnswer, AttemptError> {
-    #[derive(Deserialize)]
-    struct ResponseObject<'a> {
-        /// Nothing only if the member is missing.
-        #[serde(borrow, default, deserialize_with = "present")]
-        result: Option<&'a RawValue>,
-        #[serde(borrow)]
-        error: Option<&'a RawValue>,
-    }
-    #[derive(Deserialize)]
-    struct ErrorObject {
-        code: i64,
-        message: String,
-        data: Option<Value>,
-    }
-    let lasting = |what: String| Err(AttemptError::Lasting(silent(method, what)));
     let Ok(response) = serde_json::from_slice::<ResponseObject<'_>>(body) else {
-        return lasting(match status.is_success() {
-            true => "the answer is not JSON-RPC".to_owned(),
-            false => format!("the answer is {status}"),
-        });
-    };
-    if let Some(error) = response
-        .error
-        .map(RawValue::get)
-        .filter(|error| *error != "null")
-    {
-        if error.len() > MAX_ERROR || check_json(error.as_bytes()).is_err() {
-            return lasting(format!(
-                "the answer is an error that is too long ({} bytes)",
-                error.len()
-            ));
-        }
-        let Ok(ErrorObject {
-            code,
-            message,
-            data,
-        }) = serde_json::from_str(error)
-        else {
-            return lasting("the answer is an error without code and message".to_owned());
-        };
-        let refused = AskError::Refused {
-            method: method.to_owned(),
-            code,
-            message,
-            data,
-        };
-        return Err(if code == LIMIT_EXCEEDED || code == 429 {
-            AttemptError::Passing(refused)
+        let what = if status.is_success() {
+            "the answer is not JSON-RPC".to_owned()
         } else {
-            AttemptError::Lasting(refused)
-        });
+            format!("the answer is {status}")
+        };
+        return Err(AttemptError::lasting(method, what));
+    };
+
+    let error = response.error.map(RawValue::get);
+    if let Some(error) = error.filter(|error| *error != "null") {
+        return Err(refusal(method, error));
     }
 
     match response.result {
@@ -437,7 +463,41 @@ fn find_result(
             json: body.slice_ref(result.get().as_bytes()),
             held,
         }),
-        None => lasting("the answer has neither result nor error".to_owned()),
+        None => Err(AttemptError::lasting(
+            method,
+            "the answer has neither result nor error",
+        )),
+    }
+}
+
+/// The failure of an attempt that was answered with this error.
+fn refusal(method: &str, error: &str) -> AttemptError {
+    if error.len() > MAX_ERROR || check_json(error.as_bytes()).is_err() {
+        let what = format!(
+            "the answer is an error that is too long ({} bytes)",
+            error.len()
+        );
+        return AttemptError::lasting(method, what);
+    }
+    let Ok(ErrorObject {
+        code,
+        message,
+        data,
+    }) = serde_json::from_str(error)
+    else {
+        return AttemptError::lasting(method, "the answer is an error without code and message");
+    };
+
+    let refused = AskError::Refused {
+        method: method.to_owned(),
+        code,
+        message,
+        data,
+    };
+    if code == LIMIT_EXCEEDED || code == TOO_MANY_REQUESTS {
+        AttemptError::Passing(refused)
+    } else {
+        AttemptError::Lasting(refused)
     }
 }
 
@@ -476,6 +536,7 @@ mod tests {
             &budget,
         )
         .await;
+
         let answer = client.ask("eth_getCode", &json!([])).expect("an answer");
         assert_eq!(answer.json(), result.as_bytes());
         assert!(budget.used() >= LENGTH);
@@ -485,6 +546,7 @@ mod tests {
             .expect_err("no room for another one")
             .to_string();
         assert!(error.contains("memory"), "{error}");
+
         let body = answer.into_answer();
         assert_eq!(body.bytes(), result.as_bytes());
         assert!(budget.used() >= LENGTH);
@@ -501,6 +563,7 @@ mod tests {
             "m: the answer is an error that is too long ({} bytes)",
             error.len()
         );
+
         for (body, expected) in [
             (r#"{"result":null}"#.to_owned(), Ok("null")),
             (r#"{"result":null,"error":null}"#.to_owned(), Ok("null")),

@@ -174,62 +174,46 @@ impl ChainForks {
         url: Option<Url>,
         block: Option<u64>,
     ) -> Result<(Head, Arc<ChainFork>), ForkError> {
-        let present = || self.current().map(|fork| fork.client.url());
         let url = url
-            .or_else(present)
+            .or_else(|| self.current().map(|fork| fork.client.url()))
             .or_else(|| self.config.url.clone())
             .ok_or(ForkError::NoUrl)?;
         let client = Arc::new(ForkClient::new(url, &self.config, &self.budget)?);
+
         let id = block.map_or_else(|| json!("latest"), |number| json!(U64::from(number)));
         let [chain_id, found] = client.ask_all([
             ("eth_chainId", &json!([])),
             ("eth_getBlockByNumber", &json!([id, false])),
         ]);
+
         let chain_id: U64 = chain_id?
             .read()
             .map_err(|error| wrong("eth_chainId", error))?;
-        let chain_id = chain_id.to::<u64>();
         let (hash, header) = match found?.read() {
             Ok(Value::Null) => return Err(ForkError::NoBlock(block.unwrap_or_default())),
             Ok(block) => read_header(block)?,
             Err(error) => return Err(wrong("eth_getBlockByNumber", error)),
         };
-        if let Some(number) = block.filter(|number| *number != header.number) {
-            let what = format!("requested block {number}, got block {}", header.number);
-            return Err(ForkError::Answer {
-                method: "eth_getBlockByNumber",
-                what,
-            });
-        }
-        if header.timestamp > LAST_SECOND {
-            let what = format!(
-                "the block's time {} is after 9999-12-31T23:59:59Z",
-                header.timestamp
-            );
-            return Err(ForkError::Answer {
-                method: "eth_getBlockByNumber",
-                what,
-            });
-        }
-        let gas_limit = self.config.gas_limit.unwrap_or(header.gas_limit);
+        check_header(&header, block)?;
+
         let fork = ChainFork {
-            client: client.clone(),
-            chain_id,
+            client,
+            chain_id: chain_id.to(),
             number: header.number,
             hash,
-            gas_limit,
+            gas_limit: self.config.gas_limit.unwrap_or(header.gas_limit),
         };
         Ok((self.head(header, &fork)?, Arc::new(fork)))
     }
 
     /// The chain of the forked block alone, with the accounts that are funded on every fork.
     fn head(&self, header: Header, fork: &ChainFork) -> Result<Head, ForkError> {
-        let own_id = self.params.chain_id;
         let params = ChainParams {
             chain_id: self.config.chain_id.unwrap_or(fork.chain_id),
-            network_precompiles: fork.chain_id == own_id,
+            network_precompiles: fork.chain_id == self.params.chain_id,
             ..self.params.clone()
         };
+
         let remote = Arc::new(Remote::new(fork.client.clone(), fork.number));
         let mut state = State::forked(remote);
         let block = Block {
@@ -243,6 +227,7 @@ impl ChainForks {
             known_size: OnceLock::new(),
         };
         let head = Head::genesis(Arc::new(params.clone()), Arc::new(block), state.clone());
+
         let mut overlay = Overlay::new(&head.state, &head);
         let (accounts, balance) = &self.funded;
         accounts
@@ -250,6 +235,7 @@ impl ChainForks {
             .try_for_each(|account| overlay.edit(*account, |info| info.balance = *balance))?;
         let changes = overlay.into_changes();
         state.apply(&changes);
+
         Ok(Head::genesis(Arc::new(params), head.block.clone(), state))
     }
 }
@@ -263,9 +249,11 @@ fn read_header(mut block: Value) -> Result<(B256, Header), ForkError> {
             what: "the block is no object".to_owned(),
         });
     };
+
     let hash = fields.get("hash").cloned().unwrap_or_default();
     let hash: B256 =
         serde_json::from_value(hash).map_err(|error| wrong(method, format!("hash: {error}")))?;
+
     for (name, absent) in [
         ("mixHash", json!(B256::ZERO)),
         ("nonce", json!("0x0000000000000000")),
@@ -278,10 +266,27 @@ fn read_header(mut block: Value) -> Result<(B256, Header), ForkError> {
             *field = absent;
         }
     }
-    Ok((
-        hash,
-        serde_json::from_value(block).map_err(|error| wrong(method, error))?,
-    ))
+
+    let header = serde_json::from_value(block).map_err(|error| wrong(method, error))?;
+    Ok((hash, header))
+}
+
+/// Refuses a header that is not of the `requested` block, or whose time is too late.
+fn check_header(header: &Header, requested: Option<u64>) -> Result<(), ForkError> {
+    let method = "eth_getBlockByNumber";
+    if let Some(number) = requested.filter(|number| *number != header.number) {
+        let what = format!("requested block {number}, got block {}", header.number);
+        return Err(ForkError::Answer { method, what });
+    }
+
+    if header.timestamp > LAST_SECOND {
+        let what = format!(
+            "the block's time {} is after 9999-12-31T23:59:59Z",
+            header.timestamp
+        );
+        return Err(ForkError::Answer { method, what });
+    }
+    Ok(())
 }
 
 fn wrong(method: &'static str, what: impl std::fmt::Display) -> ForkError {

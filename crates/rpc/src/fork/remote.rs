@@ -56,31 +56,35 @@ impl Remote {
         let params = json!([address, self.block]);
         let methods = ["eth_getBalance", "eth_getTransactionCount", "eth_getCode"];
         let [balance, nonce, code] = self.client.ask_all(methods.map(|method| (method, &params)));
+
         let balance: U256 = read(methods[0], balance)?;
         let nonce: U64 = read(methods[1], nonce)?;
         let code: Bytes = read(methods[2], code)?;
         if balance.is_zero() && nonce.is_zero() && code.is_empty() {
             return Ok(None);
         }
-        let contract = (!code.is_empty()).then(|| {
-            // Code that begins like a delegation without being a valid one is ordinary code.
-            let code = Bytecode::new_raw_checked(code.clone())
-                .unwrap_or_else(|_| Bytecode::new_legacy(code));
-            Arc::new(Contract {
-                code_hash: code.hash_slow(),
-                code,
-                ..Contract::default()
-            })
-        });
-        let (number, nonce) = (Account::UNNUMBERED, nonce.to());
+
+        let contract = (!code.is_empty()).then(|| Arc::new(contract_of(code)));
         Ok(Some(Account {
             address: *address,
-            number,
-            nonce,
+            number: Account::UNNUMBERED,
+            nonce: nonce.to(),
             balance,
             public_key: None,
             contract,
         }))
+    }
+}
+
+/// A contract with this code, which is not empty.
+fn contract_of(code: Bytes) -> Contract {
+    // Code that begins like a delegation without being a valid one is ordinary code.
+    let code =
+        Bytecode::new_raw_checked(code.clone()).unwrap_or_else(|_| Bytecode::new_legacy(code));
+    Contract {
+        code_hash: code.hash_slow(),
+        code,
+        ..Contract::default()
     }
 }
 
@@ -94,6 +98,12 @@ fn weight(account: &Option<Account>) -> usize {
     256 + code + code / 8
 }
 
+/// A block, of which only the hash is read.
+#[derive(Deserialize)]
+struct Hashed {
+    hash: B256,
+}
+
 impl Base for Remote {
     fn account(&self, address: &Address) -> Result<Option<Account>, ReadError> {
         self.accounts
@@ -103,11 +113,8 @@ impl Base for Remote {
     fn slot(&self, address: &Address, index: U256) -> Result<U256, ReadError> {
         let method = "eth_getStorageAt";
         let ask = || {
-            read(
-                method,
-                self.client
-                    .ask(method, &json!([address, index, self.block])),
-            )
+            let params = json!([address, index, self.block]);
+            read(method, self.client.ask(method, &params))
         };
         self.slots.get((*address, index), |_| 1, ask)
     }
@@ -116,16 +123,11 @@ impl Base for Remote {
         if number > self.number {
             return Ok(None);
         }
-        #[derive(Deserialize)]
-        struct Hashed {
-            hash: B256,
-        }
+
         let method = "eth_getBlockByNumber";
         let ask = || {
-            let block: Option<Hashed> = read(
-                method,
-                self.client.ask(method, &json!([U64::from(number), false])),
-            )?;
+            let params = json!([U64::from(number), false]);
+            let block: Option<Hashed> = read(method, self.client.ask(method, &params))?;
             Ok(block.map(|block| block.hash))
         };
         self.hashes.get(number, |_| 1, ask)

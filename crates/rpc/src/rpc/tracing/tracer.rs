@@ -191,7 +191,8 @@ impl TraceOptions {
                 "return less from result(), or trace the transactions of a block one by one"
             }
             Some(_) => {
-                "use the callTracer with onlyTopCall, or trace the transactions of a block one by one"
+                "use the callTracer with onlyTopCall, or trace the transactions of a block one by \
+                 one"
             }
         }
     }
