@@ -24,6 +24,17 @@ struct OpenCall {
     written: usize,
 }
 
+impl OpenCall {
+    /// A call of which no inner call has been looked at.
+    fn new(index: usize) -> Self {
+        Self {
+            index,
+            seen: 0,
+            written: 0,
+        }
+    }
+}
+
 /// Writes each call with its position, the calls that it made after it. Nothing here calls itself,
 /// since calls nest deeply.
 pub(super) fn write_flat_calls(
@@ -45,11 +56,7 @@ pub(super) fn write_flat_calls(
         converts_errors: config.convert_parity_errors == Some(true),
     };
 
-    let mut open = vec![OpenCall {
-        index: 0,
-        seen: 0,
-        written: 0,
-    }];
+    let mut open = vec![OpenCall::new(0)];
     // The position of the innermost open call.
     let mut position: Vec<usize> = Vec::new();
 
@@ -66,11 +73,7 @@ pub(super) fn write_flat_calls(
 
             position.push(call.written);
             call.written += 1;
-            open.push(OpenCall {
-                index: inner,
-                seen: 0,
-                written: 0,
-            });
+            open.push(OpenCall::new(inner));
             out.push(b',');
             list.write_call(&calls[inner], &position, out);
         } else {
