@@ -35,12 +35,12 @@ const MAX_FRAGMENTS: usize = 32;
 pub(super) const MAX_ERRORS: usize = 100;
 /// The maximum length of an error's text, which may repeat a part of the query.
 const MAX_MESSAGE: usize = 1_000;
-/// The approximate memory of a value besides its text, and of a name in a path.
+/// The approximate memory of a value in addition to its text, and of a name in a path.
 const VALUE_BYTES: usize = 128;
 const NAME_BYTES: usize = 32;
 
 /// Checks the number of tokens, and the depth of brackets outside of texts and comments. Returns
-/// the memory in bytes of the document besides its text; 0 if it is short.
+/// the memory in bytes of the document in addition to its text; 0 if it is short.
 pub(super) fn check_tokens(query: &str) -> Result<usize, String> {
     let mut depth = 0_usize;
     let mut tokens = 0_usize;

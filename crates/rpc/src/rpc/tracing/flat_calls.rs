@@ -94,7 +94,7 @@ pub(super) fn write_flat_calls(
     Ok(())
 }
 
-/// What all entries of a list have in common.
+/// The data and options that all entries of a list share.
 struct FlatList<'l> {
     recorder: &'l CallRecorder,
     place: &'l TracePosition,

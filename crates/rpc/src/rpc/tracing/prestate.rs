@@ -71,7 +71,7 @@ impl PrestateConfig {
                     before.insert(*address, self.old(&old, account, |_, _| true));
                 }
             } else if account.is_selfdestructed() {
-                // It is as a whole what the transaction removed.
+                // The transaction removed all of it.
                 if exists {
                     before.insert(*address, self.old(&old, account, |_, _| true));
                 }
@@ -125,7 +125,7 @@ impl PrestateConfig {
         }
     }
 
-    /// What the transaction changed of an account, with the new values; none if it changed nothing.
+    /// The changes of an account, with the new values; none if the transaction changed nothing.
     fn changed(&self, old: &AccountInfo, account: &Account) -> Option<WrittenAccount> {
         let new = &account.info;
         let has_new_code = hash_of_code(new) != hash_of_code(old);

@@ -1,4 +1,4 @@
-//! What is traced: a transaction of a block, or a call.
+//! The subject of a trace: a transaction of a block, or a call.
 
 use alloy_primitives::B256;
 use revm::Inspector;

@@ -111,7 +111,7 @@ impl TracerProcess {
 
         match (traced, unread) {
             (Err(Failure::Time), _) => Err(Failure::Time),
-            // What follows from state that could not be read is not the script's doing.
+            // An outcome without all of the state is not the script's doing.
             (_, Some(error)) => Err(Failure::Read(error)),
             (Err(Failure::Process(what)), None) => Err(self.cause(what)),
             (traced, None) => traced,

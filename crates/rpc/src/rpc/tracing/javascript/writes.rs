@@ -1,4 +1,4 @@
-//! What the transaction wrote so far, as geth's scripts see it.
+//! The writes of the transaction so far, as geth's scripts see them.
 //!
 //! revm's inspector reads slots for `db.getState` from the database, which has the values from
 //! before the transaction.
