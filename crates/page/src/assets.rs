@@ -44,6 +44,7 @@ impl PageFile {
     pub(super) fn respond(&self, policy: &HeaderValue, request: &HeaderMap) -> Response {
         let known = request.typed_get::<IfNoneMatch>();
         let unchanged = known.is_some_and(|known| !known.precondition_passes(&self.etag));
+
         let body = if unchanged {
             Bytes::new()
         } else {
@@ -53,6 +54,7 @@ impl PageFile {
         if unchanged {
             *response.status_mut() = StatusCode::NOT_MODIFIED;
         }
+
         let headers = response.headers_mut();
         headers.insert(
             header::CONTENT_TYPE,
@@ -69,6 +71,7 @@ impl PageFile {
             HeaderValue::from_static("no-referrer"),
         );
         headers.typed_insert(self.etag.clone());
+
         self.body.mark(request, &mut response);
         response
     }
@@ -101,15 +104,15 @@ impl Assets {
     pub(super) fn embedded() -> Self {
         let embedded = files(&PAGE)
             .into_iter()
-            .filter_map(|file| Some((file.path().to_str()?, file.contents())));
-        let loaded = embedded.filter(|(path, _)| *path != INDEX);
-        let loaded =
-            loaded.map(|(path, body)| (path, PageFile::new(path, Bytes::from_static(body))));
+            .filter_map(|file| Some((file.path().to_str()?, file.contents())))
+            .filter(|(path, _)| *path != INDEX)
+            .map(|(path, body)| (path, PageFile::new(path, Bytes::from_static(body))));
         let made = (
             "interfaces.json",
             PageFile::new("interfaces.json", interfaces::json().into()),
         );
-        let loaded: HashMap<_, _> = loaded.chain([made]).collect();
+        let loaded: HashMap<_, _> = embedded.chain([made]).collect();
+
         let (page, policy) = assemble(include_str!("page/index.html"), &loaded);
         Self {
             page: PageFile::new(INDEX, page.into()),
@@ -139,7 +142,9 @@ const INLINED: [&str; 8] = [
 /// allows them by hash in the policy.
 fn assemble(page: &str, loaded: &HashMap<&'static str, PageFile>) -> (String, HeaderValue) {
     let mut page = page.to_owned();
-    let (mut scripts, mut styles) = (String::new(), String::new());
+    let mut scripts = String::new();
+    let mut styles = String::new();
+
     for path in INLINED {
         let Some(text) = loaded
             .get(path)
@@ -147,6 +152,7 @@ fn assemble(page: &str, loaded: &HashMap<&'static str, PageFile>) -> (String, He
         else {
             continue;
         };
+
         let (tag, inlined, allowed) = if path.ends_with(".css") {
             let tag = format!("<link rel=\"stylesheet\" href=\"site/{path}\">");
             (tag, format!("<style>{text}</style>"), &mut styles)
@@ -165,17 +171,20 @@ fn assemble(page: &str, loaded: &HashMap<&'static str, PageFile>) -> (String, He
             ));
         }
     }
-    // The page runs the node's own scripts and talks to the node; nothing else. Text never becomes
-    // markup or code.
+
+    let policy = security_policy(&scripts, &styles);
+    (page, policy)
+}
+
+/// The page runs the node's own scripts and talks to the node; nothing else. Text never becomes
+/// markup or code. `scripts` and `styles` are the hashes of what is inlined.
+fn security_policy(scripts: &str, styles: &str) -> HeaderValue {
     let policy = format!(
         "default-src 'none'; script-src 'self'{scripts}; style-src 'self'{styles}; img-src 'self' data:; \
          connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; \
          require-trusted-types-for 'script'; trusted-types 'none'"
     );
+
     // The policy is ASCII, so the conversion cannot fail.
-    (
-        page,
-        HeaderValue::try_from(policy)
-            .unwrap_or_else(|_| HeaderValue::from_static("default-src 'none'")),
-    )
+    HeaderValue::try_from(policy).unwrap_or_else(|_| HeaderValue::from_static("default-src 'none'"))
 }

@@ -72,6 +72,7 @@ async fn page(State(site): State<Site>, request: Request, next: Next) -> Respons
     if !shown || request.headers().contains_key(header::UPGRADE) {
         return next.run(request).await;
     }
+
     site.0.page.respond(&site.0.policy, request.headers())
 }
 

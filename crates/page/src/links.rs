@@ -33,6 +33,7 @@ pub(super) fn router() -> Router {
             get(move || async move { redirect(format!("./#/{view}")) }),
         )
     });
+
     VIEWS.into_iter().fold(router, |router, view| {
         router.route(
             &format!("/{view}/{{argument}}"),
@@ -66,9 +67,14 @@ fn target(view: &str, argument: &str) -> Option<String> {
     let is_bare_hash = view == "tx"
         && argument.len() == 64
         && argument.bytes().all(|byte| byte.is_ascii_hexdigit());
-    is_plain.then(|| match is_bare_hash {
-        true => format!("../#/tx/0x{}", argument.to_ascii_lowercase()),
-        false => format!("../#/{view}/{argument}"),
+
+    if !is_plain {
+        return None;
+    }
+    Some(if is_bare_hash {
+        format!("../#/tx/0x{}", argument.to_ascii_lowercase())
+    } else {
+        format!("../#/{view}/{argument}")
     })
 }
 
@@ -84,10 +90,12 @@ mod tests {
             target("tx", &"AB".repeat(32)),
             Some(format!("../#/tx/0x{}", "ab".repeat(32)))
         );
+
         assert_eq!(
             target("block", "latest").as_deref(),
             Some("../#/block/latest")
         );
+
         for malformed in [
             "",
             "..",

@@ -35,10 +35,16 @@ const LOGO: &str = "<svg viewBox=\"0 0 32 32\" aria-hidden=\"true\"><rect x=\"3\
 impl ChapterPage<'_> {
     /// The document.
     pub(super) fn html(&self) -> String {
-        let (book, title) = (self.to_book, escape(self.title));
-        let root = format!("{book}../");
-        let (contents, outline, turns) = (self.contents(), self.outline(), self.turns());
+        let title = escape(self.title);
         let chapter = &self.chapter.html;
+        let contents = self.contents();
+        let outline = self.outline();
+        let turns = self.turns();
+
+        // Relative, for a proxy that serves the node under a prefix.
+        let book = self.to_book;
+        let root = format!("{book}../");
+
         format!(
             "<!doctype html>\n\
              <html lang=\"en\">\n\
@@ -86,30 +92,29 @@ impl ChapterPage<'_> {
 
     /// The list of chapters, each part with a list of its own.
     fn contents(&self) -> String {
-        let (mut html, mut open) = (String::new(), 0);
-        let close = |html: &mut String, open: &mut usize, down_to: usize| {
-            while *open > down_to {
-                html.push_str("</li></ul>");
-                *open -= 1;
-            }
-        };
+        let mut html = String::new();
+        // The number of lists that are open.
+        let mut open = 0;
+
         for line in self.summary {
             match line {
                 SummaryLine::Part(title) => {
-                    close(&mut html, &mut open, 0);
+                    close_lists(&mut html, &mut open, 0);
                     let _ = writeln!(html, "<h2>{}</h2>", escape(title));
                 }
                 SummaryLine::Chapter { title, file, depth } => {
-                    close(&mut html, &mut open, depth + 1);
+                    close_lists(&mut html, &mut open, depth + 1);
                     // The summary does not skip a level.
                     html.push_str(if open > *depth { "</li>" } else { "<ul>" });
                     open = depth + 1;
+
                     let current = if *file == self.file {
                         " aria-current=\"page\""
                     } else {
                         ""
                     };
-                    let (page, title) = (page_of(file), escape(title));
+                    let page = page_of(file);
+                    let title = escape(title);
                     let _ = write!(
                         html,
                         "\n<li><a href=\"{}{page}\"{current}>{title}</a>",
@@ -118,7 +123,8 @@ impl ChapterPage<'_> {
                 }
             }
         }
-        close(&mut html, &mut open, 0);
+
+        close_lists(&mut html, &mut open, 0);
         html.push('\n');
         html
     }
@@ -134,6 +140,7 @@ impl ChapterPage<'_> {
         if headings.len() < 3 {
             return String::new();
         }
+
         let mut html =
             "<nav class=\"outline\" aria-label=\"On this page\">\n<h2>On this page</h2>\n<ul>\n"
                 .to_owned();
@@ -148,6 +155,7 @@ impl ChapterPage<'_> {
                 escape(heading)
             );
         }
+
         html.push_str("</ul>\n</nav>\n");
         html
     }
@@ -162,26 +170,38 @@ impl ChapterPage<'_> {
                 SummaryLine::Part(_) => None,
             })
             .collect();
+
         let Some(at) = chapters.iter().position(|(_, file)| *file == self.file) else {
             return String::new();
         };
-        let link = |to: Option<&(&str, &str)>, rel: &str, label: &str| match to {
-            None => String::new(),
-            Some((title, file)) => format!(
-                "<a rel=\"{rel}\" href=\"{}{}\"><small>{label}</small>{}</a>\n",
-                self.to_book,
-                page_of(file),
-                escape(title)
-            ),
-        };
-        let previous = link(
-            at.checked_sub(1).and_then(|at| chapters.get(at)),
-            "prev",
-            "Previous",
-        );
-        let next = link(chapters.get(at + 1), "next", "Next");
+
+        let previous = at.checked_sub(1).and_then(|at| chapters.get(at));
+        let previous = self.turn(previous, "prev", "Previous");
+        let next = self.turn(chapters.get(at + 1), "next", "Next");
+
         format!(
             "<nav class=\"turns\" aria-label=\"Previous and next chapter\">\n{previous}{next}</nav>\n"
         )
+    }
+
+    /// A link to a chapter; empty if there is none.
+    fn turn(&self, chapter: Option<&(&str, &str)>, rel: &str, label: &str) -> String {
+        let Some((title, file)) = chapter else {
+            return String::new();
+        };
+        format!(
+            "<a rel=\"{rel}\" href=\"{}{}\"><small>{label}</small>{}</a>\n",
+            self.to_book,
+            page_of(file),
+            escape(title)
+        )
+    }
+}
+
+/// Closes lists of chapters until `down_to` are open.
+fn close_lists(html: &mut String, open: &mut usize, down_to: usize) {
+    while *open > down_to {
+        html.push_str("</li></ul>");
+        *open -= 1;
     }
 }

@@ -37,127 +37,177 @@ pub(super) fn render(markdown: &str) -> RenderedChapter {
     let events: Vec<Event<'_>> = Parser::new_ext(markdown, options)
         .filter(|event| !matches!(event, Event::Html(_) | Event::InlineHtml(_)))
         .collect();
-    let mut chapter = RenderedChapter::default();
-    let (mut made, mut ids) = (Vec::with_capacity(events.len()), HashMap::new());
-    let mut in_table = false;
-    for (at, event) in events.iter().enumerate() {
-        match event {
-            Event::Start(Tag::Table(_)) => in_table = true,
-            Event::End(TagEnd::Table) => in_table = false,
-            _ => {}
+
+    let mut renderer = Renderer::new(&events);
+    for at in 0..events.len() {
+        renderer.render(at);
+    }
+    renderer.finish()
+}
+
+/// A chapter that is being rendered.
+struct Renderer<'a> {
+    events: &'a [Event<'a>],
+    /// The events that become the chapter's HTML.
+    rendered: Vec<Event<'a>>,
+    sections: Vec<Section>,
+    /// The fragments in use, each with how many others were numbered after it.
+    fragments: HashMap<String, usize>,
+    in_table: bool,
+}
+
+impl<'a> Renderer<'a> {
+    fn new(events: &'a [Event<'a>]) -> Self {
+        Self {
+            events,
+            rendered: Vec::with_capacity(events.len()),
+            sections: Vec::new(),
+            fragments: HashMap::new(),
+            in_table: false,
         }
+    }
+
+    /// Renders the event at a position and adds its text to the section that it is in.
+    fn render(&mut self, at: usize) {
+        let events = self.events;
+        let event = &events[at];
+
         match event {
-            Event::Start(Tag::Heading { level, .. }) => {
-                let heading = text_until(&events[at..], &TagEnd::Heading(*level));
-                let is_title = *level == HeadingLevel::H1 && chapter.sections.is_empty();
-                let id = if is_title {
-                    String::new()
-                } else {
-                    unique(&mut ids, slug(&heading))
-                };
-                let tag = if is_title {
-                    "<h1 tabindex=\"-1\">".to_owned()
-                } else {
-                    format!("<{level} id=\"{id}\">")
-                };
-                made.push(raw(tag));
-                chapter.sections.push(Section {
-                    heading,
-                    id,
-                    level: *level as u8,
-                    text: String::new(),
-                });
-            }
-            Event::End(TagEnd::Heading(level)) => {
-                if let Some(section) = chapter
-                    .sections
-                    .last()
-                    .filter(|section| !section.id.is_empty())
-                {
-                    made.push(raw(format!(
-                        "<a class=\"anchor\" href=\"#{}\" aria-label=\"Link to {}\">#</a>",
-                        section.id,
-                        escape(&section.heading)
-                    )));
-                }
-                made.push(raw(format!("</{level}>\n")));
-            }
+            Event::Start(Tag::Heading { level, .. }) => self.open_heading(*level, &events[at..]),
+            Event::End(TagEnd::Heading(level)) => self.close_heading(*level),
             // Routes are described in paragraphs that begin with them, which have no heading.
             Event::Start(Tag::Paragraph)
                 if matches!(events.get(at + 1), Some(Event::Start(Tag::Strong))) =>
             {
-                let heading = text_until(&events[at..], &TagEnd::Strong);
-                let id = unique(&mut ids, slug(&heading));
-                made.push(raw(format!("<p id=\"{id}\">")));
-                chapter.sections.push(Section {
-                    heading,
-                    id,
-                    level: 0,
-                    text: String::new(),
-                });
+                self.open_route(&events[at..]);
             }
-            Event::Start(Tag::CodeBlock(kind)) => {
-                let language = match kind {
-                    CodeBlockKind::Fenced(info) => {
-                        info.split([',', ' ']).next().unwrap_or_default()
-                    }
-                    CodeBlockKind::Indented => "",
-                };
-                made.push(raw(format!(
-                    "<div class=\"code\"><pre><code class=\"language-{}\">",
-                    if language.is_empty() {
-                        "text".into()
-                    } else {
-                        escape(language)
-                    }
-                )));
-            }
-            Event::End(TagEnd::CodeBlock) => made.push(raw("</code></pre></div>\n")),
+            Event::Start(Tag::CodeBlock(kind)) => self.push_html(code_block(kind)),
+            Event::End(TagEnd::CodeBlock) => self.push_html("</code></pre></div>\n"),
             // Paths in narrow columns break after their slashes.
-            Event::Code(code) if in_table => {
+            Event::Code(code) if self.in_table => {
                 let code = escape(code)
                     .replace('/', "/<wbr>")
                     .replace("/<wbr>/<wbr>", "//");
-                made.push(raw(format!("<code>{code}</code>")));
+                self.push_html(format!("<code>{code}</code>"));
             }
             Event::Start(Tag::Table(_)) => {
-                made.extend([raw("<div class=\"scroll\">"), event.clone()])
+                self.in_table = true;
+                self.push_html("<div class=\"scroll\">");
+                self.rendered.push(event.clone());
             }
-            Event::End(TagEnd::Table) => made.extend([event.clone(), raw("</div>\n")]),
+            Event::End(TagEnd::Table) => {
+                self.in_table = false;
+                self.rendered.push(event.clone());
+                self.push_html("</div>\n");
+            }
             Event::Start(Tag::Link {
                 link_type,
                 dest_url,
                 title,
                 id,
-            }) => made.push(Event::Start(Tag::Link {
+            }) => self.rendered.push(Event::Start(Tag::Link {
                 link_type: *link_type,
                 dest_url: target(dest_url).into(),
                 title: title.clone(),
                 id: id.clone(),
             })),
-            other => made.push(other.clone()),
+            other => self.rendered.push(other.clone()),
         }
-        if let Some(section) = chapter.sections.last_mut() {
+
+        if let Some(section) = self.sections.last_mut() {
             add_text(&mut section.text, event);
         }
     }
-    html::push_html(&mut chapter.html, made.into_iter());
-    for section in &mut chapter.sections {
-        section.text = section
-            .text
-            .split_whitespace()
-            .collect::<Vec<_>>()
-            .join(" ");
-        // The heading is found by itself.
-        if let Some(rest) = section.text.strip_prefix(section.heading.as_str()) {
-            section.text = rest.trim_start().to_owned();
-        }
+
+    /// Begins the section of a heading, which is the first of these events.
+    fn open_heading(&mut self, level: HeadingLevel, events: &[Event<'_>]) {
+        let heading = text_until(events, &TagEnd::Heading(level));
+
+        // The title has no fragment: links to the chapter lead to it.
+        let is_title = level == HeadingLevel::H1 && self.sections.is_empty();
+        let id = if is_title {
+            self.push_html("<h1 tabindex=\"-1\">");
+            String::new()
+        } else {
+            let id = unique(&mut self.fragments, slug(&heading));
+            self.push_html(format!("<{level} id=\"{id}\">"));
+            id
+        };
+
+        self.sections.push(Section {
+            heading,
+            id,
+            level: level as u8,
+            text: String::new(),
+        });
     }
-    chapter
+
+    /// Ends a heading, with a link to its section.
+    fn close_heading(&mut self, level: HeadingLevel) {
+        let linked = self
+            .sections
+            .last()
+            .filter(|section| !section.id.is_empty());
+        if let Some(Section { heading, id, .. }) = linked {
+            let heading = escape(heading);
+            self.push_html(format!(
+                "<a class=\"anchor\" href=\"#{id}\" aria-label=\"Link to {heading}\">#</a>"
+            ));
+        }
+        self.push_html(format!("</{level}>\n"));
+    }
+
+    /// Begins the section of a paragraph with a bold beginning, which is the first of these events.
+    fn open_route(&mut self, events: &[Event<'_>]) {
+        let heading = text_until(events, &TagEnd::Strong);
+        let id = unique(&mut self.fragments, slug(&heading));
+        self.push_html(format!("<p id=\"{id}\">"));
+        self.sections.push(Section {
+            heading,
+            id,
+            level: 0,
+            text: String::new(),
+        });
+    }
+
+    fn push_html(&mut self, html: impl Into<CowStr<'a>>) {
+        self.rendered.push(Event::Html(html.into()));
+    }
+
+    /// The chapter, with the text of its sections as the search looks through it.
+    fn finish(self) -> RenderedChapter {
+        let mut html = String::new();
+        html::push_html(&mut html, self.rendered.into_iter());
+
+        let mut sections = self.sections;
+        for section in &mut sections {
+            section.text = single_spaced(&section.text);
+            // The heading is found by itself.
+            if let Some(rest) = section.text.strip_prefix(section.heading.as_str()) {
+                section.text = rest.trim_start().to_owned();
+            }
+        }
+        RenderedChapter { html, sections }
+    }
 }
 
-fn raw<'a>(html: impl Into<CowStr<'a>>) -> Event<'a> {
-    Event::Html(html.into())
+/// The beginning of a block of code, with its language as a class.
+fn code_block(kind: &CodeBlockKind<'_>) -> String {
+    let language = match kind {
+        CodeBlockKind::Fenced(info) => info.split([',', ' ']).next().unwrap_or_default(),
+        CodeBlockKind::Indented => "",
+    };
+    let language = if language.is_empty() {
+        "text".to_owned()
+    } else {
+        escape(language)
+    };
+    format!("<div class=\"code\"><pre><code class=\"language-{language}\">")
+}
+
+/// A text with single spaces between its words.
+fn single_spaced(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 fn add_text(text: &mut String, event: &Event<'_>) {
@@ -174,22 +224,25 @@ fn add_text(text: &mut String, event: &Event<'_>) {
 /// The text of the events before `end`.
 fn text_until(events: &[Event<'_>], end: &TagEnd) -> String {
     let mut text = String::new();
-    let within = events
+    events
         .iter()
-        .take_while(|event| !matches!(event, Event::End(tag) if tag == end));
-    within.for_each(|event| add_text(&mut text, event));
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
+        .take_while(|event| !matches!(event, Event::End(tag) if tag == end))
+        .for_each(|event| add_text(&mut text, event));
+    single_spaced(&text)
 }
 
 /// The fragment of a heading, as mdBook makes it.
 fn slug(heading: &str) -> String {
-    let letters = heading.trim().to_lowercase();
-    let letters = letters.chars().filter_map(|letter| match letter {
-        letter if letter.is_alphanumeric() || "-_".contains(letter) => Some(letter),
-        letter if letter.is_whitespace() => Some('-'),
-        _ => None,
-    });
-    letters.collect()
+    heading
+        .trim()
+        .to_lowercase()
+        .chars()
+        .filter_map(|letter| match letter {
+            letter if letter.is_alphanumeric() || "-_".contains(letter) => Some(letter),
+            letter if letter.is_whitespace() => Some('-'),
+            _ => None,
+        })
+        .collect()
 }
 
 /// The fragment, with a number if the chapter has it already.
@@ -198,6 +251,7 @@ fn unique(taken: &mut HashMap<String, usize>, slug: String) -> String {
         .entry(slug.clone())
         .and_modify(|times| *times += 1)
         .or_default();
+
     if *times == 0 {
         slug
     } else {
@@ -210,6 +264,7 @@ fn target(link: &str) -> String {
     let (path, fragment) = link
         .split_once('#')
         .map_or((link, None), |(path, fragment)| (path, Some(fragment)));
+
     match path
         .strip_suffix(".md")
         .filter(|path| !path.contains("://"))
@@ -241,6 +296,7 @@ mod tests {
         ] {
             assert!(html.contains(part), "{part} is not in {html}");
         }
+
         let found: Vec<_> = sections
             .iter()
             .map(|one| (one.id.as_str(), one.heading.as_str(), one.text.as_str()))
@@ -260,6 +316,7 @@ mod tests {
         let RenderedChapter { html, sections } = render(
             "# T\n\n```js,ignore\nif (a < b) \"c\"\n```\n\n| A |\n|---|\n| `a/b` `c://d/e` |\n\n<!-- hidden -->\n",
         );
+
         assert!(
             html.contains(
                 "<div class=\"code\"><pre><code class=\"language-js\">if (a &lt; b) \"c\"\n</code></pre></div>"
@@ -282,6 +339,7 @@ mod tests {
         let RenderedChapter { html, sections } =
             render("# T\n\n**`GET /api/x/{y}`** Returns *it*.\n\n```sh\ncurl\n```\n");
         assert!(html.contains("<p id=\"get-apixy\"><strong>"), "{html}");
+
         let last = sections.last().expect("a section");
         assert_eq!(
             (last.heading.as_str(), last.text.as_str(), last.level),

@@ -46,6 +46,27 @@ struct IndexedChapter<'a> {
     sections: Vec<(&'a str, &'a str, &'a str)>,
 }
 
+impl<'a> IndexedChapter<'a> {
+    fn new(title: &'a str, file: &str, chapter: &'a RenderedChapter) -> Self {
+        let sections = chapter
+            .sections
+            .iter()
+            .map(|section| {
+                (
+                    section.heading.as_str(),
+                    section.id.as_str(),
+                    section.text.as_str(),
+                )
+            })
+            .collect();
+        Self {
+            title,
+            page: page_of(file),
+            sections,
+        }
+    }
+}
+
 #[derive(Clone)]
 struct BookRoutes {
     book: MadeOnce<Arc<Book>>,
@@ -61,6 +82,7 @@ pub(super) fn router(policy: HeaderValue) -> Router {
     };
     // Relative, for a proxy that serves the node under a prefix.
     let to_book = || async { (StatusCode::FOUND, [(header::LOCATION, "docs/")]) };
+
     Router::new()
         .route("/docs", get(to_book))
         .route("/docs/", get(page))
@@ -73,28 +95,39 @@ async fn page(State(routes): State<BookRoutes>, request: Request) -> Response {
     let Some(book) = routes.book.get(render).await else {
         return StatusCode::SERVICE_UNAVAILABLE.into_response();
     };
+
     let path = request
         .uri()
         .path()
         .strip_prefix("/docs/")
         .unwrap_or_default();
+
     match book.get(path) {
         Some(file) => file.respond(&routes.policy, request.headers()),
         None => not_found(request.uri().clone()).await.into_response(),
     }
 }
 
+/// The text of a file of the sources; empty if there is none.
+fn source(file: &str) -> &'static str {
+    SOURCES
+        .get_file(file)
+        .and_then(|file| file.contents_utf8())
+        .unwrap_or_default()
+}
+
+/// The way from a chapter's page to the root of the book.
+fn to_book(file: &str) -> String {
+    match file.matches('/').count() {
+        0 => "./".to_owned(),
+        depth => "../".repeat(depth),
+    }
+}
+
 impl Book {
     /// Renders all chapters.
     fn render() -> Self {
-        let source = |file: &str| {
-            SOURCES
-                .get_file(file)
-                .and_then(|file| file.contents_utf8())
-                .unwrap_or_default()
-        };
         let summary = summary::parse(source("SUMMARY.md"));
-        let (mut files, mut index) = (HashMap::new(), Vec::new());
         let chapters: Vec<(&str, &str, RenderedChapter)> = summary
             .iter()
             .filter_map(|line| match line {
@@ -104,39 +137,30 @@ impl Book {
                 SummaryLine::Part(_) => None,
             })
             .collect();
+
+        let mut files = HashMap::new();
+        let mut index = Vec::new();
         for (title, file, chapter) in &chapters {
-            let to_book = if file.contains('/') {
-                "../".repeat(file.matches('/').count())
-            } else {
-                "./".to_owned()
-            };
-            let made = ChapterPage {
+            let page = ChapterPage {
                 summary: &summary,
                 title,
                 file,
-                to_book: &to_book,
+                to_book: &to_book(file),
                 chapter,
             };
-            let (page, html) = (page_of(file), made.html());
-            let sections = chapter.sections.iter();
-            let sections = sections.map(
-                |Section {
-                     heading, id, text, ..
-                 }| (heading.as_str(), id.as_str(), text.as_str()),
-            );
-            index.push(IndexedChapter {
-                title,
-                page: page.clone(),
-                sections: sections.collect(),
-            });
+            let html = page.html();
+
+            // The first chapter is also the book's own page.
             if files.is_empty() {
                 files.insert(
                     String::new(),
                     PageFile::new("index.html", html.clone().into()),
                 );
             }
-            files.insert(page, PageFile::new("index.html", html.into()));
+            files.insert(page_of(file), PageFile::new("index.html", html.into()));
+            index.push(IndexedChapter::new(title, file, chapter));
         }
+
         // Text serializes without errors.
         let index = serde_json::to_string(&index).unwrap_or_default();
         files.insert(INDEX.to_owned(), PageFile::new(INDEX, index.into()));
@@ -188,6 +212,7 @@ mod tests {
                 "{page}"
             );
         }
+
         let bytes = |path: &str| book.get(path).map(|file| file.body.bytes());
         assert_eq!(bytes(""), bytes(pages[0]));
         assert_eq!(bytes("configuration/"), bytes("configuration/index.html"));

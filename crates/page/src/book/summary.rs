@@ -25,9 +25,11 @@ fn line(line: &str) -> Option<SummaryLine<'_>> {
     if let Some(part) = line.strip_prefix("# ") {
         return Some(SummaryLine::Part(part.trim()));
     }
+
     let entry = line.trim_start();
     let depth = (line.len() - entry.len()) / 2;
     let entry = entry.strip_prefix("- ").unwrap_or(entry);
+
     let (title, file) = entry
         .strip_prefix('[')?
         .strip_suffix(')')?
