@@ -138,7 +138,8 @@ impl TokenNames<'_> {
     fn action(&self, action: &Action) -> ActionBody {
         match action {
             Action::Swap(swap) => {
-                let (event, priced) = (&swap.event, &swap.priced);
+                let event = &swap.event;
+                let priced = &swap.priced;
                 ActionBody::Swap {
                     user: text(event.user),
                     token_in: self.asset(event.tokenIn),

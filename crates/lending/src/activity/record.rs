@@ -59,6 +59,7 @@ impl ActivityRecord {
     pub(super) fn of_block(block: &Block, network: &Network) -> Vec<Self> {
         let contracts = &network.contracts;
         let mut records = Vec::new();
+
         // The vault emits two consecutive events for a swap: the amounts, then the pricing.
         let mut swap: Option<(u64, Vault::Swap)> = None;
         for at in block.logs() {
@@ -82,6 +83,7 @@ impl ActivityRecord {
             } else {
                 None
             };
+
             records.extend(action.map(|(log_index, action)| Self {
                 block: block.number(),
                 log_index,
@@ -90,86 +92,67 @@ impl ActivityRecord {
                 action,
             }));
         }
+
         records
     }
 }
 
+/// The action in a log of the lending pool; none if the log is of another kind.
 fn lending(log: &Log) -> Option<Action> {
     use LendingPool::{
         Borrow, DebtWrittenOff, Deposit, Liquidation, Repay, SupplyTransferred, Withdraw,
     };
+
     let data = &log.data;
-    let movement = |asset, user, amount| Movement {
-        asset,
-        user,
-        amount,
-    };
     Some(match *data.topics().first()? {
         Deposit::SIGNATURE_HASH => {
-            let Deposit {
-                asset,
-                user,
-                amount,
-            } = Deposit::decode_log_data(data).ok()?;
-            Action::Deposit(movement(asset, user, amount))
+            let event = Deposit::decode_log_data(data).ok()?;
+            Action::Deposit(Movement::new(event.asset, event.user, event.amount))
         }
         Withdraw::SIGNATURE_HASH => {
-            let Withdraw {
-                asset,
-                user,
-                amount,
-            } = Withdraw::decode_log_data(data).ok()?;
-            Action::Withdrawal(movement(asset, user, amount))
+            let event = Withdraw::decode_log_data(data).ok()?;
+            Action::Withdrawal(Movement::new(event.asset, event.user, event.amount))
         }
         Borrow::SIGNATURE_HASH => {
-            let Borrow {
-                asset,
-                user,
-                amount,
-            } = Borrow::decode_log_data(data).ok()?;
-            Action::Borrowing(movement(asset, user, amount))
+            let event = Borrow::decode_log_data(data).ok()?;
+            Action::Borrowing(Movement::new(event.asset, event.user, event.amount))
         }
         Repay::SIGNATURE_HASH => {
-            let Repay {
-                asset,
-                user,
-                amount,
-            } = Repay::decode_log_data(data).ok()?;
-            Action::Repayment(movement(asset, user, amount))
+            let event = Repay::decode_log_data(data).ok()?;
+            Action::Repayment(Movement::new(event.asset, event.user, event.amount))
         }
         SupplyTransferred::SIGNATURE_HASH => {
-            let SupplyTransferred {
-                asset,
-                from,
-                to,
-                amount,
-                ..
-            } = SupplyTransferred::decode_log_data(data).ok()?;
+            let event = SupplyTransferred::decode_log_data(data).ok()?;
             Action::Transfer {
-                asset,
-                from,
-                to,
-                amount,
+                asset: event.asset,
+                from: event.from,
+                to: event.to,
+                amount: event.amount,
             }
         }
         Liquidation::SIGNATURE_HASH => {
             Action::Liquidation(Box::new(Liquidation::decode_log_data(data).ok()?))
         }
         DebtWrittenOff::SIGNATURE_HASH => {
-            let DebtWrittenOff {
-                asset,
-                user,
-                amount,
-                ..
-            } = DebtWrittenOff::decode_log_data(data).ok()?;
+            let event = DebtWrittenOff::decode_log_data(data).ok()?;
             Action::WriteOff {
-                asset,
-                user,
-                amount,
+                asset: event.asset,
+                user: event.user,
+                amount: event.amount,
             }
         }
         _ => return None,
     })
+}
+
+impl Movement {
+    fn new(asset: Address, user: Address, amount: U256) -> Self {
+        Self {
+            asset,
+            user,
+            amount,
+        }
+    }
 }
 
 impl Action {

@@ -104,8 +104,9 @@ impl Activity {
         wanted: RecordFilter,
         page: PageQuery,
     ) -> Result<WrittenJson<PageBody>, RestError> {
-        let (chain, network) = (self.chain.clone(), self.network.clone());
-        let walk = move || {
+        let chain = self.chain.clone();
+        let network = self.network.clone();
+        in_long_turn(move || {
             let page = scan(
                 &chain,
                 &chain.head(),
@@ -115,8 +116,8 @@ impl Activity {
                 page.limit.0 as usize,
             );
             Ok(WrittenJson::new(&PageBody::new(&page, &network))?)
-        };
-        in_long_turn(walk).await
+        })
+        .await
     }
 }
 

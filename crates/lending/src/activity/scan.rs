@@ -1,6 +1,6 @@
 //! Scans for a page of records, newest first.
 
-use std::{fmt, str::FromStr, sync::Arc};
+use std::{fmt, str::FromStr};
 
 use alloy_primitives::{Address, B256, Bloom};
 use alloy_sol_types::SolEvent;
@@ -53,26 +53,42 @@ pub(super) enum RecordFilter {
 /// Bits that a block's bloom filter must have for the block to be read: all of one of these.
 struct Marks(Vec<Bloom>);
 
+impl Marks {
+    fn may_be_in(&self, block: &Block) -> bool {
+        self.0
+            .iter()
+            .any(|mark| block.header.logs_bloom.contains(mark))
+    }
+}
+
+/// The bits of a log of `contract` with these topics.
+fn mark(contract: Address, topics: &[B256]) -> Bloom {
+    let mut bloom = Bloom::ZERO;
+    bloom.accrue_raw_log(contract, topics);
+    bloom
+}
+
+/// The key of logs that have an address as the topic at `position`.
+fn topic(position: usize, address: &Address) -> LogKey {
+    LogKey::topic(position, &address.into_word())
+}
+
 impl RecordFilter {
     fn marks(&self, network: &Network) -> Marks {
-        let (vault, pool) = (network.contracts.vault, network.contracts.lending_pool);
-        let word = |address: Address| address.into_word();
-        let mark = |contract: Address, topics: &[B256]| {
-            let mut bloom = Bloom::ZERO;
-            bloom.accrue_raw_log(contract, topics);
-            bloom
-        };
+        let vault = network.contracts.vault;
+        let pool = network.contracts.lending_pool;
+
         match self {
             Self::Swaps { user, token } => {
-                let topics = [
+                let topics: Vec<B256> = [
                     Some(Vault::Swap::SIGNATURE_HASH),
-                    user.map(word),
-                    token.map(word),
-                ];
-                Marks(vec![mark(
-                    vault,
-                    &topics.into_iter().flatten().collect::<Vec<_>>(),
-                )])
+                    user.map(|user| user.into_word()),
+                    token.map(|token| token.into_word()),
+                ]
+                .into_iter()
+                .flatten()
+                .collect();
+                Marks(vec![mark(vault, &topics)])
             }
             // The liquidator is not an indexed topic of the event.
             Self::User(user) => Marks(vec![
@@ -85,21 +101,20 @@ impl RecordFilter {
 
     /// The same for the index of blocks that memory no longer holds: one key of each list.
     fn keys(&self, network: &Network) -> Vec<Vec<LogKey>> {
-        let (vault, pool) = (network.contracts.vault, network.contracts.lending_pool);
-        let topic =
-            |position: usize, address: &Address| LogKey::topic(position, &address.into_word());
+        let vault = network.contracts.vault;
+        let pool = network.contracts.lending_pool;
+
         match self {
             Self::Swaps { user, token } => {
                 let swap = LogKey::topic(0, &Vault::Swap::SIGNATURE_HASH);
-                let user = user.iter().map(|user| vec![topic(1, user)]);
-                let token = token
-                    .iter()
-                    .map(|token| vec![topic(2, token), topic(3, token)]);
-                [vec![LogKey::address(&vault)], vec![swap]]
-                    .into_iter()
-                    .chain(user)
-                    .chain(token)
-                    .collect()
+                let mut keys = vec![vec![LogKey::address(&vault)], vec![swap]];
+                if let Some(user) = user {
+                    keys.push(vec![topic(1, user)]);
+                }
+                if let Some(token) = token {
+                    keys.push(vec![topic(2, token), topic(3, token)]);
+                }
+                keys
             }
             Self::User(user) => {
                 let mut parts: Vec<_> = (1..=3).map(|position| topic(position, user)).collect();
@@ -144,6 +159,42 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
+    /// Takes records from the blocks in memory, whose bloom filters tell which to read. Returns the
+    /// start of the next page once this one is full.
+    fn take_held(&mut self, head: &Head) -> Option<RecordPosition> {
+        let before = self.before;
+        let marks = self.wanted.marks(self.network);
+        head.blocks_from(0)
+            .rev()
+            .filter(|block| before.is_none_or(|before| block.number() <= before.block))
+            .filter(|block| marks.may_be_in(block))
+            .find_map(|block| self.take(block))
+    }
+
+    /// Takes records from the blocks on disk. Returns the start of the next page once this one is
+    /// full, or once too many blocks were read.
+    fn take_old(&mut self, chain: &Chain, head: &Head) -> Option<RecordPosition> {
+        let end = self
+            .before
+            .map_or(u64::MAX, |before| before.block.saturating_add(1));
+        let keys = self.wanted.keys(self.network);
+
+        for (read, block) in chain.old_blocks_before(head, end, &keys).enumerate() {
+            // The next page begins with this block.
+            if read == MAX_READS {
+                return Some(RecordPosition {
+                    block: block.number() + 1,
+                    log_index: 0,
+                });
+            }
+            let next = self.take(&block);
+            if next.is_some() {
+                return next;
+            }
+        }
+        None
+    }
+
     /// Takes the records of a block, newest first. Returns the start of the next page once this one
     /// is full.
     fn take(&mut self, block: &Block) -> Option<RecordPosition> {
@@ -160,6 +211,7 @@ impl Search<'_> {
             {
                 continue;
             }
+
             if self.found.len() == self.limit {
                 return self.found.last().map(|last| RecordPosition {
                     block: last.block,
@@ -190,46 +242,13 @@ pub(super) fn scan(
         limit,
         found: Vec::new(),
     };
-    let marks = wanted.marks(network);
-    let worth_opening = |block: &&Arc<Block>| {
-        let in_reach = before.is_none_or(|before| block.number() <= before.block);
-        in_reach
-            && marks
-                .0
-                .iter()
-                .any(|mark| block.header.logs_bloom.contains(mark))
-    };
-    let next = head
-        .blocks_from(0)
-        .rev()
-        .filter(worth_opening)
-        .find_map(|block| search.take(block));
-    if next.is_some() {
-        return Page {
-            records: search.found,
-            next,
-        };
-    }
-    let end = before.map_or(u64::MAX, |before| before.block.saturating_add(1));
-    let keys = wanted.keys(network);
-    for (read, block) in chain.old_blocks_before(head, end, &keys).enumerate() {
-        let next = match read {
-            MAX_READS => Some(RecordPosition {
-                block: block.number() + 1,
-                log_index: 0,
-            }),
-            _ => search.take(&block),
-        };
-        if next.is_some() {
-            return Page {
-                records: search.found,
-                next,
-            };
-        }
-    }
+
+    let next = search
+        .take_held(head)
+        .or_else(|| search.take_old(chain, head));
     Page {
         records: search.found,
-        next: None,
+        next,
     }
 }
 

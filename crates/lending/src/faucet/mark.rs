@@ -64,13 +64,13 @@ impl Marks {
         if transaction.sender != self.account {
             return None;
         }
-        let keys = transaction
+
+        transaction
             .envelope
             .access_list()?
             .iter()
-            .flat_map(|item| &item.storage_keys);
-        let mut tags = keys.filter_map(|key| key.strip_prefix(&PREFIX)?.try_into().ok());
-        tags.next()
+            .flat_map(|item| &item.storage_keys)
+            .find_map(|key| key.strip_prefix(&PREFIX)?.try_into().ok())
     }
 }
 
@@ -88,6 +88,7 @@ mod tests {
     fn a_client_has_another_tag_on_another_day_and_with_another_secret() {
         let marks = Marks::new(Address::ZERO, B256::repeat_byte(1));
         let [today, yesterday] = marks.tags(client(1), 10 * DAY);
+
         assert_ne!(today, yesterday);
         assert_eq!(marks.tags(client(1), 11 * DAY - 1), [today, yesterday]);
         assert_eq!(marks.tags(client(1), 11 * DAY)[1], today);

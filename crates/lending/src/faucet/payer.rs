@@ -7,7 +7,7 @@ use alloy_sol_types::SolCall;
 use tetrad_chain::{Chain, OutgoingCall, SendError, Sender, SubmitError, View};
 use tetrad_contracts::contracts::{bindings::Token, unit};
 use tetrad_evm::{Call, EstimateError, Fork, StateOverrides};
-use tetrad_network::network::{COIN_DECIMALS, Network};
+use tetrad_network::network::{self, COIN_DECIMALS, Network};
 use tetrad_stdx::decimal;
 use tetrad_web::{ClientKey, ExecutionFailed, in_turn};
 
@@ -59,12 +59,84 @@ pub(super) struct Asset {
     pub(super) amount: U256,
 }
 
+impl Asset {
+    /// A payment of the native coin.
+    fn coin(network: &Network, amount: U256) -> Self {
+        Self {
+            symbol: network.coin.clone(),
+            token: None,
+            decimals: COIN_DECIMALS,
+            amount,
+        }
+    }
+
+    /// A payment of a token.
+    fn token(token: &network::Token) -> Self {
+        Self {
+            symbol: token.symbol.clone(),
+            token: Some(token.address),
+            decimals: token.decimals,
+            amount: unit(token) * U256::from(token.development_balance) / U256::from(TOKEN_SHARE),
+        }
+    }
+
+    /// The target, the value and the call data of a payment.
+    fn payment_to(&self, recipient: Address) -> (Address, U256, Bytes) {
+        let Some(token) = self.token else {
+            return (recipient, self.amount, Bytes::new());
+        };
+        let mint = Token::mintCall {
+            to: recipient,
+            amount: self.amount,
+        };
+        (token, U256::ZERO, mint.abi_encode().into())
+    }
+
+    /// The gas limit of a payment, which `call` tries.
+    fn gas_limit(&self, view: &View, call: &Call) -> Result<u64, FaucetError> {
+        let overrides = StateOverrides::new();
+        match view.call_context(&overrides, MAX_GAS).estimate(call) {
+            // The recipient's storage may differ when the payment is made.
+            Ok(gas) if self.token.is_some() => Ok(gas + gas / 4),
+            Ok(gas) => Ok(gas),
+            Err(EstimateError::Transaction(error)) => Err(self.unpayable(error)),
+            Err(_) if self.token.is_none() => Err(FaucetError::Recipient {
+                symbol: self.symbol.clone(),
+            }),
+            Err(error) => Err(self.unpayable(error)),
+        }
+    }
+
+    fn unpayable(&self, reason: impl ToString) -> FaucetError {
+        FaucetError::Asset {
+            symbol: self.symbol.clone(),
+            reason: reason.to_string(),
+        }
+    }
+}
+
 /// A limit that a payment has reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LimitScope {
     Address,
     Client,
     Day,
+}
+
+impl LimitScope {
+    /// Whether a payment counts towards this limit for the recipient and the client.
+    fn counts(
+        self,
+        payment: &Payment,
+        recipient: Option<Address>,
+        client_tags: &[ClientTag],
+    ) -> bool {
+        match self {
+            Self::Address => recipient == Some(payment.recipient),
+            Self::Client => client_tags.contains(&payment.client),
+            Self::Day => true,
+        }
+    }
 }
 
 /// What may still be paid of an asset.
@@ -144,26 +216,18 @@ impl Faucet {
             config,
             ..
         } = &setup;
-        let coin = |amount| Asset {
-            symbol: network.coin.clone(),
-            token: None,
-            decimals: COIN_DECIMALS,
-            amount,
-        };
-        let token = |token: &tetrad_network::network::Token| Asset {
-            symbol: token.symbol.clone(),
-            token: Some(token.address),
-            decimals: token.decimals,
-            amount: unit(token) * U256::from(token.development_balance) / U256::from(TOKEN_SHARE),
-        };
-        let tokens = network
-            .tokens
-            .iter()
-            .filter(|_| *has_tokens && config.amount.is_some())
-            .map(token);
-        let assets = config.amount.into_iter().map(coin).chain(tokens).collect();
+
+        let mut assets = Vec::new();
+        if let Some(amount) = config.amount {
+            assets.push(Asset::coin(network, amount));
+            if *has_tokens {
+                assets.extend(network.tokens.iter().map(Asset::token));
+            }
+        }
+
         let marks = Marks::new(sender.account(), sender.secret("faucet"));
         let payments = PaymentReader::new(chain.clone(), sender.account(), marks.clone());
+
         Self(Arc::new(SharedFaucet {
             setup,
             marks,
@@ -205,14 +269,16 @@ impl Faucet {
     ) -> Vec<Allowance> {
         let now = self.0.setup.chain.now();
         let tags = self.0.marks.tags(client, now);
-        let count = |payments: Payments<'_>| {
-            let allowance = |asset: &Asset| {
-                self.config()
-                    .allowance(payments, asset.token, recipient, &tags, now)
-            };
-            self.assets().iter().map(allowance).collect()
-        };
-        self.0.payments.with_last_day(now, count)
+
+        self.0.payments.with_last_day(now, |payments| {
+            self.assets()
+                .iter()
+                .map(|asset| {
+                    self.config()
+                        .allowance(payments, asset.token, recipient, &tags, now)
+                })
+                .collect()
+        })
     }
 
     /// Returns what a payment of a token consists of, or one of the native coin.
@@ -222,6 +288,7 @@ impl Faucet {
         } else {
             FaucetError::UnknownToken
         };
+
         self.assets()
             .iter()
             .find(|asset| asset.token == token)
@@ -236,9 +303,11 @@ impl Faucet {
         asset: &Asset,
         client: ClientKey,
     ) -> Result<B256, FaucetError> {
-        let (faucet, wanted) = (self.clone(), asset.clone());
+        let faucet = self.clone();
+        let wanted = asset.clone();
         // Blocks may have to be read from the disk, and accounts from the node that a fork is of.
         let call = in_turn(move || faucet.prepare(recipient, &wanted, client)).await?;
+
         let plan = || -> Result<OutgoingCall, FaucetError> {
             // Only now, as other payments may have been made meanwhile; until this one is in the
             // pool, there are none.
@@ -248,13 +317,12 @@ impl Faucet {
                 ..call.clone()
             })
         };
-        let sent = self.0.setup.sender.send_planned(plan).await;
-        sent.map_err(|error: FaucetError| match error {
-            FaucetError::Send(SendError::Refused(SubmitError::InsufficientFunds { .. })) => {
-                self.empty(asset)
-            }
-            error => error,
-        })
+        match self.0.setup.sender.send_planned(plan).await {
+            Err(FaucetError::Send(SendError::Refused(SubmitError::InsufficientFunds {
+                ..
+            }))) => Err(self.empty(asset)),
+            sent => sent,
+        }
     }
 
     fn empty(&self, asset: &Asset) -> FaucetError {
@@ -276,10 +344,11 @@ impl Faucet {
         let now = self.0.setup.chain.now();
         let tags = self.0.marks.tags(client, now);
         let config = self.config();
-        let count = |payments: Payments<'_>| {
+
+        let allowance = self.0.payments.with_last_day(now, |payments| {
             config.allowance(payments, asset.token, Some(recipient), &tags, now)
-        };
-        match self.0.payments.with_last_day(now, count).exhausted {
+        });
+        match allowance.exhausted {
             None => Ok(tags[0]),
             Some((scope, retry_after)) => {
                 let limit = config.limit(scope);
@@ -301,38 +370,23 @@ impl Faucet {
         client: ClientKey,
     ) -> Result<OutgoingCall, FaucetError> {
         let tag = self.admit(recipient, asset, client)?;
-        let head = self.0.setup.chain.head();
-        if !self
-            .0
-            .setup
-            .chain
-            .next_environment(&head)
-            .rules
-            .has(Fork::Berlin)
-        {
+
+        // The mark is in an access list, which transactions have since Berlin (EIP-2930).
+        let chain = &self.0.setup.chain;
+        let head = chain.head();
+        if !chain.next_environment(&head).rules.has(Fork::Berlin) {
             return Err(FaucetError::TooOld);
         }
-        let (to, value, input) = match asset.token {
-            None => (recipient, asset.amount, Bytes::new()),
-            Some(token) => {
-                let mint = Token::mintCall {
-                    to: recipient,
-                    amount: asset.amount,
-                };
-                (token, U256::ZERO, mint.abi_encode().into())
-            }
-        };
-        let failed = |reason: String| FaucetError::Asset {
-            symbol: asset.symbol.clone(),
-            reason,
-        };
+
+        let (to, value, input) = asset.payment_to(recipient);
         let balance = head
             .state
             .balance(self.account())
-            .map_err(|error| failed(error.to_string()))?;
+            .map_err(|error| asset.unpayable(error))?;
         if balance < value || balance.is_zero() {
             return Err(self.empty(asset));
         }
+
         let call = Call {
             from: self.account(),
             to: Some(to),
@@ -341,29 +395,14 @@ impl Faucet {
             access_list: Some(self.0.marks.access_list(tag)),
             ..Call::default()
         };
-        let (view, overrides) = (View::newest(head), StateOverrides::new());
-        match view.call_context(&overrides, MAX_GAS).estimate(&call) {
-            // The recipient's storage may differ when the payment is made.
-            Ok(gas) => {
-                let gas_limit = if asset.token.is_some() {
-                    gas + gas / 4
-                } else {
-                    gas
-                };
-                Ok(OutgoingCall {
-                    to,
-                    value,
-                    input,
-                    gas_limit,
-                    access_list: None,
-                })
-            }
-            Err(EstimateError::Transaction(error)) => Err(failed(error.to_string())),
-            Err(_) if asset.token.is_none() => Err(FaucetError::Recipient {
-                symbol: asset.symbol.clone(),
-            }),
-            Err(error) => Err(failed(error.to_string())),
-        }
+        let gas_limit = asset.gas_limit(&View::newest(head), &call)?;
+        Ok(OutgoingCall {
+            to,
+            value,
+            input,
+            gas_limit,
+            access_list: None,
+        })
     }
 }
 
@@ -385,11 +424,6 @@ impl FaucetConfig {
         tags: &[ClientTag],
         now: u64,
     ) -> Allowance {
-        let is_meant = |scope: LimitScope, payment: &Payment| match scope {
-            LimitScope::Address => recipient == Some(payment.recipient),
-            LimitScope::Client => tags.contains(&payment.client),
-            LimitScope::Day => true,
-        };
         let mut allowance = Allowance {
             remaining: u32::MAX,
             exhausted: None,
@@ -399,24 +433,28 @@ impl FaucetConfig {
             if limit == 0 {
                 continue;
             }
+
             let counted = || {
-                payments
-                    .iter()
-                    .filter(|one| one.token == token && is_meant(scope, one))
+                payments.iter().filter(|payment| {
+                    payment.token == token && scope.counts(payment, recipient, tags)
+                })
             };
             let count = u32::try_from(counted().count()).unwrap_or(u32::MAX);
             allowance.remaining = allowance.remaining.min(limit.saturating_sub(count));
+
             // Once this payment no longer counts, there are fewer than the limit.
             let blocking = count
                 .checked_sub(limit)
                 .and_then(|excess| counted().nth(excess as usize));
             let wait = blocking.map(|one| one.time.saturating_add(DAY).saturating_sub(now).max(1));
+
             if let Some(wait) = wait
                 && allowance.exhausted.is_none_or(|(_, other)| wait > other)
             {
                 allowance.exhausted = Some((scope, wait));
             }
         }
+
         allowance
     }
 }

@@ -76,43 +76,38 @@ impl PaymentReader {
     /// `count`. The first call reads all blocks of that day.
     pub(super) fn with_last_day<R>(&self, now: u64, count: impl FnOnce(Payments<'_>) -> R) -> R {
         let mut guard = self.followed.lock();
+
         // The pool is read before the chain: a transaction that leaves the pool in between is in a
         // block.
         let pooled = self.chain.pool().content_of(self.account);
         let followed = self.follow(guard.take(), now);
         let followed = guard.insert(followed);
+
         let payments = pooled
             .iter()
             .filter_map(|(pooled, _)| self.payment(&pooled.transaction, now, u64::MAX));
+
         // Until the pool has been cleared, it still has the transactions of the newest block.
         let newest = followed.payments.back().map(|payment| payment.nonce);
         let waiting: Vec<_> = payments
             .filter(|payment| newest.is_none_or(|newest| payment.nonce > newest))
             .collect();
+
         count(Payments {
             included: &followed.payments,
             waiting: &waiting,
         })
     }
 
+    /// Brings the payments up to date, or reads them all.
     fn follow(&self, followed: Option<Followed>, now: u64) -> Followed {
-        // After a revert the time may be earlier, and payments that had been forgotten count again.
-        let followed =
-            followed.filter(|followed| followed.forgotten.is_none_or(|time| is_over(time, now)));
-        let updated = followed.and_then(|mut followed| {
-            let update = self.chain.update_since(&mut followed.position).ok()?;
-            if let Some(first) = update.removed.first() {
-                followed
-                    .payments
-                    .retain(|payment| payment.block < first.number());
-            }
-            update
-                .added
-                .iter()
-                .for_each(|block| followed.payments.extend(self.payments(block)));
-            Some(followed)
-        });
-        let mut followed = updated.unwrap_or_else(|| self.read_all(now));
+        let mut followed = followed
+            // After a revert the time may be earlier, and payments that had been forgotten count
+            // again.
+            .filter(|followed| followed.forgotten.is_none_or(|time| is_over(time, now)))
+            .and_then(|followed| self.update(followed))
+            .unwrap_or_else(|| self.read_all(now));
+
         while let Some(over) = followed
             .payments
             .pop_front_if(|payment| is_over(payment.time, now))
@@ -122,32 +117,42 @@ impl PaymentReader {
         followed
     }
 
+    /// Follows the chain to its head; none if the blocks in between are no longer held.
+    fn update(&self, mut followed: Followed) -> Option<Followed> {
+        let update = self.chain.update_since(&mut followed.position).ok()?;
+        if let Some(first) = update.removed.first() {
+            followed
+                .payments
+                .retain(|payment| payment.block < first.number());
+        }
+        for block in &update.added {
+            followed.payments.extend(self.payments(block));
+        }
+        Some(followed)
+    }
+
     /// Reads the blocks of the last day, those in memory and then those on disk.
     fn read_all(&self, now: u64) -> Followed {
         let head = self.chain.head();
         let mut payments = VecDeque::new();
-        let mut take = |block: &Block| {
-            let paid: Vec<_> = self.payments(block).collect();
-            paid.into_iter()
-                .rev()
-                .for_each(|payment| payments.push_front(payment));
-        };
-        let is_recent = |block: &Block| !is_over(block.header.timestamp, now);
-        head.blocks_from(0)
-            .rev()
-            .take_while(|block| is_recent(block))
-            .for_each(|block| take(block));
-        if oldest_held(&head).is_some_and(|oldest| is_recent(oldest)) {
+
+        let held = head.blocks_from(0).rev();
+        for block in held.take_while(|block| is_recent(block, now)) {
+            self.prepend(&mut payments, block);
+        }
+
+        if oldest_held(&head).is_some_and(|oldest| is_recent(oldest, now)) {
             // A block that cannot be read ends the history: the node then forgets payments rather
             // than refuse all.
             let older = self
                 .chain
                 .older_blocks_changing(&head, self.account)
                 .map_while(Result::ok);
-            older
-                .take_while(|block| is_recent(block))
-                .for_each(|block| take(&block));
+            for block in older.take_while(|block| is_recent(block, now)) {
+                self.prepend(&mut payments, &block);
+            }
         }
+
         Followed {
             position: ChainPosition::of(&head),
             forgotten: None,
@@ -155,8 +160,17 @@ impl PaymentReader {
         }
     }
 
+    /// Puts the payments of a block before those of later ones.
+    fn prepend(&self, payments: &mut VecDeque<Payment>, block: &Block) {
+        let paid: Vec<_> = self.payments(block).collect();
+        for payment in paid.into_iter().rev() {
+            payments.push_front(payment);
+        }
+    }
+
     fn payments<'a>(&'a self, block: &'a Block) -> impl Iterator<Item = Payment> + 'a {
-        let (time, number) = (block.header.timestamp, block.number());
+        let time = block.header.timestamp;
+        let number = block.number();
         block
             .transactions
             .iter()
@@ -167,10 +181,13 @@ impl PaymentReader {
         let client = self.marks.read(transaction)?;
         let envelope = &transaction.envelope;
         let to = envelope.to()?;
+
+        // A token is paid by a call that mints it, and anything else is a payment of the coin.
         let (token, recipient) = match Token::mintCall::abi_decode(envelope.input()) {
             Ok(mint) => (Some(to), mint.to),
             Err(_) => (None, to),
         };
+
         Some(Payment {
             token,
             recipient,
@@ -184,6 +201,10 @@ impl PaymentReader {
 
 fn oldest_held(head: &Head) -> Option<&Arc<Block>> {
     head.block(head.oldest())
+}
+
+fn is_recent(block: &Block, now: u64) -> bool {
+    !is_over(block.header.timestamp, now)
 }
 
 /// Whether a payment of this time no longer counts.

@@ -107,13 +107,12 @@ fn address_schema(_: &mut SchemaGenerator) -> Schema {
 
 impl RequestBody for PaymentRequest {
     fn parse(json: &[u8]) -> Result<Self, RestError> {
-        let malformed = |_| {
+        serde_json::from_slice(json).map_err(|_| {
             RestError::parameter(
                 "address",
                 r#"expected {"address": "0x…"}, optionally with "token""#,
             )
-        };
-        serde_json::from_slice(json).map_err(malformed)
+        })
     }
 }
 
@@ -179,6 +178,7 @@ async fn describe(
     let recipient = query.address.map(|UserAddress(address)| address);
     let read = move || Ok::<_, RestError>(FaucetBody::new(&faucet, recipient, current_client()));
     let data = in_turn(read).await?;
+
     Ok(NoStore(FaucetAnswer {
         success: true,
         data,
@@ -193,29 +193,34 @@ async fn pay(
         "address",
         UserAddress::parse(&request.address, faucet.network()),
     )?;
+
+    // Naming the native coin is the same as naming no token.
     let token = request
         .token
         .as_deref()
-        .filter(|name| !name.eq_ignore_ascii_case(&faucet.network().coin));
-    let token = token
+        .filter(|name| !name.eq_ignore_ascii_case(&faucet.network().coin))
         .map(|name| member("token", NamedToken::parse(name, faucet.network())))
         .transpose()?;
+
     if recipient.is_zero() {
         return Err(RestError::parameter(
             "address",
             "nobody has the key of the zero address",
         ));
     }
+
     let asset = faucet.asset(token.map(|NamedToken(token)| token.address))?;
     let hash = faucet
         .pay(recipient, asset, current_client().address)
         .await?;
+
     let data = PaymentBody {
         transaction_hash: hash.to_string(),
         address: recipient.to_checksum(None),
         symbol: asset.symbol.clone(),
         amount: decimal::shortest(asset.amount, asset.decimals),
     };
+
     Ok(NoStore(FaucetAnswer {
         success: true,
         data,
@@ -242,6 +247,7 @@ impl FaucetBody {
                 assets: Vec::new(),
             };
         }
+
         let config = faucet.config();
         let limit = |limit: u32| Some(limit).filter(|limit| *limit > 0);
         let limits = FaucetLimits {
@@ -249,7 +255,9 @@ impl FaucetBody {
             per_client: limit(config.per_client),
             per_day: config.per_day,
         };
+
         let allowances = faucet.allowances(recipient, client.address);
+
         Self {
             enabled: true,
             account: Some(faucet.account().to_checksum(None)),

@@ -33,6 +33,7 @@ fn power(mut base: U256, mut exponent: u64) -> U256 {
         base
     };
     exponent /= 2;
+
     while exponent > 0 {
         base = grow(base, base);
         if !exponent.is_multiple_of(2) {

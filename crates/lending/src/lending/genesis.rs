@@ -34,56 +34,11 @@ pub struct LendingRoles {
 /// have caps, and there is a least loan.
 pub fn steps(network: &Network, roles: LendingRoles, limited: bool) -> Vec<Step> {
     let LendingRoles { treasury, borrower } = roles;
-    let contracts = &network.contracts;
-    let pool = contracts.lending_pool;
-    let constructor = LendingPool::constructorCall {
-        owner_: treasury,
-        oracle_: contracts.oracle,
-    };
-    let lens_constructor = LendingLens::constructorCall { pool_: pool };
-    let mut steps = vec![
-        deploy(
-            "lending pool",
-            pool,
-            treasury,
-            artifacts::LENDING_POOL,
-            constructor,
-        ),
-        deploy(
-            "lending lens",
-            contracts.lending_lens,
-            treasury,
-            artifacts::LENDING_LENS,
-            lens_constructor,
-        ),
-    ];
+    let pool = network.contracts.lending_pool;
+
+    let mut steps = Vec::from(deployments(network, treasury));
     for token in &network.tokens {
-        let constructor = PToken::constructorCall {
-            pool_: pool,
-            asset_: token.address,
-        };
-        let name = format!("p{}", token.symbol);
-        steps.push(deploy(
-            &name,
-            token.receipt,
-            treasury,
-            artifacts::RECEIPT_TOKEN,
-            constructor,
-        ));
-        let cap = if limited { cap(token) } else { 0 };
-        let listing = LendingPool::addAssetCall {
-            asset: token.address,
-            pToken: token.receipt,
-            parameters: parameters(token.lending),
-            supplyCapTokens: cap,
-            borrowCapTokens: cap,
-        };
-        steps.push(call(
-            &format!("list {}", token.symbol),
-            treasury,
-            pool,
-            listing,
-        ));
+        steps.extend(listing(token, treasury, pool, limited));
         steps.extend(supply(token, SUPPLY_USD, treasury, treasury, pool));
     }
     if limited {
@@ -92,11 +47,13 @@ pub fn steps(network: &Network, roles: LendingRoles, limited: bool) -> Vec<Step>
         };
         steps.push(call("set the least loan", treasury, pool, least_loan));
     }
-    for token in network
+
+    // The pool lends against collateral only.
+    let stable = network
         .tokens
         .iter()
-        .filter(|token| token.lending == LendingClass::Stable)
-    {
+        .filter(|token| token.lending == LendingClass::Stable);
+    for token in stable {
         steps.extend(supply(token, COLLATERAL_USD, treasury, borrower, pool));
     }
     for token in &network.tokens {
@@ -104,14 +61,64 @@ pub fn steps(network: &Network, roles: LendingRoles, limited: bool) -> Vec<Step>
             asset: token.address,
             amount: worth(token, loan_usd(token.lending)),
         };
-        steps.push(call(
-            &format!("borrow {}", token.symbol),
-            borrower,
-            pool,
-            loan,
-        ));
+        let name = format!("borrow {}", token.symbol);
+        steps.push(call(&name, borrower, pool, loan));
     }
     steps
+}
+
+/// Deploys the pool and its lens.
+fn deployments(network: &Network, treasury: Address) -> [Step; 2] {
+    let contracts = &network.contracts;
+    let pool = contracts.lending_pool;
+    [
+        deploy(
+            "lending pool",
+            pool,
+            treasury,
+            artifacts::LENDING_POOL,
+            LendingPool::constructorCall {
+                owner_: treasury,
+                oracle_: contracts.oracle,
+            },
+        ),
+        deploy(
+            "lending lens",
+            contracts.lending_lens,
+            treasury,
+            artifacts::LENDING_LENS,
+            LendingLens::constructorCall { pool_: pool },
+        ),
+    ]
+}
+
+/// Deploys the receipt token of an asset, and lists the asset.
+fn listing(token: &network::Token, treasury: Address, pool: Address, limited: bool) -> [Step; 2] {
+    let cap = if limited { cap(token) } else { 0 };
+    [
+        deploy(
+            &format!("p{}", token.symbol),
+            token.receipt,
+            treasury,
+            artifacts::RECEIPT_TOKEN,
+            PToken::constructorCall {
+                pool_: pool,
+                asset_: token.address,
+            },
+        ),
+        call(
+            &format!("list {}", token.symbol),
+            treasury,
+            pool,
+            LendingPool::addAssetCall {
+                asset: token.address,
+                pToken: token.receipt,
+                parameters: parameters(token.lending),
+                supplyCapTokens: cap,
+                borrowCapTokens: cap,
+            },
+        ),
+    ]
 }
 
 /// The cap of an asset's supply and debt in whole tokens.
@@ -128,16 +135,16 @@ fn supply(
     pool: Address,
 ) -> [Step; 3] {
     let amount = worth(token, usd);
-    let what = |verb: &str| format!("{verb} {}", token.symbol);
+    let symbol = &token.symbol;
     [
         call(
-            &what("mint"),
+            &format!("mint {symbol}"),
             treasury,
             token.address,
             Token::mintCall { to: lender, amount },
         ),
         call(
-            &what("approve"),
+            &format!("approve {symbol}"),
             lender,
             token.address,
             Token::approveCall {
@@ -146,7 +153,7 @@ fn supply(
             },
         ),
         call(
-            &what("lend"),
+            &format!("lend {symbol}"),
             lender,
             pool,
             LendingPool::depositCall {
@@ -181,6 +188,7 @@ fn parameters(class: LendingClass) -> AssetParameters {
         LendingClass::Bitcoin => (6_000, 7_500, 8_000, 700),
         LendingClass::Major | LendingClass::Other => (4_500, 6_000, 6_800, 1_000),
     };
+
     AssetParameters {
         baseRateBps: base,
         slope1Bps: slope1,
@@ -206,8 +214,10 @@ mod tests {
             .iter()
             .map(|token| loan_usd(token.lending))
             .sum();
+
         let power = 2 * COLLATERAL_USD * 7 / 10;
         assert!(borrowed <= power, "{borrowed} of {power}");
+
         let amounts = network.tokens.iter().map(|token| worth(token, SUPPLY_USD));
         assert!(
             amounts

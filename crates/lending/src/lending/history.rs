@@ -40,7 +40,9 @@ impl Samples {
     ) -> Result<Vec<PoolSample>, ReadContractError> {
         let instants: Vec<u64> = instants(head.block.header.timestamp, span).collect();
         let mut blocks = Vec::with_capacity(instants.len() + 1);
-        let (genesis, oldest) = (head.genesis.number(), chain.oldest(head));
+
+        let genesis = head.genesis.number();
+        let oldest = chain.oldest(head);
         // If every later block is there, the first one is, too.
         let oldest = if oldest <= genesis + 1 {
             genesis
@@ -50,6 +52,7 @@ impl Samples {
         PastBlocks { chain, head }.blocks_at(&instants, (oldest, head.number()), &mut blocks);
         blocks.push(head.block.clone());
         blocks.dedup_by_key(|block| block.number());
+
         let mut samples = Vec::with_capacity(blocks.len());
         for block in blocks {
             samples.extend(self.sample(head, block, lens, asset)?);
@@ -71,13 +74,16 @@ impl Samples {
         if settled && let Some(sample) = self.0.lock().get(&key) {
             return Ok(Some(sample.clone()));
         }
+
         let Ok(view) = View::of(head.clone(), block) else {
             return Ok(None);
         };
+
         let sample = PoolSample::new(
             &read(&view, lens, &LendingLens::getPoolCall { asset })?,
             &view.block,
         );
+
         if settled {
             let mut samples = self.0.lock();
             if samples.len() >= MAX_SAMPLES {
@@ -85,6 +91,7 @@ impl Samples {
             }
             samples.insert(key, sample.clone());
         }
+
         Ok(Some(sample))
     }
 }
@@ -109,10 +116,12 @@ impl PastBlocks<'_> {
         let Some(&instant) = instants.get(instants.len() / 2) else {
             return;
         };
+
         let (before, after) = (
             &instants[..instants.len() / 2],
             &instants[instants.len() / 2 + 1..],
         );
+
         match self.block_at(instant, (low, high)) {
             Some(block) => {
                 let number = block.number();
@@ -129,6 +138,7 @@ impl PastBlocks<'_> {
         let mut found = self
             .block(low)
             .filter(|block| block.header.timestamp <= instant)?;
+
         // The block `low` is not later than the instant; all blocks after `high` are.
         while low < high {
             let middle = low + (high - low).div_ceil(2);
@@ -136,7 +146,10 @@ impl PastBlocks<'_> {
                 .block(middle)
                 .filter(|block| block.header.timestamp <= instant)
             {
-                Some(block) => (low, found) = (middle, block),
+                Some(block) => {
+                    low = middle;
+                    found = block;
+                }
                 None => high = middle - 1,
             }
         }
@@ -151,6 +164,7 @@ fn instants(now: u64, span: Span) -> impl Iterator<Item = u64> {
     let end = now.div_ceil(step);
     let first =
         (now.saturating_sub(span.seconds) / step + 1).max(end.saturating_sub(span.count - 1));
+
     // The chain's first seconds are part of its past as well.
     let first = if now <= span.seconds && span.count > end {
         0

@@ -44,6 +44,7 @@ impl BodiesByTopic {
         if bodies.len() >= MAX_BODIES && !bodies.contains_key(&topic) {
             return Arc::default();
         }
+
         bodies.entry(topic).or_default().clone()
     }
 }
@@ -63,6 +64,7 @@ impl Pools {
         let is_meant = |(address, symbol): &&(Address, String)| {
             wanted == Some(*address) || symbol.eq_ignore_ascii_case(name)
         };
+
         self.assets
             .iter()
             .find(is_meant)
@@ -94,21 +96,23 @@ impl LensReader {
 
     /// Returns all pools.
     pub(super) async fn pools(&self) -> Result<Arc<Pools>, RestError> {
-        let make = |head| async {
-            let lens = self.lens;
-            let ask = move || read(&View::newest(head), lens, &LendingLens::getPoolsCall {});
-            let views = shared(ask).await?;
-            let assets = views
-                .iter()
-                .map(|pool| (pool.asset, pool.symbol.clone()))
-                .collect();
-            Ok::<_, RestError>(Pools {
-                body: Rendered::new(bodies::pools(&views), self.clock.now_ms()),
-                assets,
-            })
-        };
+        let make = |head| self.read_pools(head);
         let (_, pools) = self.pools.get(&self.chain, make).await?;
         Ok(pools)
+    }
+
+    async fn read_pools(&self, head: Arc<Head>) -> Result<Pools, RestError> {
+        let lens = self.lens;
+        let views =
+            shared(move || read(&View::newest(head), lens, &LendingLens::getPoolsCall {})).await?;
+        let assets = views
+            .iter()
+            .map(|pool| (pool.asset, pool.symbol.clone()))
+            .collect();
+        Ok(Pools {
+            body: Rendered::new(bodies::pools(&views), self.clock.now_ms()),
+            assets,
+        })
     }
 
     /// Passes the body about one user or pool to `answer`.
@@ -120,6 +124,7 @@ impl LensReader {
         let empty = |_| async { Ok::<_, RestError>(BodiesByTopic::default()) };
         let (head, held) = self.bodies.get(&self.chain, empty).await?;
         let shared = held.get(topic);
+
         let body = match (topic, shared.get()) {
             (_, Some(body)) => body,
             (Topic::Pool(_), None) => shared.get_or_try_init(|| self.render(head, topic)).await?,
@@ -130,36 +135,14 @@ impl LensReader {
                 shared.get_or_init(|| async { own }).await
             }
         };
+
         Ok(answer(body))
     }
 
     /// Renders the body about one user or pool at `head`.
     async fn render(&self, head: Arc<Head>, topic: Topic) -> Result<Rendered, RestError> {
         let lens = self.lens;
-        let render = move || {
-            let view = View::newest(head);
-            Ok(match topic {
-                Topic::Pool(asset) => {
-                    let pool = read(&view, lens, &LendingLens::getPoolCall { asset })?;
-                    let limits = read_newer(&view, lens, &LendingLens::getLimitsCall { asset })?;
-                    bodies::pool(&pool, limits.as_ref(), &view.block)
-                }
-                Topic::User(user) => bodies::user(
-                    user,
-                    &read(&view, lens, &LendingLens::getAccountCall { user })?,
-                ),
-                Topic::Positions(user) => {
-                    let account = read(&view, lens, &LendingLens::getAccountCall { user })?;
-                    let collateral =
-                        read_newer(&view, lens, &LendingLens::getCollateralCall { user })?;
-                    bodies::positions(user, &account, collateral.as_deref())
-                }
-                Topic::Score(user) => bodies::score(
-                    user,
-                    &read(&view, lens, &LendingLens::getScoreCall { user })?,
-                ),
-            })
-        };
+        let render = move || render_topic(&View::newest(head), lens, topic);
         let body = match topic {
             // There are few pools, and everybody waits for the same body.
             Topic::Pool(_) => shared(render).await?,
@@ -175,7 +158,14 @@ impl LensReader {
         timeframe: Timeframe,
         count: u64,
     ) -> Result<Rendered, RestError> {
-        let (chain, lens, samples) = (self.chain.clone(), self.lens, self.samples.clone());
+        let chain = self.chain.clone();
+        let lens = self.lens;
+        let samples = self.samples.clone();
+        let span = Span {
+            seconds: timeframe.seconds,
+            count,
+        };
+
         let body = self.run(move || {
             let head = chain.head();
             let view = read(
@@ -183,16 +173,7 @@ impl LensReader {
                 lens,
                 &LendingLens::getPoolCall { asset },
             )?;
-            let samples = samples.take(
-                &chain,
-                &head,
-                lens,
-                asset,
-                Span {
-                    seconds: timeframe.seconds,
-                    count,
-                },
-            )?;
+            let samples = samples.take(&chain, &head, lens, asset, span)?;
             Ok(bodies::history(&view, timeframe.name, samples))
         });
         Ok(Rendered::for_one(body.await?, self.clock.now_ms()))
@@ -205,6 +186,30 @@ impl LensReader {
     ) -> Result<T, RestError> {
         in_turn(move || work().map_err(unreadable)).await
     }
+}
+
+/// Reads the lens about one user or pool.
+fn render_topic(view: &View, lens: Address, topic: Topic) -> Result<String, ReadContractError> {
+    Ok(match topic {
+        Topic::Pool(asset) => {
+            let pool = read(view, lens, &LendingLens::getPoolCall { asset })?;
+            let limits = read_newer(view, lens, &LendingLens::getLimitsCall { asset })?;
+            bodies::pool(&pool, limits.as_ref(), &view.block)
+        }
+        Topic::User(user) => {
+            let account = read(view, lens, &LendingLens::getAccountCall { user })?;
+            bodies::user(user, &account)
+        }
+        Topic::Positions(user) => {
+            let account = read(view, lens, &LendingLens::getAccountCall { user })?;
+            let collateral = read_newer(view, lens, &LendingLens::getCollateralCall { user })?;
+            bodies::positions(user, &account, collateral.as_deref())
+        }
+        Topic::Score(user) => {
+            let score = read(view, lens, &LendingLens::getScoreCall { user })?;
+            bodies::score(user, &score)
+        }
+    })
 }
 
 /// Runs a view call whose result all clients share. It is nobody's turn: a client that has to wait

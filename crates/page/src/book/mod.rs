@@ -24,7 +24,7 @@ use tokio::task::spawn_blocking;
 
 use self::{
     layout::{ChapterPage, page_of},
-    markdown::{RenderedChapter, Section},
+    markdown::RenderedChapter,
     summary::SummaryLine,
 };
 use super::assets::PageFile;

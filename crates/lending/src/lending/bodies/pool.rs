@@ -117,6 +117,7 @@ pub(crate) fn pools(views: &[PoolView]) -> String {
 pub(crate) fn pool(view: &PoolView, limits: Option<&LimitsView>, block: &Block) -> String {
     let whole = |amount| with_point(amount, view.decimals);
     let cap = |cap: U256| (!cap.is_zero()).then(|| whole(cap));
+
     json(&PoolDetails {
         pool: view.into(),
         block_number: block.number(),

@@ -172,6 +172,7 @@ pub(crate) fn positions(
     collateral: Option<&[Address]>,
 ) -> String {
     let is_collateral = |asset: &Address| collateral.is_none_or(|assets| assets.contains(asset));
+
     json(&PositionsBody {
         user: body(address, view),
         band: view.band.saturating_to(),
@@ -195,6 +196,7 @@ impl Position {
             LiquidationSide::Above => Some(LiquidationSideBody::Above),
             LiquidationSide::None | LiquidationSide::__Invalid => None,
         };
+
         Self {
             asset_address: view.asset.to_checksum(None),
             symbol: view.symbol.clone(),
@@ -218,10 +220,6 @@ impl Position {
 
 /// `GET /api/user/<address>/score`.
 pub(crate) fn score(address: Address, view: &ScoreView) -> String {
-    let number = |value: U256| value.saturating_to::<u64>();
-    let points = |value| Points {
-        points: number(value),
-    };
     json(&ScoreBody {
         address: address.to_checksum(None),
         credit_score: number(view.score),
@@ -236,7 +234,9 @@ pub(crate) fn score(address: Address, view: &ScoreView) -> String {
                 points: number(view.paymentPoints),
                 on_time: number(view.onTimePayments),
             },
-            health: points(view.healthPoints),
+            health: Points {
+                points: number(view.healthPoints),
+            },
             history: TimedPoints {
                 points: number(view.historyPoints),
                 seconds: number(view.healthySeconds),
@@ -246,7 +246,9 @@ pub(crate) fn score(address: Address, view: &ScoreView) -> String {
                 initial: number(view.penalty),
                 since: time_ms(view.penaltyAt),
             },
-            overdue: points(view.overduePoints),
+            overdue: Points {
+                points: number(view.overduePoints),
+            },
         },
         health_factor: health_factor(view.healthFactorBps),
         next_due_date: time_ms(view.dueAt),
@@ -254,6 +256,10 @@ pub(crate) fn score(address: Address, view: &ScoreView) -> String {
         last_borrow_at: time_ms(view.lastBorrowAt),
         last_payment_at: time_ms(view.lastPaymentAt),
     })
+}
+
+fn number(value: U256) -> u64 {
+    value.saturating_to()
 }
 
 /// The contract reports the largest number for a user without debt.
