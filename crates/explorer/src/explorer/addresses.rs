@@ -91,10 +91,12 @@ async fn address(
 fn render_address(address: Address, render: &Render<'_>) -> Result<AddressBody, RestError> {
     let account = render.reader.account(address)?;
     let param: AddressParam = render.address(address);
+
     let state = &render.view().state;
     let balance = state
         .balance(address)
         .map_err(|error| RestError::Internal(error.to_string()))?;
+
     let creation = account.creation.and_then(|(creator, position)| {
         let block = render.reader.block(position.block)?;
         Some((
@@ -102,6 +104,7 @@ fn render_address(address: Address, render: &Render<'_>) -> Result<AddressBody, 
             block.transactions.get(position.index as usize)?.hash(),
         ))
     });
+
     let token = match &account.token {
         Some(record) if param.is_contract => Some(render.token_body(address, record)?),
         _ => None,
@@ -111,6 +114,7 @@ fn render_address(address: Address, render: &Render<'_>) -> Result<AddressBody, 
         .owned_tokens(address, &[], None, 1)?
         .items
         .is_empty();
+
     Ok(AddressBody {
         coin_balance: balance.to_string(),
         block_number_balance_updated_at: render.view().block.number(),
@@ -187,6 +191,7 @@ async fn transactions(
     let UserAddress(address) = path.address;
     let SortedBy::BlockNumber = query.sorted_by;
     let range = PositionRange::beyond(page.position(), query.order, PAGE);
+
     explorer
         .read(move |_, render| {
             let found = render.reader.transactions(address, query.side.0, &range)?;
@@ -214,12 +219,14 @@ async fn transfers(
         token: query.token(),
         kinds: query.kinds.0,
     };
+
     explorer
         .read(move |_, render| {
             let found = render
                 .reader
                 .transfers(Some(address), &role, &page.range(PAGE))?;
-            let (mut page, mut finder) = (Page::new(PAGE), TransferFinder::default());
+            let mut page = Page::new(PAGE);
+            let mut finder = TransferFinder::default();
             page.fill(
                 found,
                 |position| *position,
@@ -242,6 +249,7 @@ async fn internal(
         side: query.side.0,
         ..CallFilter::default()
     };
+
     explorer
         .read(move |_, render| {
             let range = PositionRange::before(page.position(), PAGE);
@@ -396,33 +404,35 @@ fn owned_instances(
     let is_wanted = |kind: TokenKind| kinds.is_empty() || kinds.contains(&kind);
     let mut all = Vec::new();
     let mut next = None;
+
     if is_wanted(TokenKind::Erc721) {
         let unique = render.reader.owned_instances(address, after, PAGE)?;
-        let owned = |key| OwnedInstance {
+        all.extend(unique.items.into_iter().map(|key| OwnedInstance {
             key,
             kind: TokenKind::Erc721,
             amount: None,
-        };
-        all.extend(unique.items.into_iter().map(owned));
+        }));
         next = unique.next;
     }
+
     if is_wanted(TokenKind::Erc1155) {
         let held = render
             .reader
             .owned_tokens(address, &[TokenKind::Erc1155], after, PAGE)?;
-        let owned = |held: OwnedToken| OwnedInstance {
+        all.extend(held.items.iter().map(|held| OwnedInstance {
             key: held.key(),
             kind: held.kind,
             amount: Some(held.balance),
-        };
-        all.extend(held.items.iter().map(|held| owned(*held)));
+        }));
         next = [next, held.next].into_iter().flatten().min();
     }
+
     // Beyond the place that one of both lists has reached, ids of it may be missing between those
     // of the other.
     all.retain(|owned| next.is_none_or(|next| owned.key <= next));
     all.sort_by_key(|owned| owned.key);
     // A contract may emit events of both standards for one id.
     all.dedup_by_key(|owned| owned.key);
+
     Ok(IndexPage { items: all, next })
 }

@@ -53,6 +53,7 @@ fn newest<'a>(render: &'a Render<'_>, before: u64) -> impl Iterator<Item = Arc<B
     let reader = render.reader;
     let first = reader.oldest().min(reader.head.number());
     let numbers = (first..before.min(reader.head.number() + 1)).rev();
+
     // The genesis block is there, whatever the node has dropped.
     let genesis = reader.head.genesis.number();
     let all = numbers.chain((genesis < first && genesis < before).then_some(genesis));
@@ -130,6 +131,7 @@ async fn transactions(
             let before = position.index.map_or(usize::MAX, |index| {
                 usize::try_from(index.0).unwrap_or(usize::MAX)
             });
+
             let mut page = Page::new(PAGE);
             for index in (0..block.transactions.len().min(before)).rev() {
                 let position = Position {
@@ -144,6 +146,7 @@ async fn transactions(
                     break;
                 }
             }
+
             page.finish(filters, NextPage::after)
         })
         .await

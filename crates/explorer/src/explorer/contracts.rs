@@ -90,6 +90,7 @@ fn code_at(render: &Render<'_>, address: Address) -> Result<Option<Bytes>, RestE
 fn render_contract(render: &Render<'_>, address: Address) -> Result<ContractBody, RestError> {
     let none = || RestError::NotFound(format!("no contract {}", address.to_checksum(None)));
     let code = code_at(render, address)?.ok_or_else(none)?;
+
     let bare = ContractBody {
         deployed_bytecode: hex::encode_prefixed(&code),
         creation_bytecode: creation(render, address)?
@@ -97,14 +98,17 @@ fn render_contract(render: &Render<'_>, address: Address) -> Result<ContractBody
             .map(hex::encode_prefixed),
         ..ContractBody::default()
     };
+
     let Some((known, compiled)) = render.compiled(address)? else {
         return Ok(bare);
     };
+
     let is_exact = known.matches.best() == Some(CodeMatch::Exact);
     let others = compiled
         .sources
         .iter()
         .filter(|(path, _)| **path != compiled.file);
+
     Ok(ContractBody {
         name: Some(known.name.clone()),
         is_verified: true,
@@ -164,6 +168,7 @@ pub(super) fn creation(
     let Some(block) = render.reader.block(position.block) else {
         return Ok(None);
     };
+
     Ok(block
         .transactions
         .get(position.index as usize)
@@ -196,6 +201,7 @@ async fn config(State(explorer): State<Explorer>) -> Result<NoCache<ConfigBody>,
     let versions =
         move || Ok::<_, RestError>(verifier.compilers().map(|compilers| compilers.versions()));
     let versions = in_turn(versions).await?;
+
     Ok(NoCache(ConfigBody {
         verification_options: versions.iter().map(|_| "standard-input").collect(),
         solidity_compiler_versions: versions
@@ -283,16 +289,11 @@ pub(super) fn is_settled(known: &KnownContract) -> bool {
 impl Explorer {
     /// Begins a verification, and returns its id.
     pub(super) async fn submit(&self, submission: Submission) -> Result<String, SubmissionError> {
-        let malformed = SubmissionError::Malformed;
         if self.0.verifier.compilers().is_none() {
             return Err(SubmissionError::NoCompiler(SubmitError::NoCompilers));
         }
-        let compiler = CompilerVersion::parse(&submission.compiler).ok_or_else(|| {
-            let shown: String = submission.compiler.chars().take(50).collect();
-            malformed(format!(
-                "compiler version: expected one such as v0.8.24+commit.e11b9ed9, got {shown:?}"
-            ))
-        })?;
+        let compiler = compiler_version(&submission.compiler)?;
+
         let address = submission.address;
         let found = self.read(move |_, render| {
             let known = render
@@ -306,10 +307,12 @@ impl Explorer {
         if is_known {
             return Err(SubmissionError::AlreadyVerified);
         }
+
         let verifier = self.0.verifier.clone();
         let client = current_client().address.octets();
-        let begin = move || {
-            let input = StandardInput::parse(&submission.input).map_err(malformed)?;
+        in_turn(move || {
+            let input =
+                StandardInput::parse(&submission.input).map_err(SubmissionError::Malformed)?;
             let license = submission.license.filter(|license| !license.is_empty());
             let request = VerificationRequest {
                 deployed: DeployedContract {
@@ -325,9 +328,18 @@ impl Explorer {
             verifier
                 .submit(client, request)
                 .map_err(SubmissionError::NoCompiler)
-        };
-        in_turn(begin).await
+        })
+        .await
     }
+}
+
+fn compiler_version(text: &str) -> Result<CompilerVersion, SubmissionError> {
+    CompilerVersion::parse(text).ok_or_else(|| {
+        let shown: String = text.chars().take(50).collect();
+        SubmissionError::Malformed(format!(
+            "compiler version: expected one such as v0.8.24+commit.e11b9ed9, got {shown:?}"
+        ))
+    })
 }
 
 /// A verification has begun.
@@ -350,6 +362,7 @@ async fn verify(
         form.get(name)
             .ok_or_else(|| RestError::parameter(name, "is missing"))
     };
+
     let submission = Submission {
         address,
         compiler: required("compiler_version")?.to_owned(),

@@ -26,14 +26,16 @@ pub(super) fn call(function: &Function, input: &[u8]) -> Option<DecodedBody> {
 
 /// Decodes the data of a revert. `error` is what its selector means, if that is known.
 pub(super) fn error(error: Option<&Error>, data: &[u8]) -> Option<DecodedBody> {
-    let standard = || {
-        let known = ["Error(string reason)", "Panic(uint256 code)"]
-            .into_iter()
-            .filter_map(|known| Error::parse(known).ok());
-        { known }.find(|known| data.starts_with(known.selector().as_slice()))
-    };
-    let error = error.cloned().or_else(standard)?;
+    let error = error.cloned().or_else(|| standard_error(data))?;
     selected(&error.name, &error.inputs, data)
+}
+
+/// Returns the standard error whose selector the data begins with.
+fn standard_error(data: &[u8]) -> Option<Error> {
+    ["Error(string reason)", "Panic(uint256 code)"]
+        .into_iter()
+        .filter_map(|declaration| Error::parse(declaration).ok())
+        .find(|error| data.starts_with(error.selector().as_slice()))
 }
 
 /// Decodes arguments after the selector of a function or an error.
@@ -43,6 +45,7 @@ fn selected(name: &str, inputs: &[Param], data: &[u8]) -> Option<DecodedBody> {
     let inputs = inputs
         .iter()
         .map(|input| (input.name.clone(), input.ty.clone(), None));
+
     Some(DecodedBody {
         method_call: declaration(name, inputs.clone()),
         method_id: hex::encode(selector),
@@ -58,6 +61,7 @@ pub(super) fn log(event: &Event, log: &LogData) -> Option<DecodedBody> {
         .inputs
         .iter()
         .map(|input| (input.name.clone(), input.ty.clone(), Some(input.indexed)));
+
     Some(DecodedBody {
         method_call: declaration(&event.name, inputs.clone()),
         method_id: hex::encode(&topic[..4]),
@@ -71,6 +75,7 @@ pub(super) fn arguments(constructor: &Constructor, arguments: &[u8]) -> Option<V
     let shown = constructor.inputs.iter().zip(&values).map(|(input, value)| {
         json!([plain(value), { "name": input.name, "type": input.ty, "internalType": input.internal_type.as_ref().map(|kind| kind.to_string()) }])
     });
+
     Some(Value::Array(shown.collect()))
 }
 
@@ -89,8 +94,8 @@ fn parameters(
     inputs: impl Iterator<Item = Input>,
     values: Vec<DynSolValue>,
 ) -> Vec<DecodedParameter> {
-    let named = inputs.zip(values);
-    named
+    inputs
+        .zip(values)
         .map(|((name, kind, indexed), value)| DecodedParameter {
             name,
             kind,

@@ -2,14 +2,17 @@
 
 use alloy_consensus::Transaction as _;
 use alloy_primitives::{Address, hex};
-use serde_json::{Value, json};
-use tetrad_primitives::block::Block;
+use serde_json::{Map, Value, json};
+use tetrad_primitives::block::{Block, LogPosition};
 use tetrad_web::RestError;
 
 use super::{Action, AnyText, ListWriter, Outcome, Refusal, Request, complete, text as text_of};
 use crate::{
     explorer::render::{TransferFinder, call_kind, creates},
-    index::{CallFilter, InternalPosition, PositionRange, TokenKind, TransferRole},
+    index::{
+        CallFilter, InternalPosition, PositionRange, TokenKind, TokenRecord, TokenTransfer,
+        TransferRole,
+    },
 };
 
 /// The most addresses of a request for several balances.
@@ -102,8 +105,10 @@ fn addresses(request: &Request<'_>) -> Result<Vec<Address>, Refusal> {
     let Some(AnyText(text)) = &request.query.address else {
         return request.address().map(|address| vec![address]);
     };
-    let all = text.split(',').filter(|text| !text.is_empty());
-    let all = all
+
+    let all = text
+        .split(',')
+        .filter(|text| !text.is_empty())
         .map(|text| request.parse_address(text.trim()))
         .collect::<Result<Vec<_>, _>>()?;
     match all.len() {
@@ -130,16 +135,16 @@ fn balance(request: &Request<'_>) -> Outcome {
 
 fn balances(request: &Request<'_>) -> Outcome {
     request.check_newest()?;
-    let one = |address: Address| {
-        Ok(
-            json!({ "account": text(address), "balance": wei(request, address)?.to_string(), "stale": false }),
-        )
-    };
-    addresses(request)?
-        .into_iter()
-        .map(one)
-        .collect::<Result<Vec<_>, Refusal>>()
-        .map(Value::Array)
+
+    let mut entries = Vec::new();
+    for address in addresses(request)? {
+        entries.push(json!({
+            "account": text(address),
+            "balance": wei(request, address)?.to_string(),
+            "stale": false,
+        }));
+    }
+    Ok(Value::Array(entries))
 }
 
 /// Addresses are in lower case, as Etherscan writes them.
@@ -147,8 +152,15 @@ fn text(address: Address) -> String {
     hex::encode_prefixed(address)
 }
 
+/// Members of an entry whose values are texts.
+fn members<const N: usize>(texts: [(&str, String); N]) -> impl Iterator<Item = (String, Value)> {
+    texts
+        .into_iter()
+        .map(|(name, value)| (name.to_owned(), Value::String(value)))
+}
+
 /// The members that every entry of a list begins with.
-fn beginning(request: &Request<'_>, block: &Block, index: usize) -> serde_json::Map<String, Value> {
+fn beginning(request: &Request<'_>, block: &Block, index: usize) -> Map<String, Value> {
     let transaction = &block.transactions[index];
     let confirmations = request
         .render
@@ -157,7 +169,8 @@ fn beginning(request: &Request<'_>, block: &Block, index: usize) -> serde_json::
         .number()
         .saturating_sub(block.number())
         + 1;
-    let members = [
+
+    members([
         ("blockNumber", block.number().to_string()),
         ("blockHash", block.hash.to_string()),
         ("timeStamp", block.header.timestamp.to_string()),
@@ -177,11 +190,8 @@ fn beginning(request: &Request<'_>, block: &Block, index: usize) -> serde_json::
             block.receipts[index].cumulative_gas_used.to_string(),
         ),
         ("confirmations", confirmations.to_string()),
-    ];
-    members
-        .into_iter()
-        .map(|(name, value)| (name.to_owned(), Value::String(value)))
-        .collect()
+    ])
+    .collect()
 }
 
 fn transactions(request: &Request<'_>, list: &mut ListWriter) -> Result<(), Refusal> {
@@ -200,11 +210,15 @@ fn transactions(request: &Request<'_>, list: &mut ListWriter) -> Result<(), Refu
 }
 
 fn transaction(request: &Request<'_>, block: &Block, index: usize) -> Option<Value> {
-    let (transaction, receipt) = (block.transactions.get(index)?, block.receipts.get(index)?);
-    let (envelope, ok) = (&transaction.envelope, receipt.succeeded());
+    let transaction = block.transactions.get(index)?;
+    let receipt = block.receipts.get(index)?;
+    let envelope = &transaction.envelope;
+    let ok = receipt.succeeded();
     let method = request.render.method(envelope.to(), envelope.input());
     let id = envelope.input().first_chunk::<4>();
-    let members = [
+
+    let mut entry = beginning(request, block, index);
+    entry.extend(members([
         ("from", text(transaction.sender)),
         ("to", envelope.to().map(text).unwrap_or_default()),
         (
@@ -222,13 +236,7 @@ fn transaction(request: &Request<'_>, block: &Block, index: usize) -> Option<Val
                 .filter(|name| !name.starts_with("0x"))
                 .unwrap_or_default(),
         ),
-    ];
-    let mut entry = beginning(request, block, index);
-    entry.extend(
-        members
-            .into_iter()
-            .map(|(name, value)| (name.to_owned(), Value::String(value))),
-    );
+    ]));
     Some(Value::Object(entry))
 }
 
@@ -239,12 +247,14 @@ fn internal(request: &Request<'_>, list: &mut ListWriter) -> Result<(), Refusal>
         Some(_) => Some(request.address()?),
         None => None,
     };
+
     let side = request.side()?;
     if side.is_some() && address.is_none() {
         return Err(Refusal::failed(
             "Query parameter 'filter_by' requires 'address'",
         ));
     }
+
     // Clients that give both mean the transaction. Only a filter needs the address.
     if request.query.hash.is_some() {
         let Some((block, index)) = reader.transaction(request.hash()?) else {
@@ -260,6 +270,7 @@ fn internal(request: &Request<'_>, list: &mut ListWriter) -> Result<(), Refusal>
         };
         address = address.filter(|_| side.is_some());
     }
+
     let only_with_value = match text_of(&request.query.with_zero_value) {
         None | Some("false") => true,
         Some("true") => false,
@@ -295,6 +306,7 @@ fn internal_call(
         .hash()
         .to_string();
     let created = call.to.filter(|_| creates(call.kind));
+
     Some(json!({
         "blockNumber": position.block.to_string(),
         "timeStamp": block.header.timestamp.to_string(),
@@ -345,6 +357,7 @@ fn transfers(request: &Request<'_>, kind: TokenKind, list: &mut ListWriter) -> R
             "Query parameter 'filter_by' requires 'address'",
         ));
     }
+
     let range = request.range()?;
     let found = reader.transfers(address, &role, &range)?;
     let mut finder = TransferFinder::default();
@@ -356,55 +369,56 @@ fn transfers(request: &Request<'_>, kind: TokenKind, list: &mut ListWriter) -> R
             continue;
         };
         let token = reader.token(transfer.token)?;
-        let token = token.as_ref();
-        let index = at.transaction_index as usize;
-        let mut entry = beginning(request, &block, index);
-        let decimals = token.and_then(|token| token.decimals).unwrap_or_default();
-        let amount = match kind {
-            TokenKind::Erc20 => ("value", transfer.amount.to_string()),
-            TokenKind::Erc721 => ("tokenID", transfer.id.unwrap_or_default().to_string()),
-            TokenKind::Erc1155 => ("tokenValue", transfer.amount.to_string()),
-        };
-        let members = [
-            ("from", text(transfer.from)),
-            ("to", text(transfer.to)),
-            ("contractAddress", text(transfer.token)),
-            (
-                "tokenName",
-                token
-                    .and_then(|token| token.name.clone())
-                    .unwrap_or_default(),
-            ),
-            (
-                "tokenSymbol",
-                token
-                    .and_then(|token| token.symbol.clone())
-                    .unwrap_or_default(),
-            ),
-            ("tokenDecimal", decimals.to_string()),
-            ("logIndex", at.log_index.to_string()),
-            ("input", "deprecated".to_owned()),
-            amount,
-        ];
-        entry.extend(
-            members
-                .into_iter()
-                .map(|(name, value)| (name.to_owned(), Value::String(value))),
-        );
-        if kind == TokenKind::Erc1155 {
-            entry.insert(
-                "tokenID".to_owned(),
-                json!(transfer.id.unwrap_or_default().to_string()),
-            );
-        }
-        list.push(&entry)?;
+        list.push(&transfer_entry(
+            request,
+            &block,
+            &at,
+            &transfer,
+            token.as_ref(),
+        ))?;
     }
     Ok(())
 }
 
+fn transfer_entry(
+    request: &Request<'_>,
+    block: &Block,
+    at: &LogPosition<'_>,
+    transfer: &TokenTransfer,
+    token: Option<&TokenRecord>,
+) -> Map<String, Value> {
+    let id = transfer.id.unwrap_or_default().to_string();
+    let amount = match transfer.kind {
+        TokenKind::Erc20 => ("value", transfer.amount.to_string()),
+        TokenKind::Erc721 => ("tokenID", id.clone()),
+        TokenKind::Erc1155 => ("tokenValue", transfer.amount.to_string()),
+    };
+    let name = token.and_then(|token| token.name.clone());
+    let symbol = token.and_then(|token| token.symbol.clone());
+    let decimals = token.and_then(|token| token.decimals).unwrap_or_default();
+
+    let mut entry = beginning(request, block, at.transaction_index as usize);
+    entry.extend(members([
+        ("from", text(transfer.from)),
+        ("to", text(transfer.to)),
+        ("contractAddress", text(transfer.token)),
+        ("tokenName", name.unwrap_or_default()),
+        ("tokenSymbol", symbol.unwrap_or_default()),
+        ("tokenDecimal", decimals.to_string()),
+        ("logIndex", at.log_index.to_string()),
+        ("input", "deprecated".to_owned()),
+        amount,
+    ]));
+    if transfer.kind == TokenKind::Erc1155 {
+        entry.insert("tokenID".to_owned(), json!(id));
+    }
+    entry
+}
+
 fn token_balance(request: &Request<'_>) -> Outcome {
     request.check_newest()?;
-    let (token, address) = (request.contract()?, request.address()?);
+    let token = request.contract()?;
+    let address = request.address()?;
     Ok(json!(
         request
             .render
@@ -418,12 +432,14 @@ fn tokens(request: &Request<'_>, list: &mut ListWriter) -> Result<(), Refusal> {
     let reader = request.render.reader;
     let address = request.address()?;
     let found = reader.owned_tokens(address, &[], None, MAX_TOKENS + 1)?;
+
     // The list has no pages, and a shorter one would look complete.
     if found.items.len() > MAX_TOKENS {
         return Err(Refusal::failed(format!(
             "Error! The address has more than {MAX_TOKENS} tokens: /api/v2/addresses/{address}/tokens has pages"
         )));
     }
+
     for owned in found.items {
         let token = reader.token(owned.token)?;
         let token = token.as_ref();

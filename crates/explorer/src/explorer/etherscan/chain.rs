@@ -49,24 +49,25 @@ fn newest(request: &Request<'_>) -> Outcome {
     Ok(json!(format!("{:#x}", request.render.reader.head.number())))
 }
 
+/// The time of a block that has to be there.
+fn time_of(reader: &IndexReader, number: u64) -> Result<u64, Refusal> {
+    reader
+        .block(number)
+        .map(|block| block.header.timestamp)
+        .ok_or_else(|| Refusal::Node(RestError::Internal("a block is gone".to_owned())))
+}
+
 /// Returns the first block whose time satisfies a condition, which all later ones satisfy as well;
 /// the one after the newest if there is none. Times never decrease, so it is found by bisection.
 pub(super) fn first_block(
     reader: &IndexReader,
     satisfies: impl Fn(u64) -> bool,
 ) -> Result<u64, Refusal> {
-    let gone = || Refusal::Node(RestError::Internal("a block is gone".to_owned()));
-    let time = |number: u64| {
-        reader
-            .block(number)
-            .map(|block| block.header.timestamp)
-            .ok_or_else(gone)
-    };
     let mut low = reader.oldest().min(reader.head.number());
     let mut high = reader.head.number() + 1;
     while low < high {
         let middle = low + (high - low) / 2;
-        if satisfies(time(middle)?) {
+        if satisfies(time_of(reader, middle)?) {
             high = middle
         } else {
             low = middle + 1
@@ -78,9 +79,10 @@ pub(super) fn first_block(
 /// The newest block before a time, or the oldest after it.
 fn by_time(request: &Request<'_>) -> Outcome {
     let reader = request.render.reader;
-    let wanted = request.number("timestamp", &request.query.timestamp)?;
-    let wanted: u64 =
-        wanted.ok_or_else(|| Refusal::failed("Query parameter 'timestamp' is required"))?;
+    let wanted: u64 = request
+        .number("timestamp", &request.query.timestamp)?
+        .ok_or_else(|| Refusal::failed("Query parameter 'timestamp' is required"))?;
+
     let oldest = reader.oldest().min(reader.head.number());
     let found = match text(&request.query.closest) {
         Some("before") => first_block(reader, |own| own > wanted)?.checked_sub(1),
@@ -91,24 +93,28 @@ fn by_time(request: &Request<'_>) -> Outcome {
             ));
         }
     };
-    let found = found.filter(|number| (oldest..=reader.head.number()).contains(number));
-    let found = found.ok_or_else(|| Refusal::failed("Error! No closest block found"))?;
+
+    let found = found
+        .filter(|number| (oldest..=reader.head.number()).contains(number))
+        .ok_or_else(|| Refusal::failed("Error! No closest block found"))?;
     Ok(json!({ "blockNumber": found.to_string() }))
 }
 
 fn reward(request: &Request<'_>) -> Outcome {
-    let number = request.number("blockno", &request.query.block_number)?;
-    let number: u64 =
-        number.ok_or_else(|| Refusal::failed("Query parameter 'blockno' is required"))?;
+    let number: u64 = request
+        .number("blockno", &request.query.block_number)?
+        .ok_or_else(|| Refusal::failed("Query parameter 'blockno' is required"))?;
     let block = request
         .render
         .reader
         .block(number)
         .ok_or_else(|| Refusal::failed("Block does not exist"))?;
-    let tips = (0..block.transactions.len()).map(|index| fees(&block, index));
-    let tips = tips.fold(U256::ZERO, |sum, (fee, burnt)| {
-        sum + fee.saturating_sub(burnt)
-    });
+
+    let tips = (0..block.transactions.len())
+        .map(|index| fees(&block, index))
+        .fold(U256::ZERO, |sum, (fee, burnt)| {
+            sum + fee.saturating_sub(burnt)
+        });
     Ok(json!({
         "blockNumber": number.to_string(),
         "timeStamp": block.header.timestamp.to_string(),
@@ -151,10 +157,8 @@ fn holders(request: &Request<'_>, list: &mut ListWriter) -> Result<(), Refusal> 
     let (skip, limit) = request.page()?;
     let found = request.render.reader.holders(token, None, skip + limit)?;
     for holder in complete(found, skip + limit)?.iter().skip(skip) {
-        let (address, quantity) = (
-            hex::encode_prefixed(holder.address),
-            holder.balance.to_string(),
-        );
+        let address = hex::encode_prefixed(holder.address);
+        let quantity = holder.balance.to_string();
         list.push(&json!({
             "address": address, "value": quantity, "TokenHolderAddress": address, "TokenHolderQuantity": quantity,
         }))?;

@@ -76,6 +76,7 @@ fn source(request: &Request<'_>) -> Outcome {
             "SwarmSource": "",
         }]));
     };
+
     let runs = compiled.optimizer_runs();
     Ok(json!([{
         // The compiler's standard input in another pair of braces, as in Etherscan.
@@ -96,20 +97,25 @@ fn source(request: &Request<'_>) -> Outcome {
     }]))
 }
 
+/// A member of the form, which must not be empty.
+fn required<'a>(form: &'a Form, name: &str) -> Result<&'a str, Refusal> {
+    form.get(name)
+        .filter(|value| !value.is_empty())
+        .ok_or_else(|| Refusal::failed(format!("Missing or invalid {name}")))
+}
+
 /// Begins a verification.
 pub(super) async fn verify(explorer: &Explorer, form: &Form) -> Outcome {
-    let required = |name: &str| {
-        let value = form.get(name).filter(|value| !value.is_empty());
-        value.ok_or_else(|| Refusal::failed(format!("Missing or invalid {name}")))
-    };
-    let address = parse_address(explorer.network(), required("contractaddress")?)?;
+    let contract = required(form, "contractaddress")?;
+    let address = parse_address(explorer.network(), contract)?;
     let submission = Submission {
         address,
-        compiler: required("compilerversion")?.to_owned(),
+        compiler: required(form, "compilerversion")?.to_owned(),
         contract: form.get("contractname").unwrap_or_default().to_owned(),
-        input: standard_input(form, required("sourceCode")?)?,
+        input: standard_input(form, required(form, "sourceCode")?)?,
         license: form.get("licenseType").map(str::to_owned),
     };
+
     explorer
         .submit(submission)
         .await
@@ -150,9 +156,10 @@ fn single_file(form: &Form, source: &str) -> Result<String, Refusal> {
     let runs = form
         .get("runs")
         .filter(|runs| !runs.is_empty())
-        .map_or(Ok(200), str::parse::<u32>);
-    let runs = runs.map_err(|_| Refusal::failed("Missing or invalid runs"))?;
+        .map_or(Ok(200), str::parse::<u32>)
+        .map_err(|_| Refusal::failed("Missing or invalid runs"))?;
     let mut settings = json!({ "optimizer": { "enabled": form.get("optimizationUsed") == Some("1"), "runs": runs } });
+
     // Clients misspell it as Etherscan does.
     let evm_version = form.get("evmversion").or_else(|| form.get("evmVersion"));
     if let Some(version) =
@@ -160,6 +167,7 @@ fn single_file(form: &Form, source: &str) -> Result<String, Refusal> {
     {
         settings["evmVersion"] = json!(version);
     }
+
     let (file, _) = name.rsplit_once(':').unwrap_or(("Contract.sol", name));
     let input = json!({ "language": "Solidity", "sources": { file: { "content": source } }, "settings": settings });
     Ok(input.to_string())
@@ -169,11 +177,13 @@ fn single_file(form: &Form, source: &str) -> Result<String, Refusal> {
 /// moment for the end, since some clients ask again many seconds later only.
 pub(super) async fn status(explorer: &Explorer, query: &EtherscanQuery) -> Outcome {
     let id = text(&query.guid).ok_or_else(|| Refusal::failed("Missing or invalid guid"))?;
-    let verification = explorer.0.verifier.settled(id, STATUS_WAIT).await;
-    match verification
-        .ok_or_else(|| Refusal::failed("Invalid guid: no such verification"))?
-        .result
-    {
+    let verification = explorer
+        .0
+        .verifier
+        .settled(id, STATUS_WAIT)
+        .await
+        .ok_or_else(|| Refusal::failed("Invalid guid: no such verification"))?;
+    match verification.result {
         None => Err(Refusal::failed("Pending in queue")),
         Some(Ok(_)) => Ok(json!("Pass - Verified")),
         Some(Err(error)) => Err(Refusal::Because {
@@ -189,8 +199,10 @@ fn creations(request: &Request<'_>, list: &mut ListWriter) -> Result<(), Refusal
             "Query parameter 'contractaddresses' is required",
         ));
     };
-    let contracts = text.split(',').filter(|text| !text.is_empty());
-    let contracts = contracts
+
+    let contracts = text
+        .split(',')
+        .filter(|text| !text.is_empty())
         .map(|text| request.parse_address(text.trim()))
         .collect::<Result<Vec<_>, _>>()?;
     if contracts.len() > MAX_CONTRACTS {
@@ -198,14 +210,17 @@ fn creations(request: &Request<'_>, list: &mut ListWriter) -> Result<(), Refusal
             "Error! At most {MAX_CONTRACTS} contracts"
         )));
     }
+
     for contract in contracts {
         let Some(creation) = creation(request.render, contract)? else {
             continue;
         };
-        let (creator, position) = (creation.creator, creation.position);
+        let creator = creation.creator;
+        let position = creation.position;
         let Some(block) = request.render.reader.block(position.block) else {
             continue;
         };
+
         list.push(&json!({
             "contractAddress": hex::encode_prefixed(contract),
             "contractCreator": hex::encode_prefixed(creator),
