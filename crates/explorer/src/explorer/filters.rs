@@ -69,7 +69,8 @@ impl Param for Side {
     }
 
     fn parse(text: &str, _: &Network) -> Result<Self, ParamError> {
-        let (mut from, mut to) = (false, false);
+        let mut from = false;
+        let mut to = false;
         for word in text.split(['|', ',']).map(str::trim) {
             match word {
                 "from" => from = true,
@@ -82,6 +83,7 @@ impl Param for Side {
                 }
             }
         }
+
         Ok(Self(match (from, to) {
             (true, false) => Some(TransactionRole::Sender),
             (false, true) => Some(TransactionRole::Recipient),
@@ -149,15 +151,17 @@ impl TransactionType {
         creates_token: bool,
     ) -> Vec<Self> {
         let envelope = &transaction.envelope;
-        let is = |kind: &Self| match kind {
-            Self::BlobTransaction => envelope.is_eip4844(),
-            Self::TokenTransfer => moves_tokens,
-            Self::TokenCreation => creates_token,
-            Self::ContractCreation => envelope.to().is_none(),
-            Self::ContractCall => envelope.to().is_some() && !envelope.input().is_empty(),
-            Self::CoinTransfer => !envelope.value().is_zero(),
-        };
-        Self::ALL.into_iter().filter(is).collect()
+        Self::ALL
+            .into_iter()
+            .filter(|kind| match kind {
+                Self::BlobTransaction => envelope.is_eip4844(),
+                Self::TokenTransfer => moves_tokens,
+                Self::TokenCreation => creates_token,
+                Self::ContractCreation => envelope.to().is_none(),
+                Self::ContractCall => envelope.to().is_some() && !envelope.input().is_empty(),
+                Self::CoinTransfer => !envelope.value().is_zero(),
+            })
+            .collect()
     }
 }
 
@@ -186,6 +190,26 @@ enum Method {
     Name(String),
 }
 
+impl Method {
+    fn parse(word: &str) -> Result<Self, ParamError> {
+        if let Ok(selector) = hex::decode_to_array(word) {
+            return Ok(Self::Selector(selector));
+        }
+        if !is_name(word) {
+            return Err(ParamError::malformed(
+                "expected names of functions, or selectors of four bytes in hex",
+            ));
+        }
+        Ok(Self::Name(word.to_owned()))
+    }
+}
+
+/// Whether a word may be the name of a function in Solidity.
+fn is_name(word: &str) -> bool {
+    let is_letter = |letter: u8| letter.is_ascii_alphanumeric() || matches!(letter, b'_' | b'$');
+    !word.starts_with(|first: char| first.is_ascii_digit()) && word.bytes().all(is_letter)
+}
+
 /// The selectors of names that Blockscout knows without a contract's ABI.
 const COMMON_METHODS: [(&str, [u8; 4]); 5] = [
     ("approve", [0x09, 0x5e, 0xa7, 0xb3]),
@@ -209,25 +233,10 @@ impl Param for Methods {
     }
 
     fn parse(text: &str, _: &Network) -> Result<Self, ParamError> {
-        let is_name = |word: &str| {
-            let is_letter =
-                |letter: u8| letter.is_ascii_alphanumeric() || matches!(letter, b'_' | b'$');
-            !word.starts_with(|first: char| first.is_ascii_digit()) && word.bytes().all(is_letter)
-        };
-        let method = |word: &str| {
-            if let Ok(selector) = hex::decode_to_array(word) {
-                return Ok(Method::Selector(selector));
-            }
-            let name = Some(word).filter(|word| is_name(word));
-            let wrong = || {
-                ParamError::malformed(
-                    "expected names of functions, or selectors of four bytes in hex",
-                )
-            };
-            name.map(|name| Method::Name(name.to_owned()))
-                .ok_or_else(wrong)
-        };
-        words(text).map(method).collect::<Result<_, _>>().map(Self)
+        words(text)
+            .map(Method::parse)
+            .collect::<Result<_, _>>()
+            .map(Self)
     }
 }
 
@@ -238,14 +247,10 @@ impl Methods {
         let Some(selector) = input.first_chunk::<4>() else {
             return false;
         };
-        let is_common = |wanted: &str| {
-            COMMON_METHODS
-                .iter()
-                .any(|(name, own)| *name == wanted && own == selector)
-        };
+
         let is_selected = self.0.iter().any(|method| match method {
             Method::Selector(wanted) => wanted == selector,
-            Method::Name(wanted) => is_common(wanted),
+            Method::Name(wanted) => COMMON_METHODS.contains(&(wanted.as_str(), *selector)),
         });
         is_selected || name().is_some_and(|name| self.0.contains(&Method::Name(name)))
     }
@@ -331,6 +336,7 @@ impl Param for StateFilter {
                 _ => return Err(ParamError::malformed("expected validated or pending")),
             }
         }
+
         Ok(Self(state.unwrap_or(TransactionState::Validated)))
     }
 }
@@ -349,6 +355,17 @@ enum InternalType {
     SelfDestruct,
     Reward,
     Stop,
+}
+
+impl InternalType {
+    fn of(kind: InternalCallKind) -> Self {
+        match kind {
+            InternalCallKind::Create => Self::Create,
+            InternalCallKind::Create2 => Self::Create2,
+            InternalCallKind::SelfDestruct => Self::SelfDestruct,
+            _ => Self::Call,
+        }
+    }
 }
 
 const INTERNAL_TYPES: [(&str, InternalType); 6] = [
@@ -471,6 +488,7 @@ impl Param for Topic {
         if text.is_empty() {
             return Ok(Self(None));
         }
+
         let digits = text.strip_prefix("0x").filter(|digits| digits.len() == 64);
         let topic = digits.and_then(|digits| digits.parse().ok());
         topic
@@ -600,29 +618,19 @@ impl BlockInternalQuery {
             InternalCallKind::Create2,
             InternalCallKind::SelfDestruct,
         ];
-        let kind_of = |kind: InternalCallKind| match kind {
-            InternalCallKind::Create => InternalType::Create,
-            InternalCallKind::Create2 => InternalType::Create2,
-            InternalCallKind::SelfDestruct => InternalType::SelfDestruct,
-            _ => InternalType::Call,
-        };
-        let is_wanted = |kind: &InternalCallKind| {
-            self.internal
-                .0
-                .as_ref()
-                .is_none_or(|wanted| wanted.contains(&kind_of(*kind)))
-                && self
-                    .calls
-                    .0
-                    .as_ref()
-                    .is_none_or(|wanted| wanted.contains(kind))
-        };
         let is_filtered = self.internal.0.is_some() || self.calls.0.is_some();
         let all = CALL_TYPES.iter().map(|(_, kind)| *kind).chain(OTHERS);
         CallFilter {
-            kinds: is_filtered.then(|| all.filter(is_wanted).collect()),
+            kinds: is_filtered.then(|| all.filter(|kind| self.includes(*kind)).collect()),
             ..CallFilter::default()
         }
+    }
+
+    fn includes(&self, kind: InternalCallKind) -> bool {
+        let internal = self.internal.0.as_ref();
+        let calls = self.calls.0.as_ref();
+        internal.is_none_or(|wanted| wanted.contains(&InternalType::of(kind)))
+            && calls.is_none_or(|wanted| wanted.contains(&kind))
     }
 }
 
@@ -702,12 +710,14 @@ mod tests {
         ] {
             assert_eq!(parse(text), Ok(two.clone()), "{text:?}");
         }
+
         assert_eq!(parse(""), Ok(TokenKinds(Vec::new())));
         let error = parse::<TokenKinds>("ERC-404").expect_err("unknown");
         assert_eq!(
             error,
             ParamError::malformed("expected some of ERC-20, ERC-721, ERC-1155")
         );
+
         let all = "token_transfer,contract_creation,contract_call,coin_transfer,token_creation";
         assert_eq!(
             parse::<TransactionTypes>(all).map(|types| types.0.len()),
@@ -751,10 +761,8 @@ mod tests {
     #[test]
     fn kinds_of_internal_transactions_apply_together() {
         let query = |internal: &str, calls: &str| {
-            let (internal, calls) = (
-                parse(internal).expect("types"),
-                parse(calls).expect("calls"),
-            );
+            let internal = parse(internal).expect("types");
+            let calls = parse(calls).expect("calls");
             BlockInternalQuery { internal, calls }.filter().kinds
         };
         assert_eq!(query("", ""), None);

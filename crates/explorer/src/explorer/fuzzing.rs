@@ -56,7 +56,8 @@ fn form(members: Vec<(String, String)>, sent: usize) -> usize {
         .sum();
     // Bytes that are no text become a character of three.
     assert!(length <= 3 * sent, "{sent} bytes became {length}");
-    let (count, form) = (members.len(), Form::new(members, Held::default()));
+    let count = members.len();
+    let form = Form::new(members, Held::default());
 
     if let Some(name) = form
         .get("contract_name")
@@ -77,6 +78,7 @@ fn form(members: Vec<(String, String)>, sent: usize) -> usize {
             "a single file became an invalid input: {text}"
         );
     }
+
     count
 }
 
@@ -93,6 +95,7 @@ fn input(text: &str) -> bool {
     let Ok(input) = StandardInput::parse(text) else {
         return false;
     };
+
     let shown = input.to_json().to_string();
     match StandardInput::parse(&shown) {
         Ok(again) => assert_eq!(again, input),
@@ -109,10 +112,11 @@ pub fn abi(bytes: &[u8]) -> usize {
         .iter()
         .position(|byte| *byte == 0)
         .unwrap_or(bytes.len());
-    let (abi, data) = (&bytes[..end], bytes.get(end + 1..).unwrap_or_default());
-    let Ok(abi) = serde_json::from_slice::<JsonAbi>(abi) else {
+    let data = bytes.get(end + 1..).unwrap_or_default();
+    let Ok(abi) = serde_json::from_slice::<JsonAbi>(&bytes[..end]) else {
         return 0;
     };
+
     let selected = |selector: Selector| [selector.as_slice(), data].concat();
     let calls = abi
         .functions()
@@ -127,6 +131,7 @@ pub fn abi(bytes: &[u8]) -> usize {
             .collect();
         decode::log(event, &LogData::new_unchecked(topics, data.to_vec().into()))
     });
+
     let mut lengths: Vec<usize> = calls
         .chain(errors)
         .chain(logs)

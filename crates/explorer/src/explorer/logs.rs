@@ -27,27 +27,24 @@ pub(super) fn visit_contract(
     let is_wanted = |at: &LogPosition<'_>| {
         at.log.address == address && topic.is_none_or(|topic| at.log.data.topics().contains(&topic))
     };
+
     for (read, block) in reader
         .blocks_with_logs(before.map(|before| before.block), &keys)
         .enumerate()
     {
-        let position = |at: &LogPosition<'_>| Position {
-            block: block.number(),
-            index: at.log_index as u32,
-            part: 0,
-        };
-        let is_before = |at: &LogPosition<'_>| {
-            before.is_none_or(|before| position(at) < Position { part: 0, ..before })
-        };
         let own: Vec<_> = block
             .logs()
-            .filter(|at| is_wanted(at) && is_before(at))
+            .filter(|at| is_wanted(at))
+            .filter(|at| {
+                before.is_none_or(|before| position_of(&block, at) < Position { part: 0, ..before })
+            })
             .collect();
         for at in own.iter().rev() {
-            if visit(position(at), &block, at)?.is_break() {
+            if visit(position_of(&block, at), &block, at)?.is_break() {
                 return Ok(None);
             }
         }
+
         if read == MAX_READS {
             return Ok(Some(Position {
                 block: block.number(),
@@ -57,6 +54,14 @@ pub(super) fn visit_contract(
         }
     }
     Ok(None)
+}
+
+fn position_of(block: &Block, at: &LogPosition<'_>) -> Position {
+    Position {
+        block: block.number(),
+        index: at.log_index as u32,
+        part: 0,
+    }
 }
 
 /// Returns the number of a contract's logs, up to `most`.
@@ -96,12 +101,14 @@ impl LogQuery {
             .iter()
             .enumerate()
             .filter_map(|(place, topic)| Some((place, topic.as_ref()?)));
+
         let matches = |(place, topic): (usize, &B256)| topics.get(place) == Some(topic);
         let has_topics = if self.any_topic && self.topics.iter().any(Option::is_some) {
             wanted.any(matches)
         } else {
             wanted.all(matches)
         };
+
         self.address.is_none_or(|address| at.log.address == address) && has_topics
     }
 
@@ -115,6 +122,7 @@ impl LogQuery {
             .iter()
             .enumerate()
             .filter_map(|(place, topic)| Some(LogKey::topic(place, topic.as_ref()?)));
+
         if self.any_topic {
             let topics: Vec<_> = topics.collect();
             address

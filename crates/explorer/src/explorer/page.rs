@@ -56,10 +56,12 @@ impl ItemWriter {
         let end = self.out.length();
         self.out.push(if self.count == 0 { b"[" } else { b"," })?;
         self.out.json(item)?;
+
         if self.count > 0 && self.out.length() > self.max_bytes {
             self.out.truncate(end);
             return Ok(false);
         }
+
         self.count += 1;
         Ok(true)
     }
@@ -119,6 +121,7 @@ impl<C> Page<C> {
             self.more = true;
             return Ok(ControlFlow::Break(()));
         }
+
         let Some(item) = item().map_err(Into::into)? else {
             return Ok(ControlFlow::Continue(()));
         };
@@ -126,6 +129,7 @@ impl<C> Page<C> {
             self.more = true;
             return Ok(ControlFlow::Break(()));
         }
+
         self.last = Some(at);
         Ok(ControlFlow::Continue(()))
     }
@@ -142,6 +146,7 @@ impl<C> Page<C> {
                 return Ok(());
             }
         }
+
         if let Some(next) = found.next {
             self.suspend(next);
         }
@@ -334,6 +339,7 @@ mod tests {
         let mut page = Page::new(1);
         assert!(push(&mut page, 3, "a"));
         assert!(body(page)["next_page_params"].is_null());
+
         let mut page = Page::new(1);
         page.suspend(9);
         assert_eq!(body(page)["next_page_params"]["block_number"], 9);

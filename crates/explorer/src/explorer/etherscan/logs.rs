@@ -39,10 +39,9 @@ const PARAMETERS: &[&str] = &[
 ];
 
 fn topic(name: &str, words: &Option<Words>) -> Result<Option<B256>, Refusal> {
-    let parsed = text(words)
+    text(words)
         .filter(|text| *text != "null")
-        .map(|text| text.parse());
-    parsed
+        .map(|text| text.parse())
         .transpose()
         .map_err(|_| Refusal::failed(format!("Error! Invalid {name}: expected 32 bytes in hex")))
 }
@@ -59,6 +58,7 @@ fn is_any_topic(request: &Request<'_>) -> Result<bool, Refusal> {
         &query.operator_1_3,
         &query.operator_2_3,
     ];
+
     let mut any = None;
     for operator in operators.into_iter().filter_map(text) {
         let is_any = match operator {
@@ -77,6 +77,7 @@ fn is_any_topic(request: &Request<'_>) -> Result<bool, Refusal> {
         }
         any = Some(is_any);
     }
+
     Ok(any.unwrap_or_default())
 }
 
@@ -97,6 +98,7 @@ fn logs(request: &Request<'_>, list: &mut ListWriter) -> Result<(), Refusal> {
             "Query parameter 'address' or 'topic0' is required",
         ));
     }
+
     let wanted = LogQuery {
         from: request.block_number("fromBlock", &query.from, 0)?,
         to: request.block_number("toBlock", &query.to, u64::MAX)?,
@@ -104,6 +106,7 @@ fn logs(request: &Request<'_>, list: &mut ListWriter) -> Result<(), Refusal> {
         topics,
         any_topic: is_any_topic(request)?,
     };
+
     let page = request
         .number("page", &query.page)?
         .unwrap_or(1_usize)
@@ -113,6 +116,7 @@ fn logs(request: &Request<'_>, list: &mut ListWriter) -> Result<(), Refusal> {
         .filter(|size| *size > 0)
         .unwrap_or(MAX_LOGS)
         .min(MAX_LOGS);
+
     let mut skipped = (page - 1).saturating_mul(size);
     let mut left = size;
     let mut failure = None;
@@ -143,6 +147,7 @@ pub(super) fn log(block: &Block, at: &LogPosition<'_>) -> Value {
         .map(|topic| json!(topic.to_string()))
         .collect();
     topics.resize(4, Value::Null);
+
     json!({
         "address": hex::encode_prefixed(at.log.address),
         "topics": topics,

@@ -137,8 +137,10 @@ impl Action {
         if of_module.peek().is_none() {
             return Err(Refusal::failed(format!("Unknown module {module:?}")));
         }
-        let found = of_module.find(|action| action.name.eq_ignore_ascii_case(name));
-        found.ok_or_else(|| Refusal::failed(format!("Unknown action {name:?} of module {module}")))
+
+        of_module
+            .find(|action| action.name.eq_ignore_ascii_case(name))
+            .ok_or_else(|| Refusal::failed(format!("Unknown action {name:?} of module {module}")))
     }
 
     /// Refuses names of parameters that the action does not take.
@@ -147,6 +149,7 @@ impl Action {
         let Some(unknown) = given.0.iter().find(|name| !is_taken(name)) else {
             return Ok(());
         };
+
         let unknown: String = unknown.chars().take(50).collect();
         let action = self.name;
         Err(Refusal::failed(match self.takes {
@@ -178,6 +181,7 @@ impl ListWriter {
         if self.0.push(item)? {
             return Ok(());
         }
+
         let fit = self.0.count();
         Err(Refusal::failed(format!(
             "Result window is too large: {fit} items take {} MiB, ask for pages with a smaller offset",
@@ -390,6 +394,11 @@ impl EtherscanReply {
             &json!({ "status": status, "message": message, "result": result }),
         )?))
     }
+
+    /// The answer to a request that succeeded.
+    fn success(result: &Value) -> Result<Self, Refusal> {
+        Ok(Self::of("1", "OK", result)?)
+    }
 }
 
 /// The reason why a request has no result.
@@ -462,17 +471,14 @@ async fn answer_form(
     let in_query = form_urlencoded::parse(query.as_bytes());
     form.members
         .extend(in_query.map(|(name, value)| (name.into_owned(), value.into_owned())));
-    let asked = (
-        form.get("module"),
-        form.get("action").map(str::to_ascii_lowercase),
-    );
-    if let (Some("contract"), Some("verifysourcecode")) = (asked.0, asked.1.as_deref()) {
-        return render(
-            contract::verify(&explorer, &form)
-                .await
-                .and_then(|result| Ok(EtherscanReply::of("1", "OK", &result)?)),
-        );
+
+    let module = form.get("module");
+    let action = form.get("action").map(str::to_ascii_lowercase);
+    if module == Some("contract") && action.as_deref() == Some("verifysourcecode") {
+        let verified = contract::verify(&explorer, &form).await;
+        return render(verified.and_then(|result| EtherscanReply::success(&result)));
     }
+
     let members = form
         .members
         .iter()
@@ -492,6 +498,7 @@ async fn answer_query(
         Ok(action) => action,
         Err(refusal) => return render(Err(refusal)),
     };
+
     let answer = match action.run {
         Run::Proxy => proxy::answer(explorer, action.name, &query)
             .await
@@ -499,16 +506,18 @@ async fn answer_query(
             .map_err(Refusal::Node),
         Run::Status => contract::status(explorer, &query)
             .await
-            .and_then(|result| Ok(EtherscanReply::of("1", "OK", &result)?)),
+            .and_then(|result| EtherscanReply::success(&result)),
         Run::Value(run) => {
-            let run =
-                move |request: &Request<'_>| Ok(EtherscanReply::of("1", "OK", &run(request)?)?);
-            read(explorer, query, run).await
+            read(explorer, query, move |request| {
+                EtherscanReply::success(&run(request)?)
+            })
+            .await
         }
         Run::List(run, none) => {
             read(explorer, query, move |request| list(request, run, none)).await
         }
     };
+
     render(answer)
 }
 
@@ -523,8 +532,10 @@ fn find_action(
             "Params 'module' and 'action' are required parameters",
         ));
     };
+
     let action = Action::find(module, name)?;
     action.check(given)?;
+
     let own = shared.chain.params().chain_id;
     match text(&query.chain) {
         Some(chain) if chain.parse() != Ok(own) => {
@@ -543,14 +554,16 @@ async fn read(
     query: EtherscanQuery,
     run: impl FnOnce(&Request<'_>) -> Result<EtherscanReply, Refusal> + Send + 'static,
 ) -> Result<EtherscanReply, Refusal> {
-    let run = move |shared: &Shared, render: &Render<'_>| {
-        Ok(run(&Request {
-            shared,
-            render,
-            query: &query,
-        }))
-    };
-    explorer.read(run).await.map_err(Refusal::Node)?
+    explorer
+        .read(move |shared, render| {
+            Ok(run(&Request {
+                shared,
+                render,
+                query: &query,
+            }))
+        })
+        .await
+        .map_err(Refusal::Node)?
 }
 
 /// Answers with a list, which must not be empty.
@@ -591,9 +604,10 @@ fn text(words: &Option<Words>) -> Option<&str> {
 }
 
 fn parse_address(network: &Network, text: &str) -> Result<Address, Refusal> {
-    let hex = address_from_hex(&text.to_ascii_lowercase()).ok();
-    let address = hex.or_else(|| parse_account_address(text, &network.hrp).ok());
-    address.ok_or_else(|| Refusal::failed("Error! Invalid address format"))
+    address_from_hex(&text.to_ascii_lowercase())
+        .ok()
+        .or_else(|| parse_account_address(text, &network.hrp).ok())
+        .ok_or_else(|| Refusal::failed("Error! Invalid address format"))
 }
 
 /// A request, with what answers it.
@@ -632,10 +646,11 @@ impl Request<'_> {
     }
 
     fn hash(&self) -> Result<B256, Refusal> {
-        let hash = text(&self.query.hash).and_then(|text| text.parse().ok());
-        hash.ok_or_else(|| {
-            Refusal::failed("Query parameter 'txhash' is required, with 32 bytes in hex")
-        })
+        text(&self.query.hash)
+            .and_then(|text| text.parse().ok())
+            .ok_or_else(|| {
+                Refusal::failed("Query parameter 'txhash' is required, with 32 bytes in hex")
+            })
     }
 
     /// A number in decimal, or in hex after `0x`.
@@ -647,12 +662,14 @@ impl Request<'_> {
         let Some(text) = text(words) else {
             return Ok(None);
         };
+
         let number = match text.strip_prefix("0x") {
             Some(digits) => U256::from_str_radix(digits, 16)
                 .ok()
                 .and_then(|number| T::try_from(number).ok()),
             None => text.parse().ok(),
         };
+
         number
             .map(Some)
             .ok_or_else(|| Refusal::failed(format!("Error! Invalid {name}")))
@@ -698,9 +715,11 @@ impl Request<'_> {
     fn blocks(&self) -> Result<Option<(u64, u64)>, Refusal> {
         let mut first = self.block_number("startblock", &self.query.start, 0)?;
         let mut last = self.block_number("endblock", &self.query.end, u64::MAX)?;
+
         if let Some(time) = self.number::<u64>("start_timestamp", &self.query.start_time)? {
             first = first.max(first_block(self.render.reader, |own| own >= time)?);
         }
+
         if let Some(time) = self.number::<u64>("end_timestamp", &self.query.end_time)? {
             let Some(before) = first_block(self.render.reader, |own| own > time)?.checked_sub(1)
             else {
@@ -708,6 +727,7 @@ impl Request<'_> {
             };
             last = last.min(before);
         }
+
         Ok(Some((first, last)).filter(|(first, last)| first <= last))
     }
 
@@ -718,6 +738,7 @@ impl Request<'_> {
             Some("desc") => Order::NewestFirst,
             Some(_) => return Err(Refusal::failed("Error! Invalid sort: expected asc or desc")),
         };
+
         let (skip, limit) = self.page()?;
         Ok(match self.blocks()? {
             Some((first, last)) => PositionRange::of_blocks(first, last, order, skip, limit),
@@ -735,11 +756,13 @@ impl Request<'_> {
             .number("offset", &self.query.offset)?
             .filter(|offset| *offset > 0)
             .unwrap_or(MAX_PAGE);
+
         if offset > MAX_PAGE || (page - 1).saturating_mul(offset) > 10 * MAX_PAGE {
             return Err(Refusal::failed(
                 "Result window is too large: narrow the blocks, or ask for a smaller page",
             ));
         }
+
         Ok(((page - 1) * offset, offset))
     }
 }

@@ -1,6 +1,6 @@
 //! The module `proxy`: requests of JSON-RPC as parameters of a query.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use tetrad_web::{Answer, RestError};
 
 use super::{Action, AnyText, EtherscanQuery, text};
@@ -50,14 +50,20 @@ pub(super) async fn answer(
     Ok((explorer.0.json_rpc)(request.into_bytes()).await)
 }
 
+/// A parameter of a query; null without it.
+fn word(words: &Option<Words>) -> Value {
+    text(words).map_or(Value::Null, |text| json!(text))
+}
+
+/// The same for a parameter of any length.
+fn long(given: &Option<AnyText>) -> Value {
+    given
+        .as_ref()
+        .map_or(Value::Null, |AnyText(text)| json!(text))
+}
+
 /// Returns the parameters of a method.
 fn params(method: &str, query: &EtherscanQuery) -> Value {
-    let word = |words: &Option<Words>| text(words).map_or(Value::Null, |text| json!(text));
-    let long = |given: &Option<AnyText>| {
-        given
-            .as_ref()
-            .map_or(Value::Null, |AnyText(text)| json!(text))
-    };
     let tag = || json!(text(&query.tag).unwrap_or("latest"));
     match method {
         "eth_getBlockByNumber" => json!([tag(), text(&query.whole) == Some("true")]),
@@ -69,29 +75,29 @@ fn params(method: &str, query: &EtherscanQuery) -> Value {
         "eth_getTransactionCount" | "eth_getCode" => json!([long(&query.address), tag()]),
         "eth_getStorageAt" => json!([long(&query.address), word(&query.position), tag()]),
         "eth_sendRawTransaction" => json!([long(&query.raw)]),
-        "eth_call" | "eth_estimateGas" => {
-            let mut call = serde_json::Map::new();
-            let members = [
-                ("to", word(&query.recipient)),
-                ("from", word(&query.sender)),
-                ("data", long(&query.data)),
-                ("value", word(&query.value)),
-                ("gas", word(&query.gas)),
-                ("gasPrice", word(&query.gas_price)),
-                ("maxFeePerGas", word(&query.max_fee)),
-                ("maxPriorityFeePerGas", word(&query.max_tip)),
-                ("nonce", word(&query.nonce)),
-                ("type", word(&query.kind)),
-            ];
-            call.extend(
-                members
-                    .into_iter()
-                    .filter(|(_, value)| !value.is_null())
-                    .map(|(name, value)| (name.to_owned(), value)),
-            );
-            json!([call, tag()])
-        }
+        "eth_call" | "eth_estimateGas" => json!([call_object(query), tag()]),
         // The others have none.
         _ => json!([]),
     }
+}
+
+/// The call of `eth_call` and `eth_estimateGas`, with the members that are given.
+fn call_object(query: &EtherscanQuery) -> Map<String, Value> {
+    let members = [
+        ("to", word(&query.recipient)),
+        ("from", word(&query.sender)),
+        ("data", long(&query.data)),
+        ("value", word(&query.value)),
+        ("gas", word(&query.gas)),
+        ("gasPrice", word(&query.gas_price)),
+        ("maxFeePerGas", word(&query.max_fee)),
+        ("maxPriorityFeePerGas", word(&query.max_tip)),
+        ("nonce", word(&query.nonce)),
+        ("type", word(&query.kind)),
+    ];
+    members
+        .into_iter()
+        .filter(|(_, value)| !value.is_null())
+        .map(|(name, value)| (name.to_owned(), value))
+        .collect()
 }
