@@ -89,9 +89,11 @@ impl TransferFinder {
             .find(|at| at.log_index == u64::from(position.index))?;
         let is_last =
             |(hash, index, _): &(B256, u64, _)| *hash == block.hash && *index == log.log_index;
+
         if !self.last.as_ref().is_some_and(is_last) {
             self.last = Some((block.hash, log.log_index, transfers_of(log.log)));
         }
+
         let (_, _, transfers) = self.last.as_ref()?;
         Some((log, *transfers.get(position.part as usize)?))
     }
@@ -106,14 +108,13 @@ fn percent(part: u128, whole: u128) -> f64 {
 impl<'a> Render<'a> {
     pub(super) fn new(reader: &'a IndexReader, known: &'a KnownContracts) -> Self {
         let view = View::newest(reader.head.clone());
-        let (addresses, contracts, tokens) = Default::default();
         Self {
             reader,
             known,
             view,
-            addresses,
-            contracts,
-            tokens,
+            addresses: RefCell::default(),
+            contracts: RefCell::default(),
+            tokens: RefCell::default(),
         }
     }
 
@@ -127,6 +128,7 @@ impl<'a> Render<'a> {
         if let Some(known) = self.contracts.borrow().get(&address) {
             return known.clone();
         }
+
         let known = self.known.at(&self.view, address);
         self.contracts.borrow_mut().insert(address, known.clone());
         known
@@ -171,6 +173,7 @@ impl<'a> Render<'a> {
         if data.is_empty() {
             return None;
         }
+
         let contract = to.and_then(|to| self.contract(to));
         let error = self.known.error(contract.as_deref(), data);
         let decoded = decode::error(error.as_deref(), data);
@@ -192,29 +195,15 @@ impl<'a> Render<'a> {
         if let Some(known) = self.addresses.borrow().get(&address) {
             return known.clone();
         }
+
         let contract = self.contract(address);
-        let token = || {
-            self.reader
-                .token(address)
-                .ok()
-                .flatten()
-                .and_then(|token| token.name)
-        };
         let account = self.view.state.get(address).ok().flatten();
         let is_contract = account.is_some_and(|account| !account.code().is_empty());
         let param = AddressParam {
             hash: address.to_checksum(None),
             is_contract,
             is_verified: contract.is_some() && is_contract,
-            name: match contract {
-                // A token's own name says more than that of its source, except for the network's.
-                Some(contract) if contract.origin == Origin::Network => {
-                    Some(contract.label.clone())
-                }
-                Some(contract) => token().or_else(|| Some(contract.label.clone())),
-                None if is_contract => token(),
-                None => None,
-            },
+            name: self.name(address, contract.as_deref(), is_contract),
             is_scam: false,
             reputation: "ok",
             proxy_type: None,
@@ -225,14 +214,42 @@ impl<'a> Render<'a> {
             public_tags: Vec::new(),
             watchlist_names: Vec::new(),
         };
+
         self.addresses.borrow_mut().insert(address, param.clone());
         param
+    }
+
+    /// Returns the name of a contract of the network, or of a token.
+    fn name(
+        &self,
+        address: Address,
+        contract: Option<&KnownContract>,
+        is_contract: bool,
+    ) -> Option<String> {
+        match contract {
+            // A token's own name says more than that of its source, except for the network's.
+            Some(contract) if contract.origin == Origin::Network => Some(contract.label.clone()),
+            Some(contract) => self
+                .token_name(address)
+                .or_else(|| Some(contract.label.clone())),
+            None if is_contract => self.token_name(address),
+            None => None,
+        }
+    }
+
+    fn token_name(&self, address: Address) -> Option<String> {
+        self.reader
+            .token(address)
+            .ok()
+            .flatten()
+            .and_then(|token| token.name)
     }
 
     pub(super) fn token(&self, address: Address, kind: TokenKind) -> Result<TokenBody, IndexError> {
         if let Some(known) = self.tokens.borrow().get(&address) {
             return Ok(known.clone());
         }
+
         let body = match self.reader.token(address)? {
             Some(record) => self.token_body(address, &record)?,
             None => TokenBody {
@@ -240,6 +257,7 @@ impl<'a> Render<'a> {
                 ..self.unnamed_token(address)
             },
         };
+
         self.tokens.borrow_mut().insert(address, body.clone());
         Ok(body)
     }
@@ -296,6 +314,7 @@ impl<'a> Render<'a> {
             Some(created) => self.reader.token(created)?.is_some(),
             None => false,
         };
+
         Ok(TransactionType::of(
             transaction,
             moves_tokens,
@@ -343,6 +362,7 @@ impl<'a> Render<'a> {
         let is_dynamic = envelope.max_priority_fee_per_gas().is_some();
         let most = U256::from(envelope.max_fee_per_gas()) * U256::from(envelope.gas_limit());
         let types = TransactionType::of(transaction, false, false);
+
         TransactionBody {
             hash: transaction.hash().to_string(),
             status: None,
@@ -401,18 +421,23 @@ impl<'a> Render<'a> {
         index: usize,
         whole: bool,
     ) -> Result<TransactionBody, IndexError> {
-        let (transaction, receipt) = (&block.transactions[index], &block.receipts[index]);
-        let (envelope, base_fee) = (&transaction.envelope, block.header.base_fee_per_gas);
+        let transaction = &block.transactions[index];
+        let receipt = &block.receipts[index];
+        let envelope = &transaction.envelope;
+        let base_fee = block.header.base_fee_per_gas;
         let (fee, burnt) = fees(block, index);
         let created = transaction.creates().filter(|_| receipt.succeeded());
+
         let transfers = self.transfers_of(block, index);
         let types = self.types(block, index, !transfers.is_empty())?;
         let shown = whole.then(|| {
-            let first = transfers.iter().take(SHOWN_TRANSFERS);
-            first
+            transfers
+                .iter()
+                .take(SHOWN_TRANSFERS)
                 .map(|(at, transfer)| self.transfer(block, at, transfer))
                 .collect::<Result<Vec<_>, _>>()
         });
+
         let ok = receipt.succeeded();
         let failure = if ok {
             None
@@ -424,6 +449,7 @@ impl<'a> Render<'a> {
             Some(failure) => &failure.error,
             None => "error",
         };
+
         Ok(TransactionBody {
             status: Some(if ok { "ok" } else { "error" }),
             result: result.to_owned(),
@@ -539,6 +565,7 @@ impl<'a> Render<'a> {
         let block = self.reader.block(position.block)?;
         let transaction = block.transactions.get(position.index as usize)?;
         let is_creation = creates(call.kind);
+
         Some(InternalBody {
             block_number: position.block,
             timestamp: timestamp(block.header.timestamp),
@@ -577,11 +604,14 @@ impl<'a> Render<'a> {
 
     pub(super) fn block(&self, block: &Block) -> BlockBody {
         let header = &block.header;
-        let sums = (0..block.transactions.len()).map(|index| fees(block, index));
-        let (fees, burnt) = sums.fold((U256::ZERO, U256::ZERO), |(fees, burnt), (fee, part)| {
-            (fees + fee, burnt + part)
-        });
-        let (used, limit) = (u128::from(header.gas_used), u128::from(header.gas_limit));
+        let (fees, burnt) = (0..block.transactions.len())
+            .map(|index| fees(block, index))
+            .fold((U256::ZERO, U256::ZERO), |(fees, burnt), (fee, part)| {
+                (fees + fee, burnt + part)
+            });
+        let used = u128::from(header.gas_used);
+        let limit = u128::from(header.gas_limit);
+
         BlockBody {
             height: block.number(),
             hash: block.hash.to_string(),

@@ -3,6 +3,7 @@
 use alloy_primitives::{Address, B256, U256};
 use axum::extract::State;
 use serde_json::{Value, json};
+use tetrad_chain::Head;
 use tetrad_network::account::{address_from_hex, parse_account_address};
 use tetrad_stdx::decimal::shortest;
 use tetrad_web::{Api, NoCache, Query, RestError};
@@ -15,6 +16,7 @@ use super::{
     rest::{Body, Explorer, List, Shared},
     tokens::matches,
 };
+use crate::index::IndexReader;
 
 /// The number of newest blocks from which averages are taken.
 const AVERAGED: u64 = 100;
@@ -70,76 +72,91 @@ fn results(
     words: &str,
 ) -> Result<Vec<SearchResult>, RestError> {
     let words = words.trim();
-    let mut found = Vec::new();
     if words.is_empty() {
-        return Ok(found);
+        return Ok(Vec::new());
     }
+
+    let address = address_of(shared, words);
+    let mut found = Vec::new();
+    found.extend(block_result(render, words));
+    found.extend(transaction_result(render, words));
+    found.extend(address.map(|address| address_result(render, address)));
+    found.extend(name_results(render, words, address)?);
+    Ok(found)
+}
+
+fn block_result(render: &Render<'_>, words: &str) -> Option<SearchResult> {
     let block = match (words.parse::<u64>(), hash_of(words)) {
         (Ok(number), _) => render.reader.block(number),
         (_, Some(hash)) => render.reader.block_by_hash(hash),
         _ => None,
-    };
-    if let Some(block) = block {
-        found.push(SearchResult {
-            kind: "block",
-            block_number: Some(block.number()),
-            block_hash: Some(block.hash.to_string()),
-            timestamp: Some(timestamp(block.header.timestamp)),
-            ..SearchResult::default()
-        });
+    }?;
+    Some(SearchResult {
+        kind: "block",
+        block_number: Some(block.number()),
+        block_hash: Some(block.hash.to_string()),
+        timestamp: Some(timestamp(block.header.timestamp)),
+        ..SearchResult::default()
+    })
+}
+
+fn transaction_result(render: &Render<'_>, words: &str) -> Option<SearchResult> {
+    let (block, index) = render.reader.transaction(hash_of(words)?)?;
+    Some(SearchResult {
+        kind: "transaction",
+        transaction_hash: Some(block.transactions[index].hash().to_string()),
+        timestamp: Some(timestamp(block.header.timestamp)),
+        ..SearchResult::default()
+    })
+}
+
+fn address_result(render: &Render<'_>, address: Address) -> SearchResult {
+    let param = render.address(address);
+    SearchResult {
+        kind: if param.is_contract {
+            "contract"
+        } else {
+            "address"
+        },
+        address_hash: Some(param.hash),
+        name: param.name,
+        ..SearchResult::default()
     }
-    if let Some((block, index)) = hash_of(words).and_then(|hash| render.reader.transaction(hash)) {
-        found.push(SearchResult {
-            kind: "transaction",
-            transaction_hash: Some(block.transactions[index].hash().to_string()),
-            timestamp: Some(timestamp(block.header.timestamp)),
-            ..SearchResult::default()
-        });
-    }
-    let address = address_of(shared, words);
-    if let Some(address) = address {
-        let param = render.address(address);
-        found.push(SearchResult {
-            kind: if param.is_contract {
-                "contract"
-            } else {
-                "address"
-            },
-            address_hash: Some(param.hash),
-            name: param.name,
-            ..SearchResult::default()
-        });
-    }
-    let lower = words.to_lowercase();
+}
+
+/// The tokens with these words in their names, or at the address, and the contracts with these
+/// words in their names.
+fn name_results(
+    render: &Render<'_>,
+    words: &str,
+    address: Option<Address>,
+) -> Result<Vec<SearchResult>, RestError> {
+    let words = words.to_lowercase();
     let tokens = render.reader.tokens(None, PAGE, |token, record| {
-        Some(token) == address || matches(record, &lower)
+        Some(token) == address || matches(record, &words)
     })?;
-    found.extend(
-        tokens
-            .items
-            .into_iter()
-            .map(|(token, record)| SearchResult {
-                kind: "token",
-                address_hash: Some(token.to_checksum(None)),
-                token_type: Some(record.kind().name()),
-                name: record.name,
-                symbol: record.symbol,
-                ..SearchResult::default()
-            }),
-    );
-    found.extend(
-        render
-            .known
-            .named(&lower, PAGE)
-            .into_iter()
-            .map(|(address, contract)| SearchResult {
-                kind: "contract",
-                address_hash: Some(address.to_checksum(None)),
-                name: Some(contract.label.clone()),
-                ..SearchResult::default()
-            }),
-    );
-    Ok(found)
+    let tokens = tokens
+        .items
+        .into_iter()
+        .map(|(token, record)| SearchResult {
+            kind: "token",
+            address_hash: Some(token.to_checksum(None)),
+            token_type: Some(record.kind().name()),
+            name: record.name,
+            symbol: record.symbol,
+            ..SearchResult::default()
+        });
+
+    let contracts = render.known.named(&words, PAGE);
+    let contracts = contracts
+        .into_iter()
+        .map(|(address, contract)| SearchResult {
+            kind: "contract",
+            address_hash: Some(address.to_checksum(None)),
+            name: Some(contract.label.clone()),
+            ..SearchResult::default()
+        });
+    Ok(tokens.chain(contracts).collect())
 }
 
 async fn search(
@@ -178,38 +195,46 @@ async fn redirect(
     Query(query): Query<SearchQuery>,
 ) -> Body<RedirectBody> {
     explorer
-        .body(move |shared, render| {
-            let words = query.words.0.trim().to_owned();
-            let to = |kind, parameter| RedirectBody {
-                redirect: true,
-                kind: Some(kind),
-                parameter: Some(parameter),
-            };
-            if let Some(address) = address_of(shared, &words) {
-                return Ok(to("address", address.to_checksum(None)));
-            }
-            if let Some(hash) = hash_of(&words) {
-                if render.reader.transaction(hash).is_some() {
-                    return Ok(to("transaction", hash.to_string()));
-                }
-                if render.reader.block_by_hash(hash).is_some() {
-                    return Ok(to("block", hash.to_string()));
-                }
-            }
-            if let Some(block) = words
-                .parse()
-                .ok()
-                .and_then(|number| render.reader.block(number))
-            {
-                return Ok(to("block", block.number().to_string()));
-            }
-            Ok(RedirectBody {
-                redirect: false,
-                kind: None,
-                parameter: None,
-            })
-        })
+        .body(move |shared, render| Ok(redirect_of(shared, render, query.words.0.trim())))
         .await
+}
+
+/// Returns the page that some words lead to.
+fn redirect_of(shared: &Shared, render: &Render<'_>, words: &str) -> RedirectBody {
+    if let Some(address) = address_of(shared, words) {
+        return redirect_to("address", address.to_checksum(None));
+    }
+
+    if let Some(hash) = hash_of(words) {
+        if render.reader.transaction(hash).is_some() {
+            return redirect_to("transaction", hash.to_string());
+        }
+        if render.reader.block_by_hash(hash).is_some() {
+            return redirect_to("block", hash.to_string());
+        }
+    }
+
+    if let Some(block) = words
+        .parse()
+        .ok()
+        .and_then(|number| render.reader.block(number))
+    {
+        return redirect_to("block", block.number().to_string());
+    }
+
+    RedirectBody {
+        redirect: false,
+        kind: None,
+        parameter: None,
+    }
+}
+
+fn redirect_to(kind: &'static str, parameter: String) -> RedirectBody {
+    RedirectBody {
+        redirect: true,
+        kind: Some(kind),
+        parameter: Some(parameter),
+    }
 }
 
 async fn stats(State(explorer): State<Explorer>) -> Body<StatsBody> {
@@ -218,43 +243,30 @@ async fn stats(State(explorer): State<Explorer>) -> Body<StatsBody> {
 
 fn figures(shared: &Shared, render: &Render<'_>) -> Result<StatsBody, RestError> {
     let reader = render.reader;
-    let (head, totals) = (&reader.head, reader.totals()?);
+    let head = &reader.head;
+    let totals = reader.totals()?;
     let newest = &head.block.header;
     let first = newest.number.saturating_sub(AVERAGED).max(reader.oldest());
-    let seconds = reader.block(first).map_or(0, |block| {
-        newest.timestamp.saturating_sub(block.header.timestamp)
-    });
-    let spans = newest.number.saturating_sub(first);
-    let average = if spans == 0 {
-        0.0
-    } else {
-        seconds as f64 * 1_000.0 / spans as f64
-    };
-    let recent = head
-        .blocks_from(first)
-        .map(|block| (block.header.gas_used, block.header.gas_limit));
-    let (used, limit) = recent.fold((0, 0), |(used, limit), (more, most)| {
-        (used + more, limit + most)
-    });
-    let utilization = if limit == 0 {
-        0.0
-    } else {
-        used as f64 * 100.0 / limit as f64
-    };
+
     let today = newest.timestamp / 86_400;
-    let of_today = head.blocks_from(0).rev().take(MAX_OF_TODAY);
-    let of_today = of_today.take_while(|block| block.header.timestamp / 86_400 == today);
-    let (transactions, gas) = of_today.fold((0, 0), |(transactions, gas), block| {
-        (
-            transactions + block.transactions.len(),
-            gas + block.header.gas_used,
-        )
-    });
+    let (transactions, gas) = head
+        .blocks_from(0)
+        .rev()
+        .take(MAX_OF_TODAY)
+        .take_while(|block| block.header.timestamp / 86_400 == today)
+        .fold((0, 0), |(transactions, gas), block| {
+            (
+                transactions + block.transactions.len(),
+                gas + block.header.gas_used,
+            )
+        });
+
     let base_fee = shared.chain.next_base_fee(head).unwrap_or_default();
     // Exact text in gwei, which JSON takes for a number.
     let price = |tip: u64| {
         serde_json::from_str::<Value>(&shortest(U256::from(base_fee) + U256::from(tip), 9)).ok()
     };
+
     Ok(StatsBody {
         total_blocks: newest.number.to_string(),
         total_addresses: head.state.len().to_string(),
@@ -262,11 +274,11 @@ fn figures(shared: &Shared, render: &Render<'_>) -> Result<StatsBody, RestError>
         total_gas_used: totals.gas_used.to_string(),
         transactions_today: transactions.to_string(),
         gas_used_today: gas.to_string(),
-        average_block_time: average,
+        average_block_time: average_block_time_ms(reader, first),
         gas_prices: Some(
             json!({ "slow": price(GWEI / 10), "average": price(GWEI), "fast": price(2 * GWEI) }),
         ),
-        network_utilization_percentage: utilization,
+        network_utilization_percentage: utilization_percent(head, first),
         coin_price: None,
         coin_price_change_percentage: None,
         market_cap: "0".to_owned(),
@@ -275,9 +287,38 @@ fn figures(shared: &Shared, render: &Render<'_>) -> Result<StatsBody, RestError>
     })
 }
 
+/// Returns the average time between the blocks from `first` on.
+fn average_block_time_ms(reader: &IndexReader, first: u64) -> f64 {
+    let newest = &reader.head.block.header;
+    let spans = newest.number.saturating_sub(first);
+    if spans == 0 {
+        return 0.0;
+    }
+
+    let seconds = reader.block(first).map_or(0, |block| {
+        newest.timestamp.saturating_sub(block.header.timestamp)
+    });
+    seconds as f64 * 1_000.0 / spans as f64
+}
+
+/// Returns the share of their gas limits that the blocks in memory from `first` on have used.
+fn utilization_percent(head: &Head, first: u64) -> f64 {
+    let (used, limit) = head
+        .blocks_from(first)
+        .map(|block| (block.header.gas_used, block.header.gas_limit))
+        .fold((0, 0), |(used, limit), (more, most)| {
+            (used + more, limit + most)
+        });
+    if limit == 0 {
+        return 0.0;
+    }
+    used as f64 * 100.0 / limit as f64
+}
+
 async fn status(State(explorer): State<Explorer>) -> NoCache<IndexingBody> {
     let shared = &explorer.0;
-    let (tip, head) = (shared.index.tip(), shared.chain.head().number());
+    let tip = shared.index.tip();
+    let head = shared.chain.head().number();
     let finished = tip >= head;
     let hundredths = if finished {
         100

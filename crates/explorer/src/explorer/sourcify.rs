@@ -11,7 +11,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json, value::RawValue};
 use tetrad_contracts::sources::{
-    CodeMatch, CompiledContract, KnownContract, Matches, SubmitError, VerificationError,
+    CodeMatch, CompiledCode, CompiledContract, KnownContract, Matches, SubmitError,
+    VerificationError,
 };
 use tetrad_stdx::calendar::rfc3339;
 use tetrad_web::{
@@ -20,7 +21,7 @@ use tetrad_web::{
 };
 
 use super::{
-    contracts::{Submission, SubmissionError, creation},
+    contracts::{Creation, Submission, SubmissionError, creation},
     page::WITHOUT_EFFECT,
     parameters::{ContractAddress, Natural, Words},
     render::Render,
@@ -314,6 +315,7 @@ fn check_chain(shared: &Shared, Natural(chain): Natural) -> Result<(), SourcifyE
     if chain == own {
         return Ok(());
     }
+
     let what = format!("the chain {chain} is not this node's, which is {own}");
     Err(SourcifyError::new(
         StatusCode::BAD_REQUEST,
@@ -329,10 +331,12 @@ async fn verify(
 ) -> Result<Ticket, SourcifyError> {
     let Path(path) = path?;
     check_chain(&explorer.0, path.chain)?;
+
     let ContractAddress(address) = path.address;
     let (request, _held) = upload.parse::<VerifyRequest>().await?;
     let request = request
         .map_err(|error| SourcifyError::new(StatusCode::BAD_REQUEST, "invalid_parameter", error))?;
+
     let submission = Submission {
         address,
         compiler: request.compiler_version,
@@ -340,6 +344,7 @@ async fn verify(
         input: Box::<str>::from(request.std_json_input).into(),
         license: None,
     };
+
     Ok(Ticket {
         verification_id: explorer.submit(submission).await?,
     })
@@ -352,30 +357,27 @@ async fn verification(
     let Path(path) = path?;
     let shared = &explorer.0;
     let id = path.id.0;
-    let found = shared.verifier.verification(&id);
-    let found = found.ok_or_else(|| {
+    let found = shared.verifier.verification(&id).ok_or_else(|| {
         SourcifyError::new(
             StatusCode::NOT_FOUND,
             "job_not_found",
             format!("no verification {id:?}"),
         )
     })?;
+
     let matches = found
         .result
         .as_ref()
         .and_then(|result| result.as_ref().ok())
         .copied();
     let ended = found.ended_ms.map(|ended| ended / 1_000);
-    let error = found.result.and_then(Result::err).map(|error| {
-        let code = match error {
-            VerificationError::Compiler(_) => "compiler_error",
-            VerificationError::NoContract(_) => "contract_not_found",
-            VerificationError::NoMatch(_) => "no_match",
-            VerificationError::Store(_) => "internal_error",
-        };
-        SourcifyError::body(code, error.to_string())
-    });
+    let error = found
+        .result
+        .and_then(Result::err)
+        .map(|error| SourcifyError::body(error_code(&error), error.to_string()));
+
     let verified_at = ended.filter(|_| matches.is_some());
+
     Ok(NoCache(VerificationBody {
         is_job_completed: ended.is_some(),
         verification_id: found.id,
@@ -389,6 +391,15 @@ async fn verification(
         ),
         error,
     }))
+}
+
+fn error_code(error: &VerificationError) -> &'static str {
+    match error {
+        VerificationError::Compiler(_) => "compiler_error",
+        VerificationError::NoContract(_) => "contract_not_found",
+        VerificationError::NoMatch(_) => "no_match",
+        VerificationError::Store(_) => "internal_error",
+    }
 }
 
 /// A contract, or 404 with a match of null, as in Sourcify.
@@ -433,26 +444,48 @@ async fn contract(
 ) -> Result<Found, RestError> {
     let ContractAddress(address) = path.address;
     let Natural(chain) = path.chain;
-    let found = move |shared: &Shared, render: &Render<'_>| -> Result<_, RestError> {
-        let none = || ContractBody {
-            matched: match_body(shared, address, Matches::default(), None),
-            fields: Map::new(),
-        };
-        if chain != shared.chain.params().chain_id {
-            return Ok(none());
-        }
-        let Some((known, compiled)) = render.compiled(address)? else {
-            return Ok(none());
-        };
-        let fields = fields(&query, render, address, &known, compiled)?;
-        Ok(ContractBody {
-            matched: match_body(shared, address, known.matches, known.verified_at),
-            fields,
-        })
-    };
     explorer
-        .read(move |shared, render| Found::new(&found(shared, render)?))
+        .read(move |shared, render| {
+            let body = contract_body(shared, render, &query, chain, address)?;
+            Found::new(&body)
+        })
         .await
+}
+
+fn contract_body(
+    shared: &Shared,
+    render: &Render<'_>,
+    query: &FieldsQuery,
+    chain: u64,
+    address: Address,
+) -> Result<ContractBody, RestError> {
+    let none = || ContractBody {
+        matched: match_body(shared, address, Matches::default(), None),
+        fields: Map::new(),
+    };
+    if chain != shared.chain.params().chain_id {
+        return Ok(none());
+    }
+    let Some((known, compiled)) = render.compiled(address)? else {
+        return Ok(none());
+    };
+
+    let fields = fields(query, render, address, &known, compiled)?;
+    Ok(ContractBody {
+        matched: match_body(shared, address, known.matches, known.verified_at),
+        fields,
+    })
+}
+
+/// The words of a list, separated by commas.
+fn list(words: Option<&Words>) -> Vec<String> {
+    words
+        .map(|words| words.0.as_str())
+        .unwrap_or_default()
+        .split(',')
+        .map(|word| word.trim().to_owned())
+        .filter(|word| !word.is_empty())
+        .collect()
 }
 
 /// Returns the members that a query asks for.
@@ -463,25 +496,32 @@ fn fields(
     known: &KnownContract,
     compiled: CompiledContract,
 ) -> Result<Map<String, Value>, RestError> {
-    let list = |words: &Option<Words>| -> Vec<String> {
-        let words = words
-            .as_ref()
-            .map(|words| words.0.as_str())
-            .unwrap_or_default();
-        words
-            .split(',')
-            .map(|word| word.trim().to_owned())
-            .filter(|word| !word.is_empty())
-            .collect()
-    };
-    let (wanted, omitted) = (list(&query.fields), list(&query.omit));
+    let wanted = list(query.fields.as_ref());
+    let omitted = list(query.omit.as_ref());
     if wanted.is_empty() && omitted.is_empty() {
         return Ok(Map::new());
     }
-    let mut all = members(render, address, known, compiled)?;
+
+    let all = members(render, address, known, compiled)?;
     let is_all = wanted.iter().any(|word| word == "all") || wanted.is_empty();
+    let mut given = if is_all { all } else { selected(&all, &wanted) };
+    for word in &omitted {
+        match word.split_once('.') {
+            None => drop(given.remove(word)),
+            Some((member, part)) => {
+                if let Some(holder) = given.get_mut(member).and_then(Value::as_object_mut) {
+                    holder.remove(part);
+                }
+            }
+        }
+    }
+    Ok(given)
+}
+
+/// Returns some of the members, or parts of them, as in `compilation.name`.
+fn selected(all: &Map<String, Value>, wanted: &[String]) -> Map<String, Value> {
     let mut given = Map::new();
-    for word in wanted.iter().filter(|_| !is_all) {
+    for word in wanted {
         match word.split_once('.') {
             None => {
                 if let Some(value) = all.get(word) {
@@ -497,20 +537,7 @@ fn fields(
             }
         }
     }
-    if is_all {
-        given = std::mem::take(&mut all);
-    }
-    for word in &omitted {
-        match word.split_once('.') {
-            None => drop(given.remove(word)),
-            Some((member, part)) => {
-                if let Some(holder) = given.get_mut(member).and_then(Value::as_object_mut) {
-                    holder.remove(part);
-                }
-            }
-        }
-    }
-    Ok(given)
+    given
 }
 
 /// Returns all members.
@@ -528,9 +555,7 @@ fn members(
         .map_err(|error| RestError::Internal(error.to_string()))?;
     let deployed =
         account.map(|account| hex::encode_prefixed(account.code().original_byte_slice()));
-    let recompiled = |code: &Option<tetrad_contracts::sources::CompiledCode>| {
-        code.as_ref().map(|code| hex::encode_prefixed(code.bytes()))
-    };
+
     let sources: Map<_, _> = compiled
         .sources
         .iter()
@@ -546,56 +571,58 @@ fn members(
         .as_deref()
         .and_then(|text| serde_json::from_str::<Value>(text).ok());
     let input = compiled.standard_input();
+    let compilation = json!({
+        "language": compiled.language,
+        "compiler": "solc",
+        "compilerVersion": compiled.compiler_version,
+        "compilerSettings": compiled.settings,
+        "name": compiled.name,
+        "fullyQualifiedName": format!("{}:{}", compiled.file, compiled.name),
+    });
+
+    let deployment = deployment(creation.as_ref());
+    let creation_bytecode = json!({
+        "onchainBytecode": creation.and_then(|creation| creation.input).map(hex::encode_prefixed),
+        "recompiledBytecode": recompiled(compiled.creation_code.as_ref()),
+        "transformationValues": {
+            "constructorArguments": known.constructor_arguments.as_ref().map(hex::encode_prefixed),
+        },
+    });
+    let runtime_bytecode = json!({
+        "onchainBytecode": deployed,
+        "recompiledBytecode": recompiled(compiled.runtime_code.as_ref()),
+        "sourceMap": compiled.source_map,
+    });
+
     let members = [
         ("abi", compiled.abi),
         ("sources", Value::Object(sources)),
-        (
-            "compilation",
-            json!({
-                "language": compiled.language,
-                "compiler": "solc",
-                "compilerVersion": compiled.compiler_version,
-                "compilerSettings": compiled.settings,
-                "name": compiled.name,
-                "fullyQualifiedName": format!("{}:{}", compiled.file, compiled.name),
-            }),
-        ),
+        ("compilation", compilation),
         ("metadata", metadata.unwrap_or_default()),
         ("stdJsonInput", input),
         ("sourceIds", Value::Object(ids)),
         ("storageLayout", compiled.storage_layout),
         ("userdoc", compiled.userdoc),
         ("devdoc", compiled.devdoc),
-        (
-            "deployment",
-            json!({
-                "transactionHash": creation.as_ref().map(|creation| creation.transaction),
-                "blockNumber": creation.as_ref().map(|creation| creation.position.block.to_string()),
-                "transactionIndex": creation.as_ref().map(|creation| creation.position.index.to_string()),
-                "deployer": creation.as_ref().map(|creation| creation.creator.to_checksum(None)),
-            }),
-        ),
-        (
-            "creationBytecode",
-            json!({
-                "onchainBytecode": creation.and_then(|creation| creation.input).map(hex::encode_prefixed),
-                "recompiledBytecode": recompiled(&compiled.creation_code),
-                "transformationValues": {
-                    "constructorArguments": known.constructor_arguments.as_ref().map(hex::encode_prefixed),
-                },
-            }),
-        ),
-        (
-            "runtimeBytecode",
-            json!({
-                "onchainBytecode": deployed,
-                "recompiledBytecode": recompiled(&compiled.runtime_code),
-                "sourceMap": compiled.source_map,
-            }),
-        ),
+        ("deployment", deployment),
+        ("creationBytecode", creation_bytecode),
+        ("runtimeBytecode", runtime_bytecode),
     ];
     Ok(members
         .into_iter()
         .map(|(name, value)| (name.to_owned(), value))
         .collect())
+}
+
+fn deployment(creation: Option<&Creation>) -> Value {
+    json!({
+        "transactionHash": creation.map(|creation| creation.transaction),
+        "blockNumber": creation.map(|creation| creation.position.block.to_string()),
+        "transactionIndex": creation.map(|creation| creation.position.index.to_string()),
+        "deployer": creation.map(|creation| creation.creator.to_checksum(None)),
+    })
+}
+
+fn recompiled(code: Option<&CompiledCode>) -> Option<String> {
+    code.map(|code| hex::encode_prefixed(code.bytes()))
 }

@@ -87,19 +87,20 @@ async fn tokens(
                 (kinds.is_empty() || kinds.contains(&record.kind()))
                     && (words.is_empty() || matches(record, &words))
             };
+
             let after = position.token.map(|UserAddress(token)| token);
             let found = render.reader.tokens(after, limit, is_wanted)?;
+
             let mut page = Page::new(limit);
             page.fill(
                 found,
                 |(token, _)| *token,
                 |(token, record)| render.token_body(token, &record).map(Some),
             )?;
-            let next = |token: Address| NextPage {
+            page.finish(filters, |token: Address| NextPage {
                 token_contract_address_hash: Some(token.to_checksum(None)),
                 ..NextPage::default()
-            };
-            page.finish(filters, next)
+            })
         })
         .await
 }
@@ -174,7 +175,8 @@ fn token_transfers(
     let found = render
         .reader
         .token_transfers(token, id, &position.range(PAGE))?;
-    let (mut page, mut finder) = (Page::new(PAGE), TransferFinder::default());
+    let mut page = Page::new(PAGE);
+    let mut finder = TransferFinder::default();
     page.fill(
         found,
         |position| *position,
@@ -195,26 +197,30 @@ async fn holders(
             let record = find(render, token)?;
             let found = render.reader.holders(token, position.after(), PAGE)?;
             let by_id = record.kind() == TokenKind::Erc1155;
+
             // A contract may emit events of several standards.
             let id = |id: U256| (by_id || !id.is_zero()).then(|| id.to_string());
             let body = render.token_body(token, &record)?;
-            let holder = |holder: Holder| {
-                Ok::<_, RestError>(Some(HolderBody {
-                    address: render.address(holder.address),
-                    token: body.clone(),
-                    token_id: id(holder.id),
-                    value: holder.balance.to_string(),
-                }))
-            };
+
             let mut page = Page::new(PAGE);
-            page.fill(found, |holder| *holder, holder)?;
-            let next = |last: Holder| NextPage {
+            page.fill(
+                found,
+                |holder| *holder,
+                |holder| {
+                    Ok::<_, RestError>(Some(HolderBody {
+                        address: render.address(holder.address),
+                        token: body.clone(),
+                        token_id: id(holder.id),
+                        value: holder.balance.to_string(),
+                    }))
+                },
+            )?;
+            page.finish(filters, |last: Holder| NextPage {
                 address_hash: Some(last.address.to_checksum(None)),
                 value: Some(last.balance.to_string()),
                 token_id: id(last.id),
                 ..NextPage::default()
-            };
-            page.finish(filters, next)
+            })
         })
         .await
 }
@@ -253,6 +259,7 @@ async fn instances(
     explorer
         .read(move |_, render| {
             let kind = find(render, token)?.kind();
+
             let found = match query.owner {
                 None => render.reader.instances(token, after, PAGE)?,
                 Some(UserAddress(owner)) => {
@@ -266,6 +273,7 @@ async fn instances(
                     }
                 }
             };
+
             let mut page = Page::new(PAGE);
             page.fill(
                 found,
@@ -284,7 +292,8 @@ async fn one_instance(
     State(explorer): State<Explorer>,
     Path(path): Path<InstancePath>,
 ) -> Body<InstanceBody> {
-    let (ContractAddress(token), Wide(id)) = (path.token, path.id);
+    let ContractAddress(token) = path.token;
+    let Wide(id) = path.id;
     explorer
         .body(move |_, render| {
             let record = find(render, token)?;
@@ -302,7 +311,8 @@ async fn instance_transfers(
     Query(position): Query<PageQuery>,
     filters: Filters,
 ) -> List<TransferBody> {
-    let (ContractAddress(token), Wide(id)) = (path.token, path.id);
+    let ContractAddress(token) = path.token;
+    let Wide(id) = path.id;
     explorer
         .read(move |_, render| token_transfers(render, token, Some(id), &position, filters))
         .await

@@ -77,7 +77,9 @@ pub(super) fn newest(
         index: 0,
         part: 0,
     });
-    let (mut blocks, mut examined) = (0, 0);
+
+    let mut blocks = 0;
+    let mut examined = 0;
     loop {
         let filled = render
             .reader
@@ -102,6 +104,7 @@ pub(super) fn newest(
                     return Ok(());
                 }
             }
+
             blocks += 1;
             examined += block.transactions.len();
             if blocks >= MAX_BLOCKS || examined >= MAX_EXAMINED {
@@ -113,6 +116,7 @@ pub(super) fn newest(
                 return Ok(());
             }
         }
+
         match filled.next {
             Some(next) => end = Some(next),
             None => return Ok(()),
@@ -150,13 +154,14 @@ fn waiting(
         .collect();
     all.retain(|pooled| before.is_none_or(|before| pooled.arrival() < before));
     all.sort_by_key(|pooled| Reverse(pooled.arrival()));
+
     for pooled in all {
         let transaction = &pooled.transaction;
-        let rendered = || {
+        let added = page.push(pooled.arrival(), || {
             let is_included = render.is_waiting_included(filter, transaction)?;
             Ok::<_, RestError>(is_included.then(|| render.waiting(transaction, false)))
-        };
-        if page.push(pooled.arrival(), rendered)?.is_break() {
+        })?;
+        if added.is_break() {
             break;
         }
     }
@@ -235,6 +240,7 @@ async fn transfers(
             let all = all
                 .iter()
                 .filter(|(_, transfer)| wanted.is_empty() || wanted.contains(&transfer.kind));
+
             let mut page = Page::new(PAGE);
             for (count, (at, transfer)) in (1..).zip(all).skip(position.offset()) {
                 if page
@@ -244,6 +250,7 @@ async fn transfers(
                     break;
                 }
             }
+
             page.finish(filters, |count| after_items(&block, count))
         })
         .await
@@ -261,6 +268,7 @@ async fn logs(
             let all = block
                 .logs()
                 .filter(|at| at.transaction_index == index as u64);
+
             let mut page = Page::new(PAGE);
             for (count, at) in (1..).zip(all).skip(position.offset()) {
                 if page
@@ -270,6 +278,7 @@ async fn logs(
                     break;
                 }
             }
+
             page.finish(filters, |count| after_items(&block, count))
         })
         .await
@@ -300,6 +309,7 @@ pub(super) fn internal_within(
     let found = render
         .reader
         .internal_calls(None, filter, &PositionRange { from, ..own })?;
+
     let mut page = Page::new(PAGE);
     page.fill(
         found,
@@ -342,12 +352,14 @@ async fn all_transfers(
         ..TransferRole::default()
     };
     let limit = size.limit.0;
+
     explorer
         .read(move |_, render| {
             let found = render
                 .reader
                 .transfers(None, &role, &position.range(limit))?;
-            let (mut page, mut finder) = (Page::new(limit), TransferFinder::default());
+            let mut page = Page::new(limit);
+            let mut finder = TransferFinder::default();
             page.fill(
                 found,
                 |position| *position,
@@ -385,6 +397,7 @@ async fn all_internal(
                     }
                 }),
             };
+
             if let Some(range) = range {
                 let found = render
                     .reader

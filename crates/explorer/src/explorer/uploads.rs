@@ -34,13 +34,11 @@ fn refused(status: StatusCode, what: impl ToString) -> RestError {
 }
 
 fn is(headers: &HeaderMap, media: &str) -> bool {
-    let value = headers
+    headers
         .get(header::CONTENT_TYPE)
-        .and_then(|value| value.to_str().ok());
-    let essence = value
+        .and_then(|value| value.to_str().ok())
         .and_then(|value| value.split(';').next())
-        .map(str::trim);
-    essence.is_some_and(|essence| essence.eq_ignore_ascii_case(media))
+        .is_some_and(|essence| essence.trim().eq_ignore_ascii_case(media))
 }
 
 const FORM: &str = "application/x-www-form-urlencoded";
@@ -75,16 +73,15 @@ impl FromRequest<Explorer> for Form {
     type Rejection = RestError;
 
     async fn from_request(request: Request, _: &Explorer) -> Result<Self, RestError> {
-        let (is_form, is_multipart) = (
-            is(request.headers(), FORM),
-            is(request.headers(), MULTIPART),
-        );
+        let is_form = is(request.headers(), FORM);
+        let is_multipart = is(request.headers(), MULTIPART);
         if !is_form && !is_multipart {
             return Err(RestError::UnsupportedMediaType("this route takes a form"));
         }
+
         let headers = request.headers().clone();
         let (body, held) = receive(request, MAX_BODY).await?;
-        let parse = move || {
+        let members = in_long_turn(move || {
             if is_form {
                 let members = form_urlencoded::parse(&body).take(MAX_MEMBERS);
                 Ok(members
@@ -94,8 +91,8 @@ impl FromRequest<Explorer> for Form {
                 // The body is here as a whole, so nothing waits.
                 Handle::current().block_on(multipart(headers, body))
             }
-        };
-        let members = in_long_turn(parse).await?;
+        })
+        .await?;
         Ok(Self::new(members, held))
     }
 }
@@ -109,10 +106,12 @@ pub(super) async fn multipart(
     *request.headers_mut() = headers;
     // The body has been limited already; axum's own limit is lower.
     DefaultBodyLimit::max(MAX_BODY).apply(&mut request);
-    let parts = Multipart::from_request(request, &()).await;
+
     let malformed = |error: MultipartRejection| refused(StatusCode::BAD_REQUEST, error.body_text());
     let wrong = |error: MultipartError| refused(StatusCode::BAD_REQUEST, error.body_text());
-    let mut parts = parts.map_err(malformed)?;
+    let mut parts = Multipart::from_request(request, &())
+        .await
+        .map_err(malformed)?;
     let mut members = Vec::new();
     while let Some(part) = parts.next_field().await.map_err(wrong)? {
         if members.len() == MAX_MEMBERS {
