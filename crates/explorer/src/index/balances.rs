@@ -51,6 +51,7 @@ pub(super) fn answer(
             set_balance(batch, TokenKind::Erc1155, token, holder, Some(id), held)?;
         }
     }
+
     batch.remove(read.key().bytes())?;
     Ok(())
 }
@@ -68,19 +69,14 @@ fn set_balance(
         .address(holder)
         .address(token)
         .word(word);
-    let holder_key = |held: U256| {
-        RowKey::new(kind::HOLDER)
-            .address(token)
-            .word(!held)
-            .address(holder)
-            .word(word)
-    };
+
     let before = batch
         .get(&place)?
         .map_or(U256::ZERO, |value| Parts(&value[1..]).word());
     if before == held {
         return Ok(());
     }
+
     let one = Counts {
         holders: 1,
         ..Counts::default()
@@ -88,18 +84,29 @@ fn set_balance(
     if before.is_zero() {
         batch.add_counts(Some(token), one, 1);
     } else {
-        batch.remove(holder_key(before).bytes())?;
+        batch.remove(holder_key(token, before, holder, word).bytes())?;
     }
+
     if held.is_zero() {
         batch.remove(place.bytes())?;
         batch.add_counts(Some(token), one, -1);
         return Ok(());
     }
+
     batch.insert(
         place.bytes(),
         &[&[standard.code()][..], &held.to_be_bytes::<32>()].concat(),
     )?;
-    batch.insert(holder_key(held).bytes(), &[])
+    batch.insert(holder_key(token, held, holder, word).bytes(), &[])
+}
+
+/// The balance is inverted, so that the largest one comes first.
+fn holder_key(token: Address, held: U256, holder: Address, id: U256) -> RowKey {
+    RowKey::new(kind::HOLDER)
+        .address(token)
+        .word(!held)
+        .address(holder)
+        .word(id)
 }
 
 fn set_owner(
@@ -109,20 +116,24 @@ fn set_owner(
     owner: Option<Address>,
 ) -> Result<(), IndexError> {
     let place = RowKey::new(kind::INSTANCE).address(token).word(id);
-    let owned = |owner: Address| {
-        RowKey::new(kind::OWNED)
-            .address(owner)
-            .address(token)
-            .word(id)
-    };
+
     if let Some(before) = batch.get(&place)? {
-        batch.remove(owned(Parts(&before).address()).bytes())?;
+        let before = Parts(&before).address();
+        batch.remove(owned_key(before, token, id).bytes())?;
     }
+
     match owner {
         Some(owner) => {
             batch.insert(place.bytes(), owner.as_slice())?;
-            batch.insert(owned(owner).bytes(), &[])
+            batch.insert(owned_key(owner, token, id).bytes(), &[])
         }
         None => batch.remove(place.bytes()).map(drop),
     }
+}
+
+fn owned_key(owner: Address, token: Address, id: U256) -> RowKey {
+    RowKey::new(kind::OWNED)
+        .address(owner)
+        .address(token)
+        .word(id)
 }

@@ -1,6 +1,8 @@
 //! Internal calls, and why transactions failed: found by executing a block's transactions a second
 //! time, and stored.
 
+use std::fmt;
+
 use alloy_primitives::{Address, Bytes, U256};
 use revm::context_interface::result::ExecutionResult;
 use tetrad_chain::Head;
@@ -79,28 +81,37 @@ pub(super) struct Executed {
     pub(super) failure: Option<Failure>,
 }
 
+/// Whether a transaction may have run code. One that succeeds and costs no more than a transfer has
+/// not.
+fn runs_code(block: &Block, at: usize) -> bool {
+    block.receipts[at].gas_used != PLAIN_GAS || !block.receipts[at].succeeded()
+}
+
+fn warn_of_missing_calls(block: &Block, error: &dyn fmt::Display) {
+    tracing::warn!(%error, block = block.number(), "the internal calls of a block cannot be indexed");
+}
+
 /// Executes the transactions of a block. A block whose state is not available has none.
 pub(super) fn execute(
     head: &Head,
     block: &Block,
     is_over: IsOver<'_>,
 ) -> Result<Vec<Executed>, Stopped> {
-    // A transaction that succeeds and costs no more than a transfer has run no code.
-    let runs =
-        |at: usize| block.receipts[at].gas_used != PLAIN_GAS || !block.receipts[at].succeeded();
-    let Some(last) = (0..block.transactions.len()).rev().find(|at| runs(*at)) else {
+    // The transactions after the last one that runs code change nothing that is looked for.
+    let Some(last) = (0..block.transactions.len())
+        .rev()
+        .find(|at| runs_code(block, *at))
+    else {
         return Ok(Vec::new());
     };
     if block.number() == head.genesis.number() {
         return Ok(Vec::new());
     }
-    let failed = |error: &dyn std::fmt::Display| {
-        tracing::warn!(%error, block = block.number(), "the internal calls of a block cannot be indexed");
-    };
+
     let state = match head.state_before(block.number()) {
         Ok(state) => state,
         Err(error) => {
-            failed(&error);
+            warn_of_missing_calls(block, &error);
             return Ok(Vec::new());
         }
     };
@@ -108,14 +119,15 @@ pub(super) fn execute(
     let mut executor = match BlockExecutor::begin(&head.params, &environment, &state, head) {
         Ok(executor) => executor,
         Err(error) => {
-            failed(&error);
+            warn_of_missing_calls(block, &error);
             return Ok(Vec::new());
         }
     };
+
     let mut all = Vec::with_capacity(last + 1);
     for (at, transaction) in block.transactions.iter().enumerate().take(last + 1) {
         let mut calls = InternalCalls::default();
-        let result = if runs(at) {
+        let result = if runs_code(block, at) {
             let mut watch = Watch::new(&mut calls, is_over, usize::MAX);
             executor.inspect(transaction, &mut watch, |inspected, _| {
                 Failure::of(&inspected.outcome.result)
@@ -123,16 +135,18 @@ pub(super) fn execute(
         } else {
             executor.execute(transaction).map(|_| None)
         };
+
         if is_over() {
             return Err(Stopped);
         }
+
         match result {
             Ok(failure) => all.push(Executed {
                 calls: calls.into_calls(),
                 failure,
             }),
             Err(error) => {
-                failed(&error);
+                warn_of_missing_calls(block, &error);
                 return Ok(all);
             }
         }
@@ -167,7 +181,8 @@ pub(super) fn decode_call(bytes: &[u8]) -> Result<InternalCall, Malformed> {
     let from = Address::from(reader.array::<20>()?);
     let to = reader.option(|reader| Ok(Address::from(reader.array::<20>()?)))?;
     let value: U256 = reader.wide()?;
-    let (gas, gas_used) = (reader.number()?, reader.number()?);
+    let gas = reader.number()?;
+    let gas_used = reader.number()?;
     let error =
         reader.option(|reader| Ok(String::from_utf8_lossy(reader.string()?).into_owned()))?;
     Ok(InternalCall {

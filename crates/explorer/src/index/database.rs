@@ -33,8 +33,8 @@ const CACHE: usize = 16 << 20;
 
 /// The number of retries if the file is open, and the pause between them: a reader in this process
 /// may be about to end.
-const ATTEMPTS: u32 = 100;
-const ATTEMPT: Duration = Duration::from_millis(20);
+const RETRIES: u32 = 100;
+const RETRY_PAUSE: Duration = Duration::from_millis(20);
 
 /// The memory for pages of an index in memory, which are in memory already.
 const SMALL_CACHE: usize = 1 << 20;
@@ -147,13 +147,14 @@ impl Rows {
     fn in_file(file: &PathBuf) -> Result<Self, IndexError> {
         let create = || Database::builder().set_cache_size(CACHE).create(file);
         let mut database = create();
-        for _ in 0..ATTEMPTS {
+        for _ in 0..RETRIES {
             if !matches!(database, Err(redb::DatabaseError::DatabaseAlreadyOpen)) {
                 break;
             }
-            thread::sleep(ATTEMPT);
+            thread::sleep(RETRY_PAUSE);
             database = create();
         }
+
         let database = database?;
         Self {
             database,
@@ -168,12 +169,14 @@ impl Rows {
         if !file.exists() {
             return Ok(None);
         }
+
         let mut database = Database::builder().set_cache_size(CACHE).open(&file)?;
         if !database.check_integrity()? {
             return Err(IndexError::Differs(
                 "the file was damaged and has been repaired; verify again".to_owned(),
             ));
         }
+
         Self {
             database,
             is_file: true,
@@ -193,10 +196,11 @@ impl Rows {
     /// Begins a transaction. Without `durable` the next durable one writes it to the disk.
     pub(super) fn begin(&self, durable: bool) -> Result<WriteTransaction, IndexError> {
         let mut transaction = self.database.begin_write()?;
-        match durable && self.is_file {
+        if durable && self.is_file {
             // A start after a kill then needs no pass over the whole file.
-            true => transaction.set_quick_repair(true),
-            false => transaction.set_durability(Durability::None)?,
+            transaction.set_quick_repair(true);
+        } else {
+            transaction.set_durability(Durability::None)?;
         }
         Ok(transaction)
     }
@@ -214,11 +218,13 @@ pub(super) fn meta(
     let Some(value) = rows.get(RowKey::new(kind::META).bytes())? else {
         return Ok(None);
     };
+
     let mut parts = Parts(value.value());
     if parts.block() != VERSION {
         return Ok(None);
     }
-    let (tip, first) = (parts.block(), parts.block());
+    let tip = parts.block();
+    let first = parts.block();
     Ok(Some(Meta {
         genesis: B256::from(parts.word()),
         tip,
@@ -288,6 +294,7 @@ impl<'t> Batch<'t> {
         if self.rows.get(key.bytes())?.is_some() {
             return Ok(false);
         }
+
         self.insert(key.bytes(), &serde_json::to_vec(record)?)?;
         self.add_due(DueRead::Token { token })?;
         Ok(true)
@@ -300,8 +307,8 @@ impl<'t> Batch<'t> {
     /// Returns some of the reads that are due.
     pub(super) fn due(&self, count: usize) -> Result<Vec<DueRead>, IndexError> {
         let all = RowKey::new(kind::DUE);
-        let (from, to) = (all.bytes(), all.end());
-        let rows = self.rows.range::<&[u8]>(from..&to)?.take(count);
+        let end = all.end();
+        let rows = self.rows.range::<&[u8]>(all.bytes()..&end)?.take(count);
         rows.map(|row| Ok(DueRead::of_key(row?.0.value())))
             .collect()
     }
@@ -321,6 +328,7 @@ impl<'t> Batch<'t> {
                 added.rows.push((key.into_bytes(), value));
             }
         }
+
         for read in &added.due {
             // An id of ERC-1155 has no single owner. It is there from its first transfer on.
             if let DueRead::Amount { token, id, .. } = *read {
@@ -331,6 +339,7 @@ impl<'t> Batch<'t> {
                 }
             }
         }
+
         for (key, value) in &added.rows {
             self.insert(key, value)?;
             self.count(key, value, 1);
@@ -338,6 +347,7 @@ impl<'t> Batch<'t> {
         for read in &added.due {
             self.add_due(*read)?;
         }
+
         let record = BlockRecord::encode(hash, &added.rows);
         self.insert(RowKey::new(kind::BLOCK).block(number).bytes(), &record)?;
         Ok(added.rows.len())
@@ -352,6 +362,7 @@ impl<'t> Batch<'t> {
         let Some(record) = self.remove(RowKey::new(kind::BLOCK).block(number).bytes())? else {
             return Ok(0);
         };
+
         let keys = BlockRecord::decode(&record)?.keys;
         for key in &keys {
             if matches!(key.first(), Some(&kind::TOKEN | &kind::INSTANCE)) && !reverted {
@@ -362,6 +373,7 @@ impl<'t> Batch<'t> {
                 continue;
             };
             self.count(key, &value, -1);
+
             if reverted && key.first() == Some(&kind::TOKEN_TRANSFER) {
                 let mut parts = Parts(key);
                 parts.byte();
@@ -400,9 +412,11 @@ impl<'t> Batch<'t> {
             parts_of.resize(48, 0);
             let mut parts = Parts(&parts_of);
             let fields = changes.map(|change| parts.block().saturating_add_signed(change));
-            match fields.iter().all(|field| *field == 0) {
-                true => drop(self.remove(key.bytes())?),
-                false => self.insert(key.bytes(), &fields.map(u64::to_be_bytes).concat())?,
+
+            if fields.iter().all(|field| *field == 0) {
+                self.remove(key.bytes())?;
+            } else {
+                self.insert(key.bytes(), &fields.map(u64::to_be_bytes).concat())?;
             }
         }
         Ok(())

@@ -32,7 +32,8 @@ pub(super) enum DueRead {
 impl DueRead {
     /// Returns the reads that a transfer makes necessary.
     pub(super) fn of_transfer(transfer: &TokenTransfer) -> Vec<Self> {
-        let (token, id) = (transfer.token, transfer.id.unwrap_or_default());
+        let token = transfer.token;
+        let id = transfer.id.unwrap_or_default();
         let holders = [transfer.from, transfer.to]
             .into_iter()
             .filter(|holder| !holder.is_zero());
@@ -51,6 +52,7 @@ impl DueRead {
                     .collect()
             }
         };
+
         if transfer.kind == TokenKind::Erc721 {
             reads.push(Self::Owner { token, id });
         }
@@ -61,7 +63,9 @@ impl DueRead {
     pub(super) fn of_row(token: Address, value: &[u8]) -> Vec<Self> {
         let mut parts = Parts(value);
         let kind = TokenKind::of_code(parts.byte());
-        let (from, to, id) = (parts.address(), parts.address(), parts.word());
+        let from = parts.address();
+        let to = parts.address();
+        let id = parts.word();
         Self::of_transfer(&TokenTransfer {
             token,
             kind,
@@ -94,7 +98,9 @@ impl DueRead {
     pub(super) fn of_key(key: &[u8]) -> Self {
         let mut parts = Parts(key);
         parts.byte();
-        let (code, token) = (parts.byte(), parts.address());
+        let code = parts.byte();
+        let token = parts.address();
+
         match code {
             0 => Self::Token { token },
             1 | 2 => Self::Balance {

@@ -89,14 +89,17 @@ impl Follower {
     ) -> Result<Progress, IndexError> {
         let durable = self.is_ending() || self.durable.elapsed() > DURABLE_EVERY;
         let transaction = self.rows.begin(durable)?;
+
         let known = Batch::new(&transaction)?.meta()?;
         if known.is_none_or(|meta| meta.genesis != head.genesis.hash) {
             Batch::clear(&transaction)?;
         }
+
         let mut batch = Batch::new(&transaction)?;
         let progress = self.change(&mut batch, head, deadline)?;
         batch.finish()?;
         transaction.commit()?;
+
         if durable {
             self.durable = Instant::now();
         }
@@ -117,6 +120,7 @@ impl Follower {
             Some(meta) => meta,
             None => self.begin(batch, head)?,
         };
+
         let done = self.remove(batch, head, &mut meta, &mut left)?
             && self.extend(batch, head, &mut meta, &mut left)?;
         batch.set_meta(meta)?;
@@ -131,16 +135,16 @@ impl Follower {
     fn begin(&self, batch: &mut Batch<'_>, head: &Arc<Head>) -> Result<Meta, IndexError> {
         let genesis = &head.genesis;
         batch.add_block(genesis.number(), genesis.hash, BlockRows::of(genesis, &[]))?;
-        let accounts = || {
-            head.state
-                .accounts()
-                .filter(|account| account.number < GENESIS_ACCOUNTS)
-        };
         let holders: Vec<_> = if self.tokens.is_empty() {
             Vec::new()
         } else {
-            accounts().map(|one| one.address).collect()
+            head.state
+                .accounts()
+                .filter(|account| account.number < GENESIS_ACCOUNTS)
+                .map(|account| account.address)
+                .collect()
         };
+
         for &token in &self.tokens {
             batch.add_token(token, &TokenRecord::new(TokenKind::Erc20))?;
             for &holder in &holders {
@@ -151,6 +155,7 @@ impl Follower {
                 })?;
             }
         }
+
         Ok(Meta {
             genesis: genesis.hash,
             tip: genesis.number(),
@@ -174,6 +179,7 @@ impl Follower {
                 return Ok(false);
             }
         }
+
         let oldest = self.chain.oldest(head);
         while meta.first < oldest && meta.first <= meta.tip {
             left.take(batch.remove_block(meta.first, false)?);
@@ -197,6 +203,7 @@ impl Follower {
         let Some(known) = batch.hash_of(number)? else {
             return Ok(false);
         };
+
         let block = self
             .chain
             .block(head, BlockId::Number(number))
@@ -217,6 +224,7 @@ impl Follower {
         if meta.first > meta.tip {
             meta.first = next;
         }
+
         while next <= head.number() {
             if left.is_used_up() || self.is_ending() {
                 return Ok(false);
@@ -242,8 +250,11 @@ impl Follower {
         head: &Arc<Head>,
         left: &Allowance,
     ) -> Result<bool, IndexError> {
-        let reads = self.reads.take().filter(|reads| reads.are_at(head));
-        let reads = reads.unwrap_or_else(|| TokenReads::new(head.clone()));
+        let reads = self
+            .reads
+            .take()
+            .filter(|reads| reads.are_at(head))
+            .unwrap_or_else(|| TokenReads::new(head.clone()));
         let is_done = self.read_all(batch, &reads, left);
         self.reads = Some(reads);
         is_done
@@ -260,9 +271,11 @@ impl Follower {
             if due.is_empty() {
                 return Ok(true);
             }
+
             for read in due {
                 answer(batch, reads, read)?;
             }
+
             if left.is_used_up() || self.is_ending() {
                 return Ok(false);
             }

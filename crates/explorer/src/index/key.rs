@@ -80,6 +80,12 @@ impl RowKey {
         self
     }
 
+    /// The position of a row on the chain: block, then transaction or log, then call or part of a
+    /// log.
+    pub(super) fn position(self, block: u64, index: u32, part: u32) -> Self {
+        self.block(block).index(index).index(part)
+    }
+
     pub(super) fn bytes(&self) -> &[u8] {
         &self.0
     }

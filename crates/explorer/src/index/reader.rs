@@ -42,6 +42,31 @@ impl Position {
             part,
         }
     }
+
+    /// The first position in a block.
+    fn of_block(block: u64) -> Self {
+        Self {
+            block,
+            ..Self::default()
+        }
+    }
+
+    /// The first position in a transaction.
+    fn of_transaction(block: u64, index: usize) -> Self {
+        Self {
+            block,
+            index: u32::try_from(index).unwrap_or(u32::MAX),
+            part: 0,
+        }
+    }
+}
+
+impl RowKey {
+    /// The key that ends with a position.
+    fn at(&self, position: Position) -> Self {
+        self.clone()
+            .position(position.block, position.index, position.part)
+    }
 }
 
 /// The position of an internal call, with the call.
@@ -114,19 +139,14 @@ impl PositionRange {
 
     /// The rows of a transaction of a block, or of all of the block's.
     pub fn of_transactions(block: u64, index: Option<usize>, order: Order, limit: usize) -> Self {
-        let start = |index: usize| Position {
-            block,
-            index: u32::try_from(index).unwrap_or(u32::MAX),
-            part: 0,
-        };
         let (from, before) = match index {
-            Some(index) => (start(index), start(index + 1)),
+            Some(index) => (
+                Position::of_transaction(block, index),
+                Position::of_transaction(block, index + 1),
+            ),
             None => (
-                start(0),
-                Position {
-                    block: block.saturating_add(1),
-                    ..Position::default()
-                },
+                Position::of_block(block),
+                Position::of_block(block.saturating_add(1)),
             ),
         };
         Self {
@@ -140,14 +160,9 @@ impl PositionRange {
 
     /// Rows of some blocks, both included.
     pub fn of_blocks(from: u64, to: u64, order: Order, skip: usize, limit: usize) -> Self {
-        let start = |block| Position {
-            block,
-            index: 0,
-            part: 0,
-        };
         Self {
-            from: start(from),
-            before: start(to.saturating_add(1)),
+            from: Position::of_block(from),
+            before: Position::of_block(to.saturating_add(1)),
             order,
             skip,
             limit,
@@ -208,6 +223,19 @@ impl CallFilter {
                 .as_ref()
                 .is_none_or(|kinds| kinds.contains(&call.kind))
             && !(self.only_with_value && is_silent)
+    }
+
+    /// Reads a stored call; `None` unless the filter includes it.
+    fn read(
+        &self,
+        address: Option<Address>,
+        position: Position,
+        stored: &[u8],
+    ) -> Result<Option<InternalPosition>, IndexError> {
+        let call = decode_call(stored)?;
+        Ok(self
+            .includes(address, &call)
+            .then_some(InternalPosition { position, call }))
     }
 }
 
@@ -400,34 +428,31 @@ impl IndexReader {
         range: &PositionRange,
         mut read: impl FnMut(Position, &[u8]) -> Result<Option<T>, IndexError>,
     ) -> Result<IndexPage<T>, IndexError> {
-        let at = |position: Position| {
-            let key = key
-                .clone()
-                .block(position.block)
-                .index(position.index)
-                .index(position.part);
-            key.into_bytes()
-        };
-        let (from, before) = (at(range.from), at(range.before));
-        let none = IndexPage {
+        let mut page = IndexPage {
             items: Vec::new(),
             next: None,
         };
+        let from = key.at(range.from).into_bytes();
+        let before = key.at(range.before).into_bytes();
         if from >= before {
-            return Ok(none);
+            return Ok(page);
         }
+
         let bounds = (Bound::Included(&from[..]), Bound::Excluded(&before[..]));
         let rows = self.rows.range::<&[u8]>(bounds)?;
         let rows: Box<dyn Iterator<Item = _>> = match range.order {
             Order::NewestFirst => Box::new(rows.rev()),
             Order::OldestFirst => Box::new(rows),
         };
-        let (mut page, mut last, mut skipped) = (none, Position::default(), 0);
+
+        let mut last = Position::default();
+        let mut skipped = 0;
         for (count, row) in rows.enumerate() {
             if page.items.len() == range.limit || count == MAX_READS + range.skip {
                 page.next = Some(last);
                 break;
             }
+
             let (row_key, value) = row?;
             let mut parts = Parts(&row_key.value()[key.bytes().len()..]);
             last = Position {
@@ -435,6 +460,7 @@ impl IndexReader {
                 index: parts.index(),
                 part: parts.index(),
             };
+
             if let Some(item) = read(last, value.value())? {
                 if skipped < range.skip {
                     skipped += 1;
@@ -477,6 +503,7 @@ impl IndexReader {
         range: &PositionRange,
     ) -> Result<IndexPage<Position>, IndexError> {
         let is_kind = |kind: TokenKind| role.kinds.is_empty() || role.kinds.contains(&kind);
+
         let Some(address) = address else {
             let key = match role.token {
                 Some(token) => RowKey::new(kind::TOKEN_TRANSFER).address(token),
@@ -486,15 +513,14 @@ impl IndexReader {
                 Ok(is_kind(TokenKind::of_code(Parts(value).byte())).then_some(position))
             });
         };
+
         self.page(
             &RowKey::new(kind::TRANSFER).address(address),
             range,
             |position, value| {
                 let mut parts = Parts(value);
-                let (touched, kind) = (
-                    Touched::of_code(parts.byte()),
-                    TokenKind::of_code(parts.byte()),
-                );
+                let touched = Touched::of_code(parts.byte());
+                let kind = TokenKind::of_code(parts.byte());
                 let token = parts.address();
                 let is_wanted = role.side.is_none_or(|side| side.includes(touched))
                     && role.token.is_none_or(|wanted| wanted == token)
@@ -516,7 +542,11 @@ impl IndexReader {
             range,
             |position, value| {
                 let mut parts = Parts(value);
-                let (_, _, _, own) = (parts.byte(), parts.address(), parts.address(), parts.word());
+                // The standard, the sender and the recipient come before the id.
+                parts.byte();
+                parts.address();
+                parts.address();
+                let own = parts.word();
                 Ok(id.is_none_or(|id| id == own).then_some(position))
             },
         )
@@ -529,27 +559,18 @@ impl IndexReader {
         filter: &CallFilter,
         range: &PositionRange,
     ) -> Result<IndexPage<InternalPosition>, IndexError> {
-        let wanted = |position: Position, stored: &[u8]| {
-            let call = decode_call(stored)?;
-            Ok::<_, IndexError>(
-                filter
-                    .includes(address, &call)
-                    .then_some(InternalPosition { position, call }),
-            )
-        };
         let Some(address) = address else {
-            return self.page(&RowKey::new(kind::CALL), range, wanted);
+            return self.page(&RowKey::new(kind::CALL), range, |position, stored| {
+                filter.read(None, position, stored)
+            });
         };
         self.page(
             &RowKey::new(kind::INTERNAL).address(address),
             range,
             |position, _| {
-                let key = RowKey::new(kind::CALL)
-                    .block(position.block)
-                    .index(position.index)
-                    .index(position.part);
+                let key = RowKey::new(kind::CALL).at(position);
                 match self.get(&key)? {
-                    Some(stored) => wanted(position, &stored),
+                    Some(stored) => filter.read(Some(address), position, &stored),
                     None => Ok(None),
                 }
             },
@@ -559,12 +580,12 @@ impl IndexReader {
     /// Returns why a transaction failed; `None` if it succeeded, or if the state before its block
     /// was not available.
     pub fn failure(&self, block: u64, index: usize) -> Result<Option<Failure>, IndexError> {
-        let stored = self.get(
-            &RowKey::new(kind::FAILURE)
-                .block(block)
-                .index(index as u32)
-                .index(0),
-        )?;
+        let position = Position {
+            block,
+            index: index as u32,
+            part: 0,
+        };
+        let stored = self.get(&RowKey::new(kind::FAILURE).at(position))?;
         Ok(stored.map(|stored| Failure::decode(&stored)).transpose()?)
     }
 
@@ -578,11 +599,10 @@ impl IndexReader {
         at: impl Fn(Parts<'_>) -> C,
         mut read: impl FnMut(C, &[u8]) -> Result<Option<T>, IndexError>,
     ) -> Result<IndexPage<T, C>, IndexError> {
-        let (start, end) = (
-            after.map_or(Bound::Included(key.clone()), Bound::Excluded),
-            key.end(),
-        );
+        let start = after.map_or(Bound::Included(key.clone()), Bound::Excluded);
         let start = start.as_ref().map(RowKey::bytes);
+        let end = key.end();
+
         let mut page = IndexPage {
             items: Vec::new(),
             next: None,
@@ -597,6 +617,7 @@ impl IndexReader {
                 page.next = last;
                 break;
             }
+
             let (row_key, value) = row?;
             let position = at(Parts(&row_key.value()[key.bytes().len()..]));
             last = Some(position);
@@ -723,14 +744,6 @@ impl IndexReader {
                 .address(after.address)
                 .word(after.id)
         });
-        let holder = |mut rest: Parts<'_>| {
-            let balance = !rest.word();
-            Holder {
-                balance,
-                address: rest.address(),
-                id: rest.word(),
-            }
-        };
         self.list(&key, after, limit, holder, |holder, _| Ok(Some(holder)))
     }
 
@@ -748,6 +761,16 @@ impl IndexReader {
             let record = serde_json::from_slice(value)?;
             Ok(is_wanted(token, &record).then_some((token, record)))
         })
+    }
+}
+
+/// Reads a holder from a key, where the balance is inverted.
+fn holder(mut rest: Parts<'_>) -> Holder {
+    let balance = !rest.word();
+    Holder {
+        balance,
+        address: rest.address(),
+        id: rest.word(),
     }
 }
 

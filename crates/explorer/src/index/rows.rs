@@ -11,7 +11,7 @@ use super::{
     calls::{Executed, encode_call},
     due::DueRead,
     key::{Parts, RowKey, kind},
-    transfers::{TokenKind, transfers_of},
+    transfers::{TokenKind, TokenTransfer, transfers_of},
 };
 
 /// How a transaction or a transfer touches an address.
@@ -89,66 +89,43 @@ impl Counts {
 
     /// Returns what a row counts for: an address, or `None` for the totals, and the numbers.
     pub(super) fn of_row(key: &[u8], value: &[u8]) -> Option<(Option<Address>, Self)> {
-        let (mut key, mut value) = (Parts(key), Parts(value));
-        let none = Self::default();
-        Some(match key.byte() {
+        let mut key = Parts(key);
+        let mut value = Parts(value);
+        let row_kind = key.byte();
+        let counts = match row_kind {
             kind::TRANSACTION => {
                 let touched = Touched::of_code(value.byte());
-                let gas_used = if touched.from { value.block() } else { 0 };
-                (
-                    Some(key.address()),
-                    Self {
-                        transactions: 1,
-                        gas_used,
-                        ..none
-                    },
-                )
+                Self {
+                    transactions: 1,
+                    // Only its sender pays for a transaction.
+                    gas_used: if touched.from { value.block() } else { 0 },
+                    ..Self::default()
+                }
             }
-            kind::TRANSFER => (
-                Some(key.address()),
-                Self {
-                    transfers: 1,
-                    ..none
-                },
-            ),
-            kind::INTERNAL => (
-                Some(key.address()),
-                Self {
-                    internal: 1,
-                    ..none
-                },
-            ),
-            kind::TOKEN_TRANSFER => (
-                Some(key.address()),
-                Self {
-                    token_transfers: 1,
-                    ..none
-                },
-            ),
-            kind::ANY_TRANSFER => (
-                None,
-                Self {
-                    transfers: 1,
-                    ..none
-                },
-            ),
-            kind::CALL => (
-                None,
-                Self {
-                    internal: 1,
-                    ..none
-                },
-            ),
-            kind::FILLED => (
-                None,
-                Self {
-                    transactions: value.block(),
-                    gas_used: value.block(),
-                    ..none
-                },
-            ),
+            kind::FILLED => Self {
+                transactions: value.block(),
+                gas_used: value.block(),
+                ..Self::default()
+            },
+            kind::TRANSFER | kind::ANY_TRANSFER => Self {
+                transfers: 1,
+                ..Self::default()
+            },
+            kind::INTERNAL | kind::CALL => Self {
+                internal: 1,
+                ..Self::default()
+            },
+            kind::TOKEN_TRANSFER => Self {
+                token_transfers: 1,
+                ..Self::default()
+            },
             _ => return None,
-        })
+        };
+
+        // The keys of the other kinds begin with an address.
+        let is_total = matches!(row_kind, kind::FILLED | kind::ANY_TRANSFER | kind::CALL);
+        let subject = (!is_total).then(|| key.address());
+        Some((subject, counts))
     }
 }
 
@@ -170,29 +147,24 @@ impl BlockRows {
     pub(super) fn of(block: &Block, executed: &[Executed]) -> Self {
         let mut rows = Self::default();
         if !block.transactions.is_empty() {
-            let (count, gas) = (block.transactions.len() as u64, block.header.gas_used);
-            let key = RowKey::new(kind::FILLED)
-                .block(block.number())
-                .index(0)
-                .index(0);
+            let count = block.transactions.len() as u64;
+            let gas = block.header.gas_used;
+            let key = RowKey::new(kind::FILLED).position(block.number(), 0, 0);
             rows.push(key, [count.to_be_bytes(), gas.to_be_bytes()].concat());
         }
+
         for index in 0..block.transactions.len() {
             rows.transaction(block, index);
         }
         rows.transfers(block);
+
         for (index, executed) in (0..).zip(executed) {
             for (at, call) in (1..).zip(&executed.calls) {
                 rows.internal_call(block.number(), index, at, call);
             }
             if let Some(failure) = &executed.failure {
-                rows.push(
-                    RowKey::new(kind::FAILURE)
-                        .block(block.number())
-                        .index(index)
-                        .index(0),
-                    failure.encode(),
-                );
+                let key = RowKey::new(kind::FAILURE).position(block.number(), index, 0);
+                rows.push(key, failure.encode());
             }
         }
         rows
@@ -203,101 +175,72 @@ impl BlockRows {
     }
 
     fn transaction(&mut self, block: &Block, at: usize) {
-        let (transaction, receipt) = (&block.transactions[at], &block.receipts[at]);
-        let (from, index) = (transaction.sender, at as u32);
+        let transaction = &block.transactions[at];
+        let receipt = &block.receipts[at];
+        let from = transaction.sender;
+        let index = at as u32;
         let to = alloy_consensus::Transaction::to(&transaction.envelope);
         let created = transaction.creates().filter(|_| receipt.succeeded());
-        let mut seen: Vec<(Address, Touched)> = vec![(
-            from,
-            Touched {
-                from: true,
-                ..Touched::default()
-            },
-        )];
-        for (address, touched) in [
-            (
-                to,
-                Touched {
-                    to: true,
-                    ..Touched::default()
-                },
-            ),
-            (
-                created,
-                Touched {
-                    created: true,
-                    ..Touched::default()
-                },
-            ),
-        ] {
-            let Some(address) = address else { continue };
-            match seen.iter_mut().find(|(known, _)| *known == address) {
-                Some((_, known)) => known.to |= touched.to,
-                None => seen.push((address, touched)),
-            }
-        }
-        for (address, touched) in seen {
+
+        for (address, touched) in touched_by(from, to, created) {
             let mut value = vec![touched.code()];
             if touched.from {
                 value.extend_from_slice(&receipt.gas_used.to_be_bytes());
             }
-            self.push(
-                RowKey::new(kind::TRANSACTION)
-                    .address(address)
-                    .block(block.number())
-                    .index(index)
-                    .index(0),
-                value,
-            );
+            let key = RowKey::new(kind::TRANSACTION).address(address);
+            self.push(key.position(block.number(), index, 0), value);
         }
+
         if let Some(created) = created {
-            let key = RowKey::new(kind::CREATION)
-                .address(created)
-                .block(block.number())
-                .index(index)
-                .index(0);
-            self.push(key, from.to_vec());
+            let key = RowKey::new(kind::CREATION).address(created);
+            self.push(key.position(block.number(), index, 0), from.to_vec());
         }
     }
 
     fn transfers(&mut self, block: &Block) {
         for at in block.logs() {
             for (part, transfer) in (0..).zip(transfers_of(at.log)) {
-                let (token, kind) = (transfer.token, transfer.kind);
-                let place = |key: RowKey| {
-                    key.block(block.number())
-                        .index(at.log_index as u32)
-                        .index(part)
-                };
-                let is_own = transfer.from == transfer.to;
-                let sides = [(transfer.from, true), (transfer.to, false)];
-                for (address, from) in sides.into_iter().take(if is_own { 1 } else { 2 }) {
-                    let touched = Touched {
-                        from,
-                        to: !from || is_own,
-                        created: false,
-                    };
-                    let value = [&[touched.code(), kind.code()], token.as_slice()].concat();
-                    self.push(place(RowKey::new(kind::TRANSFER).address(address)), value);
-                }
-                let mut value = vec![kind.code()];
-                value.extend_from_slice(transfer.from.as_slice());
-                value.extend_from_slice(transfer.to.as_slice());
-                value.extend_from_slice(&transfer.id.unwrap_or_default().to_be_bytes::<32>());
-                self.due.extend(DueRead::of_transfer(&transfer));
-                self.push(
-                    place(RowKey::new(kind::TOKEN_TRANSFER).address(token)),
-                    value,
-                );
-                self.push(place(RowKey::new(kind::ANY_TRANSFER)), vec![kind.code()]);
-                self.tokens.insert((token, kind));
+                self.transfer(block.number(), at.log_index as u32, part, &transfer);
             }
         }
     }
 
+    fn transfer(&mut self, block: u64, log: u32, part: u32, transfer: &TokenTransfer) {
+        let token = transfer.token;
+        let kind = transfer.kind;
+        let place = |key: RowKey| key.position(block, log, part);
+
+        // A transfer to its own sender has one row under the address.
+        let is_own = transfer.from == transfer.to;
+        let sides = [(transfer.from, true), (transfer.to, false)];
+        for (address, from) in sides.into_iter().take(if is_own { 1 } else { 2 }) {
+            let touched = Touched {
+                from,
+                to: !from || is_own,
+                created: false,
+            };
+            let value = [&[touched.code(), kind.code()], token.as_slice()].concat();
+            self.push(place(RowKey::new(kind::TRANSFER).address(address)), value);
+        }
+
+        let mut value = vec![kind.code()];
+        value.extend_from_slice(transfer.from.as_slice());
+        value.extend_from_slice(transfer.to.as_slice());
+        value.extend_from_slice(&transfer.id.unwrap_or_default().to_be_bytes::<32>());
+        self.push(
+            place(RowKey::new(kind::TOKEN_TRANSFER).address(token)),
+            value,
+        );
+        self.push(place(RowKey::new(kind::ANY_TRANSFER)), vec![kind.code()]);
+
+        self.due.extend(DueRead::of_transfer(transfer));
+        self.tokens.insert((token, kind));
+    }
+
     fn internal_call(&mut self, block: u64, transaction: u32, at: u32, call: &InternalCall) {
-        let place = |key: RowKey| key.block(block).index(transaction).index(at);
+        let place = |key: RowKey| key.position(block, transaction, at);
         self.push(place(RowKey::new(kind::CALL)), encode_call(call));
+
         let to = call.to.filter(|to| *to != call.from);
         for address in [Some(call.from), to].into_iter().flatten() {
             self.push(
@@ -305,6 +248,7 @@ impl BlockRows {
                 Vec::new(),
             );
         }
+
         if matches!(
             call.kind,
             InternalCallKind::Create | InternalCallKind::Create2
@@ -316,6 +260,36 @@ impl BlockRows {
             );
         }
     }
+}
+
+/// Returns the addresses that a transaction touches, each once.
+fn touched_by(
+    from: Address,
+    to: Option<Address>,
+    created: Option<Address>,
+) -> Vec<(Address, Touched)> {
+    let sender = Touched {
+        from: true,
+        ..Touched::default()
+    };
+    let recipient = Touched {
+        to: true,
+        ..Touched::default()
+    };
+    let contract = Touched {
+        created: true,
+        ..Touched::default()
+    };
+
+    let mut seen = vec![(from, sender)];
+    for (address, touched) in [(to, recipient), (created, contract)] {
+        let Some(address) = address else { continue };
+        match seen.iter_mut().find(|(known, _)| *known == address) {
+            Some((_, known)) => known.to |= touched.to,
+            None => seen.push((address, touched)),
+        }
+    }
+    seen
 }
 
 /// The record of an indexed block: its hash, and the keys of its rows, with which they are removed

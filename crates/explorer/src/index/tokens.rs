@@ -97,14 +97,15 @@ impl TokenReads {
     }
 
     fn output(&self, token: Address, input: Vec<u8>) -> Option<Bytes> {
-        if self
+        let is_exhausted = self
             .exhausted
             .lock()
             .get(&token)
-            .is_some_and(|count| *count >= MAX_EXHAUSTED)
-        {
+            .is_some_and(|count| *count >= MAX_EXHAUSTED);
+        if is_exhausted {
             return None;
         }
+
         match output(&self.view, token, input) {
             Ok(ExecutionResult::Success { output, .. }) => Some(output.into_data()),
             Ok(ExecutionResult::Halt { .. }) => {
@@ -157,6 +158,7 @@ fn text(output: &Bytes) -> Option<String> {
             .to_owned(),
         Err(_) => String::abi_decode(output).ok()?,
     };
+
     // PostgreSQL's rule, which explorers' clients rely on.
     Some(
         text.chars()

@@ -64,39 +64,27 @@ pub struct TokenTransfer {
 
 /// Returns the transfers that a log reports: one, or one for each id of a batch.
 pub fn transfers_of(log: &Log) -> Vec<TokenTransfer> {
-    let (token, topics) = (log.address, log.data.topics());
-    let one = |kind, from, to, id, amount| {
-        vec![TokenTransfer {
-            token,
-            kind,
-            from,
-            to,
-            id,
-            amount,
-        }]
-    };
+    let token = log.address;
+    let topics = log.data.topics();
     match topics.first() {
         Some(&Transfer::SIGNATURE_HASH) => match (topics, log.data.data.len()) {
-            (&[_, from, to], 32) => {
-                let amount = U256::from_be_slice(&log.data.data);
-                one(
-                    TokenKind::Erc20,
-                    Address::from_word(from),
-                    Address::from_word(to),
-                    None,
-                    amount,
-                )
-            }
-            (&[_, from, to, id], 0) => {
-                let id = Some(U256::from_be_bytes(id.0));
-                one(
-                    TokenKind::Erc721,
-                    Address::from_word(from),
-                    Address::from_word(to),
-                    id,
-                    U256::ONE,
-                )
-            }
+            // ERC-20 and ERC-721 share the event: the id is indexed, and the amount is not.
+            (&[_, from, to], 32) => vec![TokenTransfer {
+                token,
+                kind: TokenKind::Erc20,
+                from: Address::from_word(from),
+                to: Address::from_word(to),
+                id: None,
+                amount: U256::from_be_slice(&log.data.data),
+            }],
+            (&[_, from, to, id], 0) => vec![TokenTransfer {
+                token,
+                kind: TokenKind::Erc721,
+                from: Address::from_word(from),
+                to: Address::from_word(to),
+                id: Some(U256::from_be_bytes(id.0)),
+                amount: U256::ONE,
+            }],
             _ => Vec::new(),
         },
         Some(&TransferSingle::SIGNATURE_HASH) => match TransferSingle::decode_log_data(&log.data) {
@@ -106,7 +94,7 @@ pub fn transfers_of(log: &Log) -> Vec<TokenTransfer> {
                 id,
                 value,
                 ..
-            }) => one(TokenKind::Erc1155, from, to, Some(id), value),
+            }) => vec![of_id(token, from, to, id, value)],
             Err(_) => Vec::new(),
         },
         Some(&TransferBatch::SIGNATURE_HASH) => match TransferBatch::decode_log_data(&log.data) {
@@ -118,11 +106,23 @@ pub fn transfers_of(log: &Log) -> Vec<TokenTransfer> {
                 ..
             }) if ids.len() == values.len() => {
                 let each = ids.into_iter().zip(values);
-                each.flat_map(|(id, value)| one(TokenKind::Erc1155, from, to, Some(id), value))
+                each.map(|(id, value)| of_id(token, from, to, id, value))
                     .collect()
             }
             _ => Vec::new(),
         },
         _ => Vec::new(),
+    }
+}
+
+/// Returns the transfer of an amount of an ERC-1155 token.
+fn of_id(token: Address, from: Address, to: Address, id: U256, amount: U256) -> TokenTransfer {
+    TokenTransfer {
+        token,
+        kind: TokenKind::Erc1155,
+        from,
+        to,
+        id: Some(id),
+        amount,
     }
 }

@@ -39,16 +39,20 @@ pub fn verify(
     let Some(meta) = meta(&rows)? else {
         return Ok(Some(report));
     };
+
     for number in meta.first..=meta.tip {
         let differs = |what: &str| IndexError::Differs(format!("block {number}: {what}"));
         let Some(block) = block(number) else { continue };
-        let stored = rows.get(RowKey::new(kind::BLOCK).block(number).bytes())?;
-        let stored = stored.ok_or_else(|| differs("has no rows"))?;
+
+        let stored = rows
+            .get(RowKey::new(kind::BLOCK).block(number).bytes())?
+            .ok_or_else(|| differs("has no rows"))?;
         let record = BlockRecord::decode(stored.value())?;
         if record.hash != block.hash || record.hash == B256::ZERO {
             // Reverted after the index was written.
             continue;
         }
+
         let keys: HashSet<&[u8]> = record.keys.iter().map(|key| &key[..]).collect();
         for key in &keys {
             rows.get(*key)?.ok_or_else(|| differs("a row is missing"))?;
@@ -61,6 +65,7 @@ pub fn verify(
                 return Err(differs("a row differs"));
             }
         }
+
         report.blocks += 1;
         report.rows += record.keys.len() as u64;
     }
