@@ -23,7 +23,7 @@ use crate::index::{
 };
 
 /// The largest number that the counters of tabs tell apart, as in Blockscout.
-const MANY: usize = 51;
+const MAX_TAB_COUNT: usize = 51;
 
 pub(super) fn routes(api: Api<Explorer>) -> Api<Explorer> {
     api.get(
@@ -163,17 +163,17 @@ async fn tabs(
     explorer
         .body(move |_, render| {
             let counts = render.reader.account(address)?.counts;
-            let many = |count: u64| count.min(MANY as u64);
+            let capped = |count: u64| count.min(MAX_TAB_COUNT as u64);
             Ok(TabCounters {
-                transactions_count: many(counts.transactions),
-                token_transfers_count: many(counts.transfers),
-                internal_transactions_count: many(counts.internal),
+                transactions_count: capped(counts.transactions),
+                token_transfers_count: capped(counts.transfers),
+                internal_transactions_count: capped(counts.internal),
                 token_balances_count: render
                     .reader
-                    .owned_tokens(address, &[], None, MANY)?
+                    .owned_tokens(address, &[], None, MAX_TAB_COUNT)?
                     .items
                     .len() as u64,
-                logs_count: logs::count_of_contract(render.reader, address, MANY)? as u64,
+                logs_count: logs::count_of_contract(render.reader, address, MAX_TAB_COUNT)? as u64,
                 validations_count: 0,
                 withdrawals_count: 0,
             })

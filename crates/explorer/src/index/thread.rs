@@ -27,10 +27,10 @@ use super::{
 const POLL: Duration = Duration::from_millis(100);
 
 /// How long after the start the index begins, unless a request needs it.
-const BEGINNING: Duration = Duration::from_secs(2);
+const START_DELAY: Duration = Duration::from_secs(2);
 
-/// The same while requests wait: the head was published a moment ago, or the request is about to
-/// see that it is indexed.
+/// The time between two looks while requests wait: the head was published a moment ago, or the
+/// request is about to see that it is indexed.
 const HURRIED_POLL: Duration = Duration::from_millis(1);
 
 /// The length of a step.
@@ -38,16 +38,16 @@ const STEP: Duration = Duration::from_millis(20);
 
 /// The parts of rest for each part of work while blocks keep coming, so that the index takes 2 % of
 /// one processor.
-const REST: u32 = 49;
+const REST_PER_WORK: u32 = 49;
 
 /// The longest rest, which bounds the number of blocks of the next step.
 const LONGEST_REST: Duration = Duration::from_secs(1);
 
 /// The pause after an error.
-const PAUSE: Duration = Duration::from_secs(1);
+const RETRY_PAUSE: Duration = Duration::from_secs(1);
 
 /// The time for which a request waits until the index has reached the head.
-const PATIENCE: Duration = Duration::from_secs(10);
+const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// What the index is for.
 #[derive(Clone, Debug, Default)]
@@ -136,16 +136,15 @@ impl SharedIndex {
     /// Waits at the head: until a request arrives, which may be for a newer head, or for a while.
     fn rest_at_head(&self) {
         let mut held = self.lock.lock();
-        if !self.is_ending() {
-            self.woken.wait_for(
-                &mut held,
-                if self.is_hurried() {
-                    HURRIED_POLL
-                } else {
-                    POLL
-                },
-            );
+        if self.is_ending() {
+            return;
         }
+        let time = if self.is_hurried() {
+            HURRIED_POLL
+        } else {
+            POLL
+        };
+        self.woken.wait_for(&mut held, time);
     }
 
     /// Waits until a request needs the index, the node shuts down, or the time is over.
@@ -174,17 +173,18 @@ impl Index {
             lock: Mutex::new(()),
             woken: Condvar::new(),
         });
+
         let is_kept = options.directory.is_some();
         let mut follower = Follower::new(chain, rows, options.directory, options.tokens, ending);
         let own = shared.clone();
-        let work = move || {
-            run(&own, &mut follower, is_kept);
-            // The file is closed, whoever still has the handle.
-            own.rows.store(None);
-        };
         let thread = thread::Builder::new()
             .name("explorer".to_owned())
-            .spawn(work)?;
+            .spawn(move || {
+                run(&own, &mut follower, is_kept);
+                // The file is closed, whoever still has the handle.
+                own.rows.store(None);
+            })?;
+
         Ok(Self {
             shared,
             thread: Arc::new(Mutex::new(Some(thread))),
@@ -201,10 +201,12 @@ impl Index {
         let is_there = |reached: &Reached| {
             reached.failed.is_some() || reached.version >= Some(wanted.version())
         };
+
         let mut reached = shared.reached.subscribe();
         let hurry = Hurry::new(shared);
-        let outcome = tokio::time::timeout(PATIENCE, reached.wait_for(is_there)).await;
+        let outcome = tokio::time::timeout(HEAD_TIMEOUT, reached.wait_for(is_there)).await;
         drop(hurry);
+
         match outcome {
             Ok(Ok(reached)) => {
                 if let Some(failed) = &reached.failed {
@@ -218,6 +220,7 @@ impl Index {
                 });
             }
         }
+
         let ended = || Waiting::Failed("the index of addresses has ended".to_owned());
         let rows = shared.rows.load_full().ok_or_else(ended)?;
         let rows = rows
@@ -246,18 +249,21 @@ impl Index {
 fn run(shared: &SharedIndex, follower: &mut Follower, is_kept: bool) {
     // Leaves the processor to the node's start and its first clients. Many nodes of test suites end
     // before that.
-    shared.rest(BEGINNING);
+    shared.rest(START_DELAY);
     let mut target: Option<Arc<Head>> = None;
+
     loop {
         let ending = shared.is_ending();
         if ending && !is_kept {
             return;
         }
+
         let head = target.take().unwrap_or_else(|| shared.chain.head());
         if !ending && shared.reached.borrow().version == Some(head.version()) {
             shared.rest_at_head();
             continue;
         }
+
         let begun = Instant::now();
         let stepped = follower.step(&head, begun + STEP);
         if ending {
@@ -266,14 +272,17 @@ fn run(shared: &SharedIndex, follower: &mut Follower, is_kept: bool) {
             }
             return;
         }
+
         match stepped {
             Ok(progress) => {
                 shared.reached.send_modify(|reached| {
-                    (reached.tip, reached.failed) = (progress.tip, None);
+                    reached.tip = progress.tip;
+                    reached.failed = None;
                     if progress.is_complete {
                         reached.version = Some(head.version());
                     }
                 });
+
                 if shared.is_hurried() {
                     // Keeps to one head until it is reached, so that a chain that grows quickly
                     // cannot run away.
@@ -300,11 +309,13 @@ fn pause(shared: &SharedIndex, head: &Head, progress: Progress, worked: Duration
     let is_quiet = now.version() == head.version();
     let behind = now.number().saturating_sub(progress.tip);
     let held = now.number() - now.oldest().min(now.number());
+
     // A chain in memory drops its oldest blocks: they have to be indexed before.
     let is_pressed = behind > held / 2 && shared.chain.oldest(&now) > now.genesis.number() + 1;
-    match () {
-        () if is_pressed || (is_quiet && !progress.is_complete) => Duration::ZERO,
-        () => (worked * REST).clamp(POLL, LONGEST_REST),
+    if is_pressed || (is_quiet && !progress.is_complete) {
+        Duration::ZERO
+    } else {
+        (worked * REST_PER_WORK).clamp(POLL, LONGEST_REST)
     }
 }
 
@@ -314,9 +325,11 @@ fn recover(shared: &SharedIndex, follower: &mut Follower, mut error: IndexError)
     loop {
         tracing::error!(%error, "the index of addresses failed");
         shared.reached.send_modify(|reached| {
-            (reached.version, reached.failed) = (None, Some(error.to_string()))
+            reached.version = None;
+            reached.failed = Some(error.to_string());
         });
-        thread::sleep(PAUSE);
+        thread::sleep(RETRY_PAUSE);
+
         match reopen(shared, follower, error.is_damage()) {
             Ok(()) => return true,
             Err(_) if shared.is_ending() => return false,
@@ -334,6 +347,7 @@ fn reopen(
     // Closes the file.
     shared.rows.store(None);
     follower.rows = Arc::new(Rows::open(None)?);
+
     let directory = follower.directory.as_deref();
     if is_damaged && let Some(directory) = directory {
         fs::remove_file(directory.join(FILE))?;
