@@ -282,6 +282,7 @@ async fn address_logs(
             let push = |position: Position, block: &Block, at: &LogPosition<'_>| {
                 page.push(position, || Ok::<_, RestError>(Some(render.log(block, at))))
             };
+
             let reached =
                 logs::visit_contract(render.reader, address, query.topic.0, before, push)?;
             if let Some(reached) = reached {

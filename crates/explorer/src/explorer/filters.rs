@@ -681,7 +681,8 @@ mod tests {
 
     #[test]
     fn a_side_is_written_as_published_clients_do() {
-        let (from, to) = (TransactionRole::Sender, TransactionRole::Recipient);
+        let from = TransactionRole::Sender;
+        let to = TransactionRole::Recipient;
         for (text, side) in [
             ("from", Some(from)),
             ("to", Some(to)),
@@ -730,6 +731,7 @@ mod tests {
         let methods = parse::<Methods>("transfer,0x095ea7b3,deadbeef,quoteSwap").expect("methods");
         let include =
             |input: &[u8], name: Option<&str>| methods.include(input, || name.map(str::to_owned));
+
         assert!(
             include(&[0xa9, 0x05, 0x9c, 0xbb, 1], None),
             "a common name needs no ABI"
@@ -738,6 +740,7 @@ mod tests {
             include(&[0x09, 0x5e, 0xa7, 0xb3], None) && include(&[0xde, 0xad, 0xbe, 0xef], None)
         );
         assert!(include(&[1, 2, 3, 4], Some("quoteSwap")));
+
         assert!(
             !include(&[1, 2, 3, 4], Some("swap"))
                 && !include(&[1, 2], Some("transfer"))
@@ -765,6 +768,7 @@ mod tests {
             let calls = parse(calls).expect("calls");
             BlockInternalQuery { internal, calls }.filter().kinds
         };
+
         assert_eq!(query("", ""), None);
         assert_eq!(
             query("create,selfdestruct", ""),

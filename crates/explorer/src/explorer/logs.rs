@@ -45,6 +45,7 @@ pub(super) fn visit_contract(
             }
         }
 
+        // All logs of this block were visited: the next page begins with the block below.
         if read == MAX_READS {
             return Ok(Some(Position {
                 block: block.number(),

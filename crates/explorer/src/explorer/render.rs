@@ -64,6 +64,7 @@ pub(super) fn creates(kind: InternalCallKind) -> bool {
 
 /// Returns the fee of a transaction in wei, and the part of it that was burnt.
 pub(super) fn fees(block: &Block, index: usize) -> (U256, U256) {
+    // The base fee is burnt (EIP-1559).
     let base_fee = block.header.base_fee_per_gas;
     let gas = U256::from(block.receipts[index].gas_used);
     let price = U256::from(block.transactions[index].effective_gas_price(base_fee));
@@ -426,17 +427,12 @@ impl<'a> Render<'a> {
         let envelope = &transaction.envelope;
         let base_fee = block.header.base_fee_per_gas;
         let (fee, burnt) = fees(block, index);
+        // A creation that failed leaves no contract.
         let created = transaction.creates().filter(|_| receipt.succeeded());
 
         let transfers = self.transfers_of(block, index);
         let types = self.types(block, index, !transfers.is_empty())?;
-        let shown = whole.then(|| {
-            transfers
-                .iter()
-                .take(SHOWN_TRANSFERS)
-                .map(|(at, transfer)| self.transfer(block, at, transfer))
-                .collect::<Result<Vec<_>, _>>()
-        });
+        let shown = whole.then(|| self.shown_transfers(block, &transfers));
 
         let ok = receipt.succeeded();
         let failure = if ok {
@@ -475,6 +471,18 @@ impl<'a> Render<'a> {
             token_transfers: shown.transpose()?,
             ..self.waiting(transaction, whole)
         })
+    }
+
+    fn shown_transfers(
+        &self,
+        block: &Block,
+        transfers: &[(LogPosition<'_>, TokenTransfer)],
+    ) -> Result<Vec<TransferBody>, IndexError> {
+        transfers
+            .iter()
+            .take(SHOWN_TRANSFERS)
+            .map(|(at, transfer)| self.transfer(block, at, transfer))
+            .collect()
     }
 
     /// Renders the transaction at a position of the index, as in a list; `None` if its block is
@@ -626,6 +634,7 @@ impl<'a> Render<'a> {
             gas_used: used.to_string(),
             gas_limit: limit.to_string(),
             gas_used_percentage: percent(used, limit),
+            // The target is half of the limit (EIP-1559).
             gas_target_percentage: percent(2 * used, limit) - 100.0,
             base_fee_per_gas: header.base_fee_per_gas.map(|fee| fee.to_string()),
             burnt_fees_percentage: (!fees.is_zero())

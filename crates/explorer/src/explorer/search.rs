@@ -320,11 +320,13 @@ async fn status(State(explorer): State<Explorer>) -> NoCache<IndexingBody> {
     let tip = shared.index.tip();
     let head = shared.chain.head().number();
     let finished = tip >= head;
+
     let hundredths = if finished {
         100
     } else {
         (tip * 100).checked_div(head).unwrap_or(100).min(99)
     };
+
     let ratio = format!("{}.{:02}", hundredths / 100, hundredths % 100);
     NoCache(IndexingBody {
         finished_indexing: finished,

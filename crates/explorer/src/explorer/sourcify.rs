@@ -548,13 +548,7 @@ fn members(
     compiled: CompiledContract,
 ) -> Result<Map<String, Value>, RestError> {
     let creation = creation(render, address)?;
-    let account = render
-        .view()
-        .state
-        .get(address)
-        .map_err(|error| RestError::Internal(error.to_string()))?;
-    let deployed =
-        account.map(|account| hex::encode_prefixed(account.code().original_byte_slice()));
+    let deployed = deployed_code(render, address)?;
 
     let sources: Map<_, _> = compiled
         .sources
@@ -571,14 +565,7 @@ fn members(
         .as_deref()
         .and_then(|text| serde_json::from_str::<Value>(text).ok());
     let input = compiled.standard_input();
-    let compilation = json!({
-        "language": compiled.language,
-        "compiler": "solc",
-        "compilerVersion": compiled.compiler_version,
-        "compilerSettings": compiled.settings,
-        "name": compiled.name,
-        "fullyQualifiedName": format!("{}:{}", compiled.file, compiled.name),
-    });
+    let compilation = compilation(&compiled);
 
     let deployment = deployment(creation.as_ref());
     let creation_bytecode = json!({
@@ -614,6 +601,17 @@ fn members(
         .collect())
 }
 
+fn compilation(compiled: &CompiledContract) -> Value {
+    json!({
+        "language": compiled.language,
+        "compiler": "solc",
+        "compilerVersion": compiled.compiler_version,
+        "compilerSettings": compiled.settings,
+        "name": compiled.name,
+        "fullyQualifiedName": format!("{}:{}", compiled.file, compiled.name),
+    })
+}
+
 fn deployment(creation: Option<&Creation>) -> Value {
     json!({
         "transactionHash": creation.map(|creation| creation.transaction),
@@ -621,6 +619,15 @@ fn deployment(creation: Option<&Creation>) -> Value {
         "transactionIndex": creation.map(|creation| creation.position.index.to_string()),
         "deployer": creation.map(|creation| creation.creator.to_checksum(None)),
     })
+}
+
+fn deployed_code(render: &Render<'_>, address: Address) -> Result<Option<String>, RestError> {
+    let account = render
+        .view()
+        .state
+        .get(address)
+        .map_err(|error| RestError::Internal(error.to_string()))?;
+    Ok(account.map(|account| hex::encode_prefixed(account.code().original_byte_slice())))
 }
 
 fn recompiled(code: Option<&CompiledCode>) -> Option<String> {

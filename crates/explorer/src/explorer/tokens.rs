@@ -175,6 +175,7 @@ fn token_transfers(
     let found = render
         .reader
         .token_transfers(token, id, &position.range(PAGE))?;
+
     let mut page = Page::new(PAGE);
     let mut finder = TransferFinder::default();
     page.fill(

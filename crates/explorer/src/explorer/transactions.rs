@@ -107,6 +107,8 @@ pub(super) fn newest(
 
             blocks += 1;
             examined += block.transactions.len();
+            // A filter may leave out all of them: the page then ends early, and the next one goes on
+            // from here.
             if blocks >= MAX_BLOCKS || examined >= MAX_EXAMINED {
                 page.suspend(Position {
                     block: number,

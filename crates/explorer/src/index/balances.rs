@@ -70,6 +70,7 @@ fn set_balance(
         .address(token)
         .word(word);
 
+    // The value is the code of the standard, then the balance.
     let before = batch
         .get(&place)?
         .map_or(U256::ZERO, |value| Parts(&value[1..]).word());

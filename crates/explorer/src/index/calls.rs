@@ -87,6 +87,14 @@ fn runs_code(block: &Block, at: usize) -> bool {
     block.receipts[at].gas_used != PLAIN_GAS || !block.receipts[at].succeeded()
 }
 
+/// The last transaction that may have run code. Those after it have no internal calls, so nothing is
+/// executed for them.
+fn last_with_code(block: &Block) -> Option<usize> {
+    (0..block.transactions.len())
+        .rev()
+        .find(|at| runs_code(block, *at))
+}
+
 fn warn_of_missing_calls(block: &Block, error: &dyn fmt::Display) {
     tracing::warn!(%error, block = block.number(), "the internal calls of a block cannot be indexed");
 }
@@ -97,11 +105,7 @@ pub(super) fn execute(
     block: &Block,
     is_over: IsOver<'_>,
 ) -> Result<Vec<Executed>, Stopped> {
-    // The transactions after the last one that runs code change nothing that is looked for.
-    let Some(last) = (0..block.transactions.len())
-        .rev()
-        .find(|at| runs_code(block, *at))
-    else {
+    let Some(last) = last_with_code(block) else {
         return Ok(Vec::new());
     };
     if block.number() == head.genesis.number() {

@@ -409,6 +409,7 @@ impl<'t> Batch<'t> {
         for (subject, changes) in std::mem::take(&mut self.counts) {
             let key = counts_key(subject);
             let mut parts_of = self.get(&key)?.unwrap_or_default();
+            // Six numbers of eight bytes, of which a new row has none.
             parts_of.resize(48, 0);
             let mut parts = Parts(&parts_of);
             let fields = changes.map(|change| parts.block().saturating_add_signed(change));

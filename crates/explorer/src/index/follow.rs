@@ -90,6 +90,7 @@ impl Follower {
         let durable = self.is_ending() || self.durable.elapsed() > DURABLE_EVERY;
         let transaction = self.rows.begin(durable)?;
 
+        // Rows of another chain, or of another version, are of no use.
         let known = Batch::new(&transaction)?.meta()?;
         if known.is_none_or(|meta| meta.genesis != head.genesis.hash) {
             Batch::clear(&transaction)?;
@@ -236,6 +237,7 @@ impl Follower {
             let Ok(executed) = execute(head, &block, &|| self.is_ending()) else {
                 return Ok(false);
             };
+            // Blocks without rows count as well, so that a step over many of them ends.
             left.take(1 + batch.add_block(next, block.hash, BlockRows::of(&block, &executed))?);
             meta.tip = next;
             next += 1;

@@ -659,6 +659,7 @@ impl IndexReader {
                 .address(token)
                 .word(id),
         )?;
+        // The first byte is the code of the standard.
         Ok(stored.map_or(U256::ZERO, |value| Parts(&value[1..]).word()))
     }
 

@@ -121,6 +121,7 @@ impl Drop for Hurry<'_> {
 
 impl SharedIndex {
     fn wake(&self) {
+        // Under the lock, so that a thread that is about to wait does not miss it.
         let _held = self.lock.lock();
         self.woken.notify_all();
     }
@@ -266,6 +267,7 @@ fn run(shared: &SharedIndex, follower: &mut Follower, is_kept: bool) {
 
         let begun = Instant::now();
         let stepped = follower.step(&head, begun + STEP);
+        // The last step is durable, as the follower knows that the node is shutting down.
         if ending {
             if let Err(error) = stepped {
                 tracing::error!(%error, "the index of addresses could not be written");

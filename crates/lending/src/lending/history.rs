@@ -113,14 +113,13 @@ impl PastBlocks<'_> {
     /// Collects the newest block at each of `instants`, which are in order, among those from `low`
     /// to `high`. Bisects the instants, so that each search narrows the range of the next.
     fn blocks_at(&self, instants: &[u64], (low, high): (u64, u64), out: &mut Vec<Arc<Block>>) {
-        let Some(&instant) = instants.get(instants.len() / 2) else {
+        let middle = instants.len() / 2;
+        let Some(&instant) = instants.get(middle) else {
             return;
         };
 
-        let (before, after) = (
-            &instants[..instants.len() / 2],
-            &instants[instants.len() / 2 + 1..],
-        );
+        let before = &instants[..middle];
+        let after = &instants[middle + 1..];
 
         match self.block_at(instant, (low, high)) {
             Some(block) => {
@@ -181,6 +180,7 @@ mod tests {
     #[test]
     fn instants_are_even_and_stay_within_their_number() {
         let all = |now, seconds, count| instants(now, Span { seconds, count }).collect::<Vec<_>>();
+
         assert_eq!(
             all(1_000, 100, 10),
             [910, 920, 930, 940, 950, 960, 970, 980, 990]

@@ -227,6 +227,7 @@ fn creations(request: &Request<'_>, list: &mut ListWriter) -> Result<(), Refusal
             "txHash": creation.transaction.to_string(),
             "blockNumber": block.number().to_string(),
             "timestamp": block.header.timestamp.to_string(),
+            // A part above zero is an internal call: the creator is a contract.
             "contractFactory": if position.part > 0 { hex::encode_prefixed(creator) } else { String::new() },
             "creationBytecode": creation.input.map(hex::encode_prefixed).unwrap_or_default(),
         }))?;

@@ -742,6 +742,7 @@ impl Request<'_> {
         let (skip, limit) = self.page()?;
         Ok(match self.blocks()? {
             Some((first, last)) => PositionRange::of_blocks(first, last, order, skip, limit),
+            // A range that ends before it begins has no rows.
             None => PositionRange::of_blocks(1, 0, order, skip, limit),
         })
     }
@@ -757,6 +758,7 @@ impl Request<'_> {
             .filter(|offset| *offset > 0)
             .unwrap_or(MAX_PAGE);
 
+        // The rows before the page are read, too, and left out.
         if offset > MAX_PAGE || (page - 1).saturating_mul(offset) > 10 * MAX_PAGE {
             return Err(Refusal::failed(
                 "Result window is too large: narrow the blocks, or ask for a smaller page",
