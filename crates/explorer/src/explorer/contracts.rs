@@ -124,6 +124,7 @@ fn render_contract(render: &Render<'_>, address: Address) -> Result<ContractBody
         evm_version: compiled.evm_version().map(str::to_owned),
         optimization_enabled: Some(compiled.optimizer_runs().is_some()),
         optimization_runs: compiled.optimizer_runs(),
+        // Without the creating transaction, the compiler's code without arguments.
         creation_bytecode: bare.creation_bytecode.or_else(|| {
             compiled
                 .creation_code

@@ -30,7 +30,8 @@ pub(super) fn error(error: Option<&Error>, data: &[u8]) -> Option<DecodedBody> {
     selected(&error.name, &error.inputs, data)
 }
 
-/// Returns the standard error whose selector the data begins with.
+/// Returns the standard error whose selector the data begins with. Solidity's contracts revert with
+/// these without declaring them.
 fn standard_error(data: &[u8]) -> Option<Error> {
     ["Error(string reason)", "Panic(uint256 code)"]
         .into_iter()

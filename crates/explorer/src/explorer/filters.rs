@@ -613,6 +613,7 @@ parameters! {
 impl BlockInternalQuery {
     /// The filter by kind: both parameters have to apply.
     pub(super) fn filter(&self) -> CallFilter {
+        // The kinds that `call_type` has no word for.
         const OTHERS: [InternalCallKind; 3] = [
             InternalCallKind::Create,
             InternalCallKind::Create2,

@@ -333,6 +333,7 @@ async fn verify(
     check_chain(&explorer.0, path.chain)?;
 
     let ContractAddress(address) = path.address;
+    // The memory of the sources is counted until the end of the request.
     let (request, _held) = upload.parse::<VerifyRequest>().await?;
     let request = request
         .map_err(|error| SourcifyError::new(StatusCode::BAD_REQUEST, "invalid_parameter", error))?;

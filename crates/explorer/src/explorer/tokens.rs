@@ -267,6 +267,7 @@ async fn instances(
                     let ids = render
                         .reader
                         .ids_of_owner(owner, token, kind, after, PAGE)?;
+                    // An id of ERC-1155 has no single owner.
                     let single = Some(owner).filter(|_| kind != TokenKind::Erc1155);
                     IndexPage {
                         items: ids.items.into_iter().map(|id| (id, single)).collect(),

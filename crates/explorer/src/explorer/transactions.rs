@@ -212,6 +212,7 @@ async fn transaction(
 ) -> Body<TransactionBody> {
     explorer
         .body(move |shared, render| {
+            // A transaction that is in a block may still be in the pool.
             let found = find(render, &path);
             let waiting = shared.chain.pool().get(path.hash.0);
             match (found, waiting) {

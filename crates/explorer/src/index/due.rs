@@ -34,6 +34,7 @@ impl DueRead {
     pub(super) fn of_transfer(transfer: &TokenTransfer) -> Vec<Self> {
         let token = transfer.token;
         let id = transfer.id.unwrap_or_default();
+        // The zero address stands for mints and burns, and holds nothing.
         let holders = [transfer.from, transfer.to]
             .into_iter()
             .filter(|holder| !holder.is_zero());

@@ -344,6 +344,7 @@ fn transfers(request: &Request<'_>, kind: TokenKind, list: &mut ListWriter) -> R
     let reader = request.render.reader;
     let token = request.optional_contract()?;
     let address = match (&request.query.address, token) {
+        // With a contract alone, all of its transfers are listed.
         (None, Some(_)) => None,
         _ => Some(request.address()?),
     };

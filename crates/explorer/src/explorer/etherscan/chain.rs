@@ -94,6 +94,7 @@ fn by_time(request: &Request<'_>) -> Outcome {
         }
     };
 
+    // Either search may end next to the blocks that the node has.
     let found = found
         .filter(|number| (oldest..=reader.head.number()).contains(number))
         .ok_or_else(|| Refusal::failed("Error! No closest block found"))?;

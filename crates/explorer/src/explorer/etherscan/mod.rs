@@ -723,6 +723,7 @@ impl Request<'_> {
         if let Some(time) = self.number::<u64>("end_timestamp", &self.query.end_time)? {
             let Some(before) = first_block(self.render.reader, |own| own > time)?.checked_sub(1)
             else {
+                // Even the first block is later.
                 return Ok(None);
             };
             last = last.min(before);
