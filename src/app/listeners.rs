@@ -9,10 +9,8 @@ use tetrad_web::{self, FaultScope, Front, Inherited, Listener, RequestIds, Shutd
 use tokio::net::TcpListener;
 
 use super::{
-    SpawnError,
-    addresses::Addresses,
-    services::{Routers, Services},
-    starting::Starting,
+    SpawnError, addresses::Addresses, routes::Routers, services::Services,
+    stages::is_network_chain, starting::Starting,
 };
 use crate::config::{Config, MetricsAt};
 
@@ -44,7 +42,7 @@ impl Listeners {
                 given_by.map_or_else(bound, |listener| Ok(Some(given(listener)?)))
             };
         // Other chains than the network's have no exchange.
-        let prices = config.ws_listen.filter(|_| super::is_network_chain(config));
+        let prices = config.ws_listen.filter(|_| is_network_chain(config));
         let is_required =
             config.ws_listen_required || config.ws_listen != Config::default().ws_listen;
         let metrics = match config.metrics {

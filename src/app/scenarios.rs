@@ -6,7 +6,7 @@ use tetrad_chain::Sender;
 use tetrad_exchange::{Market, feed::SourceSet};
 use tetrad_network::{account::SecretKey, network::Network};
 
-use super::{SpawnError, identity::Identity, is_network_chain, services::Services};
+use super::{SpawnError, identity::Identity, services::Services, stages::is_network_chain};
 use crate::{
     config::Config,
     scenario::{READY_MADE, Scenario, ScenarioContext, ScenarioNode, Scenarios},
@@ -35,8 +35,20 @@ pub(super) fn context(
     }
 }
 
+/// Returns the scenario that runs from the start, if one is configured.
+pub(super) fn configured(
+    config: &Config,
+    context: &ScenarioContext,
+) -> Result<Option<Scenario>, SpawnError> {
+    config
+        .scenario
+        .as_deref()
+        .map(|file| load(file, context))
+        .transpose()
+}
+
 /// Reads a scenario from a file, or takes the ready-made one of this name.
-pub(super) fn load(file: &Path, context: &ScenarioContext) -> Result<Scenario, SpawnError> {
+fn load(file: &Path, context: &ScenarioContext) -> Result<Scenario, SpawnError> {
     let failed = |what: String| SpawnError::Scenario(format!("{}: {what}", file.display()));
     if !file.exists() {
         let document = READY_MADE
