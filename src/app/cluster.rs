@@ -38,13 +38,16 @@ impl Joining {
         else {
             return Ok(None);
         };
+
         let membership = Membership::begin(&config.cluster).await?;
         let creation = membership.prepare(storage).await?;
+        // Every node has the keys of the one that created the chain: their accounts own its contracts.
         if creation.is_none() && config.profile == Profile::Production {
             for (name, key) in membership.missing_keys(directory).await? {
                 identity::write_key(directory, &name, &key)?;
             }
         }
+
         let stream = membership.log().await?;
         Ok(Some(Self {
             membership,
@@ -62,17 +65,12 @@ impl Joining {
 
     /// Returns the replicated log, with `copy` as this node's copy of it.
     pub(super) fn log(&self, copy: Arc<dyn LogStore>) -> Arc<dyn LogStore> {
-        let (stream, others, arrivals) = (
-            self.stream.clone(),
-            self.membership.leader_copy(),
-            self.arrivals.clone(),
-        );
         Arc::new(JetStreamLogs::new(
             copy,
-            stream,
-            others,
+            self.stream.clone(),
+            self.membership.leader_copy(),
             Handle::current(),
-            arrivals,
+            self.arrivals.clone(),
         ))
     }
 
@@ -92,10 +90,9 @@ impl Joining {
         config: &Config,
         url: String,
     ) -> Result<Cluster, ClusterError> {
-        let allows_changes = config.rpc.development;
         let options = JoinOptions {
             url,
-            allows_changes,
+            allows_changes: config.rpc.development,
             arrivals: self.arrivals,
         };
         self.membership.join(chain, self.storage, options).await

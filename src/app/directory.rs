@@ -13,12 +13,14 @@ pub(super) fn describe(out: &mut Exposition, directory: &Path, checkpoint: Optio
     let Ok(entries) = fs::read_dir(directory) else {
         return;
     };
+
     let mut kinds = BTreeMap::<&str, (u64, u64)>::new();
     let mut written = None;
     for entry in entries.flatten() {
         let Ok(about) = entry.metadata() else {
             continue;
         };
+
         let name = entry.file_name();
         let (kind, rest) = name
             .to_str()
@@ -27,9 +29,11 @@ pub(super) fn describe(out: &mut Exposition, directory: &Path, checkpoint: Optio
             .into_iter()
             .find(|known| *known == kind)
             .unwrap_or("other");
+
         let (files, bytes) = kinds.entry(kind).or_default();
         *files += 1;
         *bytes += about.len();
+
         if kind == "checkpoint" && checkpoint.is_some() && rest.parse().ok() == checkpoint {
             written = about
                 .modified()
@@ -37,6 +41,7 @@ pub(super) fn describe(out: &mut Exposition, directory: &Path, checkpoint: Optio
                 .and_then(|at| at.duration_since(UNIX_EPOCH).ok());
         }
     }
+
     let mut family = out.gauge(
         "tetrad_store_files",
         "Files of the data directory, by kind; those of the log are its segments.",
@@ -44,6 +49,7 @@ pub(super) fn describe(out: &mut Exposition, directory: &Path, checkpoint: Optio
     for (kind, (files, _)) in &kinds {
         family.sample(&[("kind", kind)], files);
     }
+
     let mut family = out.gauge(
         "tetrad_store_bytes",
         "Size of the data directory's files, by kind.",
@@ -51,6 +57,7 @@ pub(super) fn describe(out: &mut Exposition, directory: &Path, checkpoint: Optio
     for (kind, (_, bytes)) in &kinds {
         family.sample(&[("kind", kind)], bytes);
     }
+
     if let (Some(height), Some(written)) = (checkpoint, written) {
         out.gauge(
             "tetrad_checkpoint_height",

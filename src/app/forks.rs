@@ -17,11 +17,10 @@ pub(super) fn forks(config: &Config, identity: &Identity, clock: &Arc<dyn Clock>
         .iter()
         .map(SecretKey::address)
         .collect();
-    let (own, funded, clock) = (
-        config.clone(),
-        identity.funded_accounts(config),
-        clock.clone(),
-    );
+
+    let own = config.clone();
+    let funded = identity.funded_accounts(config);
+    let clock = clock.clone();
     let first_block = move || {
         let (genesis, params) =
             open::first_block(&own, &funded, &*clock).map_err(|error| error.to_string())?;
@@ -29,14 +28,13 @@ pub(super) fn forks(config: &Config, identity: &Identity, clock: &Arc<dyn Clock>
             .build(Arc::new(params))
             .map_err(|error| error.to_string())
     };
-    let params = open::network_params(config);
-    let budget = config.rpc.budget.clone();
+
     ChainForks::new(
         config.fork.clone(),
-        params,
+        open::network_params(config),
         (accounts, config.balance),
         Box::new(first_block),
-        budget,
+        config.rpc.budget.clone(),
     )
 }
 

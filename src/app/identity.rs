@@ -35,6 +35,7 @@ impl Identity {
         let mnemonic =
             Mnemonic::from_phrase(&config.mnemonic).map_err(|error| key_error(&error))?;
         let seed = mnemonic.to_seed("");
+
         let derive = |path: &str| -> Result<SecretKey, SpawnError> {
             let path: DerivationPath = path.parse().map_err(|error| key_error(&error))?;
             seed.derive(&path).map_err(|error| key_error(&error))
@@ -47,6 +48,7 @@ impl Identity {
             (None, Some(directory)) => stored_key(directory, name),
             (None, None) => new_key(),
         };
+
         Ok(Self {
             development: (0..config.accounts)
                 .map(|index| derive(&format!("m/44'/60'/0'/0/{index}")))
@@ -89,6 +91,7 @@ fn stored_key(directory: &Path, name: &str) -> Result<SecretKey, SpawnError> {
     if file.exists() {
         return read_key(&file);
     }
+
     let key = new_key()?;
     write_key(directory, name, &key.to_hex())?;
     Ok(key)

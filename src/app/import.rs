@@ -34,12 +34,16 @@ pub(super) fn import(
 ) -> Result<(), ImportError> {
     let name = || path.display().to_string();
     let bytes = std::fs::read(path).map_err(|error| ImportError::Read(name(), error))?;
-    let (mut rest, mut count, mut left_out) = (bytes.as_slice(), 0, 0);
+
+    let mut rest = bytes.as_slice();
+    let mut count = 0;
+    let mut left_out = 0;
     while !rest.is_empty() {
         let outcome = match next(&mut rest) {
             Ok(block) => follow(recovered, block, limits, &name()),
             Err(error) => Err(ImportError::Format(name(), count, error)),
         };
+
         match outcome {
             Err(error @ (ImportError::Format(..) | ImportError::Block(..))) if go_on => {
                 tracing::warn!(%error, "skipped an invalid block");
@@ -49,6 +53,7 @@ pub(super) fn import(
         }
         count += 1;
     }
+
     if left_out > 0 {
         tracing::warn!(
             file = name(),
@@ -70,6 +75,7 @@ fn next(bytes: &mut &[u8]) -> Result<ForeignBlock, alloy_rlp::Error> {
     let length = alloy_rlp::Header::decode(&mut content)?.payload_length;
     let (mut block, rest) = whole.split_at(whole.len() - content.len() + length);
     *bytes = rest;
+
     let decoded = ForeignBlock::decode(&mut block)?;
     if block.is_empty() {
         Ok(decoded)
@@ -88,6 +94,7 @@ fn follow(
     if recovered.block_hash(block.header.number) == Some(block.header.hash_slow()) {
         return Ok(());
     }
+
     let applied = apply(&recovered.head, block)
         .map_err(|error| ImportError::Block(file.to_owned(), error))?;
     recovered

@@ -103,17 +103,16 @@ impl ClientUrls {
                 .parse()
                 .unwrap_or(Authority::from_static("localhost"))
         });
+
         let is_direct = main.port_u16() == Some(addresses.main.port());
         let is_reachable = |own: &SocketAddr| {
             is_direct && (own.ip().is_unspecified() || own.ip() == addresses.main.ip())
         };
         let port = |own: Option<SocketAddr>| own.filter(is_reachable).map(|own| own.port());
+
+        let is_encrypted = forwarded || addresses.tls.is_some();
         Self {
-            scheme: if forwarded || addresses.tls.is_some() {
-                "https"
-            } else {
-                "http"
-            },
+            scheme: if is_encrypted { "https" } else { "http" },
             comet: port(addresses.comet),
             cosmos_rest: port(addresses.cosmos_rest),
             main,
@@ -145,6 +144,7 @@ impl<'a> KeplrChain<'a> {
             coin_decimals: COIN_DECIMALS,
             gas_price_step: None,
         };
+
         // The base fee doubles in six full blocks at the earliest.
         let average = gas_price.saturating_add(gas_price / 2);
         let step = GasPriceStep {
@@ -152,6 +152,7 @@ impl<'a> KeplrChain<'a> {
             average,
             high: gas_price.saturating_mul(2),
         };
+
         let hrp = &network.hrp;
         Self {
             rpc: urls.origin(urls.comet),

@@ -20,6 +20,7 @@ pub(super) fn keys(config: &Config) -> Result<Vec<SecretKey>, SpawnError> {
             "keys.keystore: keys.password-file is missing".to_owned(),
         ));
     };
+
     let password = read(password, "keys.password-file")?;
     let password = password.trim_end_matches(['\r', '\n']).as_bytes();
     files(directory)?

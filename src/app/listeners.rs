@@ -30,17 +30,12 @@ pub(super) struct Listeners {
 impl Listeners {
     /// Binds the configured addresses, except for sockets that the service manager passed.
     pub(super) fn bind(config: &Config, inherited: Inherited) -> Result<Self, SpawnError> {
-        let given = |listener: std::net::TcpListener| TcpListener::from_std(listener);
         let tls = config
             .tls
             .clone()
             .map(|files| Tls::load(files.certificate, files.key))
             .transpose()?;
-        let optional =
-            |flag, given_by: Option<std::net::TcpListener>, address: Option<SocketAddr>| {
-                let bound = || address.map(|address| bind(flag, address, None)).transpose();
-                given_by.map_or_else(bound, |listener| Ok(Some(given(listener)?)))
-            };
+
         // Other chains than the network's have no exchange.
         let prices = config.ws_listen.filter(|_| is_network_chain(config));
         let is_required =
@@ -49,13 +44,14 @@ impl Listeners {
             MetricsAt::Own(address) => Some(address),
             MetricsAt::Beside | MetricsAt::Off => None,
         };
+
         Ok(Self {
             main: match inherited.main {
-                Some(listener) => given(listener)?,
+                Some(listener) => TcpListener::from_std(listener)?,
                 None => bind("listen", config.listen, None)?,
             },
             prices: match (inherited.prices, prices) {
-                (Some(listener), _) => Some(given(listener)?),
+                (Some(listener), _) => Some(TcpListener::from_std(listener)?),
                 (None, Some(address)) => bind_prices(address, is_required)?,
                 (None, None) => None,
             },
@@ -83,15 +79,12 @@ impl Listeners {
 
     /// Returns the bound addresses; the system has picked a port in place of port 0.
     pub(super) fn addresses(&self) -> io::Result<Addresses> {
-        let address = |listener: &Option<TcpListener>| {
-            listener.as_ref().map(TcpListener::local_addr).transpose()
-        };
         Ok(Addresses {
             main: self.main.local_addr()?,
-            prices: address(&self.prices)?,
-            comet: address(&self.comet)?,
-            cosmos_rest: address(&self.cosmos_rest)?,
-            grpc: address(&self.grpc)?,
+            prices: local_address(self.prices.as_ref())?,
+            comet: local_address(self.comet.as_ref())?,
+            cosmos_rest: local_address(self.cosmos_rest.as_ref())?,
+            grpc: local_address(self.grpc.as_ref())?,
             tls: self.tls.clone(),
         })
     }
@@ -110,27 +103,30 @@ impl Listeners {
         let Services {
             capacity, faults, ..
         } = services;
-        let (hosts, ids) = (Arc::new(config.hosts.clone()), Arc::new(ids));
+        let hosts = Arc::new(config.hosts.clone());
+        let ids = Arc::new(ids);
         let serve = |listener, front: Front| {
-            let (hosts, ids, capacity) = (hosts.clone(), ids.clone(), capacity.clone());
             tokio::spawn(tetrad_web::serve(
                 listener,
                 front,
-                hosts,
+                hosts.clone(),
                 config.listener,
-                ids,
-                capacity,
+                ids.clone(),
+                capacity.clone(),
                 shutdown.clone(),
             ));
         };
+
         #[cfg(unix)]
         if let Some(socket) = self.unix {
             serve(Listener::Unix(socket), routers.main.clone());
         }
         serve(Listener::new(self.main, self.tls.as_ref()), routers.main);
+
         if let Some(listener) = self.metrics {
             serve(Listener::Tcp(listener), routers.metrics.into());
         }
+
         let cosmos = [
             (self.comet, routers.comet),
             (self.cosmos_rest, routers.cosmos_rest),
@@ -143,12 +139,29 @@ impl Listeners {
                 serve(Listener::new(listener, self.tls.as_ref()), front);
             }
         }
+
         if let (Some(listener), Some(router)) = (self.prices, prices) {
             let router = faults.affect(router, Some(FaultScope::Prices));
             let front = Front::from(tetrad_web::with_cors(router, &config.origins))
                 .with_faults(faults.clone());
             serve(Listener::new(listener, self.tls.as_ref()), front);
         }
+    }
+}
+
+fn local_address(listener: Option<&TcpListener>) -> io::Result<Option<SocketAddr>> {
+    listener.map(TcpListener::local_addr).transpose()
+}
+
+/// Takes the socket that was passed, or binds the address, if there is one.
+fn optional(
+    flag: &'static str,
+    inherited: Option<std::net::TcpListener>,
+    address: Option<SocketAddr>,
+) -> Result<Option<TcpListener>, SpawnError> {
+    match inherited {
+        Some(listener) => Ok(Some(TcpListener::from_std(listener)?)),
+        None => address.map(|address| bind(flag, address, None)).transpose(),
     }
 }
 

@@ -68,7 +68,9 @@ pub(super) fn router(sources: Sources) -> (Router, Vec<Operation>) {
 
 async fn scrape(State(sources): State<Arc<Sources>>) -> MetricsText {
     let mut out = Exposition::default();
+
     sources.chain(&mut out);
+    sources.sealing(&mut out);
     if let Some(cluster) = &sources.cluster {
         sources.cluster(cluster, &mut out);
     }
@@ -76,31 +78,37 @@ async fn scrape(State(sources): State<Arc<Sources>>) -> MetricsText {
     sources.sockets(&mut out);
     sources.http(&mut out);
     if let Some(exchange) = &sources.exchange {
-        let mut up = out.gauge(
-            "tetrad_price_source_up",
-            "Whether a price source is healthy: 1 or 0.",
-        );
-        let conditions = exchange.sources();
-        for condition in &conditions {
-            up.sample(
-                &[("source", &condition.name)],
-                u8::from(condition.status == SourceHealth::Ok),
-            );
-        }
-        let mut failures = out.gauge(
-            "tetrad_price_source_failures",
-            "Consecutive failures of a price source.",
-        );
-        for condition in &conditions {
-            failures.sample(&[("source", &condition.name)], condition.failures);
-        }
+        price_sources(exchange, &mut out);
         sources.prices(exchange.market(), &mut out).await;
     }
     if let Some(directory) = &sources.data_dir {
         directory::describe(&mut out, directory, sources.chain.checkpoint());
     }
     process::describe(&mut out, sources.started_ms);
+
     MetricsText(out.finish())
+}
+
+fn price_sources(exchange: &Exchange, out: &mut Exposition) {
+    let conditions = exchange.sources();
+    let mut up = out.gauge(
+        "tetrad_price_source_up",
+        "Whether a price source is healthy: 1 or 0.",
+    );
+    for condition in &conditions {
+        up.sample(
+            &[("source", &condition.name)],
+            u8::from(condition.status == SourceHealth::Ok),
+        );
+    }
+
+    let mut failures = out.gauge(
+        "tetrad_price_source_failures",
+        "Consecutive failures of a price source.",
+    );
+    for condition in &conditions {
+        failures.sample(&[("source", &condition.name)], condition.failures);
+    }
 }
 
 impl Sources {
@@ -115,6 +123,7 @@ impl Sources {
                 ],
                 1,
             );
+
         out.gauge("tetrad_head_block", "Height of the newest block.")
             .sample(&[], head.number());
         out.gauge(
@@ -131,6 +140,7 @@ impl Sources {
             "Base fee per gas of the newest block.",
         )
         .sample(&[], header.base_fee_per_gas.unwrap_or_default());
+
         out.gauge(
             "tetrad_oldest_block",
             "Height of the oldest block that is held.",
@@ -143,6 +153,10 @@ impl Sources {
         .sample(&[], head.held_bytes());
         out.gauge("tetrad_state_accounts", "Accounts in the state.")
             .sample(&[], head.state.len());
+    }
+
+    /// Writes how blocks are sealed, what waits for one, and what those since the start hold.
+    fn sealing(&self, out: &mut Exposition) {
         let mut family = out.histogram(
             "tetrad_block_phase_duration_seconds",
             "Duration of the phases of sealing a block.",
@@ -150,11 +164,13 @@ impl Sources {
         for (phase, seen) in self.chain.block_phases() {
             family.distribution(&[("phase", phase)], &seen);
         }
+
         out.gauge(
             "tetrad_pool_transactions",
             "Transactions that wait for a block.",
         )
         .sample(&[], self.chain.pool().len());
+
         let produced = self.chain.produced();
         out.counter(
             "tetrad_blocks_total",
@@ -210,6 +226,10 @@ impl Sources {
             "Nodes that announced themselves lately.",
         )
         .sample(&[], state.nodes.len());
+        self.cluster_counts(cluster, out);
+    }
+
+    fn cluster_counts(&self, cluster: &Cluster, out: &mut Exposition) {
         let counts = &cluster.counts;
         out.counter(
             "tetrad_cluster_terms_total",
@@ -246,6 +266,7 @@ impl Sources {
         for (method, seen) in self.rpc.latencies() {
             family.distribution(&[("method", method)], &seen);
         }
+
         let mut family = out.counter(
             "tetrad_rpc_errors_total",
             "JSON-RPC errors that were answered, by code.",
@@ -282,6 +303,7 @@ impl Sources {
                 );
             }
         }
+
         let mut family = out.histogram(
             "tetrad_http_request_duration_seconds",
             "Duration of HTTP requests.",
@@ -296,8 +318,10 @@ impl Sources {
         let Ok(snapshot) = market.current().await else {
             return;
         };
+
         let now = self.clock.now_ms() as f64 / 1_000.0;
         let listed = || market.network().tokens.iter().zip(&snapshot.quotes);
+
         let mut family = out.gauge(
             "tetrad_price_usd",
             "The oracle's price of a token, in US dollars.",
@@ -305,6 +329,7 @@ impl Sources {
         for (token, quote) in listed() {
             family.sample(&[("token", &token.symbol)], quote.price as f64 / 1e8);
         }
+
         let mut family = out.gauge(
             "tetrad_price_age_seconds",
             "Age of the oracle's price of a token, in seconds.",
@@ -315,6 +340,7 @@ impl Sources {
                 (now - quote.updated_at as f64).max(0.0),
             );
         }
+
         out.gauge(
             "tetrad_price_rejections",
             "Price updates that the oracle rejected within a day.",

@@ -72,9 +72,11 @@ pub(super) fn router(
         );
         async move { Serialized::<NetworkInfo<'static>>::from(body) }
     };
+
     // Handlers are cloned for each connection.
     let answer = Arc::new(answer);
     let answer = move |host: NamedHost, headers: HeaderMap| answer(host, headers);
+
     Api::new("Node")
         .get(
             "/api/network",
@@ -90,6 +92,7 @@ fn render(network: &Network, chain: &Chain, urls: &ClientUrls) -> Bytes {
     let chain_id = chain.params().chain_id;
     let base_fee = chain.next_base_fee(&chain.head()).unwrap_or(0);
     let gas_price = base_fee.saturating_add(u64::try_from(chain.min_tip()).unwrap_or(u64::MAX));
+
     // Addresses carry the EIP-55 checksum, as wallets expect.
     let info = NetworkInfo {
         chain_id,
@@ -108,6 +111,7 @@ fn render(network: &Network, chain: &Chain, urls: &ClientUrls) -> Bytes {
         p_tokens: by_symbol(network, |token| token.receipt),
         keplr: KeplrChain::new(network, chain_id, gas_price, urls),
     };
+
     // Serialising these types cannot fail.
     Bytes::from(serde_json::to_vec(&info).unwrap_or_default())
 }

@@ -44,50 +44,13 @@ pub(super) async fn chain(
             None => Arc::new(files.with_durability(config.durability)) as Arc<dyn LogStore>,
         }
     });
-    let is_copy = joining.is_some();
-    let (settings, funded) = (settings(config, identity), identity.funded_accounts(config));
-    let (own, clock) = (config.clone(), clock.clone());
-    let attempt = move |directory: Option<DataDir>| {
-        let config = &own;
-        let (genesis, params) = first_block(config, &funded, &*clock)?;
-        let params = Arc::new(params);
-        let Some((directory, log)) = directory.zip(log.clone()) else {
-            return Ok(Recovered::in_memory(genesis.build(params)?));
-        };
-        let kept = ChainStore {
-            storage: directory.storage(),
-            log,
-        };
-        let opening = |directory| Opening {
-            kept: kept.clone(),
-            directory,
-            params: params.clone(),
-            settings: settings.clone(),
-            limits: config.history,
-            checkpoint_bytes: config.checkpoint_bytes,
-            index_bytes: PART_BYTES,
-        };
-        // A genesis file gives the same block every time. The network's own first block has the
-        // time of its creation.
-        let expected = config.genesis.is_some();
-        match open(opening(Some(directory)), expected, || {
-            genesis.build(params.clone())
-        }) {
-            Err(OpenError::Entry { height, what }) if is_copy => {
-                // It may have been removed from the stream since.
-                tracing::warn!(
-                    height,
-                    what,
-                    "an entry of the cluster's log cannot be applied: reading it again"
-                );
-                repair(&kept).map_err(std::io::Error::other)?;
-                let directory = config.data_dir.as_deref().map(DataDir::open).transpose()?;
-                Ok(open(opening(directory), expected, || {
-                    genesis.build(params.clone())
-                })?)
-            }
-            opened => Ok(opened?),
-        }
+    let attempt = OpenAttempt {
+        config: config.clone(),
+        settings: settings(config, identity),
+        funded: identity.funded_accounts(config),
+        log,
+        is_copy: joining.is_some(),
+        clock: clock.clone(),
     };
 
     let mut directory = directory;
@@ -95,9 +58,10 @@ pub(super) async fn chain(
     loop {
         // Blocks the thread, with a large chain for seconds.
         let attempt = attempt.clone();
-        let opened = tokio::task::spawn_blocking(move || attempt(directory))
+        let opened = tokio::task::spawn_blocking(move || attempt.run(directory))
             .await
             .map_err(std::io::Error::other)?;
+
         match (opened, joining) {
             (Err(SpawnError::Open(OpenError::Checkpoint(error))), Some(joining))
                 if Instant::now() < deadline =>
@@ -114,6 +78,66 @@ pub(super) async fn chain(
     }
 }
 
+/// An attempt to open the chain, on a thread that may block.
+#[derive(Clone)]
+struct OpenAttempt {
+    config: Config,
+    settings: Settings,
+    funded: FundedAccounts,
+    /// The log; none without a data directory.
+    log: Option<Arc<dyn LogStore>>,
+    /// Whether the log in the data directory is a copy of the cluster's.
+    is_copy: bool,
+    clock: Arc<dyn Clock>,
+}
+
+impl OpenAttempt {
+    fn run(self, directory: Option<DataDir>) -> Result<Recovered, SpawnError> {
+        let config = &self.config;
+        let (genesis, params) = first_block(config, &self.funded, &*self.clock)?;
+        let params = Arc::new(params);
+        let Some((directory, log)) = directory.zip(self.log) else {
+            return Ok(Recovered::in_memory(genesis.build(params)?));
+        };
+
+        let kept = ChainStore {
+            storage: directory.storage(),
+            log,
+        };
+        let opening = |directory| Opening {
+            kept: kept.clone(),
+            directory,
+            params: params.clone(),
+            settings: self.settings.clone(),
+            limits: config.history,
+            checkpoint_bytes: config.checkpoint_bytes,
+            index_bytes: PART_BYTES,
+        };
+        // A genesis file gives the same block every time. The network's own first block has the
+        // time of its creation.
+        let expected = config.genesis.is_some();
+
+        match open(opening(Some(directory)), expected, || {
+            genesis.build(params.clone())
+        }) {
+            Err(OpenError::Entry { height, what }) if self.is_copy => {
+                // It may have been removed from the stream since.
+                tracing::warn!(
+                    height,
+                    what,
+                    "an entry of the cluster's log cannot be applied: reading it again"
+                );
+                repair(&kept).map_err(std::io::Error::other)?;
+                let directory = config.data_dir.as_deref().map(DataDir::open).transpose()?;
+                Ok(open(opening(directory), expected, || {
+                    genesis.build(params.clone())
+                })?)
+            }
+            opened => Ok(opened?),
+        }
+    }
+}
+
 /// Returns the first block, from the genesis file or the network's own.
 pub(super) fn first_block(
     config: &Config,
@@ -124,6 +148,7 @@ pub(super) fn first_block(
         let (genesis, params) = file::load(path)?;
         return Ok((genesis, configured(config, params)));
     }
+
     let params = network_params(config);
     let options = GenesisOptions {
         timestamp: clock.now_ms() / 1000,
@@ -185,6 +210,7 @@ fn settings(config: &Config, identity: &Identity) -> Settings {
             .chain(sizes)
             .collect();
     }
+
     let mnemonic = keccak256(config.mnemonic.as_bytes());
     let network = [
         named("--chain-id", config.chain_id.to_string()),

@@ -112,6 +112,7 @@ async fn ready(
             Err(_) => Some("the chain's writer does not answer".to_owned()),
         },
     };
+
     let prices_ok = match &market {
         Some(market) => market
             .current()
@@ -119,14 +120,18 @@ async fn ready(
             .is_ok_and(|snapshot| market.is_fresh(&snapshot)),
         None => true,
     };
-    let word = |ok: bool| if ok { "ok" } else { "unavailable" };
+
     let passed = reason.is_none() && prices_ok;
     let status = if passed { "ready" } else { "not ready" };
     let body = Ready {
         status,
-        chain: word(reason.is_none()),
-        prices: word(prices_ok),
+        chain: availability(reason.is_none()),
+        prices: availability(prices_ok),
         reason,
     };
     Checked { passed, body }
+}
+
+fn availability(ok: bool) -> &'static str {
+    if ok { "ok" } else { "unavailable" }
 }

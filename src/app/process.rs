@@ -21,21 +21,17 @@ pub(super) fn describe(out: &mut Exposition, started_ms: u64) {
         )
         .sample(&[], seconds);
     }
+
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let number = |name: &str| -> Option<u64> {
-        let line = status
-            .lines()
-            .find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
-        line.split_whitespace().next()?.parse().ok()
-    };
-    if let Some(kilobytes) = number("VmRSS") {
+    if let Some(kilobytes) = status_number(&status, "VmRSS") {
         out.gauge("process_resident_memory_bytes", "Resident memory size.")
             .sample(&[], kilobytes * 1_024);
     }
-    if let Some(threads) = number("Threads") {
+    if let Some(threads) = status_number(&status, "Threads") {
         out.gauge("process_threads", "Threads of the process.")
             .sample(&[], threads);
     }
+
     if let Ok(files) = fs::read_dir("/proc/self/fd") {
         // Reading the directory opens one more.
         out.gauge("process_open_fds", "Number of open file descriptors.")
@@ -43,10 +39,19 @@ pub(super) fn describe(out: &mut Exposition, started_ms: u64) {
     }
 }
 
+/// Returns the number of a line of `/proc/self/status`.
+fn status_number(status: &str, name: &str) -> Option<u64> {
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
+    line.split_whitespace().next()?.parse().ok()
+}
+
 fn cpu_seconds() -> Option<f64> {
     let stat = fs::read_to_string("/proc/self/stat").ok()?;
     // The second field is the program's name in parentheses, which may hold anything.
     let mut fields = stat.rsplit_once(')')?.1.split_whitespace().skip(11);
-    let (user, system): (f64, f64) = (fields.next()?.parse().ok()?, fields.next()?.parse().ok()?);
+    let user: f64 = fields.next()?.parse().ok()?;
+    let system: f64 = fields.next()?.parse().ok()?;
     Some((user + system) / TICKS_PER_SECOND)
 }

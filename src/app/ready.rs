@@ -51,6 +51,8 @@ pub(super) fn write(path: &Path, node: &Node) -> Result<(), ReadyError> {
         grpc: node.grpc_url(),
         pid: std::process::id(),
     };
+
+    // A rename is atomic only within a file system, so the draft is in the same directory.
     let directory = path
         .parent()
         .filter(|parent| !parent.as_os_str().is_empty())

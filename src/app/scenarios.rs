@@ -63,6 +63,7 @@ fn load(file: &Path, context: &ScenarioContext) -> Result<Scenario, SpawnError> 
         })?;
         return Scenario::parse(document, context).map_err(|error| failed(error.to_string()));
     }
+
     let mut text = String::new();
     let read = File::open(file).and_then(|file| file.take(MAX_READ).read_to_string(&mut text));
     read.map_err(|error| failed(error.to_string()))?;

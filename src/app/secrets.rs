@@ -21,7 +21,8 @@ pub(super) fn warn(config: &Config) {
         };
         let mode = about.permissions().mode() & 0o777;
         if mode & OTHERS_READ != 0 {
-            let (file, mode) = (file.display(), format!("{mode:03o}"));
+            let file = file.display();
+            let mode = format!("{mode:03o}");
             tracing::warn!(%file, mode, "others can read this secret: `chmod 600` it, and replace it if they may have");
         }
     }
@@ -38,20 +39,15 @@ fn files(config: &Config) -> Vec<PathBuf> {
     ];
     let mut files: Vec<PathBuf> = named.into_iter().flatten().cloned().collect();
     files.extend(config.tls.as_ref().map(|files| files.key.clone()));
-    let is_key = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "key");
-    files.extend(
-        config
-            .data_dir
-            .iter()
-            .flat_map(|directory| within(directory))
-            .filter(is_key),
-    );
-    files.extend(
-        config
-            .keystore
-            .iter()
-            .flat_map(|directory| within(directory)),
-    );
+
+    if let Some(directory) = &config.data_dir {
+        let mut stored = within(directory);
+        stored.retain(|path| path.extension().is_some_and(|extension| extension == "key"));
+        files.extend(stored);
+    }
+    if let Some(directory) = &config.keystore {
+        files.extend(within(directory));
+    }
     files
 }
 

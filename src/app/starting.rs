@@ -61,14 +61,12 @@ impl Starting {
             execution: None,
             addresses: ClientAddresses::new(config.exchange.trusted_proxies.clone()),
         };
-        let (listener, hosts) = (Listener::new(listener, tls), Arc::new(config.hosts.clone()));
-        let ids = Arc::new(RequestIds::new(false));
         tokio::spawn(tetrad_web::serve(
-            listener,
+            Listener::new(listener, tls),
             router.into(),
-            hosts,
+            Arc::new(config.hosts.clone()),
             config.listener,
-            ids,
+            Arc::new(RequestIds::new(false)),
             capacity,
             shutdown,
         ));

@@ -22,7 +22,8 @@ pub(super) async fn prices(chain: Chain, tick: Duration, shutdown: Shutdown) {
 /// Has the price sources contact their upstreams while the node leads its cluster, until shutdown
 /// begins.
 pub(super) async fn sources(chain: Chain, sources: Arc<SourceSet>, mut shutdown: Shutdown) {
-    let (mut leadership, ends) = (chain.leadership(), shutdown.clone());
+    let mut leadership = chain.leadership();
+    let ends = shutdown.clone();
     let watch = async {
         while leadership
             .wait_for(|leadership| leadership.leads)
@@ -40,6 +41,7 @@ pub(super) async fn sources(chain: Chain, sources: Arc<SourceSet>, mut shutdown:
             }
         }
     };
+
     tokio::select! {
         () = watch => {}
         () = shutdown.begun() => {}
