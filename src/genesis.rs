@@ -70,6 +70,7 @@ pub fn network_genesis(
         balance,
         ..GenesisAccount::default()
     };
+
     let (development, balance) = &funded.development;
     let own = U256::from(OWN_BALANCE) * COIN;
     let mut accounts: Vec<_> = development
@@ -79,6 +80,7 @@ pub fn network_genesis(
     accounts.extend(
         [funded.treasury, funded.updater, funded.borrower].map(|address| account(address, own)),
     );
+
     accounts.extend(predeployed());
 
     let mut steps = vec![deploy(
@@ -88,6 +90,7 @@ pub fn network_genesis(
         artifacts::MULTICALL3,
         Multicall3::constructorCall {},
     )];
+
     let roles = exchange::genesis::ExchangeRoles {
         treasury: funded.treasury,
         updater: funded.updater,
@@ -97,6 +100,7 @@ pub fn network_genesis(
         roles,
         options.frozen_prices,
     ));
+
     let roles = lending::genesis::LendingRoles {
         treasury: funded.treasury,
         borrower: funded.borrower,
@@ -106,8 +110,10 @@ pub fn network_genesis(
         roles,
         options.limited_lending,
     ));
+
     steps.extend(faucet(network, funded));
     steps.extend(predeploys::steps(funded.treasury));
+
     Genesis {
         accounts,
         steps,

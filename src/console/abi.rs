@@ -120,7 +120,8 @@ impl<'a> Decoder<'a> {
     pub(super) fn place(&self, call: &FailedCall) -> Option<String> {
         let address = call.code?;
         let place = self.known.location(&self.view, address, call.position)?;
-        let (account, function) = (self.account(address), self.function(address, &call.input));
+        let account = self.account(address);
+        let function = self.function(address, &call.input);
         Some(clean(&format!(
             "at {account}.{function} ({}:{}:{})",
             place.file, place.line, place.column

@@ -36,12 +36,14 @@ impl Limiter {
             self.began = Some(now);
             self.shown.clear();
         }
+
         let transaction = call.call.as_ref().map(|call| call.get().to_owned());
         let own = (call.method, transaction, call.message.clone());
         if self.shown.len() >= MAX_CALLS || self.shown.contains(&own) {
             self.passed_over += 1;
             return false;
         }
+
         self.shown.push(own);
         true
     }
@@ -67,6 +69,7 @@ pub(super) fn line(console: &Console, decoder: &Decoder<'_>, call: &FailedCall) 
     let from = from
         .map(|from| format!("{} → ", short(from)))
         .unwrap_or_default();
+
     let target = match to {
         None if call.call.is_none() => String::new(),
         None => "new contract".to_owned(),
@@ -76,16 +79,16 @@ pub(super) fn line(console: &Console, decoder: &Decoder<'_>, call: &FailedCall) 
         }
         Some(to) => format!("{}.{}", decoder.account(to), decoder.function(to, &input)),
     };
+
     let reason = match (to, &call.data) {
         (Some(to), Some(data)) if call.message.starts_with("execution reverted") => {
             format!("reverted: {}", decoder.revert(to, data))
         }
         _ => format!("failed: {}", clean(&cut(call.message.clone()))),
     };
-    let (method, name) = (
-        console.styles.faint(call.method),
-        console.styles.name(&clean(&target)),
-    );
+
+    let method = console.styles.faint(call.method);
+    let name = console.styles.name(&clean(&target));
     format!(
         "{method}  {from}{name}  {}\n",
         console.styles.failure(&reason)

@@ -89,6 +89,7 @@ pub(super) fn message(data: &[u8]) -> String {
             .ok()?;
         Some(format(tuple.as_tuple()?))
     });
+
     let text = decoded
         .unwrap_or_else(|| alloy_primitives::hex::encode_prefixed(&data[..data.len().min(64)]));
     let text: String = text.chars().take(MAX_MESSAGE).collect();
@@ -104,6 +105,7 @@ fn format(values: &[DynSolValue]) -> String {
     let DynSolValue::String(pattern) = first else {
         return values.iter().map(plain).collect::<Vec<_>>().join(" ");
     };
+
     let mut text = String::new();
     let mut letters = pattern.chars().peekable();
     while let Some(letter) = letters.next() {
@@ -123,6 +125,7 @@ fn format(values: &[DynSolValue]) -> String {
             _ => text.push(letter),
         }
     }
+
     rest.iter()
         .fold(text, |text, value| text + " " + &plain(value))
 }

@@ -82,16 +82,14 @@ impl Console {
             .abi
             .iter()
             .try_for_each(|path| abi::learn(&known, path))?;
-        let names = abi::token_names(network);
-        let own = own.into_iter().collect();
-        let styles = Styles::new(colours);
+
         Ok(Self {
             known,
-            names,
-            styles,
+            names: abi::token_names(network),
+            styles: Styles::new(colours),
             verbosity: config.verbosity,
             coin: network.coin.clone(),
-            own,
+            own: own.into_iter().collect(),
             logging,
         })
     }
@@ -104,10 +102,13 @@ impl Console {
         failed_calls: FailedCalls,
         out: impl Write + Send + 'static,
     ) {
-        let (mut events, mut failures) = (chain.subscribe(), failed_calls.subscribe());
+        let mut events = chain.subscribe();
+        let mut failures = failed_calls.subscribe();
+
         let (lines, waiting) = sync_channel(BACKLOG);
         let mut newest = chain.head();
         drop(chain);
+
         if thread::Builder::new()
             .name("console".to_owned())
             .spawn(move || write(&waiting, out))
@@ -115,8 +116,11 @@ impl Console {
         {
             return;
         }
+
         let console = Arc::new(self);
-        let (mut missed, mut limiter) = (0, Limiter::default());
+        let mut missed = 0;
+        let mut limiter = Limiter::default();
+
         loop {
             tokio::select! {
                 event = events.recv() => match event {
@@ -135,7 +139,8 @@ impl Console {
                 },
                 failure = failures.recv() => match failure {
                     Ok(call) if console.logging.load(Ordering::Relaxed) && limiter.admits(&call, Instant::now()) => {
-                        let (own, head) = (console.clone(), newest.clone());
+                        let own = console.clone();
+                        let head = newest.clone();
                         let render = move || own.render_failure(&head, &call);
                         let text = tokio::task::spawn_blocking(render).await.unwrap_or_default();
                         send(&lines, limiter.note() + &text, &mut missed);
@@ -174,6 +179,7 @@ impl Console {
         let shown =
             |at: &usize| self.verbosity > 3 || !self.own.contains(&block.transactions[*at].sender);
         let all: Vec<usize> = (0..block.transactions.len()).filter(shown).collect();
+
         if all.len() > MAX_LINES {
             let gas = block.header.gas_used;
             out.push_str(&format!(
@@ -183,6 +189,7 @@ impl Console {
             ));
             return;
         }
+
         let seen = if all.is_empty() {
             Vec::new()
         } else {
@@ -206,9 +213,12 @@ impl Console {
         if self.own.contains(&block.transactions[at].sender) {
             return text::own_line(self, decoder, block, at, out);
         }
+
         text::line(self, decoder, block, at, seen, out);
         let Some(seen) = seen else { return };
+
         log::lines(&self.styles, seen, out);
+
         match self.verbosity {
             0 | 1 => {}
             2 => trace::events(self, decoder, seen, out),
@@ -228,6 +238,7 @@ fn send(lines: &SyncSender<String>, text: String, missed: &mut u64) {
     } else {
         String::new()
     };
+
     match lines.try_send(note + &text) {
         Ok(()) => *missed = 0,
         Err(_) => *missed += 1,

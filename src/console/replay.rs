@@ -32,14 +32,17 @@ pub(super) fn replay(head: &Arc<Head>, block: &Block) -> Vec<ReplayedTransaction
     let Ok(state) = head.state_before(block.number()) else {
         return seen;
     };
+
     let environment = head.environment_of(block);
     let Ok(executor) = BlockExecutor::begin(&head.params, &environment, &state, &**head) else {
         return seen;
     };
     let mut executor = executor.again();
+
     let until = std::time::Instant::now() + PATIENCE;
     let is_over = move || std::time::Instant::now() >= until;
     let mut left = MAX_BYTES;
+
     for transaction in &block.transactions {
         let tracing = TracingInspector::new(TracingInspectorConfig::default_parity().record_logs());
         let mut inspector = (tracing, FailureTracer::default());
@@ -50,14 +53,15 @@ pub(super) fn replay(head: &Arc<Head>, block: &Block) -> Vec<ReplayedTransaction
                 _ => None,
             }
         });
+
         left = left.saturating_sub(watch.recorded());
         let Ok(halt) = halt else { break };
+
         let (tracing, failure) = inspector;
-        let (calls, failed) = (tracing.into_traces().into_nodes(), failure.into_calls());
         seen.push(ReplayedTransaction {
-            calls,
+            calls: tracing.into_traces().into_nodes(),
             halt,
-            failed,
+            failed: failure.into_calls(),
         });
     }
     seen

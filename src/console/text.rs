@@ -23,7 +23,8 @@ pub(super) fn line(
     seen: Option<&ReplayedTransaction>,
     out: &mut String,
 ) {
-    let (transaction, receipt) = (&block.transactions[at], &block.receipts[at]);
+    let transaction = &block.transactions[at];
+    let receipt = &block.receipts[at];
     let tx = &transaction.envelope;
     let target = match tx.kind() {
         TxKind::Create => match transaction.creates() {
@@ -40,6 +41,7 @@ pub(super) fn line(
             decoder.function(to, tx.input())
         ),
     };
+
     out.push_str(&format!(
         "#{} {}  {} → {}",
         block.number(),
@@ -47,6 +49,7 @@ pub(super) fn line(
         short(transaction.sender),
         console.styles.name(&target),
     ));
+
     if tx.value() > U256::ZERO {
         out.push_str(&format!(
             "  {} {}",
@@ -62,13 +65,12 @@ pub(super) fn line(
         ));
     }
     out.push('\n');
+
     let failed = seen.map(|seen| seen.failed.as_slice()).unwrap_or_default();
-    let places = failed
-        .iter()
-        .rev()
-        .take(MAX_PLACES)
-        .filter_map(|call| decoder.place(call));
-    places.for_each(|place| out.push_str(&format!("      {}\n", console.styles.faint(&place))));
+    let innermost = failed.iter().rev().take(MAX_PLACES);
+    for place in innermost.filter_map(|call| decoder.place(call)) {
+        out.push_str(&format!("      {}\n", console.styles.faint(&place)));
+    }
 }
 
 fn failure(decoder: &Decoder<'_>, seen: Option<&ReplayedTransaction>) -> String {
@@ -92,7 +94,8 @@ pub(super) fn own_line(
     at: usize,
     out: &mut String,
 ) {
-    let (transaction, receipt) = (&block.transactions[at], &block.receipts[at]);
+    let transaction = &block.transactions[at];
+    let receipt = &block.receipts[at];
     let tx = &transaction.envelope;
     let target = match tx.kind() {
         TxKind::Create => "new contract".to_owned(),
@@ -102,6 +105,7 @@ pub(super) fn own_line(
             decoder.function(to, tx.input())
         ),
     };
+
     let outcome = if receipt.succeeded() { "" } else { "  failed" };
     let line = format!(
         "#{} {}  {target}  {} gas{outcome}",
@@ -109,6 +113,7 @@ pub(super) fn own_line(
         transaction.hash(),
         receipt.gas_used
     );
+
     out.push_str(&console.styles.faint(&line));
     out.push('\n');
 }

@@ -1,7 +1,7 @@
 //! The events or calls of a transaction.
 
 use alloy_primitives::utils::format_ether;
-use revm_inspectors::tracing::types::{CallTraceNode, TraceMemberOrder};
+use revm_inspectors::tracing::types::{CallTrace, CallTraceNode, TraceMemberOrder};
 
 use super::{Console, abi::Decoder, log, replay::ReplayedTransaction};
 
@@ -38,23 +38,15 @@ fn walk_events(
             TraceMemberOrder::Log(at) if *lines < MAX_LINES => {
                 *lines += 1;
                 let account = decoder.account(node.execution_address());
-                let event = node
-                    .logs
-                    .get(*at)
-                    .map(|log| decoder.event(node.execution_address(), &log.raw_log))
-                    .unwrap_or_default();
+                let event = event(decoder, node, *at);
                 out.push_str(&format!(
                     "      {} {}\n",
                     console.styles.faint(&account),
                     event
                 ));
             }
-            TraceMemberOrder::Call(child) => {
-                let child = node
-                    .children
-                    .get(*child)
-                    .and_then(|child| seen.calls.get(*child));
-                if let Some(child) = child {
+            TraceMemberOrder::Call(at) => {
+                if let Some(child) = child(seen, node, *at) {
                     walk_events(console, decoder, seen, child, lines, out);
                 }
             }
@@ -95,12 +87,64 @@ fn walk(
             out.push_str(&format!("{indent}{text}\n"));
         }
     };
+
     if log::is_console(trace.address) {
         return line(console.styles.log(&format!(
             "console.log: {}",
             log::message(&trace.data).replace('\n', " ")
         )));
     }
+    line(call_line(console, decoder, trace));
+
+    for member in &node.ordering {
+        match member {
+            TraceMemberOrder::Log(at) => {
+                let event = event(decoder, node, *at);
+                *lines += 1;
+                if *lines <= MAX_LINES {
+                    out.push_str(&format!("{indent}  emits {event}\n"));
+                }
+            }
+            TraceMemberOrder::Call(at) if *lines <= MAX_LINES => {
+                if let Some(child) = child(seen, node, *at) {
+                    walk(console, decoder, seen, child, lines, out);
+                }
+            }
+            TraceMemberOrder::Call(_) | TraceMemberOrder::Step(_) => {}
+        }
+    }
+
+    *lines += 1;
+    if *lines > MAX_LINES {
+        return;
+    }
+    if let Some(outcome) = outcome(console, decoder, trace) {
+        out.push_str(&format!("{indent}  {outcome}\n"));
+    }
+}
+
+/// Formats the outcome of a call; none of one that succeeds without output.
+fn outcome(console: &Console, decoder: &Decoder<'_>, trace: &CallTrace) -> Option<String> {
+    if !trace.success {
+        return Some(console.styles.failure(&format!(
+            "reverts: {}",
+            decoder.revert(trace.address, &trace.output)
+        )));
+    }
+    if trace.kind.is_any_create() {
+        return Some(format!("returns {} bytes of code", trace.output.len()));
+    }
+    if trace.output.is_empty() {
+        return None;
+    }
+    Some(format!(
+        "returns {}",
+        decoder.output(trace.address, &trace.data, &trace.output)
+    ))
+}
+
+/// Formats a call with its target, value and gas.
+fn call_line(console: &Console, decoder: &Decoder<'_>, trace: &CallTrace) -> String {
     let account = decoder.account(trace.address);
     let kind = trace.kind.to_string().to_lowercase();
     let what = if trace.kind.is_any_create() {
@@ -114,52 +158,23 @@ fn walk(
         format!(" with {} {}", format_ether(trace.value), console.coin)
     };
     let gas = console.styles.faint(&format!("{} gas", trace.gas_used));
-    line(format!(
-        "{kind} {}{value}  {gas}",
-        console.styles.name(&what)
-    ));
-    for member in &node.ordering {
-        match member {
-            TraceMemberOrder::Log(at) => {
-                let event = node
-                    .logs
-                    .get(*at)
-                    .map(|log| decoder.event(node.execution_address(), &log.raw_log))
-                    .unwrap_or_default();
-                *lines += 1;
-                if *lines <= MAX_LINES {
-                    out.push_str(&format!("{indent}  emits {event}\n"));
-                }
-            }
-            TraceMemberOrder::Call(child) if *lines <= MAX_LINES => {
-                let child = node
-                    .children
-                    .get(*child)
-                    .and_then(|child| seen.calls.get(*child));
-                if let Some(child) = child {
-                    walk(console, decoder, seen, child, lines, out);
-                }
-            }
-            TraceMemberOrder::Call(_) | TraceMemberOrder::Step(_) => {}
-        }
-    }
-    *lines += 1;
-    if *lines > MAX_LINES {
-        return;
-    }
-    let outcome = match trace.success {
-        false => console.styles.failure(&format!(
-            "reverts: {}",
-            decoder.revert(trace.address, &trace.output)
-        )),
-        true if trace.kind.is_any_create() => {
-            format!("returns {} bytes of code", trace.output.len())
-        }
-        true if trace.output.is_empty() => return,
-        true => format!(
-            "returns {}",
-            decoder.output(trace.address, &trace.data, &trace.output)
-        ),
-    };
-    out.push_str(&format!("{indent}  {outcome}\n"));
+    format!("{kind} {}{value}  {gas}", console.styles.name(&what))
+}
+
+/// Formats an event of a call, by its position among the call's events.
+fn event(decoder: &Decoder<'_>, node: &CallTraceNode, position: usize) -> String {
+    node.logs
+        .get(position)
+        .map(|log| decoder.event(node.execution_address(), &log.raw_log))
+        .unwrap_or_default()
+}
+
+/// Returns a call within a call, by its position among them.
+fn child<'a>(
+    seen: &'a ReplayedTransaction,
+    node: &CallTraceNode,
+    position: usize,
+) -> Option<&'a CallTraceNode> {
+    let index = node.children.get(position)?;
+    seen.calls.get(*index)
 }

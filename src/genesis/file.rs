@@ -72,8 +72,10 @@ pub fn parse(text: &str) -> Result<(Genesis, ChainParams), GenesisTextError> {
         signers: Default::default(),
         cosmos: Default::default(),
     };
+
     let base_fee = file.base_fee_per_gas.unwrap_or(INITIAL_BASE_FEE.into());
     check(&file, &params, base_fee)?;
+
     let accounts = file
         .alloc
         .into_iter()
@@ -90,6 +92,7 @@ pub fn parse(text: &str) -> Result<(Genesis, ChainParams), GenesisTextError> {
                 .filter(|(_, value): &(U256, U256)| !value.is_zero())
                 .collect(),
         });
+
     let genesis = Genesis {
         timestamp: file.timestamp,
         gas_limit: file.gas_limit,
@@ -103,6 +106,7 @@ pub fn parse(text: &str) -> Result<(Genesis, ChainParams), GenesisTextError> {
         accounts: accounts.collect(),
         steps: Vec::new(),
     };
+
     Ok((genesis, params))
 }
 
@@ -112,7 +116,6 @@ fn check(
     params: &ChainParams,
     base_fee: u128,
 ) -> Result<(), GenesisTextError> {
-    let wrong = |field, what: String| Err(GenesisTextError::Field(field, what));
     let zero = [
         ("number", file.number.unwrap_or(0) == 0),
         ("parentHash", file.parent_hash.unwrap_or_default().is_zero()),
@@ -120,13 +123,14 @@ fn check(
         ("slotNumber", file.slot_number.is_none()),
     ];
     if let Some((field, _)) = zero.into_iter().find(|(_, holds)| !holds) {
-        return wrong(
+        return invalid(
             field,
             "a chain begins with block 0, which has none".to_owned(),
         );
     }
+
     if !(MIN_GAS_LIMIT..=MAX_GAS_LIMIT).contains(&file.gas_limit) {
-        return wrong(
+        return invalid(
             "gasLimit",
             format!(
                 "expected {MIN_GAS_LIMIT} to {MAX_GAS_LIMIT}, got {}",
@@ -134,8 +138,9 @@ fn check(
             ),
         );
     }
+
     if file.timestamp > LAST_SECOND {
-        return wrong(
+        return invalid(
             "timestamp",
             format!(
                 "expected at most {LAST_SECOND}, the end of the year 9999, got {}",
@@ -143,8 +148,9 @@ fn check(
             ),
         );
     }
+
     if base_fee > u64::MAX.into() {
-        return wrong(
+        return invalid(
             "baseFeePerGas",
             format!("expected at most {}, got {base_fee}", u64::MAX),
         );
@@ -153,19 +159,24 @@ fn check(
         .excess_blob_gas
         .is_some_and(|excess| excess > i64::MAX as u64)
     {
-        return wrong("excessBlobGas", format!("expected at most {}", i64::MAX));
+        return invalid("excessBlobGas", format!("expected at most {}", i64::MAX));
     }
+
     if params.forks.at(1, file.timestamp).has(Fork::Prague) {
-        let has_code = |address| {
-            file.alloc
-                .get(&address)
-                .is_some_and(|account| account.code.as_ref().is_some_and(|code| !code.is_empty()))
-        };
-        if let Some((name, address)) = REQUEST_CONTRACTS
-            .into_iter()
-            .find(|(_, address)| !has_code(*address))
-        {
-            return wrong(
+        check_request_contracts(file)?;
+    }
+    Ok(())
+}
+
+/// Requires the contracts whose requests are part of every block since Prague (EIP-7685).
+fn check_request_contracts(file: &alloy_genesis::Genesis) -> Result<(), GenesisTextError> {
+    for (name, address) in REQUEST_CONTRACTS {
+        let code = file
+            .alloc
+            .get(&address)
+            .and_then(|account| account.code.as_ref());
+        if code.is_none_or(|code| code.is_empty()) {
+            return invalid(
                 "alloc",
                 format!(
                     "{address} has no code: without the contract of {name} Prague has no blocks"
@@ -174,4 +185,8 @@ fn check(
         }
     }
     Ok(())
+}
+
+fn invalid(field: &'static str, what: String) -> Result<(), GenesisTextError> {
+    Err(GenesisTextError::Field(field, what))
 }

@@ -61,8 +61,11 @@ impl ScenarioNode {
     ) -> Result<(ActiveEffect, String), String> {
         let (market, sources) = self.exchange.as_ref().ok_or("the chain has no exchange")?;
         let snapshot = market.current().await.map_err(|error| error.to_string())?;
+
+        // A step that is performed late moves prices as if it had been on time.
         let late = moment.elapsed.saturating_sub(moment.due).as_secs();
         let begins = self.chain.now().saturating_sub(late);
+
         let mut active = ActiveScripts {
             sources: sources.clone(),
             scripts: Vec::new(),
@@ -75,10 +78,12 @@ impl ScenarioNode {
                 .map(|quote| quote.price)
                 .filter(|price| *price > 0);
             let from = from.ok_or("the token has no price")?;
+
             let to = match target {
                 PriceTarget::Price(price) => price,
                 PriceTarget::Change(bps) => changed(from, bps),
             };
+
             active.set(
                 *token,
                 PriceScript::Path(PricePath {
@@ -126,12 +131,16 @@ impl ScenarioNode {
                 self.accounts.get(index).ok_or("no such account")?
             }
         };
-        let (chain, lens) = (self.chain.clone(), self.network.contracts.lending_lens);
-        let (input, account) = (transaction.input.clone(), sender.account());
+
+        let chain = self.chain.clone();
+        let lens = self.network.contracts.lending_lens;
+        let input = transaction.input.clone();
+        let account = sender.account();
         // An amount may have to be read from a contract.
         let encoded =
             tokio::task::spawn_blocking(move || input.encode(&chain, lens, account)).await;
         let input = encoded.map_err(|error| error.to_string())??;
+
         let call = OutgoingCall {
             to: transaction.to,
             value: transaction.value,
@@ -145,10 +154,12 @@ impl ScenarioNode {
     /// Advances the chain's time, and seals a block.
     pub(super) async fn advance(&self, seconds: u64) -> Result<String, String> {
         let moved = i64::try_from(seconds).map_err(|error| error.to_string())?;
+
         self.chain
             .increase_time(moved)
             .await
             .map_err(|error| error.to_string())?;
+
         self.chain
             .mine(1, Pace::default())
             .await
@@ -163,6 +174,7 @@ impl ScenarioNode {
         if depth > height {
             return Err(format!("the chain has only {height} blocks"));
         }
+
         let blocks = (0..depth).map(|_| Vec::new()).collect();
         self.chain
             .change(Change::Reorg { blocks })

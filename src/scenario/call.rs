@@ -76,6 +76,7 @@ pub(super) fn account(text: &str, context: &ScenarioContext) -> Result<NamedAcco
     if text == "owner" {
         return Ok(NamedAccount::Owner);
     }
+
     let index = text
         .strip_prefix("account ")
         .and_then(|index| index.parse::<usize>().ok());
@@ -103,9 +104,11 @@ pub(super) fn address(text: &str, context: &ScenarioContext) -> Result<Address, 
         "lending-lens" => contracts.map(|contracts| contracts.lending_lens),
         _ => None,
     };
+
     if let Some(contract) = contract {
         return Ok(contract);
     }
+
     if text.starts_with("account ") {
         return match account(text, context)? {
             NamedAccount::Development(index) => {
@@ -114,6 +117,7 @@ pub(super) fn address(text: &str, context: &ScenarioContext) -> Result<Address, 
             NamedAccount::Owner => Ok(context.owner),
         };
     }
+
     if let Some(token) = context
         .network
         .as_ref()
@@ -121,6 +125,7 @@ pub(super) fn address(text: &str, context: &ScenarioContext) -> Result<Address, 
     {
         return Ok(token.address);
     }
+
     text.parse().map_err(|_| {
         let text = shortened(text);
         format!(
@@ -145,10 +150,12 @@ pub(super) fn function(
             shortened(signature)
         )));
     }
+
     let function = Function::parse(signature).map_err(|error| {
         let expected = "expected a function such as \"deposit(address,uint256)\"";
         CallError::Signature(format!("{expected}{}", reason(&error)))
     })?;
+
     if function.inputs.len() != arguments.len() {
         let expected = function.inputs.len();
         let what = format!(
@@ -157,19 +164,15 @@ pub(super) fn function(
         );
         return Err(CallError::Arguments(what));
     }
-    let parse = |(position, (input, text)): (usize, (&alloy_json_abi::Param, &String))| {
+
+    let mut parsed = Vec::with_capacity(arguments.len());
+    for (position, (input, text)) in function.inputs.iter().zip(arguments).enumerate() {
         let kind = DynSolType::parse(&input.selector_type())
             .map_err(|error| CallError::Signature(format!("unknown type{}", reason(&error))))?;
-        let parsed = argument(&kind, text, context);
-        parsed.map_err(|what| CallError::Arguments(format!("argument {}: {what}", position + 1)))
-    };
-    let parsed = function
-        .inputs
-        .iter()
-        .zip(arguments)
-        .enumerate()
-        .map(parse)
-        .collect::<Result<_, _>>()?;
+        let argument = argument(&kind, text, context)
+            .map_err(|what| CallError::Arguments(format!("argument {}: {what}", position + 1)))?;
+        parsed.push(argument);
+    }
     Ok(CallInput::Function(Box::new(function), parsed))
 }
 
@@ -222,11 +225,13 @@ fn amount(text: &str, network: Option<&Network>) -> Result<CallArgument, String>
         let found = network.and_then(|network| network.token(name));
         found.ok_or_else(|| format!("no token {:?}", shortened(name)))
     };
+
     let words: Vec<_> = text.split_whitespace().collect();
     let (share, words) = match words.split_first() {
         Some((first, rest)) if let Some(share) = Percentage::parse(first) => (share, rest),
         _ => (Percentage(10_000), &words[..]),
     };
+
     match *words {
         ["cash", name] => Ok(CallArgument::Amount(ChainAmount {
             share,
@@ -274,6 +279,7 @@ impl CallInput {
             Self::Data(data) => return Ok(data.clone()),
             Self::Function(function, arguments) => (function, arguments),
         };
+
         let view = View::newest(Arc::clone(&chain.head()));
         let value = |argument: &CallArgument| match argument {
             CallArgument::Fixed(value) => Ok(value.clone()),
@@ -284,6 +290,7 @@ impl CallInput {
                 Ok(DynSolValue::Uint(amount, 256))
             }
         };
+
         let values = arguments
             .iter()
             .map(value)

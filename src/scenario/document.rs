@@ -6,6 +6,7 @@ use alloy_primitives::{Address, U256};
 use axum::http::StatusCode;
 use ipnet::IpNet;
 use serde::Deserialize;
+use tetrad_network::network::Network;
 use tetrad_stdx::decimal;
 use tetrad_web::{Fault, FaultClients, FaultScope, MAX_CLIENT_NAME};
 use toml::Spanned;
@@ -226,6 +227,7 @@ impl Scenario {
                 what,
             });
         }
+
         let raw: RawScenario = toml::from_str(text).map_err(|error| {
             let place = error.span().unwrap_or_default();
             error_at(
@@ -235,11 +237,13 @@ impl Scenario {
                 error.message(),
             )
         })?;
+
         let reader = Reader {
             text,
             context,
             lasts: raw.lasts.get_ref().0,
         };
+
         reader.limit(
             "name",
             &raw.name,
@@ -257,6 +261,7 @@ impl Scenario {
                 "characters",
             )?;
         }
+
         if reader.lasts.is_zero() || reader.lasts > MAX_DURATION {
             return Err(reader.error(&raw.lasts, "lasts", "expected more than 0s and at most 7d"));
         }
@@ -267,6 +272,7 @@ impl Scenario {
                 &format!("a scenario has at most {MAX_STEPS} steps"),
             ));
         }
+
         let steps = raw
             .step
             .into_iter()
@@ -295,6 +301,7 @@ impl Reader<'_> {
             reorg,
             fault,
         } = raw.into_inner();
+
         let when = match (at, block) {
             (Some(at), None) => match *at.get_ref() {
                 StepTime::End => When::End,
@@ -306,6 +313,7 @@ impl Reader<'_> {
             (None, Some(block)) => When::Block(block.into_inner()),
             _ => return Err(wrong("expected one of `at` and `block`")),
         };
+
         let mut actions = Vec::new();
         actions.extend(price.map(|price| self.price(price)).transpose()?);
         actions.extend(silence.map(|silence| self.silence(silence)).transpose()?);
@@ -317,12 +325,14 @@ impl Reader<'_> {
         actions.extend(advance.map(|advance| self.advance(advance)).transpose()?);
         actions.extend(reorg.map(|depth| self.reorg(depth)).transpose()?);
         actions.extend(fault.map(|fault| self.fault(fault)).transpose()?);
+
         let action = actions.pop().filter(|_| actions.is_empty());
         let action = action.ok_or_else(|| {
             wrong(
                 "expected one of `price`, `silence`, `transaction`, `advance`, `reorg` and `fault`",
             )
         })?;
+
         if when == When::End && !matches!(action, StepAction::Transaction(_)) {
             return Err(wrong(
                 "only a `transaction` can be at the end: everything else ends by itself",
@@ -333,11 +343,13 @@ impl Reader<'_> {
 
     fn price(&self, raw: RawPrice) -> Result<StepAction, DocumentError> {
         let tokens = self.tokens(&raw.tokens)?;
+
         let target = match (&raw.to, &raw.change) {
             (Some(price), None) => PriceTarget::Price(price.get_ref().0),
             (None, Some(change)) => PriceTarget::Change(change.get_ref().0),
             _ => return Err(self.error(&raw.tokens, "price", "expected one of `to` and `change`")),
         };
+
         let over = match &raw.over {
             Some(over) if over.get_ref().0 > self.lasts => {
                 return Err(self.error(over, "over", "is longer than the scenario (lasts)"));
@@ -345,6 +357,7 @@ impl Reader<'_> {
             Some(over) => self.whole_seconds(over, "over")?,
             None => 0,
         };
+
         Ok(StepAction::Price {
             tokens,
             target,
@@ -373,24 +386,27 @@ impl Reader<'_> {
                 "prices do not move on this node (see exchange.price-tick)",
             ));
         };
+
         self.limit("tokens", raw, raw.get_ref().len(), 1..=MAX_LIST, "tokens")?;
-        let find = |name: &Spanned<String>| {
-            let token = network.token(name.get_ref());
-            let position = token.and_then(|token| {
-                network
-                    .tokens
-                    .iter()
-                    .position(|one| one.address == token.address)
-            });
-            position.ok_or_else(|| {
-                self.error(
-                    name,
-                    "tokens",
-                    &format!("no token {:?}", shortened(name.get_ref())),
-                )
-            })
-        };
-        raw.get_ref().iter().map(find).collect()
+        raw.get_ref()
+            .iter()
+            .map(|name| self.token(network, name))
+            .collect()
+    }
+
+    /// Returns the position of a token in the network's list.
+    fn token(&self, network: &Network, name: &Spanned<String>) -> Result<usize, DocumentError> {
+        let token = network.token(name.get_ref());
+        let position = token.and_then(|token| {
+            network
+                .tokens
+                .iter()
+                .position(|one| one.address == token.address)
+        });
+        position.ok_or_else(|| {
+            let what = format!("no token {:?}", shortened(name.get_ref()));
+            self.error(name, "tokens", &what)
+        })
     }
 
     fn transaction(&self, raw: RawTransaction) -> Result<StepAction, DocumentError> {
@@ -398,6 +414,7 @@ impl Reader<'_> {
         let from = from.map_err(|what| self.error(&raw.from, "from", &what))?;
         let to = call::address(raw.to.get_ref(), self.context);
         let to = to.map_err(|what| self.error(&raw.to, "to", &what))?;
+
         let input = match (&raw.call, &raw.data, &raw.args) {
             (Some(signature), None, args) => {
                 let arguments = args
@@ -429,11 +446,13 @@ impl Reader<'_> {
                 ));
             }
         };
+
         let value = match &raw.value {
             Some(value) => decimal::parse(value.get_ref(), 18)
                 .ok_or_else(|| self.error(value, "value", "expected coins, such as \"1.5\""))?,
             None => 0,
         };
+
         let gas = match &raw.gas {
             Some(gas) if !(21_000..=MAX_GAS).contains(gas.get_ref()) => {
                 return Err(self.error(gas, "gas", &format!("expected 21000 to {MAX_GAS}")));
@@ -441,6 +460,7 @@ impl Reader<'_> {
             Some(gas) => *gas.get_ref(),
             None => GAS,
         };
+
         Ok(StepAction::Transaction(Box::new(StepTransaction {
             from,
             to,
@@ -477,40 +497,27 @@ impl Reader<'_> {
     }
 
     fn needs_development<T>(&self, raw: &Spanned<T>, key: &str) -> Result<(), DocumentError> {
-        match self.context.development {
-            true => Ok(()),
-            false => Err(self.error(
-                raw,
-                key,
-                "needs the development methods, which this node does not have",
-            )),
+        if self.context.development {
+            return Ok(());
         }
+        Err(self.error(
+            raw,
+            key,
+            "needs the development methods, which this node does not have",
+        ))
     }
 
     fn fault(&self, fault: Spanned<RawFault>) -> Result<StepAction, DocumentError> {
         let place = fault.span();
         let raw = fault.into_inner();
-        let scope = match &raw.interface {
-            None => FaultScope::Rpc,
-            Some(name) => match name.get_ref().as_str() {
-                "rpc" => FaultScope::Rpc,
-                "rest" => FaultScope::Rest,
-                "prices" => FaultScope::Prices,
-                _ => {
-                    return Err(self.error(
-                        name,
-                        "interface",
-                        "expected \"rpc\", \"rest\" or \"prices\"",
-                    ));
-                }
-            },
-        };
+        let scope = self.scope(raw.interface.as_ref())?;
         let clients = match &raw.client {
             None => FaultClients::All,
             Some(client) => {
                 clients(client.get_ref()).map_err(|what| self.error(client, "client", &what))?
             }
         };
+
         let latency = raw
             .latency
             .as_ref()
@@ -518,6 +525,7 @@ impl Reader<'_> {
         if let Some(raw) = raw.latency.as_ref().filter(|_| latency > MAX_LATENCY) {
             return Err(self.error(raw, "latency", "expected at most 60s"));
         }
+
         let status = match &raw.status {
             None => StatusCode::SERVICE_UNAVAILABLE,
             Some(status) => StatusCode::from_u16(*status.get_ref())
@@ -527,6 +535,7 @@ impl Reader<'_> {
                     self.error(status, "status", "expected an HTTP status from 400 to 599")
                 })?,
         };
+
         let failing = raw.errors.as_ref().map_or(0, |share| share.get_ref().0);
         if latency.is_zero() && failing == 0 && !raw.cut {
             return Err(error_at(
@@ -536,6 +545,7 @@ impl Reader<'_> {
                 "expected one of `latency`, `errors` and `cut`",
             ));
         }
+
         let fault = Fault {
             scope,
             clients,
@@ -550,6 +560,23 @@ impl Reader<'_> {
         })
     }
 
+    /// JSON-RPC, unless the document names an interface.
+    fn scope(&self, interface: Option<&Spanned<String>>) -> Result<FaultScope, DocumentError> {
+        let Some(name) = interface else {
+            return Ok(FaultScope::Rpc);
+        };
+        match name.get_ref().as_str() {
+            "rpc" => Ok(FaultScope::Rpc),
+            "rest" => Ok(FaultScope::Rest),
+            "prices" => Ok(FaultScope::Prices),
+            _ => Err(self.error(
+                name,
+                "interface",
+                "expected \"rpc\", \"rest\" or \"prices\"",
+            )),
+        }
+    }
+
     fn limit<T>(
         &self,
         key: &str,
@@ -558,17 +585,15 @@ impl Reader<'_> {
         allowed: std::ops::RangeInclusive<usize>,
         unit: &str,
     ) -> Result<(), DocumentError> {
-        match allowed.contains(&found) {
-            true => Ok(()),
-            false => {
-                let (least, most) = (allowed.start(), allowed.end());
-                Err(self.error(
-                    raw,
-                    key,
-                    &format!("expected {least} to {most} {unit}, got {found}"),
-                ))
-            }
+        if allowed.contains(&found) {
+            return Ok(());
         }
+        let what = format!(
+            "expected {} to {} {unit}, got {found}",
+            allowed.start(),
+            allowed.end()
+        );
+        Err(self.error(raw, key, &what))
     }
 
     fn error<T>(&self, raw: &Spanned<T>, key: &str, what: &str) -> DocumentError {
@@ -584,15 +609,16 @@ fn clients(text: &str) -> Result<FaultClients, String> {
     if let Ok(address) = text.parse::<std::net::IpAddr>() {
         return Ok(FaultClients::Network(address.into()));
     }
+
     let is_name = |letter: char| letter.is_ascii_alphanumeric() || "-_.".contains(letter);
-    match !text.is_empty() && text.len() <= MAX_CLIENT_NAME && text.chars().all(is_name) {
-        true => Ok(FaultClients::Named(text.to_owned())),
-        false => Err(format!(
-            "expected an address, a range such as 10.0.0.0/8, or a name of up to {MAX_CLIENT_NAME} letters, digits, \
-             - _ and ., got {:?}",
-            shortened(text)
-        )),
+    if !text.is_empty() && text.len() <= MAX_CLIENT_NAME && text.chars().all(is_name) {
+        return Ok(FaultClients::Named(text.to_owned()));
     }
+    Err(format!(
+        "expected an address, a range such as 10.0.0.0/8, or a name of up to {MAX_CLIENT_NAME} letters, digits, \
+         - _ and ., got {:?}",
+        shortened(text)
+    ))
 }
 
 fn error_at(text: &str, place: &Range<usize>, key: &str, what: &str) -> DocumentError {

@@ -1,5 +1,7 @@
 //! The REST interface, in the development profile or with the admin token.
 
+use std::time::Duration;
+
 use axum::{Router, extract::State};
 use schemars::{JsonSchema, Schema, json_schema};
 use serde::Serialize;
@@ -204,29 +206,7 @@ async fn stop(
 
 impl From<&ScenarioRun> for RunBody {
     fn from(run: &ScenarioRun) -> Self {
-        let millis =
-            |duration: std::time::Duration| u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
-        let step = |(step, state): (&ScenarioStep, StepState)| {
-            let (state, detail) = match state {
-                StepState::Waiting => ("waiting", None),
-                StepState::Sent(hash) => ("sent", Some(hash.to_string())),
-                StepState::Done(detail) => ("done", Some(detail)),
-                StepState::Failed(detail) => ("failed", Some(detail)),
-                StepState::Skipped => ("skipped", None),
-            };
-            let (at, block) = match step.when {
-                When::After(after) => (Some(millis(after)), None),
-                When::Block(block) => (None, Some(block)),
-                When::End => (Some(millis(run.scenario.lasts)), None),
-            };
-            StepBody {
-                at,
-                block,
-                action: step.action.name(),
-                state,
-                detail,
-            }
-        };
+        let lasts = run.scenario.lasts;
         Self {
             id: run.id,
             name: run.scenario.name.clone(),
@@ -237,10 +217,43 @@ impl From<&ScenarioRun> for RunBody {
                 RunState::Stopped => "stopped",
             },
             started_at: run.started_ms,
-            lasts: millis(run.scenario.lasts),
-            steps: run.progress().into_iter().map(step).collect(),
+            lasts: millis(lasts),
+            steps: run
+                .progress()
+                .into_iter()
+                .map(|(step, state)| StepBody::new(step, state, lasts))
+                .collect(),
         }
     }
+}
+
+impl StepBody {
+    /// Describes a step of a scenario that lasts as long as given.
+    fn new(step: &ScenarioStep, state: StepState, lasts: Duration) -> Self {
+        let (state, detail) = match state {
+            StepState::Waiting => ("waiting", None),
+            StepState::Sent(hash) => ("sent", Some(hash.to_string())),
+            StepState::Done(detail) => ("done", Some(detail)),
+            StepState::Failed(detail) => ("failed", Some(detail)),
+            StepState::Skipped => ("skipped", None),
+        };
+        let (at, block) = match step.when {
+            When::After(after) => (Some(millis(after)), None),
+            When::Block(block) => (None, Some(block)),
+            When::End => (Some(millis(lasts)), None),
+        };
+        Self {
+            at,
+            block,
+            action: step.action.name(),
+            state,
+            detail,
+        }
+    }
+}
+
+fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
 impl StepAction {

@@ -66,17 +66,13 @@ pub(super) struct ScenarioRun {
 impl ScenarioRun {
     pub(super) fn new(id: u64, scenario: Scenario, started_ms: u64) -> Self {
         let progress = Mutex::new(vec![StepState::Waiting; scenario.steps.len()]);
-        let (state, stopping) = (
-            watch::Sender::new(RunState::Running),
-            watch::Sender::new(false),
-        );
         Self {
             id,
             scenario,
             started_ms,
             progress,
-            state,
-            stopping,
+            state: watch::Sender::new(RunState::Running),
+            stopping: watch::Sender::new(false),
         }
     }
 
@@ -107,33 +103,41 @@ impl ScenarioRun {
     /// Performs the steps until the end, a stop, or the shutdown of the node.
     pub(super) async fn play(self: Arc<Self>, node: Arc<ScenarioNode>) {
         let _guard = RunGuard(self.clone());
-        let (mut shutdown, mut stopping) = (node.shutdown.clone(), self.stopping.subscribe());
+        let mut shutdown = node.shutdown.clone();
+        let mut stopping = self.stopping.subscribe();
         let first_block = node.chain.head().number();
         let mut timer = interval(POLL_INTERVAL);
         timer.set_missed_tick_behavior(MissedTickBehavior::Delay);
+
         let mut effects: Vec<(Duration, ActiveEffect)> = Vec::new();
         let state = loop {
             let elapsed =
                 Duration::from_millis(node.clock.now_ms().saturating_sub(self.started_ms));
             let blocks = node.chain.head().number().saturating_sub(first_block);
+
             for (position, due) in self.due(elapsed, blocks) {
                 self.perform(&node, position, StepMoment { elapsed, due }, &mut effects)
                     .await;
             }
+
             self.settle(&node.chain);
             effects.retain(|(until, _)| *until > elapsed);
+
             if elapsed >= self.scenario.lasts {
                 break RunState::Finished;
             }
             if *stopping.borrow_and_update() {
                 break RunState::Stopped;
             }
+
             tokio::select! {
                 _ = timer.tick() => {}
                 _ = stopping.changed() => {}
                 () = shutdown.begun() => break RunState::Stopped,
             }
         };
+
+        // The steps at the end act on a node without the scenario's effects.
         drop(effects);
         tokio::select! {
             () = self.perform_last(&node) => {}
@@ -166,13 +170,13 @@ impl ScenarioRun {
             let Some((block, index)) = chain.transaction(&head, hash) else {
                 continue;
             };
+
             let receipt = block.receipts.get(index);
-            *state = match receipt.is_some_and(|receipt| receipt.status == Status::Success) {
-                true => StepState::Done(hash.to_string()),
-                false => {
-                    tracing::warn!(scenario = self.scenario.name, step = step + 1, %hash, "a step's transaction reverted");
-                    StepState::Failed(format!("transaction {hash} reverted"))
-                }
+            *state = if receipt.is_some_and(|receipt| receipt.status == Status::Success) {
+                StepState::Done(hash.to_string())
+            } else {
+                tracing::warn!(scenario = self.scenario.name, step = step + 1, %hash, "a step's transaction reverted");
+                StepState::Failed(format!("transaction {hash} reverted"))
             };
         }
     }
@@ -184,12 +188,14 @@ impl ScenarioRun {
             .filter(|state| **state == StepState::Waiting);
         waiting.for_each(|state| *state = StepState::Skipped);
         drop(progress);
+
         tracing::info!(
             scenario = self.scenario.name,
             id = self.id,
             ?state,
             "a scenario has ended"
         );
+
         self.state.send_replace(state);
     }
 
@@ -219,6 +225,7 @@ impl ScenarioRun {
         let Some(step) = self.scenario.steps.get(position) else {
             return;
         };
+
         let state = match self.act(node, &step.action, moment, effects).await {
             Ok(state) => state,
             Err(what) => {
@@ -226,6 +233,7 @@ impl ScenarioRun {
                 StepState::Failed(what)
             }
         };
+
         if let Some(slot) = self.progress.lock().get_mut(position) {
             *slot = state;
         }
@@ -242,6 +250,7 @@ impl ScenarioRun {
             Some(lasts) => moment.due.saturating_add(*lasts).min(self.scenario.lasts),
             None => self.scenario.lasts,
         };
+
         match action {
             StepAction::Price {
                 tokens,

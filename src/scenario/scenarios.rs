@@ -62,15 +62,15 @@ impl Scenarios {
     /// Starts a scenario. Returns none if too many are running.
     pub(super) fn start(&self, scenario: Scenario) -> Option<Arc<ScenarioRun>> {
         let mut runs = self.0.runs.lock();
-        if runs
+        let running = runs
             .listed
             .iter()
             .filter(|run| run.state() == RunState::Running)
-            .count()
-            >= MAX_RUNNING
-        {
+            .count();
+        if running >= MAX_RUNNING {
             return None;
         }
+
         if runs.listed.len() >= MAX_LISTED
             && let Some(ended) = runs
                 .listed
@@ -85,6 +85,7 @@ impl Scenarios {
             scenario,
             self.0.node.clock.now_ms(),
         ));
+
         runs.listed.push_back(run.clone());
         tokio::spawn(run.clone().play(self.0.node.clone()));
         Some(run)
