@@ -29,6 +29,7 @@ fn main() -> std::process::ExitCode {
 fn return_memory() {
     // The allocator knows a thread from its first allocation on, and asks nothing of others.
     drop(hint::black_box(Box::new(0_u8)));
+
     let mut least = u64::MAX;
     for look in 1_u64.. {
         thread::sleep(LOOK);
@@ -38,6 +39,7 @@ fn return_memory() {
             // SAFETY: any thread may ask for this at any time.
             unsafe { libmimalloc_sys::mi_collect(at_once) };
         }
+
         let kept = if at_once {
             resident_pages()
         } else {

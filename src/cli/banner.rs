@@ -28,8 +28,10 @@ pub(super) fn print(node: &Node, out: &mut dyn Write) -> io::Result<()> {
     } else {
         writeln!(out, "tetrad {version}, chain id {chain_id}")?;
     }
+
     if let Some(url) = &config.fork.url {
-        let (head, url) = (node.chain.head(), redact::url(url.as_str()));
+        let head = node.chain.head();
+        let url = redact::url(url.as_str());
         writeln!(
             out,
             "Fork of {url} at block {}, {}",
@@ -37,6 +39,7 @@ pub(super) fn print(node: &Node, out: &mut dyn Write) -> io::Result<()> {
             head.genesis.hash
         )?;
     }
+
     accounts(node, out)?;
     shared(node, out)?;
     endpoints(node, out)
@@ -49,6 +52,7 @@ fn shared(node: &Node, out: &mut dyn Write) -> io::Result<()> {
     if config.profile != Profile::Production {
         return Ok(());
     }
+
     writeln!(out, "\nProduction profile")?;
     if config.data_dir.is_none() && !config.cluster.is_enabled() {
         writeln!(
@@ -56,6 +60,7 @@ fn shared(node: &Node, out: &mut dyn Write) -> io::Result<()> {
             "  Chain         in memory: it ends with this process (--data-dir DIR keeps it)"
         )?;
     }
+
     if config.has_exchange() {
         writeln!(
             out,
@@ -91,6 +96,7 @@ fn contracts(config: &Config, out: &mut dyn Write) -> io::Result<()> {
             token.symbol, token.address, token.receipt
         )?;
     }
+
     let contracts = &network.contracts;
     writeln!(out, "\nContracts")?;
     for (name, address) in [
@@ -105,11 +111,13 @@ fn contracts(config: &Config, out: &mut dyn Write) -> io::Result<()> {
 }
 
 fn accounts(node: &Node, out: &mut dyn Write) -> io::Result<()> {
-    let (config, network) = (&node.config, &node.config.network);
+    let config = &node.config;
+    let network = &config.network;
     let accounts = node.development_accounts();
     if config.profile != Profile::Development || accounts.is_empty() {
         return Ok(());
     }
+
     let balance = decimal::shortest(config.balance, COIN_DECIMALS);
     match (&config.genesis, &config.fork.url) {
         (Some(_), _) => writeln!(out, "\nAccounts (the genesis file decides what they have)")?,
@@ -120,6 +128,7 @@ fn accounts(node: &Node, out: &mut dyn Write) -> io::Result<()> {
             network.coin
         )?,
     }
+
     for (index, (address, key)) in accounts.iter().enumerate() {
         if config.has_exchange() {
             let bech32 = address_to_bech32(address, &network.hrp, Kind::Account);
@@ -128,6 +137,7 @@ fn accounts(node: &Node, out: &mut dyn Write) -> io::Result<()> {
             writeln!(out, "  ({index}) {address}  {}", **key)?;
         }
     }
+
     writeln!(out, "  Mnemonic  {}", config.mnemonic)?;
     writeln!(
         out,
@@ -145,6 +155,7 @@ fn endpoints(node: &Node, out: &mut dyn Write) -> io::Result<()> {
         rest.splice(0..0, ["/api/prices", "/api/pools"]);
     }
     rest.extend(["/graphql", "/openapi.json"]);
+
     let mut lines = vec![
         (
             "JSON-RPC",
@@ -155,12 +166,14 @@ fn endpoints(node: &Node, out: &mut dyn Write) -> io::Result<()> {
     if config.has_exchange() {
         lines.push(("Price WebSocket", node.exchange_ws_url()));
     }
+
     let own = [
         ("CometBFT", node.comet_url()),
         ("Cosmos REST", node.cosmos_rest_url()),
         ("gRPC", node.grpc_url()),
     ];
     lines.extend(own.into_iter().filter_map(|(name, url)| Some((name, url?))));
+
     if let MetricsAt::Own(address) = config.metrics {
         lines.push(("Metrics", format!("http://{address}/metrics")));
     }
@@ -168,6 +181,7 @@ fn endpoints(node: &Node, out: &mut dyn Write) -> io::Result<()> {
         lines.push(("Unix socket", path.display().to_string()));
     }
     lines.push(("Page", format!("{}   /docs/", node.rest_url())));
+
     writeln!(out)?;
     for (name, place) in lines {
         writeln!(out, "{name:<16} {}", reachable(&place))?;

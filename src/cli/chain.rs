@@ -96,27 +96,31 @@ impl ChainArgs {
             ChainCommand::Backup { target } => self.backup(target)?,
             ChainCommand::Restore { backup } => self.restore(backup)?,
             ChainCommand::Import { file } => self.import(file)?,
-            other => {
-                let directory = self.existing()?;
-                let chain = kept_in(directory.storage(), Durability::Fsync);
-                match other {
-                    ChainCommand::Export { file, rlp } => self.export(&chain, file, *rlp)?,
-                    ChainCommand::Compact { keep } => {
-                        // Blocks whose prices are not yet in the prices' file have to stay.
-                        let oldest =
-                            compact(&chain, *keep, exchange::prices_kept_until(&*chain.storage))?;
-                        format!("the oldest block is now {oldest}")
-                    }
-                    ChainCommand::Repair => Self::repair(&chain)?,
-                    _ => self.verify(&chain)?,
-                }
-            }
+            other => self.run_on_existing(other)?,
         };
+
         if !result.is_empty() {
             writeln!(out, "{result}")
                 .map_err(|error| Error::Io("standard output".to_owned(), error))?;
         }
         Ok(())
+    }
+
+    /// Runs a command on the chain of the existing directory.
+    fn run_on_existing(&self, command: &ChainCommand) -> Result<String, Error> {
+        // Holds the lock of the directory until the command has ended.
+        let directory = self.existing()?;
+        let chain = kept_in(directory.storage(), Durability::Fsync);
+        match command {
+            ChainCommand::Export { file, rlp } => self.export(&chain, file, *rlp),
+            ChainCommand::Compact { keep } => {
+                // Blocks whose prices are not yet in the prices' file have to stay.
+                let oldest = compact(&chain, *keep, exchange::prices_kept_until(&*chain.storage))?;
+                Ok(format!("the oldest block is now {oldest}"))
+            }
+            ChainCommand::Repair => Self::repair(&chain),
+            _ => self.verify(&chain),
+        }
     }
 
     /// Opens the existing directory, with its lock.
@@ -139,13 +143,16 @@ impl ChainArgs {
             )
         });
         let indexed = indexed.unwrap_or_default();
-        let blocks = match found.first <= found.last {
-            true => format!("blocks {} to {}", found.first, found.last),
-            false => format!("no blocks after {}", found.last),
+
+        let blocks = if found.first <= found.last {
+            format!("blocks {} to {}", found.first, found.last)
+        } else {
+            format!("no blocks after {}", found.last)
         };
-        let without_state = match found.first < found.first_state {
-            true => format!("; no states before block {}", found.first_state),
-            false => String::new(),
+        let without_state = if found.first < found.first_state {
+            format!("; no states before block {}", found.first_state)
+        } else {
+            String::new()
         };
         Ok(format!(
             "{blocks}: {} entries, {} transactions, {} accounts, {} checkpoints{indexed}, all in order{without_state}",
@@ -173,15 +180,18 @@ impl ChainArgs {
     fn export(&self, chain: &ChainStore, file: &PathBuf, rlp: bool) -> Result<String, Error> {
         let failed = |error| Error::Io(file.display().to_string(), error);
         let write = |target: &mut dyn Write| -> Result<(u64, &str), Error> {
-            Ok(match rlp {
-                true => (export_blocks(chain, target)?, "blocks"),
-                false => (export(chain, target)?, "entries"),
-            })
+            if rlp {
+                Ok((export_blocks(chain, target)?, "blocks"))
+            } else {
+                Ok((export(chain, target)?, "entries"))
+            }
         };
+
         if file.as_os_str() == "-" {
             write(&mut io::stdout().lock())?;
             return Ok(String::new());
         }
+
         let (count, what) = match file.metadata() {
             // A pipe or a device.
             Ok(about) if !about.is_file() => {
@@ -202,6 +212,7 @@ impl ChainArgs {
         let mut draft = file.as_os_str().to_owned();
         draft.push(".unfinished");
         let draft = PathBuf::from(draft);
+
         let mut target = BufWriter::new(File::create(&draft).map_err(failed)?);
         let written = write(&mut target).and_then(|written| {
             let target = target
@@ -213,6 +224,7 @@ impl ChainArgs {
                 .map_err(failed)?;
             Ok(written)
         });
+
         written.inspect_err(|_| {
             let _ = fs::remove_file(&draft);
         })
@@ -220,10 +232,12 @@ impl ChainArgs {
 
     fn import(&self, file: &PathBuf) -> Result<String, Error> {
         let failed = |error| Error::Io(file.display().to_string(), error);
-        let mut source: Box<dyn Read> = match file.as_os_str() == "-" {
-            true => Box::new(io::stdin().lock()),
-            false => Box::new(BufReader::new(File::open(file).map_err(failed)?)),
+        let mut source: Box<dyn Read> = if file.as_os_str() == "-" {
+            Box::new(io::stdin().lock())
+        } else {
+            Box::new(BufReader::new(File::open(file).map_err(failed)?))
         };
+
         let directory = DataDir::open_to_fill(&self.data_dir)?;
         // All of it is synced at the end: until then the directory is marked as unfinished.
         let chain = kept_in(directory.storage(), Durability::Os);
@@ -240,6 +254,7 @@ impl ChainArgs {
             let place = place.display().to_string();
             move |error| Error::Io(place, error)
         };
+
         self.data_dir.metadata().map_err(failed(&self.data_dir))?;
         let source = Arc::new(Directory::new(&self.data_dir).map_err(failed(&self.data_dir))?);
         let copy = Directory::new(target).map_err(failed(target))?;
@@ -254,6 +269,7 @@ impl ChainArgs {
             Arc::new(Directory::new(backup).map_err(failed)?),
             Durability::Fsync,
         );
+
         let open = || DataDir::open_to_fill(&self.data_dir);
         // The backup may be a directory that an interrupted restore was moving aside, which opening
         // finishes.
@@ -266,6 +282,7 @@ impl ChainArgs {
                 "a directory cannot be restored from itself",
             )));
         }
+
         let (end, aside) = restore(&source, &*target.storage())?;
         let aside = aside
             .map(|aside| format!("; what was there is in {aside}"))

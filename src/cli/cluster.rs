@@ -73,6 +73,7 @@ pub(super) fn run(command: &str, config: &Config, out: &mut dyn Write) -> Result
         .enable_all()
         .build()?;
     let cluster = &config.cluster;
+
     match command {
         "init" => {
             let path = config.data_dir.as_deref().ok_or(Error::NoDirectory)?;
@@ -131,6 +132,7 @@ fn print(status: &Status, out: &mut dyn Write) -> io::Result<()> {
         "cluster     {cluster}: chain id {chain_id}, genesis block {genesis}"
     )?;
     writeln!(out, "leader      {}", leader.as_deref().unwrap_or("none"))?;
+
     let (first, end) = log.unwrap_or_default();
     writeln!(
         out,
@@ -138,6 +140,7 @@ fn print(status: &Status, out: &mut dyn Write) -> io::Result<()> {
     )?;
     let checkpoints: Vec<_> = checkpoints.iter().map(u64::to_string).collect();
     writeln!(out, "checkpoints {}", checkpoints.join(", "))?;
+
     let width = nodes
         .iter()
         .map(|state| state.node.len())

@@ -68,14 +68,12 @@ pub(super) fn run(matches: &ArgMatches, out: &mut dyn Write) -> Result<(), Error
             let production = matches
                 .get_one::<String>("profile")
                 .is_some_and(|name| name == "production");
-            reference::defaults(
-                if production {
-                    Profile::Production
-                } else {
-                    Profile::Development
-                },
-                out,
-            )?;
+            let profile = if production {
+                Profile::Production
+            } else {
+                Profile::Development
+            };
+            reference::defaults(profile, out)?;
         }
         Some(_) => reference::page(out)?,
         None => {

@@ -58,10 +58,7 @@ fn example(setting: &Setting) -> Option<String> {
         .ok();
     let documented = documented.and_then(|mut table| table.remove("value"));
     let value = setting.value(&Config::default()).or(documented)?;
-    let quoted = |text: &str| match text.contains([' ', '*', ';']) {
-        true => format!("'{text}'"),
-        false => text.to_owned(),
-    };
+
     match value {
         Value::Boolean(_) => None,
         Value::String(text) => Some(quoted(&text)),
@@ -70,6 +67,15 @@ fn example(setting: &Setting) -> Option<String> {
             Some(quoted(&items.join(","))).filter(|items| !items.is_empty())
         }
         value => Some(value.to_string()),
+    }
+}
+
+/// Quotes a text that a shell would split or expand.
+fn quoted(text: &str) -> String {
+    if text.contains([' ', '*', ';']) {
+        format!("'{text}'")
+    } else {
+        text.to_owned()
     }
 }
 

@@ -122,6 +122,7 @@ pub fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
                 .value_parser(clap::value_parser!(u64)),
         ),
     );
+
     let matches = match parser.try_get_matches_from(arguments) {
         Ok(matches) => matches,
         Err(error) => {
@@ -133,6 +134,7 @@ pub fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
             return ExitCode::from(error.exit_code() as u8);
         }
     };
+
     match dispatch(&matches) {
         Ok(()) => ExitCode::SUCCESS,
         // The reader of the output has closed it, such as `head`.
@@ -250,6 +252,7 @@ fn dispatch(matches: &clap::ArgMatches) -> Result<(), Error> {
         }
         Some(_) => io::stdout().lock(),
     };
+
     match matches.subcommand() {
         Some(("config", matches)) => configuration::run(matches, out),
         Some(("probe", matches)) => Ok(probe::run(

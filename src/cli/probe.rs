@@ -40,6 +40,7 @@ pub(super) fn run(config: &Config, out: &mut dyn Write) -> io::Result<()> {
             )
         }
     };
+
     let failed = |what: String| io::Error::other(format!("{place}: {what}"));
     let head = asked.map_err(|error| failed(error.to_string()))?;
     let line = String::from_utf8_lossy(&head);
@@ -70,6 +71,7 @@ fn ask_tcp(address: SocketAddr, encrypted: bool) -> io::Result<Vec<u8>> {
     if !encrypted {
         return ask(stream);
     }
+
     let provider = tls::provider();
     let config = ClientConfig::builder_with_provider(provider.clone())
         .with_safe_default_protocol_versions()
@@ -99,6 +101,7 @@ fn ask_unix(_: &Path) -> io::Result<Vec<u8>> {
 fn ask(mut stream: impl Read + Write) -> io::Result<Vec<u8>> {
     stream.write_all(b"GET /ready HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n")?;
     stream.flush()?;
+
     let mut head = Vec::new();
     stream.take(STATUS_LINE).read_to_end(&mut head)?;
     Ok(head)

@@ -38,17 +38,9 @@ pub(super) fn page(out: &mut dyn Write) -> io::Result<()> {
 }
 
 fn describe(setting: &Setting, out: &mut dyn Write) -> io::Result<()> {
-    let kind = match setting.kind {
-        Kind::Text => "text",
-        Kind::Integer => "whole number",
-        Kind::Number => "number",
-        Kind::Switch => "true or false",
-        Kind::List => "list of texts",
-    };
     let default = |profile| setting.value(&Config::of(profile));
-    let shown =
-        |value: Option<Value>| value.map_or("none".to_owned(), |value| format!("`{value}`"));
-    let (development, production) = (default(Profile::Development), default(Profile::Production));
+    let development = default(Profile::Development);
+    let production = default(Profile::Production);
     let defaults = if development == production {
         shown(development)
     } else {
@@ -58,11 +50,20 @@ fn describe(setting: &Setting, out: &mut dyn Write) -> io::Result<()> {
             shown(production)
         )
     };
+
+    let kind = match setting.kind {
+        Kind::Text => "text",
+        Kind::Integer => "whole number",
+        Kind::Number => "number",
+        Kind::Switch => "true or false",
+        Kind::List => "list of texts",
+    };
     let form = if setting.placeholder.is_empty() {
         String::new()
     } else {
         format!(", `{}`", setting.placeholder)
     };
+
     writeln!(out, "\n### `{}`\n\n{}.\n", setting.key(), setting.help)?;
     if !setting.details.is_empty() {
         writeln!(out, "{}\n", setting.details)?;
@@ -72,6 +73,7 @@ fn describe(setting: &Setting, out: &mut dyn Write) -> io::Result<()> {
     for (other, why) in setting.excludes {
         writeln!(out, "- Not with `{other}`: {why}")?;
     }
+
     let letter = setting.short.map(|letter| format!("`-{letter}`"));
     let others: Vec<_> = letter
         .into_iter()
@@ -88,10 +90,15 @@ fn describe(setting: &Setting, out: &mut dyn Write) -> io::Result<()> {
         setting.flag(),
         setting.variable()
     )?;
+
     if let Some(name) = setting.former_name {
         writeln!(out, "- Former name, which still works: `{name}`")?;
     }
     Ok(())
+}
+
+fn shown(value: Option<Value>) -> String {
+    value.map_or("none".to_owned(), |value| format!("`{value}`"))
 }
 
 /// Writes a configuration file that holds every setting with a profile's default.
@@ -100,7 +107,9 @@ pub(super) fn defaults(profile: Profile, out: &mut dyn Write) -> io::Result<()> 
         Profile::Development => ("development", Profile::Production),
         Profile::Production => ("production", Profile::Development),
     };
-    let (config, other) = (Config::of(profile), Config::of(other));
+    let config = Config::of(profile);
+    let other = Config::of(other);
+
     writeln!(
         out,
         "# tetrad, {name} profile: every setting with its default.\n#"
@@ -170,6 +179,7 @@ fn grouped(number: i64) -> String {
     if number < 10_000 {
         return digits;
     }
+
     let mut grouped = String::new();
     for (at, digit) in digits.chars().enumerate() {
         if at > 0 && (digits.len() - at).is_multiple_of(3) {

@@ -28,6 +28,7 @@ pub(super) fn run(values: &Values) -> Result<(), Error> {
     for warning in values.warnings() {
         tracing::warn!("{warning}");
     }
+
     // One serves connections while calls occupy all processors. With more than that, a worker that
     // holds a connection often waits for the others.
     let workers = parallel::processors() + 1;
@@ -37,6 +38,7 @@ pub(super) fn run(values: &Values) -> Result<(), Error> {
         .thread_keep_alive(IDLE)
         .enable_all();
     let runtime = runtime.build()?;
+
     let served = runtime.block_on(async {
         // From here on signals are queued until the loop below takes them.
         let mut signals = Signals::listen()?;
@@ -46,15 +48,15 @@ pub(super) fn run(values: &Values) -> Result<(), Error> {
             banner::print(&node, &mut out)?;
             out.flush()?;
             drop(out);
+
             let config = &node.config;
             let colours = io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
-            let (own, logging) = ([node.updater], config.rpc.logging.clone());
             let console = Console::new(
                 &config.console,
                 &config.network,
                 node.known.clone(),
-                own,
-                logging,
+                [node.updater],
+                config.rpc.logging.clone(),
                 colours,
             )?;
             tokio::spawn(console.follow(
@@ -63,6 +65,7 @@ pub(super) fn run(values: &Values) -> Result<(), Error> {
                 io::stdout(),
             ));
         }
+
         notify::notify(notify::READY);
         let signal = signals.end(&node).await?;
         notify::notify(notify::STOPPING);
@@ -70,6 +73,7 @@ pub(super) fn run(values: &Values) -> Result<(), Error> {
         node.shut_down().await;
         Ok(())
     });
+
     // An aborted call ends at its next check of the time.
     runtime.shutdown_timeout(LEFTOVERS);
     served

@@ -31,6 +31,7 @@ pub(super) fn arguments() -> Vec<Arg> {
     let file = file
         .long_help("Read settings from this file [env: TETRAD_CONFIG]")
         .help_heading("General");
+
     let mut arguments = vec![file];
     let mut heading = "";
     for setting in settings() {
@@ -41,7 +42,9 @@ pub(super) fn arguments() -> Vec<Arg> {
                 .map_or(heading, |(_, heading)| *heading),
             section => title(section),
         };
+
         arguments.push(argument(setting).help_heading(heading));
+
         if let Some((letter, help)) = setting.counter {
             let counter = Arg::new(counter_id(setting))
                 .short(letter)
@@ -49,6 +52,7 @@ pub(super) fn arguments() -> Vec<Arg> {
                 .help(help);
             arguments.push(counter.conflicts_with(setting.name).help_heading(heading));
         }
+
         if setting.name == "listen" {
             let host = Arg::new("host")
                 .long("host")
@@ -107,6 +111,7 @@ fn argument(setting: &Setting) -> Arg {
     } else {
         format!(". {}", setting.details)
     };
+
     let mut argument = Arg::new(setting.name)
         .long(setting.flag())
         .visible_aliases(setting.aliases.iter().copied())
@@ -118,9 +123,11 @@ fn argument(setting: &Setting) -> Arg {
             setting.variable()
         ))
         .hide_short_help(!setting.common);
+
     if let Some(letter) = setting.short {
         argument = argument.short(letter);
     }
+
     match setting.kind {
         // `--quiet` and `--quiet=false`.
         Kind::Switch => argument
@@ -146,12 +153,15 @@ pub(super) fn values(matches: &ArgMatches) -> Result<Values, ConfigError> {
     if let Some(file) = named {
         values.read_file(Path::new(&file))?;
     }
+
     values.read_environment(std::env::vars())?;
     read_main_address(matches, &mut values)?;
+
     for setting in settings() {
         if let Some(text) = matches.get_one::<String>(setting.name) {
             values.read(setting, text, ValueOrigin::Flag(setting.flag()))?;
         }
+
         let Some((letter, _)) = setting.counter else {
             continue;
         };
@@ -188,6 +198,7 @@ pub(super) fn print(config: &Config, values: &Values, out: &mut dyn Write) -> io
             writeln!(out, "\n[{section}]")?;
             table = section;
         }
+
         let origin = values
             .given(setting)
             .map(|given| format!("  # {}", given.origin))

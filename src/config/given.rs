@@ -180,11 +180,16 @@ impl Given<'_> {
             .value
             .as_integer()
             .filter(|number| range.contains(number));
-        let (least, most) = (range.start(), range.end());
-        let wrong = || format!("expected {least} to {most}, got {}", self.value);
         *field = number
             .and_then(|number| T::try_from(number).ok())
-            .ok_or_else(wrong)?;
+            .ok_or_else(|| {
+                format!(
+                    "expected {} to {}, got {}",
+                    range.start(),
+                    range.end(),
+                    self.value
+                )
+            })?;
         Ok(())
     }
 
@@ -229,11 +234,16 @@ impl Given<'_> {
             .value
             .as_float()
             .or(self.value.as_integer().map(|whole| whole as f64));
-        let (least, most) = (range.start(), range.end());
-        let wrong = || format!("expected {least} to {most}{unit}, got {}", self.value);
         *field = number
             .filter(|number| range.contains(number))
-            .ok_or_else(wrong)?;
+            .ok_or_else(|| {
+                format!(
+                    "expected {} to {}{unit}, got {}",
+                    range.start(),
+                    range.end(),
+                    self.value
+                )
+            })?;
         Ok(())
     }
 
@@ -289,11 +299,13 @@ pub(super) fn listen_address(text: &str, example: &str) -> Result<SocketAddr, St
     if let Ok(address) = text.parse() {
         return Ok(address);
     }
+
     let (host, port) = match text.rsplit_once(':') {
         _ if text.parse::<IpAddr>().is_ok() => return Err(wrong("no port")),
         Some((host, port)) => (host, port),
         None => ("", text),
     };
+
     let is_number = !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit());
     match port.parse() {
         Ok(port) if host.is_empty() => Ok(SocketAddr::new(LOOPBACK, port)),
@@ -309,16 +321,16 @@ pub(super) fn listen_address(text: &str, example: &str) -> Result<SocketAddr, St
 
 /// Reads the host of a listener: an IP address, or `localhost`.
 pub(crate) fn listen_host(text: &str) -> Result<IpAddr, String> {
+    if text.eq_ignore_ascii_case("localhost") {
+        return Ok(LOOPBACK);
+    }
+    // IPv6 addresses are in brackets before a port.
     let bare = text
         .strip_prefix('[')
         .and_then(|rest| rest.strip_suffix(']'))
         .unwrap_or(text);
-    match text.eq_ignore_ascii_case("localhost") {
-        true => Ok(LOOPBACK),
-        false => bare
-            .parse()
-            .map_err(|_| format!("expected an IP address or localhost, got `{text}`")),
-    }
+    bare.parse()
+        .map_err(|_| format!("expected an IP address or localhost, got `{text}`"))
 }
 
 /// Reads a whole number, in decimal or, after `0x`, in hexadecimal digits; `_` may separate them.

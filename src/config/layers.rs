@@ -42,6 +42,7 @@ impl Values {
             Err(error) => return vec![ConfigError::new(format!("config {file}: {error}"))],
             Ok(table) => table,
         };
+
         let mut entries = Vec::new();
         for (key, value) in table {
             match value {
@@ -55,6 +56,7 @@ impl Values {
                 value => entries.push((key, value)),
             }
         }
+
         // The value of the present name wins over that of a former one.
         entries
             .sort_by_key(|(key, _)| !settings().any(|setting| setting.former_name == Some(&**key)));
@@ -65,15 +67,15 @@ impl Values {
     }
 
     fn take_from_file(&mut self, key: &str, value: Value, file: &str) -> Result<(), ConfigError> {
-        let unknown = || {
-            ConfigError::new(format!(
-                "config {file}: unknown key `{key}`{}",
-                suggestion(key)
-            ))
-        };
-        let setting =
-            settings().find(|setting| setting.name == key || setting.former_name == Some(key));
-        let setting = setting.ok_or_else(unknown)?;
+        let setting = settings()
+            .find(|setting| setting.name == key || setting.former_name == Some(key))
+            .ok_or_else(|| {
+                ConfigError::new(format!(
+                    "config {file}: unknown key `{key}`{}",
+                    suggestion(key)
+                ))
+            })?;
+
         let origin = ValueOrigin::File(format!("{key} in {file}"));
         let fits = match setting.kind {
             Kind::Text => value.is_str() || value.is_integer() || value.is_float(),
@@ -90,13 +92,15 @@ impl Values {
                 .is_some_and(|items| items.iter().all(Value::is_str)),
         };
         if !fits {
-            let (expected, got) = (setting.kind.expected(), value.type_str());
+            let expected = setting.kind.expected();
+            let got = value.type_str();
             let error = ConfigError::of(
                 setting.name,
                 format!("{origin}: expected {expected}, got {got}"),
             );
             return Err(error.at(&origin));
         }
+
         let value = match setting.kind {
             Kind::Integer => match value.as_str().and_then(whole_number) {
                 Some(number) => Value::Integer(number),
@@ -118,11 +122,13 @@ impl Values {
         let mut given: Vec<_> = variables
             .filter(|(variable, _)| variable.starts_with("TETRAD_"))
             .collect();
+
         let is_former = |variable: &str| {
             settings().any(|setting| setting.former_variable().as_deref() == Some(variable))
         };
         // The value of the present name wins over that of a former one.
         given.sort_by_key(|(variable, _)| !is_former(variable));
+
         for (variable, text) in given {
             let is_named = |setting: &&Setting| {
                 setting.variable() == variable
@@ -169,14 +175,14 @@ impl Values {
                 ))
             }
         };
-        let expected = setting.kind.expected();
-        let wrong = || {
+        let value = value.ok_or_else(|| {
+            let expected = setting.kind.expected();
             ConfigError::of(
                 setting.name,
                 format!("{origin}: expected {expected}, got `{text}`"),
             )
-        };
-        let value = value.ok_or_else(wrong)?;
+        })?;
+
         self.by_name.insert(setting.name, (value, origin));
         Ok(())
     }
@@ -187,8 +193,10 @@ impl Values {
         let Some(setting) = settings().find(|setting| setting.name == "listen") else {
             return Ok(());
         };
+
         let origin = ValueOrigin::Flag(part.to_owned());
         let wrong = |what: String| ConfigError::of(setting.name, format!("{origin}: {what}"));
+
         let mut config = Config::default();
         setting.apply(&mut config, self.given(setting))?;
         match part {
@@ -200,6 +208,7 @@ impl Values {
                 config.listen.set_port(port);
             }
         }
+
         self.by_name.insert(
             setting.name,
             (Value::String(config.listen.to_string()), origin),

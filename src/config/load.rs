@@ -48,8 +48,10 @@ pub fn problems(path: &Path) -> Vec<ConfigError> {
         }
         Ok(text) => text,
     };
+
     let mut values = Values::default();
     let mut problems = values.take_text(&text, &file);
+
     for setting in settings().filter(|setting| setting.must_exist) {
         let Some(Given { value, origin }) = values.given(setting) else {
             continue;
@@ -66,6 +68,7 @@ pub fn problems(path: &Path) -> Vec<ConfigError> {
             }
         }
     }
+
     load(&values, &mut problems);
     problems
 }
@@ -104,7 +107,8 @@ fn contradictions(values: &Values, config: &Config) -> impl Iterator<Item = Conf
         settings().flat_map(|setting| setting.excludes.iter().map(move |other| (setting, other)));
     pairs.filter_map(move |(setting, (other, why))| {
         let other = settings().find(|found| found.name == *other)?;
-        let (one, other) = (chosen(setting)?.origin, chosen(other)?.origin);
+        let one = chosen(setting)?.origin;
+        let other = chosen(other)?.origin;
         Some(
             ConfigError::of(
                 setting.name,

@@ -174,6 +174,15 @@ impl Setting {
     }
 }
 
+/// Rejects a value if `contradicts` holds, for the reason `what`.
+pub(super) fn reject_if(contradicts: bool, what: &str) -> Result<(), String> {
+    if contradicts {
+        Err(what.to_owned())
+    } else {
+        Ok(())
+    }
+}
+
 /// Returns the name of the environment variable that belongs to a flag.
 fn variable_of(flag: &str) -> String {
     format!("TETRAD_{}", flag.replace('-', "_").to_ascii_uppercase())

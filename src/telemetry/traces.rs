@@ -46,6 +46,7 @@ where
     let Some(endpoint) = &config.endpoint else {
         return Ok(None);
     };
+
     tls::install_provider();
     let exporter = SpanExporter::builder()
         .with_http()
@@ -56,6 +57,7 @@ where
             endpoint: redact::url(endpoint),
             problem: error.to_string(),
         })?;
+
     let resource = Resource::builder()
         .with_service_name("tetrad")
         .with_attribute(opentelemetry::KeyValue::new(
@@ -70,6 +72,7 @@ where
         ))))
         .with_resource(resource)
         .build();
+
     global::set_text_map_propagator(TraceContextPropagator::new());
     let spans = tracing_opentelemetry::layer()
         .with_tracer(provider.tracer("tetrad"))

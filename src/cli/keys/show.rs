@@ -102,6 +102,7 @@ impl ShowArgs {
                 self.show_account(&self.key(&mut secrets)?, Kind::ValidatorOperator)
             }
         };
+
         if self.json {
             serde_json::to_writer_pretty(&mut *out, &shown).map_err(io::Error::from)?;
             writeln!(out)?;

@@ -36,6 +36,7 @@ impl<'a> Store<'a> {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
             Err(error) => return Err(Error::file("read", self.directory)(error)),
         };
+
         let mut paths = Vec::new();
         for file in listing {
             let path = file.map_err(Error::file("read", self.directory))?.path();
@@ -46,6 +47,7 @@ impl<'a> Store<'a> {
                 paths.push(path);
             }
         }
+
         paths.sort();
         Ok(paths
             .into_iter()
@@ -128,11 +130,13 @@ pub(super) fn write_private(path: &Path, content: &[u8]) -> Result<(), Error> {
         Some(parent) if parent != Path::new("") => parent,
         _ => Path::new("."),
     };
+
     // Temporary files are created readable by their owner only, which renaming keeps.
     let mut file = NamedTempFile::new_in(directory).map_err(Error::file("write in", directory))?;
     file.write_all(content)
         .and_then(|()| file.as_file().sync_all())
         .map_err(Error::file("write", path))?;
+
     match file.persist_noclobber(path) {
         Ok(_) => {}
         Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => {
@@ -140,6 +144,7 @@ pub(super) fn write_private(path: &Path, content: &[u8]) -> Result<(), Error> {
         }
         Err(error) => return Err(Error::file("write", path)(error.error)),
     }
+
     sync_directory(directory).map_err(Error::file("write", directory))
 }
 

@@ -6,7 +6,7 @@ use tetrad_stdx::redact;
 
 use crate::config::{
     node::Config,
-    setting::{Kind, Section, Setting},
+    setting::{Kind, Section, Setting, reject_if},
     show,
 };
 
@@ -196,25 +196,21 @@ pub(super) const SECTION: Section = Section {
 /// Rejects a setting that has no meaning outside a cluster: a node that was meant to join one would
 /// start a chain of its own.
 fn only_in_a_cluster(config: &Config, set: bool) -> Result<(), String> {
-    match set && !config.cluster.is_enabled() {
-        true => Err("cluster.servers is missing".to_owned()),
-        false => Ok(()),
-    }
+    reject_if(
+        set && !config.cluster.is_enabled(),
+        "cluster.servers is missing",
+    )
 }
 
 /// Rejects a file for TLS unless all servers are reached over TLS.
 fn only_over_tls(config: &Config, set: bool) -> Result<(), String> {
     only_in_a_cluster(config, set)?;
-    match set
-        && config
-            .cluster
-            .servers
-            .iter()
-            .any(|url| url.scheme() != "tls")
-    {
-        true => Err("requires tls:// in every URL of cluster.servers".to_owned()),
-        false => Ok(()),
-    }
+
+    let mut servers = config.cluster.servers.iter();
+    reject_if(
+        set && servers.any(|url| url.scheme() != "tls"),
+        "requires tls:// in every URL of cluster.servers",
+    )
 }
 
 fn server(text: &str) -> Result<Url, String> {
@@ -224,8 +220,10 @@ fn server(text: &str) -> Result<Url, String> {
     } else {
         String::new()
     };
+
     let wrong = |what: &str| format!("expected URLs such as nats://10.0.0.1:4222{shown} ({what})");
     let url: Url = text.parse().map_err(|error| wrong(&format!("{error}")))?;
+
     match url.scheme() {
         _ if !text.contains("://") => Err(wrong("no scheme")),
         "nats" | "tls" if url.host_str().is_none_or(str::is_empty) => Err(wrong("no host")),

@@ -8,7 +8,7 @@ use tetrad_stdx::redact;
 
 use crate::config::{
     node::Config,
-    setting::{Kind, Section, Setting},
+    setting::{Kind, Section, Setting, reject_if},
     show,
 };
 
@@ -119,10 +119,7 @@ pub(super) const SECTION: Section = Section {
 
 /// Rejects a setting that has no meaning without a fork.
 fn only_on_a_fork(config: &Config, set: bool) -> Result<(), String> {
-    match set && config.fork.url.is_none() {
-        true => Err("fork.url is missing".to_owned()),
-        false => Ok(()),
-    }
+    reject_if(set && config.fork.url.is_none(), "fork.url is missing")
 }
 
 fn url(text: &str) -> Result<Url, String> {
@@ -142,7 +139,9 @@ fn header(text: &str) -> Result<(String, String), String> {
     let (name, value) = text
         .split_once(':')
         .ok_or("expected headers such as `Name: value`")?;
-    let (name, value) = (name.trim(), value.trim());
+    let name = name.trim();
+    let value = value.trim();
+
     HeaderName::from_bytes(name.as_bytes())
         .map_err(|_| format!("`{name}` is not a valid header name"))?;
     HeaderValue::from_str(value)

@@ -8,7 +8,7 @@ use tetrad_web::{HostName, Hosts, Origin, Origins};
 use crate::config::{
     given::{Given, ValueOrigin, listen_address},
     node::{BlockTimestamps, Config, LogFormat, MetricsAt, Profile},
-    setting::{Kind, Section, Setting},
+    setting::{Kind, Section, Setting, reject_if},
     show,
 };
 
@@ -74,11 +74,13 @@ pub(super) const SECTION: Section = Section {
                 Ok(())
             },
             show: |config| show::address_or_off(config.ws_listen),
-            check: |config| match config.ws_listen == Some(config.listen)
-                && config.listen.port() != 0
-            {
-                true => Err("the same address as listen; choose another port, or off".to_owned()),
-                false => Ok(()),
+            check: |config| {
+                // Port 0 stands for another free port each time.
+                let is_same = config.ws_listen == Some(config.listen) && config.listen.port() != 0;
+                reject_if(
+                    is_same,
+                    "the same address as listen; choose another port, or off",
+                )
             },
             ..Setting::BLANK
         },
@@ -139,9 +141,11 @@ pub(super) const SECTION: Section = Section {
             example: "\"/run/tetrad/tetrad.sock\"",
             read: |config, given| given.path(&mut config.listen_unix),
             show: |config| show::path(config.listen_unix.as_ref()),
-            check: |config| match cfg!(not(unix)) && config.listen_unix.is_some() {
-                true => Err("this system has no Unix sockets".to_owned()),
-                false => Ok(()),
+            check: |config| {
+                reject_if(
+                    cfg!(not(unix)) && config.listen_unix.is_some(),
+                    "this system has no Unix sockets",
+                )
             },
             ..Setting::BLANK
         },
@@ -238,12 +242,10 @@ pub(super) const SECTION: Section = Section {
                 "blocks are sealed either on demand or at an interval",
             )],
             check: |config| {
-                match config.no_mining && config.profile == Profile::Production {
-                true => {
-                    Err("the production profile has no methods that seal blocks on demand; leave it out".to_owned())
-                }
-                false => Ok(()),
-            }
+                reject_if(
+                    config.no_mining && config.profile == Profile::Production,
+                    "the production profile has no methods that seal blocks on demand; leave it out",
+                )
             },
             read: |config, given| given.switch(&mut config.no_mining),
             show: |config| show::switch(config.no_mining),
@@ -263,13 +265,12 @@ pub(super) const SECTION: Section = Section {
                 Ok(())
             },
             show: |config| show::choice(&TIMESTAMPS, &config.block_timestamps()),
-            check: |config| match config.genesis.is_some()
-                && config.block_timestamps == Some(BlockTimestamps::Shared)
-            {
-                true => {
-                    Err("a chain from a genesis file has Ethereum's rules; leave it out".to_owned())
-                }
-                false => Ok(()),
+            check: |config| {
+                let is_shared = config.block_timestamps == Some(BlockTimestamps::Shared);
+                reject_if(
+                    config.genesis.is_some() && is_shared,
+                    "a chain from a genesis file has Ethereum's rules; leave it out",
+                )
             },
             ..Setting::BLANK
         },
@@ -367,9 +368,11 @@ pub(super) const SECTION: Section = Section {
             details: "Each also gets some of every token. The production profile has none.",
             read: |config, given| given.integer(0..=1_000, &mut config.accounts),
             show: |config| show::integer(config.accounts),
-            check: |config| match config.profile == Profile::Production && config.accounts > 0 {
-                true => Err("the production profile holds no keys; leave it out".to_owned()),
-                false => Ok(()),
+            check: |config| {
+                reject_if(
+                    config.profile == Profile::Production && config.accounts > 0,
+                    "the production profile holds no keys; leave it out",
+                )
             },
             ..Setting::BLANK
         },
@@ -520,9 +523,11 @@ pub(super) const SECTION: Section = Section {
             example: "\"price-crash\"",
             read: |config, given| given.path(&mut config.scenario),
             show: |config| show::path(config.scenario.as_ref()),
-            check: |config| match config.scenario.is_some() && config.cluster.is_enabled() {
-                true => Err("a node of a cluster runs no scenarios".to_owned()),
-                false => Ok(()),
+            check: |config| {
+                reject_if(
+                    config.scenario.is_some() && config.cluster.is_enabled(),
+                    "a node of a cluster runs no scenarios",
+                )
             },
             ..Setting::BLANK
         },
@@ -632,8 +637,8 @@ fn chosen<T: PartialEq>(given: &Given<'_>, default: T, value: T) -> Option<T> {
 
 /// Rejects a setting that cannot be combined with a fork.
 fn not_on_a_fork(config: &Config, set: bool, why: &str) -> Result<(), String> {
-    match set && config.fork.url.is_some() {
-        true => Err(format!("cannot be combined with fork.url: {why}")),
-        false => Ok(()),
-    }
+    reject_if(
+        set && config.fork.url.is_some(),
+        &format!("cannot be combined with fork.url: {why}"),
+    )
 }
