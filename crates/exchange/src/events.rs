@@ -36,7 +36,8 @@ pub(super) struct EventReader {
 
 impl EventReader {
     pub(super) fn new(network: &Network) -> Self {
-        let (oracle, vault) = (network.contracts.oracle, network.contracts.vault);
+        let oracle = network.contracts.oracle;
+        let vault = network.contracts.vault;
         let mark = |address| {
             let mut bloom = Bloom::ZERO;
             bloom.accrue_raw_log(address, &[]);

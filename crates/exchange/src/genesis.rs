@@ -5,11 +5,11 @@ use tetrad_chain::Step;
 use tetrad_contracts::{
     artifacts,
     contracts::{
-        bindings::{PriceOracle, Token, Vault},
+        bindings::{PriceOracle, Token as TokenContract, Vault},
         call, deploy, worth,
     },
 };
-use tetrad_network::network::Network;
+use tetrad_network::network::{Network, Token};
 
 /// Dollars' worth of each token that the vault starts with.
 const LIQUIDITY_USD: u64 = 10_000_000;
@@ -25,11 +25,19 @@ pub struct ExchangeRoles {
 
 /// Deployments and set-up calls, in order. Frozen prices never age.
 pub fn steps(network: &Network, roles: ExchangeRoles, frozen_prices: bool) -> Vec<Step> {
-    let ExchangeRoles { treasury, updater } = roles;
-    let contracts = &network.contracts;
-    let mut steps = Vec::new();
+    let mut steps = deploy_tokens(network, roles.treasury);
+    steps.extend(deploy_oracle(network, roles, frozen_prices));
+    steps.extend(deploy_vault(network, roles.treasury));
     for token in &network.tokens {
-        let constructor = Token::constructorCall {
+        steps.extend(provide_liquidity(network, roles.treasury, token));
+    }
+    steps
+}
+
+fn deploy_tokens(network: &Network, treasury: Address) -> Vec<Step> {
+    let mut steps = Vec::with_capacity(network.tokens.len());
+    for token in &network.tokens {
+        let constructor = TokenContract::constructorCall {
             name_: token.name.clone(),
             symbol_: token.symbol.clone(),
             decimals_: token.decimals,
@@ -43,17 +51,24 @@ pub fn steps(network: &Network, roles: ExchangeRoles, frozen_prices: bool) -> Ve
             constructor,
         ));
     }
+    steps
+}
+
+fn deploy_oracle(network: &Network, roles: ExchangeRoles, frozen_prices: bool) -> Vec<Step> {
+    let ExchangeRoles { treasury, updater } = roles;
+    let oracle = network.contracts.oracle;
     let constructor = PriceOracle::constructorCall {
         owner_: treasury,
         updater_: updater,
     };
-    steps.push(deploy(
+    let mut steps = vec![deploy(
         "oracle",
-        contracts.oracle,
+        oracle,
         treasury,
         artifacts::PRICE_ORACLE,
         constructor,
-    ));
+    )];
+
     let prices = PriceOracle::updatePricesCall {
         tokens: network.tokens.iter().map(|token| token.address).collect(),
         prices: network
@@ -62,64 +77,61 @@ pub fn steps(network: &Network, roles: ExchangeRoles, frozen_prices: bool) -> Ve
             .map(|token| U256::from(token.reference_price))
             .collect(),
     };
-    steps.push(call("first prices", updater, contracts.oracle, prices));
+    steps.push(call("first prices", updater, oracle, prices));
+
     if frozen_prices {
         let forever = PriceOracle::setMaxAgeCall {
             newSeconds: Uint::MAX,
         };
-        steps.push(call("frozen prices", treasury, contracts.oracle, forever));
+        steps.push(call("frozen prices", treasury, oracle, forever));
     }
+    steps
+}
+
+fn deploy_vault(network: &Network, treasury: Address) -> Vec<Step> {
     let constructor = Vault::constructorCall {
         owner_: treasury,
-        oracle_: contracts.oracle,
+        oracle_: network.contracts.oracle,
     };
-    steps.push(deploy(
+    vec![deploy(
         "vault",
-        contracts.vault,
+        network.contracts.vault,
         treasury,
         artifacts::VAULT,
         constructor,
-    ));
-    for token in &network.tokens {
-        let amount = worth(token, LIQUIDITY_USD);
-        let what = |verb: &str| format!("{verb} {}", token.symbol);
-        steps.extend([
-            call(
-                &what("list"),
-                treasury,
-                contracts.vault,
-                Vault::addTokenCall {
-                    token: token.address,
-                },
-            ),
-            call(
-                &what("mint"),
-                treasury,
-                token.address,
-                Token::mintCall {
-                    to: treasury,
-                    amount,
-                },
-            ),
-            call(
-                &what("approve"),
-                treasury,
-                token.address,
-                Token::approveCall {
-                    spender: contracts.vault,
-                    value: amount,
-                },
-            ),
-            call(
-                &what("provide"),
-                treasury,
-                contracts.vault,
-                Vault::addLiquidityCall {
-                    token: token.address,
-                    amount,
-                },
-            ),
-        ]);
-    }
-    steps
+    )]
+}
+
+/// Lists a token in the vault, with the treasury's liquidity.
+fn provide_liquidity(network: &Network, treasury: Address, token: &Token) -> [Step; 4] {
+    let vault = network.contracts.vault;
+    let amount = worth(token, LIQUIDITY_USD);
+    let list = Vault::addTokenCall {
+        token: token.address,
+    };
+    let mint = TokenContract::mintCall {
+        to: treasury,
+        amount,
+    };
+    let approve = TokenContract::approveCall {
+        spender: vault,
+        value: amount,
+    };
+    let provide = Vault::addLiquidityCall {
+        token: token.address,
+        amount,
+    };
+
+    let symbol = &token.symbol;
+    [
+        call(&format!("list {symbol}"), treasury, vault, list),
+        call(&format!("mint {symbol}"), treasury, token.address, mint),
+        call(
+            &format!("approve {symbol}"),
+            treasury,
+            token.address,
+            approve,
+        ),
+        call(&format!("provide {symbol}"), treasury, vault, provide),
+    ]
 }

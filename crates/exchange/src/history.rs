@@ -47,6 +47,7 @@ impl History {
     /// day by the minute, and before that a month by the hour.
     pub(super) fn seeded(simulation: &Simulation, genesis: u64, prices: &[u64]) -> Self {
         let mut market = simulation.backwards(genesis);
+
         // Instants before the first block, newest first: by the minute for a day, then by the hour.
         let last = genesis.saturating_sub(1);
         let minute_rows = last / MINUTE - last.saturating_sub(DAY) / MINUTE;
@@ -56,6 +57,7 @@ impl History {
         let day_ago = minutes.last().copied().unwrap_or(0);
         let hours =
             (1..=SEEDED_HOURS.min(day_ago / HOUR)).map(|n| (day_ago.div_ceil(HOUR) - n) * HOUR);
+
         let past: Vec<(u64, Vec<(usize, u64)>)> = minutes
             .into_iter()
             .chain(hours)
@@ -69,14 +71,15 @@ impl History {
             ),
             None => Self::starting(genesis, prices),
         };
-        past.iter().rev().for_each(|(time, row)| {
+        for (time, row) in past.iter().rev() {
             history.apply(BlockPrices {
                 time: *time,
                 prices: row,
                 trades: &[],
                 rejections: 0,
-            })
-        });
+            });
+        }
+
         history.minutes.advance(genesis);
         history.minutes.seal();
         history
@@ -85,14 +88,12 @@ impl History {
     /// Applies the next block.
     pub(super) fn apply(&mut self, entry: BlockPrices<'_>) {
         self.minutes.advance(entry.time);
-        entry
-            .prices
-            .iter()
-            .for_each(|(token, price)| self.minutes.set(*token, *price, entry.time));
-        entry
-            .trades
-            .iter()
-            .for_each(|(token, usd_e8)| self.minutes.add_volume(*token, *usd_e8));
+        for (token, price) in entry.prices {
+            self.minutes.set(*token, *price, entry.time);
+        }
+        for (token, usd_e8) in entry.trades {
+            self.minutes.add_volume(*token, *usd_e8);
+        }
         if entry.rejections > 0 {
             self.minutes.add_volume(REJECTIONS, entry.rejections.into());
         }
@@ -177,7 +178,8 @@ impl History {
         seconds: u64,
         count: u64,
     ) -> Vec<(u64, Bar, u128)> {
-        let (length, last) = (seconds / MINUTE, now / seconds);
+        let length = seconds / MINUTE;
+        let last = now / seconds;
         let held = self.minutes.held();
         let begun = held.start() / length;
         let oldest = if self.minutes.is_complete() {
@@ -185,6 +187,7 @@ impl History {
         } else {
             held.start().div_ceil(length)
         };
+
         let candle = |number: u64| {
             let minutes = number * length..(number + 1) * length;
             let within = minutes.start.max(*held.start())..minutes.end.min(held.end() + 1);
@@ -192,6 +195,7 @@ impl History {
             let bar = bars.reduce(Bar::then)?;
             Some((number * seconds, bar, self.minutes.volume(token, minutes)))
         };
+
         (oldest.max((last + 1).saturating_sub(count))..=last)
             .filter_map(candle)
             .collect()

@@ -110,6 +110,7 @@ impl ManualPrices {
             .get(token)
             .ok_or(ManualPriceError::NoToken)?
             .address;
+
         let call = PriceOracle::setPriceCall {
             token: address,
             price: U256::from(price),
@@ -121,6 +122,7 @@ impl ManualPrices {
             gas_limit: GAS,
             access_list: None,
         };
+
         let _changing = self.changing.lock().await;
         // Held first, so that no update in between moves the price away again.
         self.hold(token, Some(price)).await?;

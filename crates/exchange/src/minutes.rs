@@ -107,12 +107,14 @@ impl Minutes {
         if target <= self.present {
             return;
         }
+
         let over = MinuteRow::from(self.bars.as_slice());
         let volumes = std::mem::take(&mut self.volumes);
         self.push(over, volumes);
-        self.bars
-            .iter_mut()
-            .for_each(|bar| *bar = Bar::flat(bar.close));
+        for bar in &mut self.bars {
+            *bar = Bar::flat(bar.close);
+        }
+
         let flat = MinuteRow::from(self.bars.as_slice());
         if target - self.present > NEEDED + SPARE {
             // All minutes held are older than any query reaches.
@@ -120,6 +122,7 @@ impl Minutes {
             self.present = target - NEEDED - SPARE;
             self.first = self.present;
         }
+
         while self.present < target {
             self.push(flat.clone(), Vec::new());
         }
@@ -180,8 +183,10 @@ impl Minutes {
         if self.first > target.saturating_sub(NEEDED).max(self.origin) {
             return None;
         }
+
         self.bars = before.iter().map(|bar| Bar::flat(bar.close)).collect();
         self.volumes.clear();
+
         while self.present > target {
             let Some(group) = self.groups.back_mut() else {
                 break;
@@ -206,6 +211,7 @@ impl Minutes {
         if !(self.first..self.present).contains(&number) {
             return None;
         }
+
         let group = self
             .groups
             .get((number / GROUP - self.first / GROUP) as usize)?;
@@ -239,12 +245,19 @@ impl Minutes {
                 *sum = sum.saturating_add(usd_e8);
             }
         };
-        let present = self.volumes.iter().filter(|_| self.present >= from);
-        present.for_each(|(token, usd_e8)| add(*token, *usd_e8));
+
+        if self.present >= from {
+            for (token, usd_e8) in &self.volumes {
+                add(*token, *usd_e8);
+            }
+        }
         let first_group = (from.max(self.first) / GROUP - self.first / GROUP) as usize;
         for group in self.groups.iter().skip(first_group) {
-            let within = group.volumes.iter().filter(|(minute, ..)| *minute >= from);
-            within.for_each(|(_, token, usd_e8)| add(*token, *usd_e8));
+            for (minute, token, usd_e8) in &group.volumes {
+                if *minute >= from {
+                    add(*token, *usd_e8);
+                }
+            }
         }
         sums
     }
@@ -259,6 +272,7 @@ impl Minutes {
         let over = over
             .filter(|(minute, of, _)| *of == token && minutes.contains(minute))
             .map(|(.., usd_e8)| *usd_e8);
+
         let present = self
             .volumes
             .iter()

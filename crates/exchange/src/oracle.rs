@@ -64,11 +64,10 @@ impl OracleState {
         let halts = read_halts(view, oracle, tokens)?;
         let max_age = read(view, oracle, &PriceOracle::maxAgeCall {})?;
         let max_move_bps = read(view, oracle, &PriceOracle::maxMoveBpsCall {})?;
+
         let halted = halts.as_ref().map_or(network.tokens.len(), Vec::len);
-        let (requested, got) = (
-            network.tokens.len(),
-            prices.prices.len().min(prices.updatedAts.len()).min(halted),
-        );
+        let requested = network.tokens.len();
+        let got = prices.prices.len().min(prices.updatedAts.len()).min(halted);
         if requested != got {
             let reason = format!("{got} prices for {requested} tokens");
             return Err(ReadContractError::Failed {
@@ -76,6 +75,7 @@ impl OracleState {
                 reason,
             });
         }
+
         // The contract keeps both in 64 bits or less.
         let feed = |(token, (price, updated_at)): (usize, (&U256, &U256))| Feed {
             price: price.saturating_to(),

@@ -117,11 +117,14 @@ fn step(now: u64, target: u64, most: u64, accepted: u64) -> u64 {
     if distance <= most {
         return target;
     }
+
     let toward = |by: u64| if target > now { now + by } else { now - by };
+
     let full = toward(most);
     if !is_near(full, target) {
         return full;
     }
+
     // The oracle accepts more than a step: a price that arrives at once does not lag behind those
     // that move alike.
     if distance <= accepted {

@@ -122,7 +122,8 @@ impl SocketProtocol for PriceSocket {
     type Event = PriceEvent;
 
     fn greeting(&mut self) -> Option<Utf8Bytes> {
-        let (id, timestamp) = (&self.client_id, self.clock.now_ms());
+        let id = &self.client_id;
+        let timestamp = self.clock.now_ms();
         let greeting = json!({ "type": "connection", "status": "connected", "clientId": id, "timestamp": timestamp });
         Some(greeting.to_string().into())
     }
@@ -157,6 +158,7 @@ impl SocketProtocol for PriceSocket {
                     Err(error) => tracing::debug!(%error, "could not read prices for a WebSocket"),
                 }
             }
+
             match self.ticks.recv().await {
                 Ok(tick) if tick.sequence > self.seen => {
                     self.seen = tick.sequence;

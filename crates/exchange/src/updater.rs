@@ -83,6 +83,8 @@ impl Updater {
         if let Some(known) = known.as_ref().filter(|known| known.block == block.hash) {
             return Ok(known.clone());
         }
+
+        // Without logs of the oracle in the block, its state is that of the parent block.
         let silent = !block.header.logs_bloom.contains(&self.mark);
         if let Some(known) = known
             .as_mut()
@@ -91,6 +93,7 @@ impl Updater {
             Arc::make_mut(known).block = block.hash;
             return Ok(known.clone());
         }
+
         let oracle = OracleState::read(&View::newest(head.clone()), &self.network)?;
         let refresh_at = oracle.oldest().saturating_add(oracle.max_age / 2);
         Ok(known
@@ -112,11 +115,10 @@ impl Updater {
     fn prices(&self, head: &Head, oracle: &OracleState, time: u64) -> Vec<PlannedPrice> {
         let elapsed = self.elapsed(head, time);
         let opinions = self.opinions(head, oracle, time, elapsed);
-        let (tokens, opinions) = (&self.network.tokens, opinions.as_deref());
         UpdatePlan {
-            tokens,
+            tokens: &self.network.tokens,
             oracle,
-            opinions,
+            opinions: opinions.as_deref(),
             moves: elapsed > 0,
             time,
         }
@@ -127,12 +129,14 @@ impl Updater {
     /// last block and it.
     fn elapsed(&self, head: &Head, time: u64) -> u64 {
         let Some(tick) = self.tick() else { return 0 };
-        let (first, last) = (head.genesis.header.timestamp, head.block.header.timestamp);
+        let first = head.genesis.header.timestamp;
+        let last = head.block.header.timestamp;
         let ticks = |time: u64| {
             time.saturating_sub(first)
                 .checked_div(tick)
                 .unwrap_or_default()
         };
+
         match time.saturating_sub(last) {
             _ if ticks(time) <= ticks(last) => 0,
             since if since < tick.saturating_mul(2) => tick,
@@ -179,13 +183,13 @@ impl Updater {
             },
             None => GasPrice::Fixed(0),
         };
-        let (oracle, nonce) = (self.network.contracts.oracle, self.nonce(head));
+
         TransactionFields::call(
             head.params.chain_id,
-            nonce,
+            self.nonce(head),
             gas_limit,
             gas_price,
-            oracle,
+            self.network.contracts.oracle,
             call.into(),
         )
         .into()
@@ -208,6 +212,7 @@ impl Updater {
             .iter()
             .map(|planned| U256::from(planned.price))
             .collect();
+
         match oracle.halts {
             Some(_) => PriceOracle::updatePricesTowardCall {
                 tokens,
@@ -228,6 +233,7 @@ impl Preamble for Updater {
     fn is_due(&self, head: &Arc<Head>, environment: &Environment) -> bool {
         let time = environment.timestamp;
         let block = &head.block;
+
         // An update that failed, because the oracle has another updater now, is not retried in
         // every block.
         let failed = block
@@ -247,6 +253,7 @@ impl Preamble for Updater {
         {
             return false;
         }
+
         // A source without prices causes no blocks.
         let is_due = |known: &Known| {
             let follows = self.pace.is_some() && known.oracle.halts.is_some();
@@ -264,10 +271,12 @@ impl Preamble for Updater {
         let Ok(known) = self.known(head) else {
             return Vec::new();
         };
+
         let prices = self.prices(head, &known.oracle, environment.timestamp);
         if prices.is_empty() {
             return Vec::new();
         }
+
         let call = self.call(&known.oracle, &prices);
         match sign_transaction(
             &self.key,

@@ -151,7 +151,8 @@ impl Backwards<'_> {
             age: i128::from(time) - i128::from(self.genesis),
         };
         self.prices = step.from(&self.prices);
-        (self.time, self.steps) = (time, self.steps + 1);
+        self.time = time;
+        self.steps += 1;
         &self.prices
     }
 }
@@ -176,6 +177,7 @@ impl SimulationStep<'_> {
             };
             *price = in_range(moved);
         }
+
         for (index, course) in tokens.iter().enumerate() {
             if let Model::Follow {
                 leader,

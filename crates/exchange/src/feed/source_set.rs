@@ -82,7 +82,8 @@ impl SourceSet {
         network: &Arc<Network>,
         clock: &Arc<dyn Clock>,
     ) -> Result<Self, FeedError> {
-        let (mut sources, mut upstreams): (Vec<Box<dyn Source>>, _) = (Vec::new(), Vec::new());
+        let mut sources: Vec<Box<dyn Source>> = Vec::new();
+        let mut upstreams = Vec::new();
         for spec in config.sources {
             match spec {
                 SourceSpec::Simulation => {
@@ -101,11 +102,10 @@ impl SourceSet {
                 }
             }
         }
-        let manual = Manual::new(network.tokens.len());
-        let scripted = ScriptedPrices::new(network.tokens.len());
+
         Ok(Self {
-            manual,
-            scripted,
+            manual: Manual::new(network.tokens.len()),
+            scripted: ScriptedPrices::new(network.tokens.len()),
             sources,
             upstreams,
             policy: config.policy,
@@ -149,7 +149,8 @@ impl SourceSet {
             return opinions.first().copied();
         }
         opinions.sort_unstable();
-        let (upper, lower) = (opinions.len() / 2, opinions.len().checked_sub(1)? / 2);
+        let upper = opinions.len() / 2;
+        let lower = opinions.len().checked_sub(1)? / 2;
         // Both are at most 2^63.
         Some(opinions.get(lower)?.midpoint(*opinions.get(upper)?))
     }
@@ -174,7 +175,8 @@ impl Precedence {
 
 impl Source for SourceSet {
     fn prices(&self, moment: &Moment<'_>) -> Vec<Option<u64>> {
-        let (held, scripted) = (self.manual.prices(moment), self.scripted.opinions(moment));
+        let held = self.manual.prices(moment);
+        let scripted = self.scripted.opinions(moment);
         let mut precedence = Precedence {
             current: moment.current.to_vec(),
             decided: vec![None; moment.current.len()],
@@ -186,6 +188,7 @@ impl Source for SourceSet {
                 .map(|opinion| opinion.flatten())
                 .collect::<Vec<_>>(),
         );
+
         let mut all = Vec::with_capacity(self.sources.len());
         for source in &self.sources {
             let prices = source.prices(&Moment {
@@ -197,6 +200,7 @@ impl Source for SourceSet {
             }
             all.push(prices);
         }
+
         let decide = |token: usize| {
             let by_hand = held.get(token).copied().flatten().map(Some);
             by_hand

@@ -58,11 +58,14 @@ impl FromStr for SourceSpec {
         if let Some(file) = text.strip_prefix("replay:").filter(|file| !file.is_empty()) {
             return Ok(Self::Replay(file.into()));
         }
+
         let starts = |schemes: [&str; 2]| schemes.iter().any(|scheme| text.starts_with(scheme));
-        let (is_http, is_socket) = (starts(["http://", "https://"]), starts(["ws://", "wss://"]));
+        let is_http = starts(["http://", "https://"]);
+        let is_socket = starts(["ws://", "wss://"]);
         if !is_http && !is_socket {
             return Err(SpecError::Unknown(redact::url(text)));
         }
+
         let (url, path) = text
             .split_once('#')
             .ok_or_else(|| SpecError::NoPath(redact::url(text)))?;

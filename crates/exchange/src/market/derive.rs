@@ -37,6 +37,7 @@ impl Shared {
         let head = self.chain.head();
         let view = View::newest(head.clone());
         let oracle = OracleState::read(&view, &self.network)?;
+
         // Taken out while it changes: after a panic the next reader starts afresh.
         let mut progress = match known.take() {
             Some(mut progress) => {
@@ -53,19 +54,19 @@ impl Shared {
                 sequence: 0,
             },
         };
-        (progress.blocks, progress.newest) = (head.held_blocks().clone(), head.block.hash);
+        progress.blocks = head.held_blocks().clone();
+        progress.newest = head.block.hash;
         self.announce_differences(&mut progress, &oracle, head.block.header.timestamp);
         let progress = known.insert(progress);
 
         let quotes = self.quotes(&view, &oracle, &progress.history)?;
-        let (history, sequence) = (progress.history.clone(), progress.sequence);
         let snapshot = Arc::new(Snapshot::new(
             &head,
             self.network.clone(),
             quotes,
             oracle,
-            history,
-            sequence,
+            progress.history.clone(),
+            progress.sequence,
         ));
         self.latest.store(Some(snapshot.clone()));
         Ok(snapshot)
@@ -100,7 +101,18 @@ impl Shared {
             }
             return true;
         }
-        let history = Arc::make_mut(&mut progress.history);
+        self.replace(Arc::make_mut(&mut progress.history), head, &removed, &added)
+    }
+
+    /// Rewinds the history to before the blocks that were removed, and applies those that replaced
+    /// them. Returns false if it has to be rebuilt.
+    fn replace(
+        &self,
+        history: &mut History,
+        head: &Head,
+        removed: &[Arc<Block>],
+        added: &[Arc<Block>],
+    ) -> bool {
         let shared = added
             .first()
             .or(removed.first())
@@ -111,6 +123,7 @@ impl Shared {
         let Some(from) = history.rewind(fork.header.timestamp) else {
             return false;
         };
+
         // Shared blocks after the instant that the history was rewound to, and all blocks that
         // replaced others.
         let again = head
@@ -122,8 +135,10 @@ impl Shared {
         if first < head.oldest() || (first == head.oldest() && first > head.genesis.number()) {
             return false;
         }
-        head.blocks_from(first)
-            .for_each(|block| self.replay(history, head, block));
+
+        for block in head.blocks_from(first) {
+            self.replay(history, head, block);
+        }
         true
     }
 
@@ -154,9 +169,11 @@ impl Shared {
         if let Some(history) = self.kept_history(head) {
             return Ok(history);
         }
+
         let genesis = &head.genesis;
         // If the blocks that memory no longer holds are all on disk, nothing is missing.
         let complete = self.chain.oldest(head) <= genesis.number() + 1;
+
         let mut history = if complete {
             History::seeded(
                 &self.simulation,
@@ -166,16 +183,19 @@ impl Shared {
         } else {
             self.history_from_oldest(head)?
         };
+
         let mut first = head.oldest();
         if complete && first > genesis.number() {
             self.replay(&mut history, head, genesis);
-            self.old_events(head, 0)
-                .for_each(|block| self.replay(&mut history, head, &block));
+            for block in self.old_events(head, 0) {
+                self.replay(&mut history, head, &block);
+            }
         } else if !complete {
             first += 1;
         }
-        head.blocks_from(first)
-            .for_each(|block| self.replay(&mut history, head, block));
+        for block in head.blocks_from(first) {
+            self.replay(&mut history, head, block);
+        }
         Ok(history)
     }
 
@@ -212,6 +232,7 @@ impl Shared {
         if feeds.is_empty() {
             return;
         }
+
         progress.sequence += 1;
         if self.ticks.receiver_count() > 0 {
             let moves = feeds.into_iter().map(|(token, feed)| Move {

@@ -108,10 +108,13 @@ impl Market {
         if let Some(snapshot) = self.up_to_date() {
             return Ok(snapshot);
         }
+
         let mut progress = self.0.progress.clone().lock_owned().await;
+        // Another reader may have derived it meanwhile.
         if let Some(snapshot) = self.up_to_date() {
             return Ok(snapshot);
         }
+
         let shared = self.0.clone();
         let derived = tokio::task::spawn_blocking(move || shared.derive(&mut progress)).await;
         derived.map_err(|error| MarketError::Interrupted(error.to_string()))?
@@ -123,14 +126,18 @@ impl Market {
         let Some((storage, last)) = self.0.kept.as_ref() else {
             return;
         };
+
         let snapshot = match self.current().await {
             Ok(snapshot) => snapshot,
             Err(error) => return tracing::warn!(%error, "could not keep past prices"),
         };
+
         if last.swap(snapshot.number, Relaxed) == snapshot.number {
             return;
         }
-        let (storage, network) = (storage.clone(), self.0.network.clone());
+
+        let storage = storage.clone();
+        let network = self.0.network.clone();
         let genesis = self.0.chain.head().genesis.hash;
         let saved = tokio::task::spawn_blocking(move || {
             let history = History::clone(&snapshot.history);
@@ -141,6 +148,7 @@ impl Market {
             }
             .save(&*storage, genesis, &network)
         });
+
         match saved.await {
             Ok(Ok(())) => {}
             Ok(Err(error)) => tracing::warn!(%error, "could not keep past prices"),
@@ -201,6 +209,7 @@ impl Market {
             // Blocks further apart than the lifetime of prices cause gaps by themselves.
             Mining::Interval(interval) => interval.as_secs() >= snapshot.oracle.max_age / 2,
         };
+
         let idle = if waits { chain.idle().as_secs() } else { 0 };
         chain.now().saturating_sub(idle).max(snapshot.time)
     }

@@ -25,6 +25,8 @@ impl Minutes {
         ] {
             out.number(number);
         }
+
+        // Rows are written as differences to the row before; the first has none before it.
         let none: MinuteRow = self.bars.iter().map(|_| Bar::flat(0)).collect();
         let mut before = &none;
         for row in self.groups.iter().flat_map(|group| &group.rows) {
@@ -43,6 +45,7 @@ impl Minutes {
             before = row;
         }
         write_row(out, &self.bars, before);
+
         let over = self.groups.iter().flat_map(|group| &group.volumes).copied();
         let present = self
             .volumes
@@ -59,9 +62,12 @@ impl Minutes {
 
     /// Reads all minutes.
     pub(crate) fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
-        let mut number = || from.number();
-        let (origin, first, present, sealed, tokens) =
-            (number()?, number()?, number()?, number()?, number()?);
+        let origin = from.number()?;
+        let first = from.number()?;
+        let present = from.number()?;
+        let sealed = from.number()?;
+        let tokens = from.number()?;
+
         let count = present
             .checked_sub(first)
             .filter(|count| *count <= NEEDED + SPARE + 2 * GROUP);
@@ -70,6 +76,7 @@ impl Minutes {
             .ok()
             .filter(|tokens| *tokens <= 10_000)
             .ok_or(Malformed("tokens"))?;
+
         let mut minutes = Self {
             present: first,
             origin,
@@ -77,6 +84,7 @@ impl Minutes {
             sealed,
             ..Self::starting(0, &vec![0; tokens])
         };
+
         let mut before: MinuteRow = minutes.bars.as_slice().into();
         for _ in 0..count {
             let row = match from.byte()? {
@@ -89,6 +97,7 @@ impl Minutes {
             before = row;
         }
         minutes.bars = read_row(from, &before)?;
+
         for _ in 0..from.number()? {
             let minute = first
                 .checked_add(from.number()?)
@@ -97,6 +106,7 @@ impl Minutes {
             let token =
                 usize::try_from(from.number()?).map_err(|_| Malformed("token of a volume"))?;
             let usd_e8 = from.wide()?.try_into().map_err(|_| Malformed("volume"))?;
+
             if minute == present {
                 minutes.volumes.push((token, usd_e8));
             } else if let Some(group) = minutes

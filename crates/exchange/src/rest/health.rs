@@ -165,6 +165,7 @@ pub(super) async fn health(State(exchange): State<Exchange>) -> Checked<Health> 
     let (services, _) = exchange.services().await;
     let passed = services.prices == FRESH;
     let obstacle = timeout(PATIENCE, exchange.market.chain().obstacle()).await;
+
     let body = Health {
         status: if passed { "ok" } else { "degraded" },
         message: services.message(),
@@ -191,11 +192,13 @@ pub(super) async fn status(State(exchange): State<Exchange>) -> NoStore<Envelope
         uptime: exchange.uptime(),
         timestamp: exchange.clock.now_ms(),
     };
+
     let (services, snapshot) = exchange.services().await;
     let network = exchange.market.network();
     let last_update = snapshot
         .as_ref()
         .map(|snapshot| snapshot.oracle.newest().saturating_mul(1_000));
+
     let price_service = PriceService {
         status: services.prices,
         last_update,
@@ -203,6 +206,7 @@ pub(super) async fn status(State(exchange): State<Exchange>) -> NoStore<Envelope
             .tick
             .and_then(|tick| u64::try_from(tick.as_millis()).ok()),
     };
+
     let oracle_service = OracleService {
         status: if snapshot.is_some() {
             FRESH
@@ -212,6 +216,7 @@ pub(super) async fn status(State(exchange): State<Exchange>) -> NoStore<Envelope
         contract_address: network.contracts.oracle.to_checksum(None),
         last_update,
     };
+
     let tokens = network.tokens.len();
     let database = Database {
         status: "connected",
@@ -221,6 +226,7 @@ pub(super) async fn status(State(exchange): State<Exchange>) -> NoStore<Envelope
         total_price_records: snapshot
             .map(|snapshot| snapshot.history.prices_held().saturating_mul(tokens as u64)),
     };
+
     let services = StatusServices {
         services,
         price_service,
@@ -249,6 +255,14 @@ impl Services {
     }
 }
 
+/// Whether the source's price is further from that on chain than one update may move it.
+fn is_behind(feed: &Feed, opinion: Option<u64>, max_move_bps: u64) -> bool {
+    opinion.is_some_and(|opinion| {
+        u128::from(opinion.abs_diff(feed.price)) * 10_000
+            > u128::from(feed.price) * u128::from(max_move_bps)
+    })
+}
+
 impl Exchange {
     /// The state of the services, with the snapshot that it is as of; none if the contracts cannot
     /// be read.
@@ -265,6 +279,7 @@ impl Exchange {
             }
             None => (UNAVAILABLE, None),
         };
+
         let websocket = Sockets {
             status: "ok",
             clients: self.sockets.open(),
@@ -280,33 +295,34 @@ impl Exchange {
     }
 
     fn guards(&self, snapshot: &Snapshot) -> Guards {
-        let (oracle, time) = (&snapshot.oracle, self.market.time_of_prices(snapshot));
-        let feeds = oracle.feeds.iter().zip(&self.market.network().tokens);
+        let oracle = &snapshot.oracle;
+        let time = self.market.time_of_prices(snapshot);
+        let tokens = &self.market.network().tokens;
         let opinions = self.manual_prices.opinions();
-        let is_behind = |feed: &Feed, opinion: &Option<u64>| {
-            opinion.is_some_and(|opinion| {
-                u128::from(opinion.abs_diff(feed.price)) * 10_000
-                    > u128::from(feed.price) * u128::from(oracle.max_move_bps)
-            })
-        };
-        let pairs = self
-            .market
-            .network()
-            .tokens
+
+        let stale = tokens
             .iter()
-            .zip(oracle.feeds.iter().zip(&opinions));
-        let behind = pairs.filter(|(_, (feed, opinion))| is_behind(feed, opinion));
-        let stale = feeds.filter(|(feed, _)| oracle.is_feed_stale(feed, time));
+            .zip(&oracle.feeds)
+            .filter(|(_, feed)| oracle.is_feed_stale(feed, time))
+            .map(|(token, _)| token.symbol.clone())
+            .collect();
+        let behind = tokens
+            .iter()
+            .zip(oracle.feeds.iter().zip(&opinions))
+            .filter(|(_, (feed, opinion))| is_behind(feed, **opinion, oracle.max_move_bps))
+            .map(|(token, _)| token.symbol.clone())
+            .collect();
+
         Guards {
             staleness: Staleness {
                 max_age: oracle.max_age,
                 oldest_age: time.saturating_sub(oracle.oldest()),
-                stale: stale.map(|(_, token)| token.symbol.clone()).collect(),
+                stale,
             },
             deviation: Deviation {
                 max_move_bps: oracle.max_move_bps,
                 rejected24h: snapshot.history.rejections_24h(snapshot.time),
-                behind: behind.map(|(token, _)| token.symbol.clone()).collect(),
+                behind,
             },
             sources: self.manual_prices.conditions(),
         }

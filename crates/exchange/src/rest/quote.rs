@@ -9,7 +9,7 @@ use tetrad_contracts::contracts::{
     bindings::{self, Vault},
     read,
 };
-use tetrad_network::network::Token;
+use tetrad_network::network::{Network, Token};
 use tetrad_stdx::decimal::with_point;
 use tetrad_web::{
     NoCache, Query, RestError, in_turn,
@@ -20,6 +20,7 @@ use super::Exchange;
 use crate::{
     bodies::Envelope,
     quote::{Number, key},
+    snapshot::Snapshot,
 };
 
 /// Basis points in a whole.
@@ -78,6 +79,25 @@ struct QuoteToken {
     price: Number,
 }
 
+impl QuoteToken {
+    /// A token with its price in `snapshot`; 0 if it has none.
+    fn new(token: &Token, snapshot: &Snapshot, network: &Network) -> Self {
+        let position = network
+            .tokens
+            .iter()
+            .position(|listed| listed.address == token.address);
+        let price = position
+            .and_then(|position| snapshot.quotes.get(position))
+            .map_or(0, |quote| quote.price);
+        Self {
+            address: key(token.address),
+            symbol: token.symbol.clone(),
+            decimals: token.decimals,
+            price: Number::price(price),
+        }
+    }
+}
+
 /// The vault's verdict on a swap: the first of its checks that fails.
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -130,9 +150,11 @@ pub(super) async fn quote(
         token_out: NamedToken(token_out),
         ..
     } = query;
-    let (amount_in, slippage_bps) = (query.amount_in.0, query.slippage.0);
+    let amount_in = query.amount_in.0;
+    let slippage_bps = query.slippage.0;
 
-    let (head, vault) = (exchange.market.chain().head(), network.contracts.vault);
+    let head = exchange.market.chain().head();
+    let vault = network.contracts.vault;
     let call = Vault::quoteSwapCall {
         tokenIn: token_in.address,
         tokenOut: token_out.address,
@@ -151,27 +173,13 @@ pub(super) async fn quote(
     let status = SwapStatus::new(answer.status)
         .ok_or_else(|| RestError::Unavailable("the vault returned an unknown status".to_owned()))?;
 
-    let side = |token: &Token| {
-        let position = network
-            .tokens
-            .iter()
-            .position(|listed| listed.address == token.address);
-        let price = position
-            .and_then(|position| snapshot.quotes.get(position))
-            .map_or(0, |quote| quote.price);
-        QuoteToken {
-            address: key(token.address),
-            symbol: token.symbol.clone(),
-            decimals: token.decimals,
-            price: Number::price(price),
-        }
-    };
     let keep = U256::from(BPS - slippage_bps);
     // An output is below 2^128, so nothing overflows.
     let min_amount_out = answer.amountOut.saturating_mul(keep) / U256::from(BPS);
+
     let data = SwapQuote {
-        token_in: side(&token_in),
-        token_out: side(&token_out),
+        token_in: QuoteToken::new(&token_in, &snapshot, network),
+        token_out: QuoteToken::new(&token_out, &snapshot, network),
         amount_in: amount_in.to_string(),
         amount_in_whole: with_point(amount_in, token_in.decimals),
         amount_out: answer.amountOut.to_string(),

@@ -77,15 +77,18 @@ impl Recording {
         if std::fs::metadata(path).map_err(unreadable)?.len() > MAX_BYTES {
             return Err(ReplayError::TooLong(file));
         }
+
         let text = std::fs::read_to_string(path).map_err(unreadable)?;
         let is_json = path
             .extension()
             .is_some_and(|extension| extension.eq_ignore_ascii_case("json"));
+
         let parsed = if is_json {
             Self::from_json(&text, network)
         } else {
             Self::from_csv(&text, network)
         };
+
         match parsed {
             Ok(recording) if recording.times.len() > MAX_ROWS => Err(ReplayError::TooLong(file)),
             Ok(recording) => Ok(recording),
@@ -99,6 +102,7 @@ impl Recording {
             .enumerate()
             .map(|(number, line)| (format!("line {}", number + 1), line.trim()));
         let mut lines = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
+
         let (place, header) = lines
             .next()
             .ok_or_else(|| ("line 1".to_owned(), "the file is empty".to_owned()))?;
@@ -109,10 +113,12 @@ impl Recording {
                 "expected the columns' names, `time` first".to_owned(),
             ));
         }
+
         let columns: Vec<usize> = names
             .map(|name| position(network, name))
             .collect::<Result<_, _>>()
             .map_err(|what| (place, what))?;
+
         let mut recording = Self::empty(network);
         for (place, line) in lines {
             let mut fields = line.split(',').map(str::trim);
@@ -124,6 +130,7 @@ impl Recording {
                     format!("expected {} prices, got {}", columns.len(), fields.len()),
                 ));
             }
+
             let prices = columns
                 .iter()
                 .copied()
@@ -143,11 +150,13 @@ impl Recording {
         let wrong =
             |error: serde_json::Error| (format!("line {}", error.line()), error.to_string());
         let entries: Vec<&RawValue> = serde_json::from_str(text).map_err(wrong)?;
+
         let mut recording = Self::empty(network);
         for (number, entry) in entries.iter().enumerate() {
             let place = format!("entry {}", number + 1);
             let entry: RecordedPrices<'_> = serde_json::from_str(entry.get())
                 .map_err(|error| (place.clone(), error.to_string()))?;
+
             let mut prices = Vec::with_capacity(entry.prices.len());
             for (name, price) in &entry.prices {
                 let token = position(network, name).map_err(|what| (place.clone(), what))?;
@@ -180,9 +189,11 @@ impl Recording {
             Ok(time) => time,
             Err(_) => return Err((place, format!("time: expected whole seconds, got `{time}`"))),
         };
+
         if self.times.last().is_some_and(|last| time <= *last) {
             return Err((place, "time: not later than the row before".to_owned()));
         }
+
         let last = self.prices.len().saturating_sub(self.tokens);
         let mut all: Vec<u64> = self.prices.get(last..).unwrap_or_default().to_vec();
         all.resize(self.tokens, 0);
@@ -197,6 +208,7 @@ impl Recording {
                 }
             }
         }
+
         self.times.push(time);
         self.prices.extend(all);
         Ok(())

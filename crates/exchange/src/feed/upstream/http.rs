@@ -23,6 +23,7 @@ pub(super) fn client(
     let authorities = authorities
         .collect::<Result<Vec<_>, _>>()
         .map_err(|error| with_causes(&error))?;
+
     tls::install_provider();
     let mut builder = Client::builder()
         .timeout(config.timeout)
@@ -56,12 +57,14 @@ pub(super) async fn poll(upstream: &Shared, client: &Client) -> Result<(), Strin
 }
 
 async fn ask(upstream: &Shared, client: &Client) -> Result<(), String> {
-    let (url, tokens) = (upstream.url.as_str(), &upstream.network.tokens);
-    let mut found = 0;
-    if ["{symbol}", "{id}", "{address}"]
+    let url = upstream.url.as_str();
+    let tokens = &upstream.network.tokens;
+    let has_token = ["{symbol}", "{id}", "{address}"]
         .iter()
-        .any(|name| url.contains(name))
-    {
+        .any(|name| url.contains(name));
+
+    let mut found = 0;
+    if has_token {
         let mut failure = None;
         for (position, token) in tokens.iter().enumerate() {
             match fetch(client, &fill(url, token)).await {
@@ -77,6 +80,7 @@ async fn ask(upstream: &Shared, client: &Client) -> Result<(), String> {
         let body = fetch(client, &fill_all(url, tokens)).await?;
         found = upstream.hear(&body, 0..tokens.len());
     }
+
     if found == 0 {
         Err(format!("no price at {} in the answer", upstream.path))
     } else {
@@ -111,6 +115,7 @@ async fn fetch(client: &Client, url: &str) -> Result<String, String> {
     if !response.status().is_success() {
         return Err(format!("the answer is {}", response.status()));
     }
+
     let mut body = Vec::new();
     while let Some(chunk) = response.chunk().await.map_err(failed)? {
         if body.len() + chunk.len() > MAX_ANSWER {

@@ -177,7 +177,8 @@ impl Shared {
     /// Records the prices in `document` of the tokens at these positions. Returns the number of
     /// prices found.
     fn hear(&self, document: &str, tokens: impl Iterator<Item = usize>) -> usize {
-        let (now, mut found) = (self.clock.now_ms(), 0);
+        let now = self.clock.now_ms();
+        let mut found = 0;
         for token in tokens {
             let Some(info) = self.network.tokens.get(token) else {
                 continue;
