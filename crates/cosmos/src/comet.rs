@@ -67,44 +67,52 @@ fn add(router: Router<Gateway>, method: &'static CometMethod) -> Router<Gateway>
     let handler =
         move |State(gateway): State<Gateway>,
               query: Result<Query<Vec<(String, String)>>, QueryRejection>| async move {
-            // CometBFT gives requests without an id this one.
-            let id = json!(-1);
-            let query = query.map_err(|rejection| (-32602, rejection.body_text()));
-            let params = query.and_then(|query| uri_params(method, &query));
-            let result = match params {
-                Ok(params) => {
-                    call(
-                        &gateway,
-                        CometRequest {
-                            id: Value::Null,
-                            method: method.name.to_owned(),
-                            params,
-                        },
-                    )
-                    .await
-                }
-                Err(failure) => Err(failure),
-            };
-            let mut out = AnswerWriter::new(MAX_ANSWER);
-            let failure = match result {
-                Ok(result) => write_result(&id, &result, &mut out)
-                    .map_err(|what| (-32603, what.to_string()))
-                    .err(),
-                Err(failure) => Some(failure),
-            };
-            // An error always fits.
-            if let Some((code, what)) = &failure
-                && let Err(error) = out.json(&error(&id, *code, what))
-            {
-                return RestError::from(error).into_response();
-            }
-            let mut response = SdkReply(out.finish()).into_response();
-            if failure.is_some() {
-                *response.status_mut() = StatusCode::INTERNAL_SERVER_ERROR;
-            }
-            response
+            get_method(&gateway, method, query).await
         };
     router.route(&format!("/{}", method.name), get(handler))
+}
+
+/// Answers a `GET` of a method.
+async fn get_method(
+    gateway: &Gateway,
+    method: &'static CometMethod,
+    query: Result<Query<Vec<(String, String)>>, QueryRejection>,
+) -> Response {
+    // CometBFT gives requests without an id this one.
+    let id = json!(-1);
+    let query = query.map_err(|rejection| (-32602, rejection.body_text()));
+    let params = query.and_then(|query| uri_params(method, &query));
+    let result = match params {
+        Ok(params) => {
+            let request = CometRequest {
+                id: Value::Null,
+                method: method.name.to_owned(),
+                params,
+            };
+            call(gateway, request).await
+        }
+        Err(failure) => Err(failure),
+    };
+
+    let mut out = AnswerWriter::new(MAX_ANSWER);
+    let failure = match result {
+        Ok(result) => write_result(&id, &result, &mut out)
+            .map_err(|what| (-32603, what.to_string()))
+            .err(),
+        Err(failure) => Some(failure),
+    };
+    // An error always fits.
+    if let Some((code, what)) = &failure
+        && let Err(error) = out.json(&error(&id, *code, what))
+    {
+        return RestError::from(error).into_response();
+    }
+
+    let mut response = SdkReply(out.finish()).into_response();
+    if failure.is_some() {
+        *response.status_mut() = StatusCode::INTERNAL_SERVER_ERROR;
+    }
+    response
 }
 
 async fn status(State(gateway): State<Gateway>) -> Result<SdkReply, GatewayError> {
@@ -120,6 +128,7 @@ async fn json_rpc(State(gateway): State<Gateway>, request: Request) -> Response 
         Ok(received) => received,
         Err(error) => return error.into_response(),
     };
+
     let mut response = AnswerWriter::new(MAX_BATCH_RESPONSE);
     let written = match serde_json::from_slice::<&RawValue>(&body) {
         Ok(requests) if requests.get().starts_with('[') => {
@@ -128,9 +137,11 @@ async fn json_rpc(State(gateway): State<Gateway>, request: Request) -> Response 
         Ok(request) => write_one(&gateway, request, &mut response).await,
         Err(what) => response.json(&error(&Value::Null, -32700, &what.to_string())),
     };
+
     if let Err(error) = written {
         return RestError::from(error).into_response();
     }
+
     let mut response = response.finish().into_json();
     response
         .headers_mut()
@@ -149,6 +160,7 @@ async fn batch(
         let what = format!("expected at most {MAX_BATCH} requests in a batch");
         return out.json(&error(&Value::Null, -32600, &what));
     }
+
     out.push(b"[")?;
     for request in requests {
         if out.length() > 1 {
@@ -232,7 +244,9 @@ pub(super) fn answer_body(gateway: &Gateway, body: &[u8]) -> Option<BoxFuture<'s
     // Most requests are for Ethereum's methods, whose parameters are not read here.
     let named = serde_json::from_slice::<RequestMethod<'_>>(body).ok()?;
     find(&named.method)?;
-    let (gateway, request) = (gateway.clone(), serde_json::from_slice(body));
+
+    let gateway = gateway.clone();
+    let request = serde_json::from_slice(body);
     Some(Box::pin(async move {
         match request {
             Ok(request) => answer(&gateway, request).await,

@@ -262,11 +262,13 @@ impl CometCall {
                 "page should be within [1, ...] range, given 0".to_owned(),
             ));
         }
+
         let limit = self
             .number("per_page")?
             .filter(|limit| *limit > 0)
             .unwrap_or(PER_PAGE)
             .min(MAX_PER_PAGE);
+
         let newest_first = match self.text("order_by")? {
             "" => newest_first,
             "asc" => false,
@@ -278,6 +280,7 @@ impl CometCall {
                 ));
             }
         };
+
         let skip = usize::try_from((page - 1).saturating_mul(limit)).unwrap_or(usize::MAX);
         Ok(SearchPage {
             skip,
@@ -291,10 +294,8 @@ impl CometCall {
         if page.skip == 0 || page.skip < total {
             return Ok(());
         }
-        let (pages, asked) = (
-            total.div_ceil(page.limit).max(1),
-            page.skip / page.limit + 1,
-        );
+        let pages = total.div_ceil(page.limit).max(1);
+        let asked = page.skip / page.limit + 1;
         Err((
             -32603,
             format!("page should be within [1, {pages}] range, given {asked}"),
@@ -335,12 +336,14 @@ pub(super) async fn call(gateway: &Gateway, request: CometRequest) -> Result<Ans
             ),
         ));
     };
+
     let call = CometCall {
         gateway: gateway.clone(),
         head: gateway.chain.head(),
         method,
         params: request.params,
     };
+
     match method.run {
         CometHandler::Now(run) => in_turn(move || json_of(&run(&call)?)).await,
         CometHandler::Later(run) => json_of(&run(call).await?),
@@ -401,6 +404,7 @@ fn uri_param(kind: CometType, text: &str) -> Result<Value, &'static str> {
         .and_then(|text| text.strip_suffix('"'));
     let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"));
     let bytes = || digits.and_then(|digits| hex::decode(digits).ok());
+
     match kind {
         Text => serde_json::from_str(text)
             .ok()
@@ -540,12 +544,15 @@ fn result_tx(found: &FoundTx) -> Value {
 }
 
 async fn tx_search(call: CometCall) -> Result<Answer, CometFailure> {
-    let (query, page) = (call.query()?, call.page(false)?);
+    let query = call.query()?;
+    let page = call.page(false)?;
     let is_long = is_long_search(&query);
+
     let answer = move || {
         let failed = |error: GatewayError| (-32603, error.message().to_owned());
         let found = call.gateway.search_txs(&query, page).map_err(failed)?;
         call.check_page(page, found.total)?;
+
         let before = format!(r#"{{"total_count":"{}","txs":"#, found.total);
         let txs = found.into_places().filter_map(|place| match place {
             Ok((block, index)) => {
@@ -555,6 +562,7 @@ async fn tx_search(call: CometCall) -> Result<Answer, CometFailure> {
         });
         write_list(MAX_LIST_BYTES, &before, txs, "}")
     };
+
     if is_long {
         in_long_turn(answer).await
     } else {
@@ -571,11 +579,13 @@ fn write_list(
 ) -> Result<Answer, CometFailure> {
     let mut out = AnswerWriter::new(limit);
     out.push(before.as_bytes()).map_err(does_not_fit)?;
+
     let mut separator = "[";
     // An item counts until it is written.
     while in_part(|| write_item(&mut items, separator, &mut out))? {
         separator = ",";
     }
+
     let end = if separator == "[" { "[]" } else { "]" };
     out.push(end.as_bytes())
         .and_then(|()| out.push(after.as_bytes()))
@@ -601,13 +611,15 @@ fn write_item(
 
 /// Blocks have no events but their height.
 fn block_search(call: &CometCall) -> Result<Answer, CometFailure> {
-    let (query, page) = (call.query()?, call.page(true)?);
-    let (gateway, head) = (&call.gateway, &call.head);
-    let (first, last) = query.range("block.height");
-    let (first, last) = (
-        first.max(gateway.chain.oldest(head)),
-        last.min(head.number()),
-    );
+    let query = call.query()?;
+    let page = call.page(true)?;
+    let gateway = &call.gateway;
+    let head = &call.head;
+
+    let (least, greatest) = query.range("block.height");
+    let first = least.max(gateway.chain.oldest(head));
+    let last = greatest.min(head.number());
+    // A condition on anything else matches no block.
     let is_of_height = query.keys().all(|key| key == "block.height");
     let total = if is_of_height {
         usize::try_from((last + 1).saturating_sub(first)).unwrap_or(usize::MAX)
@@ -615,6 +627,7 @@ fn block_search(call: &CometCall) -> Result<Answer, CometFailure> {
         0
     };
     call.check_page(page, total)?;
+
     let of_page = (page.skip..total).take(page.limit).map(|at| at as u64);
     let numbers = of_page.map(|at| {
         if page.newest_first {
@@ -627,6 +640,7 @@ fn block_search(call: &CometCall) -> Result<Answer, CometFailure> {
         let block = block_at(gateway, head, number)?;
         block_with_id(&block, &gateway.node, HashEncoding::Comet).map_err(does_not_fit)
     });
+
     // There is no request for less than one block, which may be longer than other lists.
     write_list(
         MAX_ANSWER,
@@ -658,7 +672,8 @@ fn block_at(gateway: &Gateway, head: &Arc<Head>, number: u64) -> Result<Arc<Bloc
 }
 
 fn blockchain(call: &CometCall) -> Result<Value, CometFailure> {
-    let (gateway, head) = (&call.gateway, &call.head);
+    let gateway = &call.gateway;
+    let head = &call.head;
     let newest = head.number();
     let last = call
         .number("maxHeight")?
@@ -672,6 +687,7 @@ fn blockchain(call: &CometCall) -> Result<Value, CometFailure> {
             format!("min height {least} can't be greater than max height {last}"),
         ));
     }
+
     let first = least.max((last + 1).saturating_sub(MAX_HEADERS));
     let mut metas = Vec::new();
     for number in (first..=last).rev() {
@@ -693,6 +709,7 @@ fn block_results(call: &CometCall) -> Result<Answer, CometFailure> {
     let network = &call.gateway.node.network;
     let results =
         (0..block.transactions.len()).filter_map(|index| TxResult::of(&block, index, network));
+
     let app_hash = hex::encode_upper(block.header.state_root);
     let height = block.number();
     let before = format!(

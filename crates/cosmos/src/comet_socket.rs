@@ -111,6 +111,7 @@ impl CometSocket {
             Ok(query) => query,
             Err(what) => return error(id, -32602, &format!("failed to parse query: {what}")),
         };
+
         let topic = match query.equal("tm.event") {
             Some("NewBlock") => CometTopic::Block,
             Some("NewBlockHeader") => CometTopic::Header,
@@ -123,12 +124,14 @@ impl CometSocket {
                 );
             }
         };
+
         if self.subscriptions.contains_key(text) {
             return error(id, -32603, "already subscribed");
         }
         if self.subscriptions.len() >= MAX_SUBSCRIPTIONS {
             return error(id, -32603, "too many subscriptions");
         }
+
         self.subscriptions.insert(
             text.to_owned(),
             CometSubscription {
@@ -153,12 +156,14 @@ impl CometSocket {
             CometTopic::Header => "NewBlockHeader",
             CometTopic::Tx => return None,
         };
+
         let height = block.number().to_string();
         let is_wanted = subscription.query.matches(|key| match key {
             "tm.event" => vec![kind],
             "block.height" => vec![&height],
             _ => Vec::new(),
         });
+
         is_wanted.then(|| {
             let value = match subscription.topic {
                 CometTopic::Block => block_with_id(block, node, HashEncoding::Comet)?,
@@ -205,7 +210,8 @@ fn message(
     write: impl FnOnce(&mut AnswerWriter) -> Result<(), AnswerError>,
     events: &str,
 ) -> Result<SocketMessage, AnswerError> {
-    let (id, query) = (&subscription.id, json!(text));
+    let id = &subscription.id;
+    let query = json!(text);
     let mut out = AnswerWriter::new(MAX_ANSWER);
     let begin = format!(
         r#"{{"jsonrpc":"2.0","id":{id},"result":{{"query":{query},"data":{{"type":"tendermint/event/{kind}","value":"#
@@ -231,6 +237,7 @@ impl SocketProtocol for CometSocket {
                 SocketReply::Now(Utf8Bytes::from(answer.to_string()).into())
             }
         };
+
         if self.subscriptions.is_empty() {
             self.events = None;
         } else if self.events.is_none() {

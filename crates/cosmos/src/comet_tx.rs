@@ -48,10 +48,10 @@ pub(super) async fn broadcast_commit(call: CometCall) -> Result<Value, CometFail
 
 /// The error of a transaction that the mempool refuses before it is checked.
 fn pooled(outcome: &TxOutcome) -> Result<(), CometFailure> {
-    match MEMPOOL_CODES.contains(&outcome.code()) {
-        true => Err((-32603, outcome.log().to_owned())),
-        false => Ok(()),
+    if MEMPOOL_CODES.contains(&outcome.code()) {
+        return Err((-32603, outcome.log().to_owned()));
     }
+    Ok(())
 }
 
 /// `ResultBroadcastTx`.
@@ -82,7 +82,9 @@ fn checked(outcome: &TxOutcome) -> Value {
 /// `ResultBroadcastTxCommit`.
 async fn commit(gateway: &Gateway, raw: &[u8]) -> Result<Value, CometFailure> {
     let deadline = Instant::now() + COMMIT_TIMEOUT;
+    // Subscribed before the transaction is sent, so that its block is not missed.
     let mut events = gateway.chain.subscribe();
+
     let accepted = match gateway.accept_in_turn(raw).await {
         Ok(accepted) => accepted,
         Err(outcome) => {
@@ -96,6 +98,7 @@ async fn commit(gateway: &Gateway, raw: &[u8]) -> Result<Value, CometFailure> {
         pooled(&outcome)?;
         return Ok(committed(&outcome, None));
     }
+
     loop {
         if let Some((result, height)) = find(gateway, ethereum_hash) {
             return Ok(committed(&outcome, Some((result.comet(), height))));

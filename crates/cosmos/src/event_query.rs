@@ -45,6 +45,7 @@ impl EventQuery {
         if rest.is_empty() {
             return Err("the query is empty".to_owned());
         }
+
         let mut conditions = Vec::new();
         loop {
             let (condition, after) = EventCondition::parse(rest)?;
@@ -103,7 +104,8 @@ impl EventQuery {
     /// Returns the least and the greatest number that the conditions on an attribute accept. The
     /// least is greater if they accept none.
     pub(super) fn range(&self, key: &str) -> (u64, u64) {
-        let (mut least, mut greatest) = (0, u64::MAX);
+        let mut least = 0;
+        let mut greatest = u64::MAX;
         for condition in self
             .conditions
             .iter()
@@ -117,6 +119,7 @@ impl EventQuery {
                 },
                 EventTest::Exists | EventTest::Contains(_) => continue,
             };
+
             let is_equal = accepted.contains(&Ordering::Equal);
             if !accepted.contains(&Ordering::Greater) {
                 match number.checked_sub(u64::from(!is_equal)) {
@@ -148,63 +151,21 @@ impl EventCondition {
                 excerpt(text)
             ));
         }
+
         let rest = rest.trim_start();
-        let word = |name: &str| {
-            rest.strip_prefix(name)
-                .filter(|rest| !rest.starts_with(|next: char| next.is_alphanumeric()))
+        let (test, rest) = if let Some(rest) = word(rest, "EXISTS") {
+            (EventTest::Exists, rest.trim_start())
+        } else if let Some(rest) = word(rest, "CONTAINS") {
+            let (text, rest) = quoted(rest.trim_start())?;
+            (EventTest::Contains(text.to_owned()), rest)
+        } else {
+            EventTest::comparison(key, rest)?
         };
-        let condition = |test| Self {
+        let condition = Self {
             key: key.to_owned(),
             test,
         };
-        if let Some(rest) = word("EXISTS") {
-            return Ok((condition(EventTest::Exists), rest.trim_start()));
-        }
-        if let Some(rest) = word("CONTAINS") {
-            let (text, rest) = quoted(rest.trim_start())?;
-            return Ok((condition(EventTest::Contains(text.to_owned())), rest));
-        }
-        let operators = [
-            ("<=", AT_MOST),
-            (">=", AT_LEAST),
-            ("=", EQUAL),
-            ("<", LESS),
-            (">", GREATER),
-        ];
-        let found = operators
-            .into_iter()
-            .find_map(|(name, accepted)| Some((rest.strip_prefix(name)?, accepted)));
-        let (rest, accepted) =
-            found.ok_or_else(|| format!("expected a comparison after {:?}", excerpt(key)))?;
-        let rest = rest.trim_start();
-        if rest.starts_with('\'') {
-            let (text, rest) = quoted(rest)?;
-            let test = match text.parse() {
-                _ if accepted == EQUAL => EventTest::Equals(text.to_owned()),
-                Ok(number) => EventTest::Number(number, accepted),
-                Err(_) => {
-                    return Err(format!(
-                        "{}: only numbers can be compared, got {:?}",
-                        excerpt(key),
-                        excerpt(text)
-                    ));
-                }
-            };
-            return Ok((condition(test), rest));
-        }
-        let end = rest.find(char::is_whitespace).unwrap_or(rest.len());
-        let (number, rest) = rest.split_at(end);
-        let number = number.parse().map_err(|_| {
-            format!(
-                "{}: expected a number or a text in single quotes, got {:?}",
-                excerpt(key),
-                excerpt(number)
-            )
-        })?;
-        Ok((
-            condition(EventTest::Number(number, accepted)),
-            rest.trim_start(),
-        ))
+        Ok((condition, rest))
     }
 
     fn accepts(&self, value: &str) -> bool {
@@ -223,6 +184,59 @@ impl EventCondition {
             }
         }
     }
+}
+
+impl EventTest {
+    /// Reads the comparison of the attribute `key` with a text or a number. Returns the rest as
+    /// well.
+    fn comparison<'a>(key: &str, text: &'a str) -> Result<(Self, &'a str), String> {
+        // The longer operators come first: they begin like the shorter ones.
+        let operators = [
+            ("<=", AT_MOST),
+            (">=", AT_LEAST),
+            ("=", EQUAL),
+            ("<", LESS),
+            (">", GREATER),
+        ];
+        let found = operators
+            .into_iter()
+            .find_map(|(name, accepted)| Some((text.strip_prefix(name)?, accepted)));
+        let (rest, accepted) =
+            found.ok_or_else(|| format!("expected a comparison after {:?}", excerpt(key)))?;
+        let rest = rest.trim_start();
+
+        if rest.starts_with('\'') {
+            let (text, rest) = quoted(rest)?;
+            if accepted == EQUAL {
+                return Ok((Self::Equals(text.to_owned()), rest));
+            }
+            let number = text.parse().map_err(|_| {
+                format!(
+                    "{}: only numbers can be compared, got {:?}",
+                    excerpt(key),
+                    excerpt(text)
+                )
+            })?;
+            return Ok((Self::Number(number, accepted), rest));
+        }
+
+        let end = rest.find(char::is_whitespace).unwrap_or(rest.len());
+        let (number, rest) = rest.split_at(end);
+        let number = number.parse().map_err(|_| {
+            format!(
+                "{}: expected a number or a text in single quotes, got {:?}",
+                excerpt(key),
+                excerpt(number)
+            )
+        })?;
+        Ok((Self::Number(number, accepted), rest.trim_start()))
+    }
+}
+
+/// The rest of a text that begins with a word.
+fn word<'a>(text: &'a str, name: &str) -> Option<&'a str> {
+    text.strip_prefix(name)
+        .filter(|rest| !rest.starts_with(|next: char| next.is_alphanumeric()))
 }
 
 /// The text in single quotes at the start of another, and the rest.

@@ -79,16 +79,13 @@ impl Grpc {
                 .fold(builder, |builder, name| builder.with_service_name(name));
             builder.with_service_name(V1).with_service_name(V1_ALPHA)
         };
+
         let built = || -> Result<_, tonic_reflection::server::Error> {
-            let (v1, alpha) = (configure().build_v1()?, configure().build_v1alpha()?);
+            let v1 = configure().build_v1()?;
+            let alpha = configure().build_v1alpha()?;
             let v1 = boxed(v1.max_decoding_message_size(MAX_REFLECTED));
-            Ok([
-                (V1, v1),
-                (
-                    V1_ALPHA,
-                    boxed(alpha.max_decoding_message_size(MAX_REFLECTED)),
-                ),
-            ])
+            let alpha = boxed(alpha.max_decoding_message_size(MAX_REFLECTED));
+            Ok([(V1, v1), (V1_ALPHA, alpha)])
         };
         let reflection = built().map(Arc::from).unwrap_or_else(|error| {
             tracing::error!(%error, "gRPC has no reflection");
@@ -119,6 +116,7 @@ impl Grpc {
             let Ok(response) = reflection.clone().oneshot(limited).await;
             return response;
         }
+
         let (head, body) = request.into_parts();
         // Tonic would wait for a body without a limit of time, and would not count it.
         let received = receive(Request::from_parts(head.clone(), body), MAX_BODY).await;
@@ -130,12 +128,14 @@ impl Grpc {
 
         let gateway = self.gateway;
         let query = service_fn(move |request: tonic::Request<Bytes>| {
-            let (gateway, name) = (gateway.clone(), name.clone());
+            let gateway = gateway.clone();
+            let name = name.clone();
             Box::pin(async move { answer(&gateway, &name, &request).await })
                 as BoxFuture<'static, _>
         });
         let mut grpc = tonic::server::Grpc::new(Encoded).max_decoding_message_size(MAX_MESSAGE);
         let mut response = grpc.unary(query, request).await;
+
         let length = response
             .extensions_mut()
             .remove::<MessageLength>()
@@ -233,6 +233,7 @@ async fn answer(
             &format!("unknown method {name}"),
         ));
     };
+
     let at = request
         .metadata()
         .get(HEIGHT_HEADER)
@@ -241,6 +242,7 @@ async fn answer(
     let (message, height) = gateway
         .ask_encoded(method, request.get_ref().clone(), at)
         .await?;
+
     let (message, held) = message.into_parts();
     let length = MessageLength((MESSAGE_PREFIX + message.len()) as u64);
     let mut response = tonic::Response::new(held.attach(message));

@@ -68,11 +68,10 @@ impl Messages {
                 }
             }
         }
+
         let extension = |name| pool.get_extension_by_name(name);
-        let (custom_type, scalar) = (
-            extension("gogoproto.customtype"),
-            extension("cosmos_proto.scalar"),
-        );
+        let custom_type = extension("gogoproto.customtype");
+        let scalar = extension("cosmos_proto.scalar");
         let http = extension("google.api.http");
         Self {
             pool,
@@ -190,7 +189,9 @@ impl JsonRendering<'_> {
         let bytes = message
             .get_field_by_name("value")
             .and_then(|value| value.as_bytes().cloned());
-        let (type_url, bytes) = (text.unwrap_or_default(), bytes.unwrap_or_default());
+        let type_url = text.unwrap_or_default();
+        let bytes = bytes.unwrap_or_default();
+
         let value = match self.left {
             Some(_) => self.value_of_any(&type_url, &bytes)?,
             None if !nests_within(&bytes, MAX_MESSAGE_LEVELS) => None,
@@ -304,6 +305,7 @@ fn renamed(pool: &DescriptorPool, template: &str, name: &str) -> Option<FileDesc
     let (package, short) = name.rsplit_once('.').unwrap_or(("", name));
     let mut message = template.descriptor_proto().clone();
     message.name = Some(short.to_owned());
+
     let mut file = template.parent_file().file_descriptor_proto().clone();
     file.name = Some(format!("{}.proto", name.replace('.', "/")));
     file.package = Some(package.to_owned());

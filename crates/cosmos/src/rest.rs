@@ -92,17 +92,21 @@ pub(super) fn router(gateway: &Gateway) -> (Router, Vec<Operation>) {
         else {
             continue;
         };
+
         let path = PathTemplate::new(&path);
         operations.push(describe(gateway, method, &path));
-        let (gateway, method) = (gateway.clone(), Arc::new(method.clone()));
+        let gateway = gateway.clone();
+        let method = Arc::new(method.clone());
         let handler = move |path: Result<Path<Pairs>, PathRejection>,
                             query: Result<Query<Pairs>, QueryRejection>,
                             headers: HeaderMap| {
-            let (gateway, method) = (gateway.clone(), method.clone());
+            let gateway = gateway.clone();
+            let method = method.clone();
             async move { answer(&gateway, &method, path?.0, query?.0, &headers).await }
         };
         router = router.route(&path.route, get(handler));
     }
+
     // A gateway takes the empty text behind the slash for the address.
     router = router.route("/cosmos/auth/v1beta1/accounts/", get(no_address));
     (
@@ -165,10 +169,12 @@ async fn answer(
             ))
         })?;
     }
+
     let height = headers
         .get(HEIGHT_HEADER)
         .map(|value| height(value.as_bytes()))
         .transpose()?;
+
     let write = |gateway: &Gateway, method: &Method, content: ResponseContent| {
         content.json(gateway, |body| deviate(method.query.name, body))
     };

@@ -112,7 +112,8 @@ impl Gateway {
     /// Adds a transaction to the pool in the turn of its client, since a signature takes long to
     /// verify.
     pub(super) async fn accept_in_turn(&self, raw: &[u8]) -> Result<AcceptedTx, TxOutcome> {
-        let (gateway, own) = (self.clone(), raw.to_vec());
+        let gateway = self.clone();
+        let own = raw.to_vec();
         let accepted = in_turn(move || Ok::<_, ExecutionFailed>(gateway.accept_tx(&own))).await;
         accepted
             .unwrap_or_else(|failed| Err(TxOutcome::of(raw).refused(CosmosError::logic(failed))))
@@ -122,7 +123,8 @@ impl Gateway {
     pub async fn broadcast_tx_unchecked(&self, raw: &[u8]) -> TxOutcome {
         match self.accept_in_turn(raw).await {
             Ok(accepted) => {
-                let (gateway, outcome) = (self.clone(), accepted.outcome.clone());
+                let gateway = self.clone();
+                let outcome = accepted.outcome.clone();
                 // The pool limits the number of such tasks.
                 tokio::spawn(async move { gateway.settle_tx(accepted).await });
                 outcome
@@ -228,20 +230,18 @@ impl Gateway {
 /// A transaction as blocks show it to Cosmos clients: `TxRaw`. An Ethereum transaction is in a
 /// `MsgEthereumTx`.
 pub(super) fn raw_tx(transaction: &Transaction, network: &CosmosNetwork) -> Vec<u8> {
-    match transaction.is_cosmos() {
-        true => transaction.envelope.input().to_vec(),
-        false => {
-            let tx = &transaction.envelope;
-            let raw = transaction.encode();
-            ethereum_tx_raw(
-                transaction.sender,
-                raw,
-                tx.gas_limit(),
-                tx.max_fee_per_gas(),
-                network,
-            )
-        }
+    let tx = &transaction.envelope;
+    if transaction.is_cosmos() {
+        // A block has it as the input of an envelope.
+        return tx.input().to_vec();
     }
+    ethereum_tx_raw(
+        transaction.sender,
+        transaction.encode(),
+        tx.gas_limit(),
+        tx.max_fee_per_gas(),
+        network,
+    )
 }
 
 /// A gas limit as messages have it, whose integers are signed. Larger ones are refused anyway.

@@ -85,14 +85,17 @@ fn matches(block: &Arc<Block>, index: usize, network: &CosmosNetwork, query: &Ev
     let Some(transaction) = block.transactions.get(index) else {
         return false;
     };
+
     let height = block.number().to_string();
-    let (hash, events) = (OnceCell::new(), OnceCell::new());
+    let hash = OnceCell::new();
+    let events = OnceCell::new();
     let find_hash = || hex::encode_upper(cosmos_hash(&raw_tx(transaction, network)));
     let find_events = || {
         FoundTx::of(block, index, network)
             .map(|found| found.events())
             .unwrap_or_default()
     };
+
     query.matches(|key| match key {
         "tm.event" => vec!["Tx"],
         "tx.height" => vec![&height],
@@ -135,6 +138,7 @@ impl CosmosHashes {
         if !known.newest.as_ref().is_some_and(is_canonical) || known.places.len() > 2 * MAX_HASHED {
             *known = HashedBlocks::default();
         }
+
         let first = known.newest.as_ref().map_or(0, |block| block.number() + 1);
         let mut left = MAX_HASHED;
         for block in head.blocks_from(first).rev() {
@@ -150,6 +154,7 @@ impl CosmosHashes {
             }
         }
         known.newest = Some(head.block.clone());
+
         let (number, index) = *known.places.get(&hash)?;
         let block = head.block(number)?;
         let raw = raw_tx(block.transactions.get(index)?, network);
@@ -311,26 +316,17 @@ impl Gateway {
     ) -> Result<TxsFound, GatewayError> {
         let head = self.chain.head();
         let mut found: Vec<(u64, usize)> = match hash_in(query) {
-            Some(hash) => {
-                let hash = hex::decode(hash)
-                    .ok()
-                    .and_then(|hash| B256::try_from(hash.as_slice()).ok());
-                let found = hash.and_then(|hash| self.tx_at(&head, hash));
-                let found = found
-                    .filter(|(block, index)| matches(block, *index, &self.node.network, query));
-                found
-                    .map(|(block, index)| (block.number(), index))
-                    .into_iter()
-                    .collect()
-            }
+            Some(hash) => self.place_of_hash(&head, hash, query).into_iter().collect(),
             None => self
                 .scan(&head, query)
                 .map_err(GatewayError::InvalidArgument)?,
         };
+
         found.sort_unstable();
         if page.newest_first {
             found.reverse();
         }
+
         let total = found.len();
         let places = found.into_iter().skip(page.skip).take(page.limit).collect();
         Ok(TxsFound {
@@ -341,13 +337,27 @@ impl Gateway {
         })
     }
 
+    /// The position of the transaction with a hash, if it meets the query's other conditions too.
+    fn place_of_hash(
+        &self,
+        head: &Arc<Head>,
+        hash: &str,
+        query: &EventQuery,
+    ) -> Option<(u64, usize)> {
+        let hash = hex::decode(hash).ok()?;
+        let hash = B256::try_from(hash.as_slice()).ok()?;
+        let (block, index) = self.tx_at(head, hash)?;
+        matches(&block, index, &self.node.network, query).then(|| (block.number(), index))
+    }
+
     /// The positions of transactions; the error says why there is no answer.
     fn scan(&self, head: &Arc<Head>, query: &EventQuery) -> Result<Vec<(u64, usize)>, String> {
         let Some(wanted) = Wanted::of(query, self) else {
             return Ok(Vec::new());
         };
-        let (first, last) = query.range("tx.height");
-        let (first, last) = (first.max(self.chain.oldest(head)), last.min(head.number()));
+        let (least, greatest) = query.range("tx.height");
+        let first = least.max(self.chain.oldest(head));
+        let last = greatest.min(head.number());
         let account = wanted.sender.or(wanted.recipient);
         let network = &self.node.network;
         let mut search = TxSearch {
@@ -358,12 +368,14 @@ impl Gateway {
             read: 0,
             found: Vec::new(),
         };
+
         let in_memory = head
             .blocks_from(first)
             .take_while(|block| block.number() <= last);
         for block in in_memory {
             search.compare(block)?;
         }
+
         match account {
             _ if first >= head.oldest() => {}
             Some(account) => {

@@ -46,7 +46,8 @@ struct TxMsgData {
 impl TxResult {
     /// The result of the transaction at `index`.
     pub(super) fn of(block: &Block, index: usize, network: &CosmosNetwork) -> Option<Self> {
-        let (transaction, receipt) = (block.transactions.get(index)?, block.receipts.get(index)?);
+        let transaction = block.transactions.get(index)?;
+        let receipt = block.receipts.get(index)?;
         let succeeded = receipt.succeeded();
         Some(match transaction.cosmos() {
             Some(tx) => Self::bank(&tx, succeeded, network),
@@ -61,7 +62,9 @@ impl TxResult {
             events: Vec::new(),
         };
         let events = writer.ante(tx);
-        let gas = (tx.gas_limit, tx.gas_needed());
+        let gas_wanted = tx.gas_limit;
+        let gas_used = tx.gas_needed();
+
         if !succeeded {
             let total = tx.transfers.iter().fold(U256::ZERO, |sum, transfer| {
                 sum.saturating_add(transfer.amount)
@@ -70,18 +73,17 @@ impl TxResult {
                 "failed to execute message: spendable balance is smaller than {total}{}: insufficient funds",
                 network.denom
             );
-            let (gas_wanted, gas_used) = gas;
-            let (code, codespace, data) = (INSUFFICIENT_FUNDS, "sdk", Vec::new());
             return Self {
-                code,
-                codespace,
+                code: INSUFFICIENT_FUNDS,
+                codespace: "sdk",
                 log,
-                data,
+                data: Vec::new(),
                 gas_wanted,
                 gas_used,
                 events: events.events,
             };
         }
+
         let response = |message: &BankMessage| Any {
             type_url: format!("{}Response", message.type_url()),
             value: Vec::new(),
@@ -94,8 +96,8 @@ impl TxResult {
                 msg_responses: tx.messages.iter().map(response).collect(),
             }
             .encode_to_vec(),
-            gas_wanted: gas.0,
-            gas_used: gas.1,
+            gas_wanted,
+            gas_used,
             events: events.messages(tx).events,
         }
     }
@@ -110,6 +112,7 @@ impl TxResult {
         use alloy_consensus::Transaction as _;
         let tx = &transaction.envelope;
         let sender = address(transaction.sender, network);
+
         let mut attributes = vec![
             ("amount", tx.value().to_string()),
             ("ethereumTxHash", transaction.hash().to_string()),
@@ -122,6 +125,7 @@ impl TxResult {
         if !succeeded {
             attributes.push(("ethereumTxFailed", "execution reverted".to_owned()));
         }
+
         let action = ("action", "/cosmos.evm.vm.v1.MsgEthereumTx".to_owned());
         let message = vec![
             action,
@@ -130,9 +134,11 @@ impl TxResult {
             ("msg_index", "0".to_owned()),
         ];
         attributes.push(("msg_index", "0".to_owned()));
-        let (code, codespace, log) = match succeeded {
-            true => (0, "", String::new()),
-            false => (EVM_FAILED, "evm", "execution reverted".to_owned()),
+
+        let (code, codespace, log) = if succeeded {
+            (0, "", String::new())
+        } else {
+            (EVM_FAILED, "evm", "execution reverted".to_owned())
         };
         Self {
             code,
@@ -266,6 +272,7 @@ impl EventWriter<'_> {
                 ],
                 at,
             );
+
             let own: Vec<_> = transfers.by_ref().take(message.targets().count()).collect();
             let total = own.iter().fold(U256::ZERO, |sum, transfer| {
                 sum.saturating_add(transfer.amount)
@@ -276,10 +283,8 @@ impl EventWriter<'_> {
                 at,
             );
             for transfer in own {
-                let (recipient, amount) = (
-                    address(transfer.to, self.network),
-                    self.coin(transfer.amount),
-                );
+                let recipient = address(transfer.to, self.network);
+                let amount = self.coin(transfer.amount);
                 self.push(
                     "coin_received",
                     &[("receiver", &recipient), ("amount", &amount)],

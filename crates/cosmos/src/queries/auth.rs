@@ -105,6 +105,7 @@ fn account_info(call: &Call<'_>) -> Result<Value, GatewayError> {
 fn accounts(call: &Call<'_>) -> Result<Value, GatewayError> {
     let PageRequest { key, offset, limit } = PageRequest::of(&call.request);
     let state = &call.view.state;
+
     let first = match key.as_slice() {
         [] => B256::ZERO,
         key => B256::try_from(key)
@@ -114,12 +115,14 @@ fn accounts(call: &Call<'_>) -> Result<Value, GatewayError> {
         .accounts()
         .skip_while(|account| !key.is_empty() && keccak256(account.address) < first);
     let mut rest = all.skip(usize::try_from(offset).unwrap_or(usize::MAX));
+
     let network = &call.gateway.network;
     let listed: Vec<_> = rest
         .by_ref()
         .take(limit as usize)
         .map(|account| typed_account(account, network))
         .collect();
+
     let next = rest
         .next()
         .map(|account| Base64::encode_string(keccak256(account.address).as_slice()));

@@ -125,7 +125,8 @@ fn balances(call: &Call<'_>) -> Result<Value, GatewayError> {
 }
 
 fn balance(call: &Call<'_>) -> Result<Value, GatewayError> {
-    let (address, denom) = (call.account("address")?, denomination(call)?);
+    let address = call.account("address")?;
+    let denom = denomination(call)?;
     let amount = if denom == call.gateway.network.denomination {
         call.balance(address)?
     } else {
@@ -165,7 +166,8 @@ fn supply_of(call: &Call<'_>) -> Result<Value, GatewayError> {
 }
 
 fn native(network: &Network) -> Value {
-    let (denom, coin) = (&network.denomination, &network.coin);
+    let denom = &network.denomination;
+    let coin = &network.coin;
     json!({
         "description": format!("The native coin of {}", network.cosmos_chain_id),
         "denom_units": [{ "denom": denom, "exponent": 0 }, { "denom": coin, "exponent": DECIMALS }],

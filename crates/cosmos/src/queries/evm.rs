@@ -121,7 +121,8 @@ fn code(call: &Call<'_>) -> Result<Value, GatewayError> {
 }
 
 fn storage(call: &Call<'_>) -> Result<Value, GatewayError> {
-    let (address, key) = (call.account("address")?, call.text("key"));
+    let address = call.account("address")?;
+    let key = call.text("key");
     let digits = key.strip_prefix("0x").unwrap_or(&key);
     let slot = U256::from_str_radix(digits, 16)
         .ok()
@@ -156,7 +157,8 @@ fn ethermint_params(call: &Call<'_>) -> Result<Value, GatewayError> {
 
 /// The base fee of the block after the one that the state is of; 0 before London.
 fn next_base_fee(call: &Call<'_>) -> Result<u64, GatewayError> {
-    let (head, number) = (&call.view.head, call.view.block.number());
+    let head = &call.view.head;
+    let number = call.view.block.number();
     if number == head.number() {
         return Ok(call.gateway.chain.next_base_fee(head).unwrap_or(0));
     }

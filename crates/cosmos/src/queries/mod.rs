@@ -228,8 +228,10 @@ impl Gateway {
         height: Option<u64>,
         write: WriteResponse,
     ) -> Result<(Answer, u64), GatewayError> {
-        let (gateway, own) = (self.clone(), method.clone());
+        let gateway = self.clone();
+        let own = method.clone();
         let output = method.descriptor.output();
+
         match method.query.answer {
             QueryKind::Now(answer) => {
                 in_turn(move || gateway.answer_now(&own, answer, request()?, height, write)).await
@@ -244,6 +246,7 @@ impl Gateway {
                     output,
                 })
                 .await?;
+
                 let made = move || Ok((write(&gateway, &own, make()?)?, height));
                 if is_long {
                     in_long_turn(made).await
@@ -265,12 +268,14 @@ impl Gateway {
         self.check_fields(&request)?;
         let view = self.view_at(height)?;
         let height = reported_height(&view);
+
         let call = Call {
             gateway: self,
             method,
             view,
             request,
         };
+
         let message = response(method.descriptor.output(), || answer(&call))?;
         Ok((
             write(self, method, ResponseContent::Message(message))?,

@@ -89,7 +89,8 @@ fn config(call: &Call<'_>) -> Result<Value, GatewayError> {
 }
 
 fn status(call: &Call<'_>) -> Result<Value, GatewayError> {
-    let (head, block) = (&call.view.head, &call.view.block);
+    let head = &call.view.head;
+    let block = &call.view.block;
     Ok(json!({
         "earliest_store_height": call.gateway.chain.oldest(head).to_string(),
         "height": block.number().to_string(),
@@ -145,16 +146,15 @@ fn validators_at(call: &Call<'_>) -> Result<Value, GatewayError> {
 }
 
 async fn abci(call: LaterCall) -> Result<Unwritten, GatewayError> {
-    let (path, data, height) = (
-        call.text("path"),
-        call.bytes("data"),
-        number_in(&call.request, "height"),
-    );
+    let path = call.text("path");
+    let data = call.bytes("data");
+    let height = number_in(&call.request, "height");
     if path.ends_with("/ABCIQuery") {
         return Err(GatewayError::InvalidArgument(
             "a query in a query of the same kind".to_owned(),
         ));
     }
+
     let call = call.responder();
     let answer = abci_query::answer(&call.gateway, &path, Ok(data), height).await;
     Ok(call.message(move || {

@@ -56,6 +56,7 @@ async fn broadcast(call: LaterCall) -> Result<Unwritten, GatewayError> {
     if raw.is_empty() {
         return Err(GatewayError::InvalidArgument("invalid empty tx".to_owned()));
     }
+
     let mode = call
         .request
         .get_field_by_name("mode")
@@ -98,6 +99,7 @@ async fn simulate(call: LaterCall) -> Result<Unwritten, GatewayError> {
             "empty txBytes is not allowed".to_owned(),
         ));
     }
+
     let call = call.responder();
     let gateway = call.gateway.clone();
     let simulate = move || {
@@ -106,6 +108,7 @@ async fn simulate(call: LaterCall) -> Result<Unwritten, GatewayError> {
             GatewayError::Unknown(format!("{error}: With gas wanted: '0' and gas used: '0' "))
         })
     };
+
     let (gas_wanted, gas_used) = in_turn(simulate).await?;
     Ok(call.message(move || {
         let gas = json!({ "gas_wanted": gas_wanted.to_string(), "gas_used": gas_used.to_string() });
@@ -126,10 +129,8 @@ async fn transaction(call: LaterCall) -> Result<Unwritten, GatewayError> {
     Ok(call.responder().txs(false, move |call| {
         let found = call.gateway.tx(hash);
         let found = found.ok_or_else(|| GatewayError::NotFound(format!("tx not found: {text}")))?;
-        let (rest, places) = (
-            call.response(|| Ok(json!({})))?,
-            Box::new(std::iter::once(Ok(found))),
-        );
+        let rest = call.response(|| Ok(json!({})))?;
+        let places = Box::new(std::iter::once(Ok(found)));
         Ok(TxList {
             gateway: call.gateway,
             rest,
@@ -152,7 +153,9 @@ async fn transactions(call: LaterCall) -> Result<Unwritten, GatewayError> {
             "query cannot be empty".to_owned(),
         ));
     }
+
     let query = EventQuery::parse(&text).map_err(GatewayError::InvalidArgument)?;
+
     let limit = match number_in(&call.request, "limit") {
         0 => DEFAULT_LIMIT,
         limit => limit.min(MAX_LIMIT),
@@ -160,6 +163,7 @@ async fn transactions(call: LaterCall) -> Result<Unwritten, GatewayError> {
     let skip = number_in(&call.request, "page")
         .saturating_sub(1)
         .saturating_mul(limit);
+
     let order = call
         .request
         .get_field_by_name("order_by")
@@ -169,6 +173,7 @@ async fn transactions(call: LaterCall) -> Result<Unwritten, GatewayError> {
         limit: usize::try_from(limit).unwrap_or(usize::MAX),
         newest_first: order == Some(DESCENDING),
     };
+
     Ok(call.responder().txs(is_long_search(&query), move |call| {
         let found = call.gateway.search_txs(&query, page)?;
         let rest = call.response(|| Ok(json!({ "total": found.total.to_string() })))?;
@@ -185,10 +190,8 @@ async fn transactions(call: LaterCall) -> Result<Unwritten, GatewayError> {
 
 /// A block with its transactions decoded.
 async fn block_with_transactions(call: LaterCall) -> Result<Unwritten, GatewayError> {
-    let (height, page) = (
-        number_in(&call.request, "height"),
-        PageRequest::of(&call.request),
-    );
+    let height = number_in(&call.request, "height");
+    let page = PageRequest::of(&call.request);
     Ok(call.responder().txs(true, move |call| {
         let gateway = &call.gateway;
         let block = gateway.block(&gateway.chain.head(), height)?;

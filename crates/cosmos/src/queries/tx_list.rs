@@ -78,7 +78,8 @@ impl TxList {
     /// The response in the gateway's JSON. Each transaction is decoded and rendered once for both
     /// fields.
     pub(crate) fn json(self) -> Result<Answer, GatewayError> {
-        let (messages, network) = (&self.gateway.messages, &self.gateway.node.network);
+        let messages = &self.gateway.messages;
+        let network = &self.gateway.node.network;
         let (field, results) = self.fields()?;
         let tx_type = message_type(&field)?;
         let mut txs = JsonItems::new(field.is_list());
