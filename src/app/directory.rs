@@ -1,27 +1,30 @@
 //! Metrics of the data directory, from its files.
 
-use std::{collections::BTreeMap, fs, path::Path, time::UNIX_EPOCH};
+use std::{
+    collections::BTreeMap,
+    ffi::OsStr,
+    fs::{self, Metadata},
+    path::Path,
+    time::{Duration, UNIX_EPOCH},
+};
 
 use tetrad_web::Exposition;
 
 /// Kinds of files, by the beginning of their names; the rest is `other`.
 const KINDS: [&str; 6] = ["log", "offsets", "index", "checkpoint", "pool", "torn"];
 
-/// Writes number and size of the files of each kind, and the age of the checkpoint with this
-/// height. Writes nothing if the directory cannot be read at the moment.
-pub(super) fn describe(out: &mut Exposition, directory: &Path, checkpoint: Option<u64>) {
-    let Ok(entries) = fs::read_dir(directory) else {
-        return;
-    };
+/// What the files of a directory take.
+#[derive(Default)]
+struct Contents {
+    /// Number and bytes of the files, by kind.
+    kinds: BTreeMap<&'static str, (u64, u64)>,
+    /// When the checkpoint was written, since the Unix epoch.
+    checkpoint_written: Option<Duration>,
+}
 
-    let mut kinds = BTreeMap::<&str, (u64, u64)>::new();
-    let mut written = None;
-    for entry in entries.flatten() {
-        let Ok(about) = entry.metadata() else {
-            continue;
-        };
-
-        let name = entry.file_name();
+impl Contents {
+    /// Adds a file. `checkpoint` is the height of the newest checkpoint.
+    fn add(&mut self, name: &OsStr, about: &Metadata, checkpoint: Option<u64>) {
         let (kind, rest) = name
             .to_str()
             .map_or(("", ""), |name| name.split_once('-').unwrap_or((name, "")));
@@ -30,15 +33,31 @@ pub(super) fn describe(out: &mut Exposition, directory: &Path, checkpoint: Optio
             .find(|known| *known == kind)
             .unwrap_or("other");
 
-        let (files, bytes) = kinds.entry(kind).or_default();
+        let (files, bytes) = self.kinds.entry(kind).or_default();
         *files += 1;
         *bytes += about.len();
 
         if kind == "checkpoint" && checkpoint.is_some() && rest.parse().ok() == checkpoint {
-            written = about
+            self.checkpoint_written = about
                 .modified()
                 .ok()
                 .and_then(|at| at.duration_since(UNIX_EPOCH).ok());
+        }
+    }
+}
+
+/// Writes number and size of the files of each kind, and the age of the checkpoint with this
+/// height. Writes nothing if the directory cannot be read at the moment.
+pub(super) fn describe(out: &mut Exposition, directory: &Path, checkpoint: Option<u64>) {
+    let Ok(entries) = fs::read_dir(directory) else {
+        return;
+    };
+
+    let mut contents = Contents::default();
+    for entry in entries.flatten() {
+        // A file that was removed meanwhile is left out.
+        if let Ok(about) = entry.metadata() {
+            contents.add(&entry.file_name(), &about, checkpoint);
         }
     }
 
@@ -46,7 +65,7 @@ pub(super) fn describe(out: &mut Exposition, directory: &Path, checkpoint: Optio
         "tetrad_store_files",
         "Files of the data directory, by kind; those of the log are its segments.",
     );
-    for (kind, (files, _)) in &kinds {
+    for (kind, (files, _)) in &contents.kinds {
         family.sample(&[("kind", kind)], files);
     }
 
@@ -54,11 +73,11 @@ pub(super) fn describe(out: &mut Exposition, directory: &Path, checkpoint: Optio
         "tetrad_store_bytes",
         "Size of the data directory's files, by kind.",
     );
-    for (kind, (_, bytes)) in &kinds {
+    for (kind, (_, bytes)) in &contents.kinds {
         family.sample(&[("kind", kind)], bytes);
     }
 
-    if let (Some(height), Some(written)) = (checkpoint, written) {
+    if let (Some(height), Some(written)) = (checkpoint, contents.checkpoint_written) {
         out.gauge(
             "tetrad_checkpoint_height",
             "Entries of the log that the newest checkpoint covers.",

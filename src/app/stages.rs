@@ -65,29 +65,21 @@ impl Node {
         if let Some(file) = &config.ready_file {
             ready::remove(file)?;
         }
+
+        // The addresses are bound first, so that a port in use is reported at once.
         let config = with_failed_calls(config, &clock);
         let listeners = Listeners::bind(&config, inherited)?;
         let addresses = listeners.addresses()?;
         let starting = listeners.serve_while_starting(&config)?;
 
         let mut prerequisites = Prerequisites::gather(&config, &clock, &starting).await?;
-        let opened = OpenedChain::open(&config, &clock, &mut prerequisites).await?;
-        let cluster = prerequisites
-            .join_cluster(&config, &opened.chain, &addresses, &starting)
-            .await?;
+        let opened =
+            OpenedChain::open(&config, &clock, &addresses, &starting, &mut prerequisites).await?;
         let records = Records::open(&config, &clock, &opened, &prerequisites).await?;
         warn_of_clock(&opened.chain);
 
         let (shutdown_handle, shutdown) = ShutdownHandle::new();
-        let services = services(
-            &config,
-            clock,
-            &prerequisites,
-            &opened,
-            &records,
-            cluster.clone(),
-            &shutdown,
-        );
+        let services = services(&config, clock, &prerequisites, &opened, &records, &shutdown);
         let keyring = Arc::new(prerequisites.keyring(&opened.chain));
         let interfaces = Interfaces::new(
             &config,
@@ -97,10 +89,6 @@ impl Node {
             keyring.clone(),
             &opened,
         );
-        if let Some(lifetime) = config.pool.lifetime {
-            let chain = opened.chain.clone();
-            tokio::spawn(timer::pool(chain, lifetime, shutdown.clone()));
-        }
 
         // Both use the main listener: the answers of the start end before the node itself serves.
         starting.end().await;
@@ -114,7 +102,7 @@ impl Node {
             known: records.known,
             verifier: records.verifier,
             _artifacts: records.artifacts,
-            cluster,
+            cluster: opened.cluster,
             market,
             writer: opened.writer,
             shutdown: shutdown_handle,
@@ -240,10 +228,11 @@ impl Prerequisites {
     }
 }
 
-/// The second stage: the chain, which accepts transactions.
+/// The second stage: the chain, which accepts transactions, in its place in the cluster.
 struct OpenedChain {
     chain: Chain,
     writer: WriterThread,
+    cluster: Option<Cluster>,
     /// The network with the lending pool that the chain uses.
     network: Arc<Network>,
     /// The price sources, if the chain has an exchange.
@@ -257,6 +246,8 @@ impl OpenedChain {
     async fn open(
         config: &Config,
         clock: &Arc<dyn Clock>,
+        addresses: &Addresses,
+        starting: &Starting,
         prerequisites: &mut Prerequisites,
     ) -> Result<Self, SpawnError> {
         let mut recovered = prerequisites.open_chain(config, clock).await?;
@@ -281,9 +272,14 @@ impl OpenedChain {
             .map_or(config.gas_limit, |fork| fork.gas_limit);
         let chain_config = chain_config(config, gas_limit, clock.clone());
         let (chain, writer) = Chain::resume(recovered, chain_config, preamble)?;
+
+        let cluster = prerequisites
+            .join_cluster(config, &chain, addresses, starting)
+            .await?;
         Ok(Self {
             chain,
             writer,
+            cluster,
             network,
             sources,
             scenario,
@@ -332,7 +328,6 @@ fn services(
     prerequisites: &Prerequisites,
     opened: &OpenedChain,
     records: &Records,
-    cluster: Option<Cluster>,
     shutdown: &Shutdown,
 ) -> Services {
     let client_addresses = ClientAddresses::new(config.exchange.trusted_proxies.clone());
@@ -348,7 +343,7 @@ fn services(
         index: records.index.clone(),
         known: records.known.clone(),
         verifier: records.verifier.clone(),
-        cluster,
+        cluster: opened.cluster.clone(),
         network: opened.network.clone(),
         storage: prerequisites.storage.clone(),
         clock,
@@ -404,6 +399,10 @@ impl Interfaces {
             &scenarios,
             faucet,
         );
+        if let Some(lifetime) = config.pool.lifetime {
+            let chain = opened.chain.clone();
+            tokio::spawn(timer::pool(chain, lifetime, services.shutdown.clone()));
+        }
         Self {
             exchange,
             scenarios,

@@ -228,15 +228,7 @@ impl Scenario {
             });
         }
 
-        let raw: RawScenario = toml::from_str(text).map_err(|error| {
-            let place = error.span().unwrap_or_default();
-            error_at(
-                text,
-                &place,
-                &key_before(text, place.start),
-                error.message(),
-            )
-        })?;
+        let raw: RawScenario = toml::from_str(text).map_err(|error| syntax_error(text, &error))?;
 
         let reader = Reader {
             text,
@@ -619,6 +611,17 @@ fn clients(text: &str) -> Result<FaultClients, String> {
          - _ and ., got {:?}",
         shortened(text)
     ))
+}
+
+/// The error of a text that is not TOML, or not that of a scenario.
+fn syntax_error(text: &str, error: &toml::de::Error) -> DocumentError {
+    let place = error.span().unwrap_or_default();
+    error_at(
+        text,
+        &place,
+        &key_before(text, place.start),
+        error.message(),
+    )
 }
 
 fn error_at(text: &str, place: &Range<usize>, key: &str, what: &str) -> DocumentError {
