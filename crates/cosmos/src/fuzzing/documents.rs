@@ -106,9 +106,11 @@ impl Source<'_> {
 impl Content {
     fn from_bytes(bytes: &[u8], from: String) -> Self {
         let source = &mut Source(bytes);
-        let (account_number, sequence, timeout_height) =
-            (source.number(), source.number(), source.number());
-        let (gas, memo) = (source.number(), source.text());
+        let account_number = source.number();
+        let sequence = source.number();
+        let timeout_height = source.number();
+        let gas = source.number();
+        let memo = source.text();
         let fee = (source.byte() % 4 > 0).then(|| source.coin());
         let count = 1 + usize::from(source.byte()) % MAX_TRANSFERS;
         let is_multi_send = source.byte() % 2 == 1;
@@ -355,6 +357,34 @@ impl Content {
         }
         typed_hash(&types, &message.into())
     }
+
+    /// What the signer says of the signature, of the sequence and of the fee.
+    fn auth_info(&self, mode: SignMode, public_key: &PublicKey) -> AuthInfo {
+        let key = PubKey {
+            key: public_key.serialize().to_vec(),
+        };
+        let signer = SignerInfo {
+            public_key: Some(Any {
+                type_url: "/hyperpaxeer.crypto.v1.ethsecp256k1.PubKey".to_owned(),
+                value: key.encode_to_vec(),
+            }),
+            mode_info: Some(ModeInfo {
+                single: Some(SingleMode {
+                    mode: if mode == SignMode::Direct { 1 } else { 127 },
+                }),
+            }),
+            sequence: self.sequence,
+        };
+        let fee = Fee {
+            amount: self.fee.iter().cloned().collect(),
+            gas_limit: self.gas,
+            ..Fee::default()
+        };
+        AuthInfo {
+            signer_infos: vec![signer],
+            fee: Some(fee),
+        }
+    }
 }
 
 impl SignedTx {
@@ -377,33 +407,7 @@ impl SignedTx {
             timeout_height: content.timeout_height,
             ..TxBody::default()
         };
-        let key_type = "/hyperpaxeer.crypto.v1.ethsecp256k1.PubKey".to_owned();
-        let value = PubKey {
-            key: public_key.serialize().to_vec(),
-        }
-        .encode_to_vec();
-        let signer = SignerInfo {
-            public_key: Some(Any {
-                type_url: key_type,
-                value,
-            }),
-            mode_info: Some(ModeInfo {
-                single: Some(SingleMode {
-                    mode: if mode == SignMode::Direct { 1 } else { 127 },
-                }),
-            }),
-            sequence: content.sequence,
-        };
-        let fee = Fee {
-            amount: content.fee.iter().cloned().collect(),
-            gas_limit: content.gas,
-            ..Fee::default()
-        };
-        let auth = AuthInfo {
-            signer_infos: vec![signer],
-            fee: Some(fee),
-        }
-        .encode_to_vec();
+        let auth = content.auth_info(mode, &public_key).encode_to_vec();
 
         let hash = match mode {
             SignMode::Direct => keccak256(sign_doc(
@@ -419,8 +423,10 @@ impl SignedTx {
             .sign_ecdsa(Digest::from_digest(hash.0), &key)
             .serialize_compact()
             .to_vec();
+
         let mut signatures = vec![signature];
         if mode == SignMode::Extension {
+            // The extension option has the signature, and an empty one is left in its place.
             let option = ExtensionOptionsWeb3Tx {
                 typed_data_chain_id: EVM_CHAIN_ID,
                 fee_payer: content.from.clone(),
@@ -432,6 +438,7 @@ impl SignedTx {
                 value: option.encode_to_vec(),
             }];
         }
+
         let raw = TxRaw {
             body_bytes: body.encode_to_vec(),
             auth_info_bytes: auth,
