@@ -121,7 +121,8 @@ impl ClientUrls {
 
     /// Returns the origin of a listener of its own, or that of the main listener.
     fn origin(&self, own: Option<u16>) -> String {
-        let (scheme, host) = (self.scheme, self.main.host());
+        let scheme = self.scheme;
+        let host = self.main.host();
         match own.or(self.main.port_u16()) {
             Some(port) => format!("{scheme}://{host}:{port}"),
             None => format!("{scheme}://{host}"),

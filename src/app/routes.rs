@@ -230,7 +230,8 @@ impl Services {
         addresses: &Addresses,
         exchange: &Exchange,
     ) {
-        let (chain, network) = (&self.chain, &self.network);
+        let chain = &self.chain;
+        let network = &self.network;
         routes.add_interface("exchange", self.protected(exchange.router()));
 
         let activity = Activity::new(chain.clone(), network.clone()).router();

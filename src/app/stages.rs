@@ -59,15 +59,13 @@ impl Node {
         clock: Arc<dyn Clock>,
         inherited: Inherited,
     ) -> Result<Self, SpawnError> {
-        // A cache of the hashes of addresses and slots, shared by all nodes of the process. The
-        // first node sets its size.
-        let _ = alloy_primitives::utils::init_keccak_cache(HASH_CACHE);
+        prepare_process();
         if let Some(file) = &config.ready_file {
             ready::remove(file)?;
         }
+        let config = with_failed_calls(config, &clock);
 
         // The addresses are bound first, so that a port in use is reported at once.
-        let config = with_failed_calls(config, &clock);
         let listeners = Listeners::bind(&config, inherited)?;
         let addresses = listeners.addresses()?;
         let starting = listeners.serve_while_starting(&config)?;
@@ -109,16 +107,19 @@ impl Node {
             keyring,
             updater: prerequisites.identity.updater.address(),
             treasury: prerequisites.identity.treasury.address(),
-            config: Config {
-                network: Network::clone(&opened.network),
-                ..config
-            },
+            config: with_network(config, &opened.network),
         };
         if let Some(file) = &node.config.ready_file {
             ready::write(file, &node)?;
         }
         Ok(node)
     }
+}
+
+/// Sets up a cache of the hashes of addresses and slots, shared by all nodes of the process. The
+/// first node sets its size.
+fn prepare_process() {
+    let _ = alloy_primitives::utils::init_keccak_cache(HASH_CACHE);
 }
 
 /// Returns the configuration with a list of failed calls by the node's own clock.
@@ -128,6 +129,14 @@ fn with_failed_calls(config: Config, clock: &Arc<dyn Clock>) -> Config {
         ..config.rpc
     };
     Config { rpc, ..config }
+}
+
+/// Returns the configuration with the network as it is on the chain.
+fn with_network(config: Config, network: &Network) -> Config {
+    Config {
+        network: network.clone(),
+        ..config
+    }
 }
 
 /// The first stage: what is needed to open the chain.

@@ -95,7 +95,8 @@ pub(super) fn copy_of_block(block: &Value) -> Result<Value, AnswerError> {
 
 /// A block's header.
 pub(super) fn header(block: &Block, node: &NodeIdentity, encoding: HashEncoding) -> Value {
-    let (header, hash) = (&block.header, |hash| encoding.hash(hash));
+    let header = &block.header;
+    let hash = |hash| encoding.hash(hash);
     let proposer = match encoding {
         HashEncoding::Gateway => Base64::encode_string(node.proposer.as_slice()),
         HashEncoding::Comet => hex::encode_upper(node.proposer),

@@ -109,16 +109,12 @@ impl IntoResponse for GatewayError {
         if let Self::Internal(what) = &self {
             tracing::error!(%what, "a query failed");
         }
-        let (status, code, message) = (self.status(), self.code(), self.message().to_owned());
-        (
-            status,
-            Json(GatewayErrorBody {
-                code,
-                message,
-                details: [],
-            }),
-        )
-            .into_response()
+        let body = GatewayErrorBody {
+            code: self.code(),
+            message: self.message().to_owned(),
+            details: [],
+        };
+        (self.status(), Json(body)).into_response()
     }
 }
 

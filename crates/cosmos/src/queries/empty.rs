@@ -284,7 +284,8 @@ fn validator(call: &Call<'_>) -> Result<Value, GatewayError> {
 }
 
 fn no_delegation(call: &Call<'_>) -> Result<Value, GatewayError> {
-    let (delegator, operator) = (call.text("delegator_addr"), call.text("validator_addr"));
+    let delegator = call.text("delegator_addr");
+    let operator = call.text("validator_addr");
     Err(GatewayError::NotFound(format!(
         "delegation with delegator {delegator} not found for validator {operator}"
     )))

@@ -82,6 +82,7 @@ impl TxList {
         let network = &self.gateway.node.network;
         let (field, results) = self.fields()?;
         let tx_type = message_type(&field)?;
+
         let mut txs = JsonItems::new(field.is_list());
         let mut result_items = JsonItems::new(field.is_list());
         for place in self.places {
@@ -108,9 +109,11 @@ impl TxList {
             txs.push(tx.as_bytes())?;
         }
 
-        let (txs, result_items) = (txs.finish()?, result_items.finish()?);
+        let txs = txs.finish()?;
+        let result_items = result_items.finish()?;
         let mut members = vec![(self.txs, txs.bytes())];
         members.extend(self.results.map(|name| (name, result_items.bytes())));
+
         // Both lists are within their limit. The rest may be a block.
         let mut out = AnswerWriter::new(3 * MAX_LIST_BYTES);
         hold_in_turn(json_bytes(&self.rest))?;
@@ -141,7 +144,8 @@ impl TxList {
 
 /// `TxResponse` of a transaction in a block, without the transaction.
 fn included(of: &MessageDescriptor, found: &FoundTx) -> Result<DynamicMessage, GatewayError> {
-    let (result, block) = (&found.result, &found.block);
+    let result = &found.result;
+    let block = &found.block;
     let body = json!({
         "height": block.number().to_string(),
         "txhash": found.hash(),

@@ -63,7 +63,9 @@ impl Snapshot {
         let series = self
             .history
             .series(token, quote.price, self.time, timeframe.seconds, count);
-        let (count, address) = (Some(series.len()), key(info.address));
+        let count = Some(series.len());
+        let address = key(info.address);
+
         let points = series
             .into_iter()
             .map(|(time, price)| (time.saturating_mul(1_000), price));
@@ -86,17 +88,17 @@ impl Snapshot {
                     price: Number::price(price),
                     adjusted_price: Number::adjusted_price(price),
                 };
-                let (symbol, name) = (info.symbol.clone(), info.name.clone());
                 (
                     PriceHistory::List(points.map(point).collect()),
                     TokenReference::Named {
                         address,
-                        symbol,
-                        name,
+                        symbol: info.symbol.clone(),
+                        name: info.name.clone(),
                     },
                 )
             }
         };
+
         let answer = Envelope {
             count,
             timeframe: Some(timeframe.name),

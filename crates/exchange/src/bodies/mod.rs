@@ -262,6 +262,7 @@ impl Snapshot {
         now_ms: u64,
     ) -> Option<Rendered> {
         let (info, _) = self.listed().nth(token)?;
+
         let candle = |(time, bar, volume): (u64, Bar, u128)| Candle {
             timestamp: time.saturating_mul(1_000),
             open: Number::price(bar.open),
@@ -274,14 +275,11 @@ impl Snapshot {
             .history
             .candles(token, self.time, length.seconds, count);
         let data: Vec<_> = data.into_iter().map(candle).collect();
-        let (count, token) = (
-            Some(data.len()),
-            Some(TokenReference::Address(key(info.address))),
-        );
+
         let answer = Envelope {
-            count,
+            count: Some(data.len()),
             interval: Some(length.name),
-            token,
+            token: Some(TokenReference::Address(key(info.address))),
             ..Envelope::new(data)
         };
         Some(Rendered::for_one(answer.json(), now_ms))

@@ -285,12 +285,11 @@ fn apply(history: &mut History, block: &Block, events: &ExchangeEvents) {
         TokenEvent::Halted(_) => None,
     };
     let prices: Vec<_> = events.tokens.iter().filter_map(price).collect();
-    let (trades, rejections) = (&events.trades, events.rejections);
     history.apply(BlockPrices {
         time: block.header.timestamp,
         prices: &prices,
-        trades,
-        rejections,
+        trades: &events.trades,
+        rejections: events.rejections,
     });
 }
 

@@ -128,20 +128,18 @@ impl Upstream {
                 });
             }
         };
-        let name = origin(&url);
-        let heard = Mutex::new(vec![None; network.tokens.len()]);
-        let (circuit, attempts) = (Mutex::default(), watch::Sender::default());
+
         Ok(Self(Arc::new(Shared {
-            name,
+            name: origin(&url),
             url,
             path,
             transport,
             config,
+            heard: Mutex::new(vec![None; network.tokens.len()]),
             network,
             clock,
-            heard,
-            circuit,
-            attempts,
+            circuit: Mutex::default(),
+            attempts: watch::Sender::default(),
         })))
     }
 
