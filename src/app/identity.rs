@@ -40,22 +40,25 @@ impl Identity {
             let path: DerivationPath = path.parse().map_err(|error| key_error(&error))?;
             seed.derive(&path).map_err(|error| key_error(&error))
         };
-        let own = |file: &Option<PathBuf>, index: u32, name: &str| match (file, &config.data_dir) {
-            (Some(file), _) => read_key(file),
-            (None, _) if config.profile == Profile::Development => {
+        let own = |file: Option<&PathBuf>, index: u32, name: &str| {
+            if let Some(file) = file {
+                read_key(file)
+            } else if config.profile == Profile::Development {
                 derive(&format!("m/44'/60'/1'/0/{index}"))
+            } else if let Some(directory) = &config.data_dir {
+                stored_key(directory, name)
+            } else {
+                new_key()
             }
-            (None, Some(directory)) => stored_key(directory, name),
-            (None, None) => new_key(),
         };
 
         Ok(Self {
             development: (0..config.accounts)
                 .map(|index| derive(&format!("m/44'/60'/0'/0/{index}")))
                 .collect::<Result<_, _>>()?,
-            treasury: own(&config.treasury_file, 0, "treasury.key")?,
-            updater: own(&config.updater_file, 1, "updater.key")?,
-            borrower: own(&None, 2, "borrower.key")?,
+            treasury: own(config.treasury_file.as_ref(), 0, "treasury.key")?,
+            updater: own(config.updater_file.as_ref(), 1, "updater.key")?,
+            borrower: own(None, 2, "borrower.key")?,
         })
     }
 

@@ -302,6 +302,21 @@ impl CallInput {
     }
 }
 
+impl CallArgument {
+    /// The value, for which an amount is read from the chain.
+    fn value(&self, view: &View, lens: Address, sender: Address) -> Result<DynSolValue, String> {
+        match self {
+            Self::Fixed(value) => Ok(value.clone()),
+            Self::Amount(amount) => {
+                let amount = amount
+                    .read(view, lens, sender)
+                    .map_err(|error| error.to_string())?;
+                Ok(DynSolValue::Uint(amount, 256))
+            }
+        }
+    }
+}
+
 impl ChainAmount {
     fn read(&self, view: &View, lens: Address, sender: Address) -> Result<U256, ReadContractError> {
         let whole = match self.quantity {

@@ -74,6 +74,18 @@ struct ReadyMadeScenario {
     document: &'static str,
 }
 
+impl ReadyMadeScenario {
+    fn new(name: &'static str, document: &'static str) -> Self {
+        let summary = ScenarioSummary::of(document);
+        Self {
+            name,
+            title: summary.name,
+            description: summary.description,
+            document,
+        }
+    }
+}
+
 /// The id of a scenario.
 struct ScenarioId(u64);
 
@@ -170,19 +182,8 @@ async fn list(State(scenarios): State<Scenarios>) -> ScenarioBody<Vec<RunBody>> 
 }
 
 async fn ready_made() -> ScenarioBody<Vec<ReadyMadeScenario>> {
-    let described = |(name, document)| {
-        let ScenarioSummary {
-            name: title,
-            description,
-        } = ScenarioSummary::of(document);
-        ReadyMadeScenario {
-            name,
-            title,
-            description,
-            document,
-        }
-    };
-    answer(READY_MADE.map(described).into())
+    let scenarios = READY_MADE.map(|(name, document)| ReadyMadeScenario::new(name, document));
+    answer(scenarios.into())
 }
 
 async fn start(

@@ -5,7 +5,6 @@ use std::{collections::BTreeMap, sync::Arc};
 use alloy_primitives::{B256, U256};
 use tetrad_chain::{Head, HeldBlocks, View};
 use tetrad_contracts::contracts::{ReadContractError, bindings::Vault, read, unit};
-use tetrad_network::network::Token;
 use tetrad_primitives::block::Block;
 
 use super::{MarketError, Shared, TICK_BACKLOG};
@@ -256,7 +255,9 @@ impl Shared {
     ) -> Result<Vec<Quote>, ReadContractError> {
         let now = view.block.header.timestamp;
         let volumes = history.volumes_24h(now);
-        let quote = |(token, info): (usize, &Token)| {
+
+        let mut quotes = Vec::with_capacity(self.network.tokens.len());
+        for (token, info) in self.network.tokens.iter().enumerate() {
             let feed = oracle.feeds.get(token).copied().unwrap_or_default();
             let reserve = read(
                 view,
@@ -265,7 +266,7 @@ impl Shared {
                     token: info.address,
                 },
             )?;
-            Ok(Quote {
+            quotes.push(Quote {
                 price: feed.price,
                 updated_at: feed.updated_at,
                 halted: feed.halted,
@@ -273,9 +274,9 @@ impl Shared {
                 volume_24h: volumes.get(token).copied().unwrap_or_default(),
                 reserve,
                 liquidity: reserve.saturating_mul(U256::from(feed.price)) / unit(info),
-            })
-        };
-        self.network.tokens.iter().enumerate().map(quote).collect()
+            });
+        }
+        Ok(quotes)
     }
 }
 
