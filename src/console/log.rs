@@ -17,29 +17,23 @@ const MAX_MESSAGES: usize = 500;
 /// The parameters of every form of `log`, by selector.
 static FORMS: LazyLock<HashMap<Selector, Vec<DynSolType>>> = LazyLock::new(|| {
     let mut forms = HashMap::new();
-    let mut add = |name: &str, kinds: &[&str]| {
-        let types: Option<Vec<_>> = kinds
-            .iter()
-            .map(|kind| DynSolType::parse(kind).ok())
-            .collect();
-        let hash = keccak256(format!("{name}({})", kinds.join(",")));
-        if let (Some(types), Some(selector)) = (types, hash.first_chunk::<4>()) {
-            forms.insert(Selector::from(*selector), types);
-        }
-    };
+    let mut add = |name: &str, kinds: &[&str]| forms.extend(form(name, kinds));
+
     // Old versions of Hardhat's library hashed `uint` instead of `uint256`.
     for number in ["uint256", "uint", "int256", "int"] {
         let kinds = ["string", "bool", "address", number];
         let mut lists: Vec<Vec<&str>> = vec![Vec::new()];
         for _ in 0..4 {
-            let longer = lists
+            lists = lists
                 .iter()
-                .flat_map(|list| kinds.map(|kind| [list.as_slice(), &[kind]].concat()));
-            let longer: Vec<_> = longer.collect();
-            longer.iter().for_each(|list| add("log", list));
-            lists = longer;
+                .flat_map(|list| kinds.map(|kind| [list.as_slice(), &[kind]].concat()))
+                .collect();
+            for list in &lists {
+                add("log", list);
+            }
         }
     }
+
     add("log", &[]);
     add("log", &["bytes"]);
     for (name, kind) in [
@@ -58,6 +52,17 @@ static FORMS: LazyLock<HashMap<Selector, Vec<DynSolType>>> = LazyLock::new(|| {
     }
     forms
 });
+
+/// The selector of a form of `log` and the types of its parameters.
+fn form(name: &str, kinds: &[&str]) -> Option<(Selector, Vec<DynSolType>)> {
+    let types = kinds
+        .iter()
+        .map(|kind| DynSolType::parse(kind).ok())
+        .collect::<Option<Vec<_>>>()?;
+    let hash = keccak256(format!("{name}({})", kinds.join(",")));
+    let selector = hash.first_chunk::<4>()?;
+    Some((Selector::from(*selector), types))
+}
 
 /// Appends a line for each message of a transaction.
 pub(super) fn lines(styles: &Styles, seen: &ReplayedTransaction, out: &mut String) {

@@ -281,20 +281,11 @@ impl CallInput {
         };
 
         let view = View::newest(Arc::clone(&chain.head()));
-        let value = |argument: &CallArgument| match argument {
-            CallArgument::Fixed(value) => Ok(value.clone()),
-            CallArgument::Amount(amount) => {
-                let amount = amount
-                    .read(&view, lens, sender)
-                    .map_err(|error| error.to_string())?;
-                Ok(DynSolValue::Uint(amount, 256))
-            }
-        };
-
         let values = arguments
             .iter()
-            .map(value)
+            .map(|argument| argument.value(&view, lens, sender))
             .collect::<Result<Vec<_>, String>>()?;
+
         function
             .abi_encode_input(&values)
             .map(Bytes::from)

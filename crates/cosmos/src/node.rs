@@ -1,6 +1,6 @@
 //! The identity that the node presents to Cosmos clients.
 
-use alloy_primitives::{Address, B256, hex};
+use alloy_primitives::{Address, hex};
 use base64ct::{Base64, Encoding};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -78,24 +78,13 @@ impl NodeIdentity {
     /// CometBFT's `status`.
     pub(super) fn status(&self, head: &Head) -> Value {
         let earliest = head.block(head.oldest()).unwrap_or(&head.genesis);
-        let about = |name: &str, block: &Block| {
-            let hash = |hash: B256| hex::encode_upper(hash);
-            [
-                (format!("{name}_block_hash"), hash(block.hash)),
-                (format!("{name}_app_hash"), hash(block.header.state_root)),
-                (format!("{name}_block_height"), block.number().to_string()),
-                (
-                    format!("{name}_block_time"),
-                    rfc3339(block.header.timestamp),
-                ),
-            ]
-        };
-        let sync = about("latest", &head.block)
+        let mut sync: serde_json::Map<String, Value> = sync_info("latest", &head.block)
             .into_iter()
-            .chain(about("earliest", earliest));
-        let mut sync: serde_json::Map<String, Value> =
-            sync.map(|(name, text)| (name, text.into())).collect();
+            .chain(sync_info("earliest", earliest))
+            .map(|(name, text)| (name, text.into()))
+            .collect();
         sync.insert("catching_up".to_owned(), false.into());
+
         json!({
             "node_info": self.info("id", hex::encode(CHANNELS)),
             "sync_info": sync,
@@ -106,4 +95,20 @@ impl NodeIdentity {
             },
         })
     }
+}
+
+/// The members of `sync_info` about the latest or the earliest block.
+fn sync_info(name: &str, block: &Block) -> [(String, String); 4] {
+    [
+        (format!("{name}_block_hash"), hex::encode_upper(block.hash)),
+        (
+            format!("{name}_app_hash"),
+            hex::encode_upper(block.header.state_root),
+        ),
+        (format!("{name}_block_height"), block.number().to_string()),
+        (
+            format!("{name}_block_time"),
+            rfc3339(block.header.timestamp),
+        ),
+    ]
 }

@@ -316,24 +316,25 @@ pub(super) async fn unknown_route(uri: Uri) -> Response {
 /// the module.
 fn is_of_gateway(path: &str) -> bool {
     let mut segments = path.trim_start_matches('/').split('/');
-    let is_version = |segment: &str| {
-        let digits = segment
-            .strip_prefix('v')
-            .map(|rest| rest.trim_start_matches(|letter: char| letter.is_ascii_digit()));
-        digits.is_some_and(|rest| {
-            let level = rest
-                .strip_prefix("alpha")
-                .or_else(|| rest.strip_prefix("beta"))
-                .unwrap_or(rest);
-            segment.as_bytes().get(1).is_some_and(u8::is_ascii_digit)
-                && level.bytes().all(|digit| digit.is_ascii_digit())
-        })
-    };
     match segments.next() {
         Some("cosmos" | "cosmwasm" | "ethermint" | "feemarket" | "ibc") => true,
         Some("api" | "") | None => false,
         Some(_) => segments.any(is_version),
     }
+}
+
+/// Whether a segment of a path is a version: `v1`, `v1beta1` or `v1alpha1`.
+fn is_version(segment: &str) -> bool {
+    let Some(number) = segment.strip_prefix('v') else {
+        return false;
+    };
+    let rest = number.trim_start_matches(|letter: char| letter.is_ascii_digit());
+    let level = rest
+        .strip_prefix("alpha")
+        .or_else(|| rest.strip_prefix("beta"))
+        .unwrap_or(rest);
+    number.starts_with(|letter: char| letter.is_ascii_digit())
+        && level.bytes().all(|digit| digit.is_ascii_digit())
 }
 
 /// Describes the route of a query.
