@@ -43,7 +43,7 @@ use crate::config::Config;
 
 /// Time that requests in progress get at shutdown. With the steps after it a shutdown takes ten
 /// seconds.
-const PATIENCE: Duration = Duration::from_secs(8);
+const REQUESTS_TIMEOUT: Duration = Duration::from_secs(8);
 
 /// A running node. Dropping the handle leaves the node running; [`Node::shut_down`] ends it
 /// gracefully.
@@ -235,7 +235,7 @@ impl Node {
         if let Some(cluster) = &self.cluster {
             cluster.leave(&self.chain).await;
         }
-        if !self.shutdown.shut_down(PATIENCE).await {
+        if !self.shutdown.shut_down(REQUESTS_TIMEOUT).await {
             tracing::warn!("some requests did not finish in time and were aborted");
         }
         if let Some(market) = &self.market {

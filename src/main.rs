@@ -6,12 +6,12 @@ use std::{fs::File, hint, io::Read, thread, time::Duration};
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// Interval at which a thread looks at the memory of the process.
-const LOOK: Duration = Duration::from_millis(20);
+const LOOK_INTERVAL: Duration = Duration::from_millis(20);
 /// Number of looks after which the allocator returns what is due.
-const LOOKS: u64 = 10;
+const LOOKS_PER_RETURN: u64 = 10;
 /// Growth of the process, in pages, after which it returns all that is unused: 32 MiB where pages
 /// have 4 KiB.
-const GROWTH: u64 = 8_192;
+const GROWTH_PAGES: u64 = 8_192;
 
 fn main() -> std::process::ExitCode {
     // Without this thread, memory is returned later.
@@ -32,10 +32,11 @@ fn return_memory() {
 
     let mut least = u64::MAX;
     for look in 1_u64.. {
-        thread::sleep(LOOK);
+        thread::sleep(LOOK_INTERVAL);
         let resident = resident_pages();
-        let at_once = resident.is_some_and(|resident| resident > least.saturating_add(GROWTH));
-        if at_once || look.is_multiple_of(LOOKS) {
+        let at_once =
+            resident.is_some_and(|resident| resident > least.saturating_add(GROWTH_PAGES));
+        if at_once || look.is_multiple_of(LOOKS_PER_RETURN) {
             // SAFETY: any thread may ask for this at any time.
             unsafe { libmimalloc_sys::mi_collect(at_once) };
         }

@@ -11,7 +11,7 @@ use std::{
 use tetrad_web::Exposition;
 
 /// Kinds of files, by the beginning of their names; the rest is `other`.
-const KINDS: [&str; 6] = ["log", "offsets", "index", "checkpoint", "pool", "torn"];
+const FILE_KINDS: [&str; 6] = ["log", "offsets", "index", "checkpoint", "pool", "torn"];
 
 /// What the files of a directory take.
 #[derive(Default)]
@@ -28,7 +28,7 @@ impl Contents {
         let (kind, rest) = name
             .to_str()
             .map_or(("", ""), |name| name.split_once('-').unwrap_or((name, "")));
-        let kind = KINDS
+        let kind = FILE_KINDS
             .into_iter()
             .find(|known| *known == kind)
             .unwrap_or("other");

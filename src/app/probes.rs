@@ -12,7 +12,7 @@ use tetrad_web::{Api, Checked, NoStore, Operation, method_not_allowed};
 use tokio::time::timeout;
 
 /// Time after which a writer that does not answer counts as stuck; longer than any block takes.
-const PATIENCE: Duration = Duration::from_secs(5);
+const WRITER_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Body of `/health`.
 #[derive(Serialize, JsonSchema)]
@@ -106,7 +106,7 @@ async fn ready(
 ) -> Checked<Ready> {
     let reason = match cluster.and_then(|cluster| cluster.obstacle(&chain)) {
         Some(reason) => Some(reason),
-        None => match timeout(PATIENCE, chain.obstacle()).await {
+        None => match timeout(WRITER_TIMEOUT, chain.obstacle()).await {
             Ok(Ok(obstacle)) => obstacle,
             Ok(Err(error)) => Some(error.to_string()),
             Err(_) => Some("the chain's writer does not answer".to_owned()),

@@ -13,7 +13,7 @@ use super::probes::{Alive, Ready};
 use crate::config::Config;
 
 /// Time in which answers under way are finished once the node has started.
-const PATIENCE: Duration = Duration::from_secs(1);
+const ANSWERS_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// A node that starts. In a cluster, it answers every request but `/health` with 503 and the stage
 /// of the start.
@@ -84,7 +84,7 @@ impl Starting {
     /// Ends before the node itself serves.
     pub(super) async fn end(self) {
         if let Some(end) = self.end {
-            end.shut_down(PATIENCE).await;
+            end.shut_down(ANSWERS_TIMEOUT).await;
         }
     }
 }

@@ -19,7 +19,7 @@ use tetrad_stdx::tls;
 use crate::Config;
 
 /// Time limit of each step.
-const PATIENCE: Duration = Duration::from_secs(3);
+const STEP_TIMEOUT: Duration = Duration::from_secs(3);
 /// Bytes of the response to read: its status line.
 const STATUS_LINE: u64 = 64;
 
@@ -65,9 +65,9 @@ fn reachable(mut address: SocketAddr) -> SocketAddr {
 }
 
 fn ask_tcp(address: SocketAddr, encrypted: bool) -> io::Result<Vec<u8>> {
-    let stream = TcpStream::connect_timeout(&address, PATIENCE)?;
-    stream.set_read_timeout(Some(PATIENCE))?;
-    stream.set_write_timeout(Some(PATIENCE))?;
+    let stream = TcpStream::connect_timeout(&address, STEP_TIMEOUT)?;
+    stream.set_read_timeout(Some(STEP_TIMEOUT))?;
+    stream.set_write_timeout(Some(STEP_TIMEOUT))?;
     if !encrypted {
         return ask(stream);
     }
@@ -87,8 +87,8 @@ fn ask_tcp(address: SocketAddr, encrypted: bool) -> io::Result<Vec<u8>> {
 #[cfg(unix)]
 fn ask_unix(path: &Path) -> io::Result<Vec<u8>> {
     let stream = std::os::unix::net::UnixStream::connect(path)?;
-    stream.set_read_timeout(Some(PATIENCE))?;
-    stream.set_write_timeout(Some(PATIENCE))?;
+    stream.set_read_timeout(Some(STEP_TIMEOUT))?;
+    stream.set_write_timeout(Some(STEP_TIMEOUT))?;
     ask(stream)
 }
 

@@ -14,9 +14,9 @@ use crate::{Config, Node, config::Values, console::Console, telemetry};
 
 /// Time after which a thread for long work ends that has none. What it has allocated and others
 /// have freed is returned to the system when it ends, or when it works again.
-const IDLE: Duration = Duration::from_millis(20);
+const THREAD_KEEP_ALIVE: Duration = Duration::from_millis(20);
 /// Time that aborted threads may delay the end of the process.
-const LEFTOVERS: Duration = Duration::from_millis(500);
+const ABORTED_THREADS_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// Runs a node with these settings until SIGINT or SIGTERM.
 pub(super) fn run(values: &Values) -> Result<(), Error> {
@@ -35,7 +35,7 @@ pub(super) fn run(values: &Values) -> Result<(), Error> {
     let mut runtime = tokio::runtime::Builder::new_multi_thread();
     runtime
         .worker_threads(workers)
-        .thread_keep_alive(IDLE)
+        .thread_keep_alive(THREAD_KEEP_ALIVE)
         .enable_all();
     let runtime = runtime.build()?;
 
@@ -75,7 +75,7 @@ pub(super) fn run(values: &Values) -> Result<(), Error> {
     });
 
     // An aborted call ends at its next check of the time.
-    runtime.shutdown_timeout(LEFTOVERS);
+    runtime.shutdown_timeout(ABORTED_THREADS_TIMEOUT);
     served
 }
 

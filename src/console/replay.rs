@@ -9,7 +9,7 @@ use tetrad_evm::{BlockExecutor, FailedCall, FailureTracer, Watch, halt_message};
 use tetrad_primitives::block::Block;
 
 /// Time limit per block; transactions that did not run by then are shown without calls.
-const PATIENCE: Duration = Duration::from_secs(2);
+const BLOCK_TIMEOUT: Duration = Duration::from_secs(2);
 /// Approximate limit of a block's calls and logs in bytes; transactions beyond it are shown without
 /// calls, too.
 const MAX_BYTES: usize = 64 << 20;
@@ -39,7 +39,7 @@ pub(super) fn replay(head: &Arc<Head>, block: &Block) -> Vec<ReplayedTransaction
     };
     let mut executor = executor.again();
 
-    let until = std::time::Instant::now() + PATIENCE;
+    let until = std::time::Instant::now() + BLOCK_TIMEOUT;
     let is_over = move || std::time::Instant::now() >= until;
     let mut left = MAX_BYTES;
 

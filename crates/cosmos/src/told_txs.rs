@@ -14,7 +14,7 @@ use tetrad_primitives::block::{Block, cosmos::CosmosNetwork};
 use super::{event_query::EventQuery, tx_lookup::FoundTx};
 
 /// The number of the newest blocks that are kept rendered.
-const BLOCKS: usize = 2;
+const RENDERED_BLOCKS: usize = 2;
 
 /// A transaction as subscribers are told of it.
 #[derive(Debug)]
@@ -75,7 +75,7 @@ impl ToldTxs {
                 Some((_, found)) => found.clone(),
                 None => {
                     let new: OfBlock = block.transactions.iter().map(|_| OnceLock::new()).collect();
-                    blocks.truncate(BLOCKS - 1);
+                    blocks.truncate(RENDERED_BLOCKS - 1);
                     blocks.push_front((block.hash, new.clone()));
                     new
                 }

@@ -24,7 +24,7 @@ use super::{
 /// reads: a search takes a fraction of a second.
 const MAX_COMPARED: usize = 20_000;
 const MAX_READ: usize = 5_000;
-const NARROW: &str = "narrow it with conditions on tx.height";
+const NARROWING_HINT: &str = "narrow it with conditions on tx.height";
 /// The number of the newest transactions among which an Ethereum transaction is found by its Cosmos
 /// hash.
 const MAX_HASHED: usize = 100_000;
@@ -264,7 +264,7 @@ impl TxSearch<'_> {
             self.compared += 1;
             if self.compared > MAX_COMPARED {
                 return Err(format!(
-                    "the search goes through more than {MAX_COMPARED} transactions: {NARROW}"
+                    "the search goes through more than {MAX_COMPARED} transactions: {NARROWING_HINT}"
                 ));
             }
             if matches(block, index, self.network, self.query) {
@@ -278,7 +278,7 @@ impl TxSearch<'_> {
         self.read += 1;
         if self.read > MAX_READ {
             return Err(format!(
-                "the search reads more than {MAX_READ} old blocks: {NARROW}"
+                "the search reads more than {MAX_READ} old blocks: {NARROWING_HINT}"
             ));
         }
         self.compare(block)

@@ -12,7 +12,7 @@ use super::Exchange;
 use crate::{bodies::Envelope, feed::Condition, oracle::Feed, snapshot::Snapshot};
 
 /// Time after which a writer that does not answer counts as stuck.
-const PATIENCE: Duration = Duration::from_secs(5);
+const WRITER_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The body of `/api/health`.
 #[derive(Serialize, JsonSchema)]
@@ -164,7 +164,7 @@ struct Deviation {
 pub(super) async fn health(State(exchange): State<Exchange>) -> Checked<Health> {
     let (services, _) = exchange.services().await;
     let passed = services.prices == FRESH;
-    let obstacle = timeout(PATIENCE, exchange.market.chain().obstacle()).await;
+    let obstacle = timeout(WRITER_TIMEOUT, exchange.market.chain().obstacle()).await;
 
     let body = Health {
         status: if passed { "ok" } else { "degraded" },
