@@ -46,6 +46,7 @@ pub(super) async fn begin(
     let own = forks.clone();
     // Requests to the other node block the thread.
     let begun = tokio::task::spawn_blocking(move || own.begin(None, block)).await;
+
     let (head, fork) = begun.map_err(std::io::Error::other)??;
     forks.set(Some(fork));
     Ok(Recovered::in_memory(head))

@@ -44,6 +44,7 @@ fn files(directory: &Path) -> Result<Vec<PathBuf>, SpawnError> {
     let failed = |error: std::io::Error| {
         SpawnError::Key(format!("keys.keystore: {}: {error}", directory.display()))
     };
+
     let mut files = Vec::new();
     for entry in std::fs::read_dir(directory).map_err(failed)? {
         let path = entry.map_err(failed)?.path();
@@ -54,6 +55,7 @@ fn files(directory: &Path) -> Result<Vec<PathBuf>, SpawnError> {
             files.push(path);
         }
     }
+
     files.sort();
     Ok(files)
 }

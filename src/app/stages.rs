@@ -224,6 +224,7 @@ impl Prerequisites {
         let Some(joining) = self.joining.take() else {
             return Ok(None);
         };
+
         starting.at("it follows the log of the cluster");
         let url = format!("{}://{}/rpc", addresses.scheme("http"), addresses.main);
         Ok(Some(joining.join(chain, config, url).await?))
@@ -346,7 +347,9 @@ fn services(
         execution: Some(execution.clone()),
         addresses: client_addresses.clone(),
     };
+
     let faults = Faults::new(client_addresses, clock.clone(), shutdown.clone());
+
     Services {
         chain: opened.chain.clone(),
         index: records.index.clone(),
@@ -434,8 +437,10 @@ impl Interfaces {
         scenario: Option<Scenario>,
     ) {
         let prices = self.exchange.as_ref().map(Exchange::socket_router);
+
         // Request ids are needed only if slow requests are logged or traces are on.
         let ids = RequestIds::new(config.rpc.slow.is_some() || config.traces.endpoint.is_some());
+
         listeners.serve(
             self.routers,
             prices,
@@ -444,6 +449,7 @@ impl Interfaces {
             services,
             &services.shutdown,
         );
+
         if let Some(scenario) = scenario {
             self.scenarios.begin(scenario);
         }

@@ -22,6 +22,7 @@ pub(super) fn page(out: &mut dyn Write) -> io::Result<()> {
          environment, the environment over the file, the file over the profile's defaults. `tetrad config` prints what \
          is in effect and where it comes from; `tetrad config check FILE` lists everything that is wrong with a file."
     )?;
+
     for section in SECTIONS {
         match section.name {
             "" => writeln!(out, "\n## At the top of the file")?,
@@ -124,6 +125,7 @@ pub(super) fn defaults(profile: Profile, out: &mut dyn Write) -> io::Result<()> 
         ),
         out,
     )?;
+
     for section in SECTIONS {
         if !section.name.is_empty() {
             writeln!(out)?;

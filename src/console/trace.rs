@@ -33,6 +33,7 @@ fn walk_events(
     if !node.trace.success {
         return;
     }
+
     for member in &node.ordering {
         match member {
             TraceMemberOrder::Log(at) if *lines < MAX_LINES => {
@@ -66,6 +67,7 @@ pub(super) fn calls(
     if let Some(root) = seen.calls.first() {
         walk(console, decoder, seen, root, &mut lines, out);
     }
+
     if lines >= MAX_LINES {
         out.push_str("      …\n");
     }
@@ -157,6 +159,7 @@ fn call_line(console: &Console, decoder: &Decoder<'_>, trace: &CallTrace) -> Str
     } else {
         format!(" with {} {}", format_ether(trace.value), console.coin)
     };
+
     let gas = console.styles.faint(&format!("{} gas", trace.gas_used));
     format!("{kind} {}{value}  {gas}", console.styles.name(&what))
 }

@@ -46,12 +46,14 @@ pub(super) fn steps(deployer: Address) -> Vec<Step> {
         deployer,
         code,
     };
+
     let factory = [&RETURN_REST[..], &CREATE2_DEPLOYER_CODE].concat();
     let mut steps = vec![deploy(
         "SafeSingletonFactory",
         SAFE_SINGLETON_FACTORY,
         factory.into(),
     )];
+
     // The digits are embedded, and a test compares the code that results.
     let code = |digits: &str| {
         hex::decode(digits.trim_end())

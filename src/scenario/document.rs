@@ -649,6 +649,7 @@ fn key_before(text: &str, position: usize) -> String {
     let Some(before) = before.strip_suffix('=') else {
         return String::new();
     };
+
     let is_part = |letter: char| letter.is_ascii_alphanumeric() || letter == '-' || letter == '_';
     let key: Vec<char> = before
         .trim_end()

@@ -201,6 +201,7 @@ async fn stop(
     let run = scenarios
         .find(id)
         .ok_or_else(|| RestError::NotFound(format!("no scenario {id}")))?;
+
     run.stop().await;
     Ok(answer(RunBody::from(&*run)))
 }

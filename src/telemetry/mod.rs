@@ -26,10 +26,12 @@ pub(crate) fn install(config: &Config) -> Result<Telemetry, TracesError> {
     } else {
         &config.log_level
     };
+
     // The client of NATS logs every attempt to connect again, where this program logs changes of
     // the connection.
     let filter = EnvFilter::try_new(format!("async_nats=warn,{level}"))
         .unwrap_or_else(|_| EnvFilter::new("info"));
+
     let to_stderr = fmt::layer()
         .with_writer(std::io::stderr)
         .with_ansi(std::io::stderr().is_terminal());
@@ -41,6 +43,7 @@ pub(crate) fn install(config: &Config) -> Result<Telemetry, TracesError> {
             .with_filter(filter)
             .boxed(),
     };
+
     let (spans, exporting) = traces::layer(&config.traces)?.unzip();
     // Fails in a program that embeds nodes and has installed a subscriber, which is kept.
     let _ = tracing_subscriber::registry()

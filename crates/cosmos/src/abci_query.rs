@@ -37,6 +37,7 @@ pub(super) async fn answer(
             Err(error) => Err(error.abci()),
         },
     };
+
     match answered {
         Ok((message, height)) => AbciAnswer {
             code: 0,

@@ -65,6 +65,7 @@ fn render(
         hold_in_turn(Base64::encoded_len(&raw))?;
         transactions.push(Base64::encode_string(&raw));
     }
+
     let parent = block.number().saturating_sub(1);
     let mut rendered = json!({
         "header": header(block, node, encoding),
@@ -77,6 +78,7 @@ fn render(
             "signatures": [],
         },
     });
+
     // The macro would copy them.
     rendered["data"]["txs"] = transactions.into();
     Ok(rendered)

@@ -36,6 +36,7 @@ pub(super) fn router(gateway: &Gateway) -> (Router, Vec<Operation>) {
     let methods = METHODS
         .iter()
         .filter(|method| !["health", "status"].contains(&method.name));
+
     let (router, mut operations) = Api::new("Cosmos")
         .get(
             "/status",
@@ -46,6 +47,7 @@ pub(super) fn router(gateway: &Gateway) -> (Router, Vec<Operation>) {
         .and(|router| methods.fold(router, add).route("/websocket", get(upgrade)))
         .and(|router| router.method_not_allowed_fallback(method_not_allowed))
         .with_state(gateway.clone());
+
     let about = "CometBFT's JSON-RPC and new blocks, over WebSocket.";
     operations.push(socket_operation("Cosmos", "/websocket", about).named("openCometSocket"));
     (router, operations)

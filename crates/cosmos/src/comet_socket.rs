@@ -213,6 +213,7 @@ fn message(
     let id = &subscription.id;
     let query = json!(text);
     let mut out = AnswerWriter::new(MAX_ANSWER);
+
     let begin = format!(
         r#"{{"jsonrpc":"2.0","id":{id},"result":{{"query":{query},"data":{{"type":"tendermint/event/{kind}","value":"#
     );

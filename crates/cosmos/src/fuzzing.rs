@@ -93,6 +93,7 @@ pub fn signature(bytes: &[u8]) -> usize {
     };
     let signer = signed.signer();
     assert_eq!(tx.verify(&signer), Ok(()), "{signed:?}");
+
     let other = SignerData {
         account_number: signer.account_number ^ 1,
         ..signer
@@ -101,6 +102,7 @@ pub fn signature(bytes: &[u8]) -> usize {
         tx.verify(&other).is_err(),
         "another account's signature was accepted: {signed:?}"
     );
+
     let other = SignerData {
         chain_id: "hyperpax_126-1",
         ..signer
@@ -119,6 +121,7 @@ pub fn message(bytes: &[u8]) -> usize {
         return 0;
     };
     let of = &TYPES[usize::from(u16::from_le_bytes(*kind)) % TYPES.len()];
+
     let mut read = 0;
     if let Ok(message) = DynamicMessage::decode(of.clone(), bytes) {
         let shown = render(&message, bytes.len());
@@ -127,6 +130,7 @@ pub fn message(bytes: &[u8]) -> usize {
         assert_eq!(render(&again, bytes.len()), shown);
         read += 1;
     }
+
     if let Ok(json) = serde_json::from_slice::<Value>(bytes)
         && let Ok(message) = from_json(of.clone(), json)
     {

@@ -202,11 +202,13 @@ fn set(message: &mut DynamicMessage, name: &str, text: &str) -> Result<(), Strin
     let (name, rest) = name
         .split_once('.')
         .map_or((name, None), |(name, rest)| (name, Some(rest)));
+
     let descriptor = message.descriptor();
     let field = descriptor
         .get_field_by_name(name)
         .or_else(|| descriptor.get_field_by_json_name(name));
     let Some(field) = field else { return Ok(()) };
+
     match (rest, field.kind()) {
         (Some(rest), Kind::Message(_)) if !field.is_list() && !field.is_map() => {
             match message.get_field_mut(&field).as_message_mut() {
@@ -374,6 +376,7 @@ fn operation_id(method: &MethodDescriptor) -> String {
         [first.to_ascii_uppercase(), rest.to_owned()]
     });
     let module: String = capitalized.collect();
+
     let name = method.name().strip_prefix("Get").unwrap_or(method.name());
     if name.starts_with(&module) {
         format!("get{name}")
@@ -451,11 +454,13 @@ fn parameter(
             ),
         },
     };
+
     let description = match (address, field.name()) {
         (Some(AddressKind::Account), _) => "An account: bech32 or hex.".to_owned(),
         (Some(_), _) => "A bech32 address.".to_owned(),
         (None, name) => describe_field(name),
     };
+
     Parameter::described(name, place, description, schema, example.to_owned())
 }
 

@@ -190,10 +190,12 @@ impl Gateway {
             gas_used: tx.gas_needed(),
             ..outcome
         };
+
         let transaction = match Transaction::from_cosmos(&tx) {
             Ok(transaction) => transaction,
             Err(error) => return Err(outcome.refused(error)),
         };
+
         if self.chain.pool().get(transaction.hash()).is_some() {
             return Err(outcome.refused(refusal(SubmitError::AlreadyKnown)));
         }
@@ -209,12 +211,14 @@ impl Gateway {
             Ok(submission) => submission,
             Err(error) => return Err(outcome.refused(refusal(error.into()))),
         };
+
         let transaction = &submission.transaction;
         let outcome = TxOutcome {
             gas_wanted: signed(transaction.envelope.gas_limit()),
             hash: cosmos_hash(&self.raw_tx(transaction)),
             ..outcome
         };
+
         if self.chain.pool().get(transaction.hash()).is_some() {
             return Err(outcome.refused(refusal(SubmitError::AlreadyKnown)));
         }

@@ -80,8 +80,10 @@ async fn answer(
     let method = gateway.methods.get(name);
     let method =
         method.ok_or_else(|| GatewayError::Internal(format!("{name} is not described")))?;
+
     let request = from_json(method.descriptor.input(), body);
     let request = request.map_err(|error| GatewayError::InvalidArgument(error.to_string()))?;
+
     let (body, _) = gateway
         .ask(
             method,

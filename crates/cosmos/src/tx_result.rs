@@ -248,6 +248,7 @@ impl EventWriter<'_> {
             &[("acc_seq", &format!("{sender}/{}", tx.sequence))],
             None,
         );
+
         for signature in tx.signatures() {
             self.push(
                 "tx",

@@ -69,6 +69,7 @@ impl EventReader {
         if !self.may_have_prices(block) && !block.header.logs_bloom.contains(&self.vault_mark) {
             return events;
         }
+
         let mut swap: Option<Swap> = None;
         for at in block.logs() {
             if let Some((token, event)) = TokenEvent::of(at.log, self.oracle) {

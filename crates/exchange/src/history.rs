@@ -154,6 +154,7 @@ impl History {
         count: u64,
     ) -> Vec<(u64, u64)> {
         let start = now.saturating_sub(seconds);
+
         let mut series: Vec<(u64, u64)> = Vec::with_capacity(count as usize);
         for n in 1..count {
             let wanted = start + (u128::from(seconds) * u128::from(n) / u128::from(count)) as u64;
@@ -164,6 +165,7 @@ impl History {
                 series.push((time, price));
             }
         }
+
         series.push((now, price));
         series
     }

@@ -117,6 +117,7 @@ impl Exchange {
     pub fn router(&self) -> (Router, Vec<Operation>) {
         let rest = rest::router(self.clone());
         let (rest, mut operations) = RateLimit::protect(self.rate_limit, self.clock.clone(), rest);
+
         let socket = socket_operation("Exchange", "/ws", "Prices as they change, over WebSocket.");
         operations.push(socket.named("openPriceSocket"));
         (rest.merge(socket::router(self.clone())), operations)

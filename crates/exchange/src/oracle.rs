@@ -138,6 +138,7 @@ fn read_halts(
         Err(ReadContractError::Failed { .. }) => return Ok(None),
         Err(error) => return Err(error),
     };
+
     let halt = |(reason, target): (&Halt, &U256)| match reason {
         Halt::None => TokenHalt::None,
         Halt::Behind => TokenHalt::Behind(target.saturating_to()),

@@ -58,12 +58,14 @@ impl ExportArgs {
         let directory = self.directory.path()?;
         let key =
             Store::new(&directory).open(address, self.password_file.as_deref(), &mut secrets)?;
+
         let content = if self.private_key {
             key.to_hex()
         } else {
             let password = secrets.new_password(self.new_password_file.as_deref())?;
             Zeroizing::new(self.encryption.encrypt(&key, &password)?.to_json())
         };
+
         if self.to == Path::new("-") {
             writeln!(out, "{}", content.as_str())?;
         } else {

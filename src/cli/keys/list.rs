@@ -68,11 +68,13 @@ impl ListArgs {
                 }),
             }
         }
+
         if self.json {
             serde_json::to_writer_pretty(&mut *out, &listing).map_err(io::Error::from)?;
             writeln!(out)?;
             return Ok(());
         }
+
         for Listed {
             address,
             bech32,
@@ -87,6 +89,7 @@ impl ListArgs {
                 bech32.as_deref().unwrap_or(unknown)
             )?;
         }
+
         for Skipped { reason, .. } in &listing.skipped {
             writeln!(out, "skipped  {reason}")?;
         }

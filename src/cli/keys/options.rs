@@ -155,9 +155,11 @@ impl SourceArgs {
             let mnemonic = Mnemonic::from_phrase(&secrets.read(path)?)?;
             return self.derivation.derive(&mnemonic, secrets);
         }
+
         if let Some(path) = &self.private_key_file {
             return Ok(SecretKey::from_hex(secrets.read(path)?.trim())?);
         }
+
         if let Some(path) = &self.keystore_file {
             let keystore = read_keystore(path)?;
             let password = secrets.existing("password", self.source_password_file.as_deref())?;
@@ -165,6 +167,7 @@ impl SourceArgs {
                 .decrypt(password.as_bytes())
                 .map_err(keystore_error(path));
         }
+
         let secret = secrets.existing("mnemonic or private key", None)?;
         // A mnemonic has spaces between its words, and a private key has none.
         if secret.trim().contains(char::is_whitespace) {

@@ -29,6 +29,7 @@ impl<'a> Secrets<'a> {
         // Allocated at full size: growing would leave copies of the secret in freed memory.
         let mut bytes = Zeroizing::new(Vec::with_capacity(MAX_BYTES + 1));
         let limit = MAX_BYTES as u64 + 1;
+
         let read = if path == Path::new("-") {
             if std::mem::replace(&mut self.standard_input_read, true) {
                 return Err(Error::StandardInputTwice);
@@ -41,9 +42,11 @@ impl<'a> Secrets<'a> {
             File::open(path).and_then(|file| file.take(limit).read_to_end(&mut bytes))
         };
         read.map_err(Error::file("read", path))?;
+
         if bytes.len() > MAX_BYTES {
             return Err(Error::TooLong(path.to_owned()));
         }
+
         let text = std::str::from_utf8(&bytes).map_err(|_| Error::NotText(path.to_owned()))?;
         Ok(Zeroizing::new(text.to_owned()))
     }

@@ -48,10 +48,12 @@ fn endpoint(text: &str) -> Result<String, String> {
             redact::url(text)
         )
     };
+
     let mut url: reqwest::Url = text.parse().map_err(|error| wrong(&format!("{error}")))?;
     if !matches!(url.scheme(), "http" | "https") {
         return Err(wrong("neither http nor https"));
     }
+
     // OTLP's rule for a URL that names the collector only.
     if url.path() == "/" {
         url.set_path("/v1/traces");

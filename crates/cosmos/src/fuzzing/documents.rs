@@ -322,6 +322,7 @@ impl Content {
         if let Some(fee) = message.get_mut("fee") {
             fee["feePayer"] = json!(self.from);
         }
+
         let tx = fields(&[
             ("account_number", "string"),
             ("chain_id", "string"),
@@ -336,6 +337,7 @@ impl Content {
             ("gas", "string"),
         ]);
         let of_message = fields(&[("type", "string"), ("value", "MsgValue")]);
+
         let mut types = json!({ "Coin": coin, "Fee": fee, "Msg": of_message, "Tx": tx });
         if self.is_multi_send {
             types["MsgValue"] =
@@ -355,6 +357,7 @@ impl Content {
             types["MsgValue"] = fields(&value).into();
             types["TypeAmount"] = coin;
         }
+
         typed_hash(&types, &message.into())
     }
 
@@ -475,6 +478,7 @@ fn sign_doc(body: &[u8], auth: &[u8], account_number: u64) -> Vec<u8> {
         }
         out.push(number as u8);
     }
+
     let mut out = Vec::new();
     for (tag, content) in [(0x0a, body), (0x12, auth), (0x1a, CHAIN_ID.as_bytes())] {
         if !content.is_empty() {

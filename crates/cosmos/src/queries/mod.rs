@@ -200,6 +200,7 @@ impl ResponseContent {
             Self::Message(message) => message,
             Self::Txs(txs) => return txs.json(),
         };
+
         hold_in_turn(json_bytes(&message))?;
         let mut body = gateway.messages.to_json(&message);
         deviate(&mut body);

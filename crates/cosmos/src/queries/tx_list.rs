@@ -136,6 +136,7 @@ impl TxList {
         let Some(name) = self.results else {
             return Ok((txs, None));
         };
+
         let results = field_of(&of, name)?;
         let result_type = message_type(&results)?;
         Ok((txs, Some((results, result_type))))

@@ -64,10 +64,12 @@ impl KeptHistory {
                 return None;
             }
         };
+
         let mut records = Records::new(&bytes);
         let record = records.next().filter(|_| records.tail() == Tail::Clean);
         let kept = record
             .and_then(|record| decode(&mut Reader::new(record.payload), genesis, network).ok());
+
         if kept.is_none() {
             tracing::warn!(
                 "{} is not this chain's, or damaged; prices are read from blocks",
@@ -129,6 +131,7 @@ fn decode(
     {
         return Err(Malformed("prices of another chain"));
     }
+
     let minutes = Minutes::read(from)?;
     from.end("prices")?;
     Ok(KeptHistory {

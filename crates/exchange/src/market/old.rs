@@ -25,10 +25,12 @@ impl Shared {
             hash,
             mut history,
         } = KeptHistory::load(&**storage, head.genesis.hash, &self.network)?;
+
         let block = head
             .block(number)
             .cloned()
             .or_else(|| self.chain.old_block(head, number));
+
         let counts = match block {
             Some(block) => block.hash == hash,
             // Pruned blocks cannot be reverted.
@@ -37,6 +39,7 @@ impl Shared {
         if !counts {
             return None;
         }
+
         self.old_events(head, number + 1)
             .for_each(|block| self.replay(&mut history, head, &block));
         head.blocks_from(number + 1)
@@ -55,17 +58,20 @@ impl Shared {
         let numbers = self
             .chain
             .old_candidates(head, from, head.number(), &[keys]);
+
         let since = head.block.header.timestamp.saturating_sub(DAY);
         let read = |number: &u64| self.chain.old_block(head, *number);
         let older = numbers.partition_point(|number| {
             read(number).is_some_and(|block| block.header.timestamp < since)
         });
+
         let step = older.div_ceil(OLDER).max(1);
         let chosen = (0..older)
             .step_by(step)
             .chain(older..numbers.len())
             .map(|at| numbers[at])
             .collect::<Vec<_>>();
+
         chosen.into_iter().filter_map(move |number| read(&number))
     }
 }

@@ -33,6 +33,7 @@ pub(super) fn config(
     let provider = tls::provider();
     let verifier = Verifier::new_with_extra_roots(authorities, provider.clone())
         .map_err(|error| error.to_string())?;
+
     let builder = ClientConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
         .map_err(|error| error.to_string())?;
