@@ -41,7 +41,8 @@ impl Joining {
 
         let membership = Membership::begin(&config.cluster).await?;
         let creation = membership.prepare(storage).await?;
-        // Every node has the keys of the one that created the chain: their accounts own its contracts.
+        // Every node has the keys of the one that created the chain: their accounts own its
+        // contracts.
         if creation.is_none() && config.profile == Profile::Production {
             for (name, key) in membership.missing_keys(directory).await? {
                 identity::write_key(directory, &name, &key)?;

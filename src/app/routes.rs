@@ -156,6 +156,7 @@ impl Services {
         let site = Site::default();
 
         let mut routes = MainRoutes::new(self.faults.clone(), config.rpc.slow);
+        // The gateway's own listeners share this counter with the main listener.
         let cosmos = routes.traffic("cosmos");
         routes.add_exposed(undescribed(json_rpc.router(&site)));
         routes.add_interface("graphql", undescribed(json_rpc.graphql_router()));
@@ -168,6 +169,7 @@ impl Services {
             self.add_exchange(&mut routes, config, addresses, exchange);
         }
         self.add_explorer(&mut routes, &json_rpc.rpc);
+
         // The other nodes of a cluster would know nothing of a scenario.
         if self.admin.is_open() && self.cluster.is_none() {
             routes.add(self.protected(scenario::router(scenarios.clone())));
@@ -181,6 +183,7 @@ impl Services {
             routes.add((metrics.clone(), described));
         }
 
+        // gRPC has the addresses of all other interfaces: its requests differ by their content type.
         let grpc = counted(&cosmos, &self.faults, gateway.grpc_router());
         let main = self.main_router(routes);
         let main = tetrad_web::with_cors(Gateway::beside(grpc.clone(), main), &config.origins);

@@ -121,6 +121,7 @@ impl Services {
         }
 
         let others = self.cluster.clone().map(|cluster| {
+            // Another node may lead next, and then asks the sources itself.
             let held = sources.clone();
             cluster.follow_holds(move |token, price| held.manual().hold(token, price));
             Arc::new(OtherHolds(cluster)) as Arc<dyn ShareHolds>

@@ -50,6 +50,7 @@ impl Starting {
                 },
             )
         };
+        // The process is alive, whatever it waits for: an orchestrator must not restart it.
         let alive = || async { NoStore(Alive::alone()) };
         let router = Router::new()
             .route("/health", get(alive))

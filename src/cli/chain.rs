@@ -187,6 +187,7 @@ impl ChainArgs {
             }
         };
 
+        // Nothing but the chain may be on standard output.
         if file.as_os_str() == "-" {
             write(&mut io::stdout().lock())?;
             return Ok(String::new());

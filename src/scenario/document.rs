@@ -502,6 +502,7 @@ impl Reader<'_> {
     fn fault(&self, fault: Spanned<RawFault>) -> Result<StepAction, DocumentError> {
         let place = fault.span();
         let raw = fault.into_inner();
+
         let scope = self.scope(raw.interface.as_ref())?;
         let clients = match &raw.client {
             None => FaultClients::All,

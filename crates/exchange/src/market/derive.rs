@@ -116,6 +116,7 @@ impl Shared {
             .first()
             .or(removed.first())
             .map_or(0, |first| first.number().saturating_sub(1));
+        // The newest block that both chains have.
         let Some(fork) = head.block(shared) else {
             return false;
         };
