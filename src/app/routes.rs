@@ -183,7 +183,7 @@ impl Services {
             routes.add((metrics.clone(), described));
         }
 
-        // gRPC has the addresses of all other interfaces: its requests differ by their content type.
+        // gRPC shares the address of the others: its requests differ by their content type.
         let grpc = counted(&cosmos, &self.faults, gateway.grpc_router());
         let main = self.main_router(routes);
         let main = tetrad_web::with_cors(Gateway::beside(grpc.clone(), main), &config.origins);
