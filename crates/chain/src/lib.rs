@@ -32,6 +32,44 @@
 //! assert_eq!(head.block.number(), 0);
 //! assert_eq!(head.state.balance(address).expect("a readable state"), U256::from(7));
 //! ```
+//!
+//! # History
+//!
+//! History in memory is bounded by blocks and by bytes. The newest 128 states are held whole, as
+//! long as their blocks changed no more than 32,768 accounts and slots. Of older states one is held
+//! for every 4,096 changes, with the changes in between; any other is one of these with the changes
+//! since, and the last four that were requested are cached. Logs in memory are indexed by windows
+//! of 64 blocks. With a data directory every older state can be read as well; states before the
+//! oldest checkpoint are refused.
+//!
+//! # Scale
+//!
+//! The whole newest state is in memory. With 10,000,000 accounts (BENCHMARKS.md) each takes 390
+//! bytes, an account lies below six branches, whose copying and hashing make transfers 22 % slower
+//! than on an empty chain, and a start takes 5.4 s. The time of an empty block and of reads does
+//! not depend on the number of accounts. Blocks are on disk, and their number affects only the
+//! indexes.
+//!
+//! What 100,000,000 accounts would take, on paper:
+//!
+//! - **Memory**: 39 GB, and 4 GB more during a start, which reads the checkpoint's file at once.
+//!   This is the limit that is reached first.
+//! - **Blocks**: a seventh level of branches for two accounts of three, so a sixth more copying and
+//!   hashing for each changed account. An empty block remains as fast.
+//! - **Start**: a minute on two cores for the checkpoint, whose records are independent of each
+//!   other and divided among the processors, and up to two minutes for the replay of the log after
+//!   it, which the less frequent checkpoints below make longer.
+//! - **Checkpoints**: 3.7 GB, due after every 450 MB of the log, as large ones are written less
+//!   often. The thread encodes them for 10 to 80 s, from a snapshot that costs a block nothing to
+//!   take; branches that change meanwhile exist twice, at most 4 GB at 5,000 transfers per second.
+//! - **Account numbers**: 32 bits, enough for 4,000,000,000 accounts. Indexes grow with changes,
+//!   not with accounts.
+//!
+//! Beyond the memory of a machine, leaves have to leave it. The five upper levels (1,118,481
+//! branches, 600 MB) would remain as they are, and each of the subtrees below them, a hundred
+//! accounts in 10 to 40 KB, would become a page of a file that is read when an account in it is
+//! used. Snapshots would share pages as they share branches now, and a checkpoint would consist of
+//! the pages that changed since the last one.
 
 mod block;
 mod clustered;

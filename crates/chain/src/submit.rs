@@ -1,4 +1,9 @@
 //! Submission of transactions: adds them to the pool and returns the outcome to the submitter.
+//!
+//! With instant mining a fee cap below the base fee is refused, as by anvil and hardhat: without
+//! further blocks the base fee never falls. In the production profile a transaction without a tip
+//! is refused, as by geth: one whose fee cap is zero, too, would need no funds, and anyone could
+//! fill the pool with them.
 
 use alloy_consensus::Transaction as _;
 use alloy_primitives::B256;

@@ -1,4 +1,7 @@
 //! The transaction loop of a block: system calls, transactions, rewards and withdrawals.
+//!
+//! A failing contract of EIP-4788 or EIP-2935 does not prevent blocks, as in the specifications. A
+//! failing one of EIP-7002 or EIP-7251 does: no block can be built as long as it fails.
 
 use alloy_consensus::{Header, Transaction as _};
 use alloy_eips::{

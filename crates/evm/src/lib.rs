@@ -11,6 +11,21 @@
 //! assert!(rules.has(Fork::Cancun));
 //! assert!(!rules.has(Fork::Osaka));
 //! ```
+//!
+//! Rules that revm lacks are added around it; no remaining rule of consensus requires a change of
+//! revm:
+//!
+//! - The overlay returns an account with storage but neither code nor nonce with a code hash of
+//!   zero, so that no contract can be created there (EIP-7610). On a fork the base's storage roots
+//!   are not known, so the rule does not apply to its accounts.
+//! - `SSTORE` of Constantinople without Petersburg (EIP-1283) is an instruction of its own.
+//! - System calls get 30 million gas.
+//!
+//! An inspector is attached in two places only, `BlockExecutor::inspect` and
+//! `CallContext::inspect`. A [`Watch`] ends an execution that exceeds its time limit, or whose
+//! inspector would record too much: every [`Recorder`] reports the size of its records, and the
+//! addition of each step is counted before the next one. The time limit is a function that the
+//! caller passes, since the crate reads no clock.
 
 mod block;
 mod call;

@@ -1,4 +1,6 @@
 //! The network's own precompile: bech32 conversion at `0x…0400`, as in the Cosmos EVM modules.
+//!
+//! It exists on the mirrored network only, not on a chain from a genesis file.
 
 use std::sync::OnceLock;
 

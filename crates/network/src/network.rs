@@ -2,6 +2,9 @@
 //!
 //! [`Network::default`] describes the live network. All parameters are values, so that a
 //! configuration can describe another one.
+//!
+//! Contracts whose addresses are not published live at the last 20 bytes of
+//! `keccak256("tetrad/<name>")`: deterministic addresses without a known key.
 
 use alloy_primitives::{Address, address, keccak256};
 

@@ -2,6 +2,9 @@
 //!
 //! The same functions compute the fields of this chain's own headers, so that other clients accept
 //! its blocks.
+//!
+//! Seals of proof of work are not checked, and total difficulty is not tracked: a genesis file that
+//! merges at a total difficulty is refused.
 
 use alloy_consensus::{EMPTY_OMMER_ROOT_HASH, Header};
 use alloy_eips::eip4844::DATA_GAS_PER_BLOB;

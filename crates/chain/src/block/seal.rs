@@ -1,4 +1,6 @@
 //! Sealing: computes a block's header from its content. The only place that creates headers.
+//!
+//! In a large block two threads compute the roots of transactions and of receipts.
 
 use std::sync::{Arc, OnceLock};
 

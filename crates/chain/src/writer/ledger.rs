@@ -1,5 +1,8 @@
 //! Reverting the chain: to snapshots, to earlier blocks, and to the chain with which the node
 //! started.
+//!
+//! A writer restores its own snapshots from the [`Head`] that it holds, and others like any earlier
+//! height of the log.
 
 use std::{collections::BTreeMap, sync::Arc};
 

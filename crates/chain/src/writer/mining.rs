@@ -1,4 +1,7 @@
 //! Mining on demand. Large numbers of blocks are mined in pieces.
+//!
+//! A piece takes 20 ms, with other commands between two of them; a few blocks are mined at once.
+//! Mining on demand moves the chain's time along, as `evm_increaseTime` does.
 
 use std::{
     sync::Arc,

@@ -1,4 +1,9 @@
 //! What the log says of the latest requests, so that one that is sent again is not made twice.
+//!
+//! A change has a random id, which its entries carry with the number of those still to come
+//! (`RequestPart`). A leader that finds the id in the log answers as the first time, or mines the
+//! blocks that are missing. Blocks that were removed by a reorganisation and not all replaced are
+//! restored by the next leader.
 
 use std::collections::VecDeque;
 

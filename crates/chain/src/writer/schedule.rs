@@ -1,5 +1,8 @@
 //! The writer's scheduled work: blocks that are due, ready transactions, and pieces of mining
 //! orders.
+//!
+//! A block that is due at a time precedes any command, and no more than one piece of long work runs
+//! between two commands.
 
 use std::{
     collections::VecDeque,

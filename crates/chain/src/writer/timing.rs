@@ -1,4 +1,13 @@
 //! The timestamp of the next block, from the clock and the settings of development methods.
+//!
+//! Blocks that are sealed automatically may share a second, so that load never drives the chain's
+//! time ahead of the clock and makes prices stale. `evm_mine` moves the time by at least one
+//! second. With `block-timestamps = "increasing"`, which a chain from a genesis file always has,
+//! each block is later than its parent.
+//!
+//! A time that a development method sets is the next block's, also with a fixed interval. It is
+//! refused if it is before the newest block, or after the year 9999, which the times of Cosmos
+//! cannot express. In the last second of that year time stands still.
 
 use std::{sync::Arc, time::Duration};
 

@@ -4,6 +4,8 @@
 //! The node that has the first one goes back to the entries that it shares with the others, and
 //! follows these from there. The transactions that it gives up were acknowledged: they wait for a
 //! block again.
+//!
+//! The files of what was given up are put aside.
 
 use tetrad_primitives::block::{Submission, Transaction};
 use tetrad_store::log::{AppendError, LogEntry, LogError};

@@ -2,6 +2,21 @@
 //!
 //! A [`State`] is immutable once published; a clone is a few pointers and shares everything with
 //! the original. Knows nothing of blocks, clocks or I/O.
+//!
+//! Three things besides the trie make up a state:
+//!
+//! - An account's leaf carries two fields that consensus does not hash: the account's number, and
+//!   the first public key seen. They are therefore part of snapshots and reverts.
+//! - A state that is not held whole is an older one with the changes since (`deferred.rs`).
+//!   Accounts and slots are searched in the changes, which are applied only for a proof or a root.
+//! - A forked state has a [`Base`], from which it reads the accounts and slots that it does not
+//!   hold. A change to an account of the base is complete, and zero slots and destroyed accounts
+//!   are held. So values of the base never reappear, and applying changes needs no request to the
+//!   other node.
+//!
+//! Account numbers are assigned in the order in which a block first loads accounts, ties by
+//! address, so that every replay of the block assigns the same numbers. They survive the account's
+//! destruction.
 
 mod account;
 mod base;

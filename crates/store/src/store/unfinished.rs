@@ -3,6 +3,8 @@
 //!
 //! The file is synced before anything else in the directory changes, and removed after everything
 //! else is synced.
+//!
+//! Only the command that began the copy opens such a directory.
 
 use std::{fmt, io};
 

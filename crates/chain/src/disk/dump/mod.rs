@@ -5,6 +5,9 @@
 //! the changes of each later one. It restores all past states, so that rollbacks work on the
 //! restored chain, and each block's state root is checked. A dump without it, such as anvil's own,
 //! restores the newest state only.
+//!
+//! A chain in a data directory cannot load another chain's dump: the directory has one genesis
+//! block.
 
 mod anvil;
 mod state_history;
