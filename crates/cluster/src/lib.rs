@@ -17,6 +17,61 @@
 //! assert!(matches!(Request::decode(&bytes)?, Request::Submit { again: false, .. }));
 //! # Ok::<(), MessageError>(())
 //! ```
+//!
+//! # The log
+//!
+//! Every node has a copy of the stream in its data directory, from which everything else is derived
+//! as on a single node. Followers execute nothing: their writers apply the entries, and compare
+//! every state root.
+//!
+//! Each message of the stream names the sequence after which it must come, so of two nodes that
+//! append at the same time one is refused: it drops its candidate, follows, and no longer leads if
+//! the other one has begun an epoch. The sequence protects the chain rather than time: a leader
+//! that was suspended cannot do harm, however long it took. A publication without an answer is
+//! repeated with the same expected sequence, so that it is stored once at most. If no answer comes
+//! in eight seconds, the entry may still be stored, and the writer then meets it as another
+//! writer's.
+//!
+//! Servers may lose what they acknowledged:
+//!
+//! - A stream that ends before a node's copy is completed from the copy. A node that is behind
+//!   another one leaves the lease to it for three seconds.
+//! - Entries that the stream has lost before others are taken from the copy of the node that leads
+//!   (`entries.rs`). No node follows or leads past them.
+//! - Each message names the hash of the entry before it, so that a node adds nothing to its copy
+//!   that does not follow its own newest entry. An entry that does not follow is void for all.
+//! - A node whose newest entries are others than the stream's, and still are two seconds later,
+//!   gives them up: their transactions go back to those that wait, their files are put aside, and
+//!   the chain goes on from the last entry that both have (`jetstream/compare.rs`).
+//! - An answer that may be outdated is never final, and a consumer that says nothing is not
+//!   believed for long (`jetstream/tail.rs`).
+//!
+//! # The leader
+//!
+//! A lease in a bucket says who should lead (`election.rs`). No step relies on it: it only prevents
+//! two nodes from competing. It counts as lapsed after 1.5 seconds in which the bucket answered and
+//! the lease was not renewed. What all nodes must agree on is in the same bucket (`directory.rs`):
+//! which chain it is, who creates it, the lease, which process has which name, and prices that are
+//! held by hand. Each node announces its state twice a second on a subject without storage
+//! (`state.rs`).
+//!
+//! A request to the leader is a NATS request to the process that holds the lease. Without an answer
+//! it is sent again after a second, then less and less often, and to the next leader if the leader
+//! changes. A transaction's hash makes that safe, and a change has a random id. A request that is
+//! larger than a message of NATS is only announced, and the leader fetches it part by part
+//! (`large.rs`). What a node accepts over NATS is checked like a client's request.
+//!
+//! Transactions that wait for a block are kept in a stream of their own, which every node mirrors
+//! in its pool and compares with it (`pool.rs`): it stores again what servers lost. Messages are
+//! deleted one by one, never purged: nats-server 2.9 replays a purge after a crash on what came
+//! after it.
+//!
+//! # A new node
+//!
+//! A node with an empty directory takes the newest checkpoint from an object store, to which the
+//! leader copies its own, and the entries after it (`bootstrap.rs`). A node that has no checkpoint
+//! before a revert waits for one after it, which the leader writes whenever a revert makes an
+//! offered one useless.
 
 mod bootstrap;
 mod clock;

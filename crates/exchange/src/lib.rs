@@ -20,6 +20,28 @@
 //! assert_eq!(path.at(1_030), from + from / 2);
 //! assert_eq!(path.at(2_000), 2 * from);
 //! ```
+//!
+//! # Prices
+//!
+//! A source has a price or none; the set of sources falls back to the next one or takes the median.
+//! A price that no source confirms becomes stale instead of being pushed again as fresh.
+//!
+//! Each price of an update has a target, the source's price, and the oracle halts the token while
+//! the two differ by more than 1 % (`plan.rs`). So a price that takes several updates is not
+//! tradable on its way, and a restart, a revert or a new leader continues from what the chain says.
+//! An oracle without `getHalts`, on a chain begun before tokens could be halted, is updated without
+//! targets.
+//!
+//! A price that is further from its source's than half the vault's fee is updated in the next
+//! block, not at the tick: until then every swap could gain from the difference. The updater's
+//! transaction goes first in a block, so that nothing in the block trades at a price that is about
+//! to change. A chain that begins without a tick (`exchange.price-tick = 0`) has prices that never
+//! age, instead of a refresh in users' blocks.
+//!
+//! Prices are decoded from the oracle's logs, so that the services agree with the chain after a
+//! revert or a jump in time. Past prices are kept by the minute, as far back as the log and no
+//! longer than a month. Swaps are found through the index of logs, newest first, with a bounded
+//! number of blocks for each page.
 
 mod bodies;
 mod config;

@@ -11,6 +11,10 @@
 //! as on a single node. The copy is behind the stream until the entries of other nodes are
 //! [received](tetrad_store::log::BlockLog::receive). Entries that the stream has lost are taken from the copy
 //! of the node that leads.
+//!
+//! The copy is not synced: the stream is what an acknowledgement relies on, and a copy that lost
+//! its end reads it again. A message that is not an entry ends following on every node, instead of
+//! being skipped, since it may be an entry of a newer version.
 
 mod compare;
 mod message;

@@ -1,5 +1,8 @@
 //! The directory of compilers: which versions it has, in the layouts of svm, hardhat and solc's
 //! releases.
+//!
+//! A compiler is a program of the operator rather than one that the node downloads: the operator
+//! chooses what the node runs, and verification works offline.
 
 use std::{
     cmp::Ordering,

@@ -5,6 +5,16 @@
 //! beside the chain, and those that have the code of an artifact. A compiler runs with limits, and
 //! reads nothing but its input. What differs between deployments of one source is set aside when
 //! codes are compared: immutables, addresses of libraries, metadata.
+//!
+//! An address is looked up among the network's own contracts, then among verified ones, whose code
+//! must still be the one that was verified, then among artifacts, by the length of the code without
+//! metadata and a comparison (`code.rs`). The result is remembered by the code's hash. Names and
+//! ABIs are in memory; sources are read when they are requested: from the program, from the
+//! verified contract's document (`store.rs`), or from the artifact.
+//!
+//! A selector that the contract itself does not have is looked up among the network's ABIs and the
+//! operator's, and at last among verified ones, since anyone may verify a contract with a
+//! misleading function.
 
 pub mod abi;
 mod artifacts;

@@ -1,5 +1,8 @@
 //! Verified contracts beside the chain: a compressed document for each, in the folder `sources` of
 //! the data directory, or in memory without one.
+//!
+//! They are not in the log: they prove themselves, so each node can accept them alone, and a log
+//! with megabytes of sources would cost every replica.
 
 use std::{
     collections::HashMap,

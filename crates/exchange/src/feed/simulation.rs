@@ -3,6 +3,9 @@
 //!
 //! Each step leads from the prices on chain to the next ones. The simulation therefore continues
 //! from prices that were set by other means, and keeps no state of its own.
+//!
+//! Tokens that follow another one follow the price of its source, not the one on the chain.
+//! Otherwise a halt of one would leave the others tradable while they lag behind.
 
 use tetrad_network::network::{Network, PriceModel};
 

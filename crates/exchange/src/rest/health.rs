@@ -1,4 +1,7 @@
 //! Health of the exchange.
+//!
+//! Members that the live network's service has, but a node has no value for, are left out instead
+//! of invented.
 
 use std::{sync::Arc, time::Duration};
 

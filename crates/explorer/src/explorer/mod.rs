@@ -8,6 +8,9 @@
 //!
 //! A parameter that a route does not have is refused: a filter that is ignored looks like a
 //! complete list.
+//!
+//! Other REST interfaces ignore unknown parameters: they have no filters, and clients of the
+//! network send some.
 
 mod addresses;
 mod blocks;

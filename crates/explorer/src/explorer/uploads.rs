@@ -1,5 +1,9 @@
 //! Bodies of requests with sources, which are longer than others. They are read first, and then
 //! parsed in the turns of their clients.
+//!
+//! Forms of verifiers are accepted from pages of any origin, without the content type for which
+//! browsers send a preflight request: the chain does not change, and a source is accepted only if
+//! it is the contract's.
 
 use std::collections::BTreeMap;
 

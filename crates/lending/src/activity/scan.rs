@@ -1,4 +1,7 @@
 //! Scans for a page of records, newest first.
+//!
+//! A page may be short although there is a next one: a request reads a bounded number of blocks
+//! from disk.
 
 use std::{fmt, str::FromStr};
 

@@ -1,5 +1,8 @@
 //! The endpoint `/api?module=…&action=…`, as Etherscan documents it and Blockscout serves it.
 //! Errors have status 200 and say `"status": "0"`, as there.
+//!
+//! The actions have a table of the parameters that each takes. Lists, which have no cursors, are an
+//! error beyond 16 MiB: clients take a short page for the last one.
 
 mod account;
 mod chain;
