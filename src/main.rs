@@ -1,4 +1,8 @@
 //! The `tetrad` program.
+//!
+//! The program gives unused memory back: by itself the allocator returns any only when a thread
+//! needs or frees some, and a node that was attacked would keep several times what it uses. Always
+//! to return all at once would cost the long answers that follow each other a third of their time.
 
 use std::{fs::File, hint, io::Read, thread, time::Duration};
 

@@ -1,4 +1,7 @@
 //! Forking another node's chain.
+//!
+//! A fork has no exchange and no lending, like a chain from a genesis file: the keys of their
+//! contracts belong to the other chain.
 
 use std::sync::Arc;
 

@@ -1,5 +1,9 @@
 //! The node's keys: those of the development accounts, and of its own accounts that own the
 //! contracts and update prices.
+//!
+//! In the development profile treasury, updater and genesis borrowers have keys derived from the
+//! mnemonic (`m/44'/60'/1'/0/…`). In production they come from files (`keys.*-file`), or are
+//! generated at the first start and stored in the data directory.
 
 use std::{
     fs::{File, OpenOptions, rename},

@@ -1,4 +1,7 @@
 //! The keystore: a directory of files with accounts that the node signs for.
+//!
+//! The keys are decrypted at the start with one password; a file that cannot be decrypted aborts
+//! the start.
 
 use std::path::{Path, PathBuf};
 

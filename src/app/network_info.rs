@@ -1,4 +1,6 @@
 //! `GET /api/network`: the facts that wallets and scripts need about the network, in one response.
+//!
+//! The response has the contracts at its top level, each token map keyed by symbol.
 
 use std::{borrow::Cow, sync::Arc};
 

@@ -5,6 +5,19 @@
 //! flags win over the environment, the environment over the file, the file over the profile's
 //! defaults. [`Config::from_values`] turns it into a configuration, or names the setting that is
 //! wrong.
+//!
+//! # Defaults
+//!
+//! - The rules are those of the newest mainnet fork (Osaka with the second blob schedule), and the
+//!   gas limit is 60 million, as on mainnet.
+//! - The cap of a transaction's gas (EIP-7825) is off in the development profile, since tools send
+//!   the block gas limit.
+//! - The production profile requires a tip of the pool's transactions, as geth does.
+//! - With a genesis file, blocks follow every rule of Ethereum, so that other clients accept them:
+//!   each is later than its parent, and the gas limit moves in Ethereum's steps.
+//!
+//! An unknown variable `TETRAD_…` is only a warning: Kubernetes generates such names from those of
+//! services.
 
 mod given;
 mod layers;

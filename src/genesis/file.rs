@@ -1,4 +1,7 @@
 //! Genesis files in geth's format, for chains other than the network's.
+//!
+//! Such a chain has no exchange and no lending, whose contracts are not on it. A file with an
+//! unsupported field of `config` is refused.
 
 use std::{io, path::Path};
 

@@ -1,6 +1,10 @@
 //! Contracts that tools and applications take for granted: their creation code is run at the
 //! address that they have on every chain, so that values fixed by a constructor, such as domain
 //! separators, are those of the chain.
+//!
+//! They have their published creation code, not their runtime code: Permit2 and the entry points
+//! keep values of the chain id in it. They are deployed last, so that the account numbers before
+//! them do not depend on them.
 
 use alloy_primitives::{Address, Bytes, address, hex};
 use tetrad_chain::Step;

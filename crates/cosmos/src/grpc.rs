@@ -1,4 +1,6 @@
 //! The queries over gRPC, and reflection, which tells clients what there is.
+//!
+//! Reflection, a conversation, gets 64 KiB in a minute.
 
 use std::{
     convert::Infallible,

@@ -8,6 +8,37 @@
 //! let mut names = tetrad_cosmos::comet_methods().map(|(name, _)| name);
 //! assert!(names.any(|name| name == "broadcast_tx_sync"));
 //! ```
+//!
+//! # Interfaces
+//!
+//! - Each query is implemented once (`queries`): it takes a message and returns the response in
+//!   protobuf's JSON. gRPC, `abci_query` and the gateway's REST, with its routes and parameters,
+//!   follow from the descriptors (`proto/descriptors.binpb`, with prost-reflect), so that they
+//!   cannot differ.
+//! - `/` accepts CometBFT's JSON-RPC in addition to Ethereum's, by `POST` and by WebSocket: Cosmos
+//!   clients use the network's address as that of their node, and the two have no method name in
+//!   common. `/rpc` accepts Ethereum's alone.
+//! - gRPC on the main listener is recognised by its content type. `GET /health` there is the
+//!   node's, not CometBFT's.
+//! - IBC's queries are answered over gRPC and `abci_query` only: wallets take routes of IBC for
+//!   support of transfers to other chains.
+//! - A wrong HTTP method on a route of the gateway, and a path with a version such as `v1beta1`
+//!   that is no route, are answered with 501, as by gRPC gateways.
+//! - The state before the first block is queried at height 1, the first height of a Cosmos chain:
+//!   clients take 0 for none.
+//! - The account type that the network names is described at run time, as a message with the shape
+//!   of Ethermint's `EthAccount`; `/cosmos.auth.v1beta1.BaseAccount` has its own shape.
+//! - The lists of Cosmos and CometBFT have numbered pages, and are an error beyond 32 MiB: clients
+//!   take a short page for the last one.
+//!
+//! # Transactions
+//!
+//! - The gas used of a Cosmos transaction is its limit, since Cosmos takes the whole fee: so
+//!   `gasUsed` × `effectiveGasPrice` is the fee. If the gas limit does not divide the fee, the
+//!   remainder belongs to the tip and the price is rounded down.
+//! - A transaction to a blocked recipient is refused when it is checked. The SDK would include it
+//!   as failed, but then the code of a failure could not be told from the block alone. A failed one
+//!   therefore always lacks funds.
 
 mod abci_query;
 mod blocks;

@@ -3,6 +3,8 @@
 //! The descriptors are those of the Cosmos SDK, IBC and cosmos/evm (`proto/build.py`). Generated
 //! types are not used: the published crates of them need another prost and lack the EVM's modules,
 //! and REST would need descriptors all the same.
+//!
+//! cosmos-sdk-proto 0.27 and ibc-proto 0.52 need prost 0.13, which would be a second prost.
 
 use std::sync::LazyLock;
 

@@ -1,4 +1,7 @@
 //! The token that opens the routes which administer a node.
+//!
+//! A node with a token requires it in the development profile as well, though its JSON-RPC methods
+//! control the node without one: a setting that protects nothing would be worse than none.
 
 use axum::{
     Router,

@@ -6,6 +6,8 @@
 //! parameter and have a body of their own. In addition, the stable aide brings a second schemars,
 //! and utoipa wants its own schema derived for every body and the parameters listed in an attribute
 //! next to the handler, where they can drift from what it parses.
+//!
+//! REST interfaces ignore unknown parameters, unless `Api::only_described` refuses them.
 
 use std::{borrow::Cow, convert::Infallible, future::Future};
 

@@ -1,4 +1,7 @@
 //! Content types and encodings of request bodies.
+//!
+//! Bodies with a content encoding get 415, since limits apply to the bytes of a body as they are
+//! sent.
 
 use axum::{
     extract::Request,

@@ -3,6 +3,9 @@
 //!
 //! A request looks at one flag as long as there are no faults. Requests that administer the node
 //! are never affected.
+//!
+//! Requests meet them after CORS and before their handlers. The requests that a fault lets fail are
+//! spread evenly by their number, rather than at random, so that a test can rely on them.
 
 use std::{
     collections::HashMap,

@@ -3,6 +3,10 @@
 //! A page can have its own name resolve to the node's address (DNS rebinding). Its browser then
 //! takes the node for the page's own server, the same-origin policy does not apply, and only the
 //! name in the request gives the attack away.
+//!
+//! The name must be one that no foreign page can resolve to the node, or one that the operator
+//! lists. The connection checks this before everything else, so that no listener, route or fast
+//! path can miss it.
 
 use std::{
     convert::Infallible,

@@ -25,6 +25,42 @@
 //! assert!(router.has_routes());
 //! assert_eq!(operations.len(), 1);
 //! ```
+//!
+//! # Memory
+//!
+//! Requests and responses under way share one [budget](Budget), from 16 KiB on. A holder gets no
+//! more than remains free, so that there is space for the next one. Small requests and responses
+//! are never refused, but the streams of a connection of HTTP/2 have the uncounted 16 KiB together,
+//! for their heads and for what waits to be sent (`Flow::add_stream_bytes`). A body waits two
+//! seconds for space, a WebSocket message five, and then gets 503; a response gets an error of its
+//! own.
+//!
+//! - Connections send one type of body only, `CountedBody`, which counts or refuses whatever was
+//!   not written with an [`AnswerWriter`].
+//! - A value whose size depends on a block, and that is made before its text, counts until its turn
+//!   is over ([`hold_in_turn`]).
+//! - What may be long is written in the turn that makes it ([`WrittenJson`]), since thousands of
+//!   responses may wait for a task or for another turn. For the same reason requests wait unread,
+//!   as a part of their body, and what their JSON becomes counts while it is read in the turn
+//!   ([`json_memory`]).
+//! - Bodies that many responses [share](shared) take no memory for one of them.
+//! - Bodies of requests are read by [`receive()`] only, and count with the capacity of their
+//!   buffer.
+//! - A response over 1 KiB ends once it is sent, so that what it holds has the stream's deadline
+//!   (`streams.rs`).
+//!
+//! # Turns
+//!
+//! A client is an address and a connection: many connections of one address share that address's
+//! turns, and users behind the same address take turns as well. Whatever may take more than a
+//! millisecond runs under [`in_turn`], which takes the client from the context that the connection
+//! sets around each request (`request.rs`), so that no route has to know it.
+//!
+//! # Refusals
+//!
+//! Exceeded limits are answered with a reason: body size, batch size, sockets per client, messages
+//! per socket. A connection over the limit waits to be accepted, and one that does not send the
+//! head of a request in time is closed without a response.
 
 mod admin_token;
 mod answer;

@@ -1,4 +1,8 @@
 //! Client of the other node: JSON-RPC over HTTP, with an answer or an error in bounded time.
+//!
+//! The configured HTTP headers are a secret between the user and one origin: other URLs get none,
+//! and only a URL's origin is shown. Answers count against the memory of requests and responses as
+//! they arrive.
 
 use std::{
     io,

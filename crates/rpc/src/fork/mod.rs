@@ -2,6 +2,9 @@
 //!
 //! Changes since the fork are held here; unchanged accounts, code and storage are fetched when they
 //! are needed (see [`Remote`]), and blocks up to the forked one stay with the other node.
+//!
+//! The state root of a fork's own blocks covers the accounts and slots that changed since the fork:
+//! it is deterministic, but no other node computes it. Proofs for such blocks are refused.
 
 mod cache;
 mod client;

@@ -1,5 +1,7 @@
 //! Requests and responses (JSON-RPC 2.0; see the book, "JSON-RPC"), read and written without
 //! building a JSON tree.
+//!
+//! Every `-32600` is answered with id null, since an invalid request has no reliable id.
 
 use std::{borrow::Cow, fmt};
 

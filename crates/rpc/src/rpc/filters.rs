@@ -3,6 +3,9 @@
 //! A filter remembers its client's position in the chain, which is two numbers: from it the chain
 //! derives the blocks that are new and, after a rewind, those that were removed. Identifiers are
 //! random, so that clients cannot find each other's filters.
+//!
+//! The chain keeps recently removed blocks, so after a revert filters report the removed logs, yet
+//! no filter keeps a block in memory.
 
 use std::{
     collections::{BTreeSet, HashMap},

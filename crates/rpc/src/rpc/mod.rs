@@ -3,6 +3,27 @@
 //! [`Rpc::answer`] turns a request body into a response body; the transports around it are thin. A
 //! namespace is a file or folder whose `methods` function registers its handlers in the [`Table`]
 //! with everything about them except examples.
+//!
+//! # Dialects
+//!
+//! There are two (`rpc.dialect`), named after those whose conventions they follow:
+//!
+//! - `network`: the network's specification wins. The message of an error is exactly its text,
+//!   `data` gives the reason, the block parameter is required where the specification requires it,
+//!   and so is an integer or a string as `id`. `eth_` methods take no JSON integer for a quantity.
+//! - `ethereum`: geth's texts, no `data`, block optional, and the envelope is that of JSON-RPC 2.0:
+//!   `"id": null` is answered, a request without `id` is executed and not answered, and, as in
+//!   geth, `"params": null` is none. A JSON integer counts as a quantity. It is the default with a
+//!   genesis file and on a fork.
+//!
+//! In the namespaces that tools call with integers these count in either dialect.
+//!
+//! # Where methods run
+//!
+//! A method that is quick runs on the task of its request. Methods that replay blocks or scan many
+//! of them are long from the start, and so are requests for blocks and states that have to be read
+//! from disk (`Param::is_far`). A batch runs four such calls at a time. On a fork all requests run
+//! on threads of their own, since any of them may wait for the other node.
 
 mod admin;
 mod batch;

@@ -1,4 +1,7 @@
 //! The `web3` namespace.
+//!
+//! In the development profile `web3_clientVersion` begins with `anvil/`, which enables the helpers
+//! of hardhat and foundry.
 
 use alloy_primitives::{B256, Bytes, keccak256};
 

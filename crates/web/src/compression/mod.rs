@@ -3,6 +3,21 @@
 //! It comes after everything else, at the connection, since the fast path of JSON-RPC has no
 //! layers. A body that is sent often brings its compressed forms with it ([`Prepared`]); any other
 //! is compressed for the one response.
+//!
+//! A client that accepts no coding costs one look at its headers. tower-http's layer is not used:
+//! it wraps a router's bodies, compresses a body again each time, and brings async-compression.
+//! `brotli` brings three small crates; for gzip flate2, which was there, has zlib-rs as its backend
+//! in place of miniz_oxide and its two.
+//!
+//! Bodies made for one response are compressed with gzip where the client accepts both codings,
+//! because Brotli takes more time for them (1.8 KB of a block: 23 µs and 31 µs); prepared ones with
+//! Brotli. A body of up to 64 KiB is compressed at once, a longer one in pieces while the client
+//! reads it; other tasks run between two pieces, and the encoder's memory comes from the budget. If
+//! there is none left, the body is sent as it is. So is a body of unknown length, whose parts the
+//! client may be waiting for.
+//!
+//! Entity tags of compressed bodies are the weak forms of the others': one tag is known to the node
+//! in every coding, as with nginx.
 
 mod encoder;
 mod negotiation;

@@ -6,6 +6,12 @@
 //! and for a short [slice](mod@slice) only. Longer work, work that finds no place there, and the
 //! work of all other interfaces runs on threads of its own, in the order of the [schedule]. Work
 //! whose client is gone is not begun, or ends at its next check of the time limit.
+//!
+//! An execution that was begun on its task and takes longer than a slice of five milliseconds
+//! restarts on a thread of its own, where it has another slice before it counts as long. Long
+//! executions never hold all threads, and those of one address always leave one of theirs to
+//! another address. An execution is cancelled when its connection closes, also behind requests that
+//! were pipelined after it (`web/shared_stream.rs`).
 
 mod driver;
 mod schedule;

@@ -4,6 +4,13 @@
 //! reads, writes, sends pings, enforces the limits and closes with a reason (`ending.rs`). A
 //! [`SocketProtocol`] supplies what differs: the replies to messages, and the events that are sent
 //! unprompted.
+//!
+//! Replies are asynchronous; the messages of an event are rendered as the client reads them. Long
+//! messages go in frames of 64 KiB, since the library copies frames.
+//!
+//! A client that is too slow for JSON-RPC's subscriptions is closed with 1008, any other slow one
+//! with 1013. A subscriber must get every block and would be too slow again after reconnecting,
+//! while missed prices are superseded by the newest ones.
 
 mod accept;
 mod ending;

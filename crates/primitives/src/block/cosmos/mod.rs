@@ -4,6 +4,10 @@
 //! In a block such a transaction is a legacy Ethereum transaction without a signature, whose input
 //! is the encoded transaction (`TxRaw`), so that every tool can decode the block and the block
 //! contains everything that executing it needs. The other fields follow from the input.
+//!
+//! A legacy transaction with `v`, `r` and `s` of zero is what clients decode: unknown types
+//! (EIP-2718) make those of geth and alloy reject the whole block. The transaction runs no code.
+//! Its signature is verified by the executor, since it covers the account's number.
 
 mod amino;
 mod eip712;

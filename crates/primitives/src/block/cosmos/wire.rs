@@ -1,5 +1,10 @@
 //! Protobuf's wire format below the typed messages: how deeply messages nest, and which fields they
 //! have.
+//!
+//! Whatever can be sent nests no deeper than one number allows (`MAX_MESSAGE_LEVELS`). It is
+//! counted without descriptors, so the pool needs none. Blocks are valid with any depth, since they
+//! may be older than the limit; rendering writes what is too deep as bytes, and so values whose
+//! JSON would be far larger than their encoding.
 
 use prost::encoding::{
     DecodeContext, WireType, decode_key, decode_varint, encoded_len_varint, skip_field,

@@ -1,4 +1,7 @@
 //! Mining: when blocks are sealed, and their fields.
+//!
+//! `evm_setIntervalMining` takes milliseconds, as in hardhat, and `anvil_setIntervalMining`
+//! seconds, as in anvil, which knows both names.
 
 use std::{sync::Arc, time::Duration};
 

@@ -1,5 +1,8 @@
 //! The type of a transaction that a client describes: its fields decide it, or contradict each
 //! other.
+//!
+//! A contradiction is an error in every method with a transaction object. geth ignores some of
+//! them: it sends a legacy transaction if there is a `gasPrice`, without the `authorizationList`.
 
 use std::ops::RangeInclusive;
 

@@ -1,4 +1,7 @@
 //! Limits of a query: its shape before it runs, and the time and memory that it takes.
+//!
+//! The size of a query is measured before async-graphql validates it, since nested fragments cost
+//! that validation exponential time. One turn bounds its time.
 
 use std::{
     collections::{HashMap, HashSet},

@@ -1,6 +1,10 @@
 //! Traces: replays of transactions, or executions of calls, that record every step.
 //!
 //! The `debug`, `trace` and `ots` namespaces are built on this.
+//!
+//! A replay begins with `Head::state_before`, which includes edits by development methods before
+//! the block. Every tracer of calls is written from one record (`call_recorder.rs`), geth's by
+//! loops rather than recursion, since calls nest 1,024 deep.
 
 mod budget;
 mod built_in;
