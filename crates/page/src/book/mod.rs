@@ -3,8 +3,8 @@
 //! Everything is rendered when a client first asks for some of it. mdBook builds the same book:
 //! pages have the same paths and fragments.
 //!
-//! The program renders the book from its Markdown, rather than mdBook before the build: `cargo
-//! build` then needs no other tool, and the pages have the page's policy, theme and search.
+//! The program renders the book from its Markdown, rather than mdBook before the build, which then
+//! needs no other tool. The pages have the page's policy, theme and search.
 
 mod escape;
 mod layout;
