@@ -1,8 +1,9 @@
 //! The `tetrad` program.
 //!
-//! The program gives unused memory back: by itself the allocator returns any only when a thread
-//! needs or frees some, and a node that was attacked would keep several times what it uses. Always
-//! to return all at once would cost the long answers that follow each other a third of their time.
+//! The program returns unused memory to the system. By itself the allocator does so only when a
+//! thread needs or frees some, and a node that was attacked would occupy several times what it
+//! uses. Returning all of it each time would cost long responses that follow each other a third of
+//! their time.
 
 use std::{fs::File, hint, io::Read, thread, time::Duration};
 

@@ -8,10 +8,10 @@
 //! as anybody could who has the keys and the development methods, so the log replays without it.
 //!
 //! A document (`document.rs`) becomes steps, and a task per scenario (`run.rs`) performs them when
-//! they are due. What a step holds is a value that releases it when it is dropped: a script in the
-//! set of price sources, or a fault of the interfaces. Everything else is a signed transaction or a
-//! change by a development method. Only a scenario's effects are in the log; a restarted node does
-//! not continue it.
+//! they are due. A step that lasts is a value that ends its effect when it is dropped: a script in
+//! the set of price sources, or a fault of the interfaces. Everything else is a signed transaction
+//! or a change by a development method. Only a scenario's effects are in the log; a restarted node
+//! does not continue it.
 //!
 //! The clock decides when a step is due. A price's path begins at the price on the chain when the
 //! step is performed, in the second in which it was due; from then on the time of blocks decides

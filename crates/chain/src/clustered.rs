@@ -1,8 +1,8 @@
 //! A chain among the nodes of a cluster: what one node may not decide itself goes to the leader.
 //!
 //! A follower puts a transaction into its own pool, sends it to the leader, and answers its client
-//! once its own head includes it. The transaction's hash makes it safe to send it again; a change
-//! has an id for that.
+//! once its own head includes it. A transaction can be sent again because of its hash, a change
+//! because of its id.
 
 use std::{
     io,

@@ -57,14 +57,13 @@
 //!
 //! A request to the leader is a NATS request to the process that holds the lease. Without an answer
 //! it is sent again after a second, then less and less often, and to the next leader if the leader
-//! changes. A transaction's hash makes that safe, and a change has a random id. A request that is
-//! larger than a message of NATS is only announced, and the leader fetches it part by part
-//! (`large.rs`). What a node accepts over NATS is checked like a client's request.
+//! changes. That is safe because of a transaction's hash, and of the random id of a change. A
+//! request that is larger than a message of NATS is only announced, and the leader fetches it part
+//! by part (`large.rs`). Requests of other nodes are checked like those of clients.
 //!
-//! Transactions that wait for a block are kept in a stream of their own, which every node mirrors
-//! in its pool and compares with it (`pool.rs`): it stores again what servers lost. Messages are
-//! deleted one by one, never purged: nats-server 2.9 replays a purge after a crash on what came
-//! after it.
+//! Pending transactions are in a stream of their own, which every node mirrors in its pool and
+//! compares with it (`pool.rs`): it stores again what servers lost. Messages are deleted one by
+//! one, never purged: nats-server 2.9 replays a purge after a crash on what came after it.
 //!
 //! # A new node
 //!

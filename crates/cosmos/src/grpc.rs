@@ -1,6 +1,6 @@
 //! The queries over gRPC, and reflection, which tells clients what there is.
 //!
-//! Reflection, a conversation, gets 64 KiB in a minute.
+//! A client may send 64 KiB of reflection requests within a minute.
 
 use std::{
     convert::Infallible,

@@ -28,8 +28,8 @@
 //!   clients take 0 for none.
 //! - The account type that the network names is described at run time, as a message with the shape
 //!   of Ethermint's `EthAccount`; `/cosmos.auth.v1beta1.BaseAccount` has its own shape.
-//! - The lists of Cosmos and CometBFT have numbered pages, and are an error beyond 32 MiB: clients
-//!   take a short page for the last one.
+//! - The lists of Cosmos and CometBFT have numbered pages. A list with too many bytes is therefore
+//!   an error: a shorter page would leave items out.
 //!
 //! # Transactions
 //!
@@ -37,8 +37,8 @@
 //!   `gasUsed` × `effectiveGasPrice` is the fee. If the gas limit does not divide the fee, the
 //!   remainder belongs to the tip and the price is rounded down.
 //! - A transaction to a blocked recipient is refused when it is checked. The SDK would include it
-//!   as failed, but then the code of a failure could not be told from the block alone. A failed one
-//!   therefore always lacks funds.
+//!   as failed, but then the block alone would not determine the code of a failure. A failed
+//!   transaction therefore always lacks funds.
 
 mod abci_query;
 mod blocks;

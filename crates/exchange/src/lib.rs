@@ -39,9 +39,9 @@
 //! age, instead of a refresh in users' blocks.
 //!
 //! Prices are decoded from the oracle's logs, so that the services agree with the chain after a
-//! revert or a jump in time. Past prices are kept by the minute, as far back as the log and no
-//! longer than a month. Swaps are found through the index of logs, newest first, with a bounded
-//! number of blocks for each page.
+//! revert or a jump in time. Past prices are stored by the minute for a month, as far back as the
+//! log. Swaps are found through the index of logs, newest first, with a bounded number of blocks
+//! for each page.
 
 mod bodies;
 mod config;

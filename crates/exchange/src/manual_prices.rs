@@ -1,6 +1,6 @@
 //! Prices set by hand, for developers who test how their programs react to them.
 //!
-//! The oracle's owner signs them, and they are held until released.
+//! The oracle's owner signs them.
 
 use std::sync::Arc;
 

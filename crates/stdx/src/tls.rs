@@ -1,7 +1,7 @@
 //! The cryptography of TLS.
 //!
-//! ring provides it. aws-lc took two minutes of a cold build on two cores, ring six seconds; its
-//! speed matters little, since TLS is a proxy's work in most deployments.
+//! The provider is ring: aws-lc took two minutes of a cold build on two cores, ring six seconds.
+//! Its speed matters little, since TLS is a proxy's work in most deployments.
 
 use std::sync::Arc;
 

@@ -30,12 +30,13 @@
 //! - `prices`: a month of prices by the minute, written every hour and at shutdown, so that it
 //!   outlives pruned blocks.
 //! - `explorer`: the index of addresses, derived from blocks.
+//! - `sources`: the sources of verified contracts.
 //! - `lock`: excludes a second process.
 //!
-//! What is derived is written in the background. A start reads the newest checkpoint and replays
-//! the entries after it, comparing each state root with the recorded one; nothing is executed
-//! again. A truncated record at the end of the log is put aside as `torn-*` with a warning: it
-//! cannot have been acknowledged. Any other damage is refused, and nothing is changed.
+//! Derived files are written in the background. A start reads the newest checkpoint and replays the
+//! entries after it, comparing each state root with the recorded one; nothing is executed again. A
+//! truncated record at the end of the log is put aside as `torn-*` with a warning: it cannot have
+//! been acknowledged. Any other damage is refused, and nothing is changed.
 //!
 //! # Reverts and snapshots
 //!

@@ -1,6 +1,6 @@
 //! The address of the client: the peer of the connection, or the one that a trusted proxy names.
 //!
-//! Behind proxies the client is the last address that does not belong to a trusted one.
+//! Behind proxies it is the last address that does not belong to a trusted proxy.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 

@@ -39,7 +39,7 @@
 //!   not written with an [`AnswerWriter`].
 //! - A value whose size depends on a block, and that is made before its text, counts until its turn
 //!   is over ([`hold_in_turn`]).
-//! - What may be long is written in the turn that makes it ([`WrittenJson`]), since thousands of
+//! - A long value is written in the turn that makes it ([`WrittenJson`]), since thousands of
 //!   responses may wait for a task or for another turn. For the same reason requests wait unread,
 //!   as a part of their body, and what their JSON becomes counts while it is read in the turn
 //!   ([`json_memory`]).
@@ -52,7 +52,7 @@
 //! # Turns
 //!
 //! A client is an address and a connection: many connections of one address share that address's
-//! turns, and users behind the same address take turns as well. Whatever may take more than a
+//! turns, and users behind the same address take turns as well. Work that may take more than a
 //! millisecond runs under [`in_turn`], which takes the client from the context that the connection
 //! sets around each request (`request.rs`), so that no route has to know it.
 //!

@@ -1,7 +1,7 @@
 //! Detection of HTTP/2 with prior knowledge on plain connections, by the first bytes (RFC 9113
 //! section 3.4).
 //!
-//! The first read is inspected and passed on, so that HTTP/1.1 costs nothing more.
+//! The first read is inspected and passed on, so that HTTP/1.1 costs nothing more than that.
 
 use std::{
     io::{self, IoSlice},

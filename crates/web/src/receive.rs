@@ -1,9 +1,9 @@
 //! Bodies of requests: how they are read within limits of bytes, time and memory, and what becomes
 //! of those that nobody reads.
 //!
-//! What a refusal left unread of a body is read and discarded within limits before the response is
+//! The unread rest of a refused body is read and discarded within limits before the response is
 //! sent, for every route and status, since many clients and proxies read the response only after
-//! sending the whole body. If it does not end, the response says `connection: close`. The
+//! sending the whole body. If the body does not end, the response says `connection: close`. The
 //! connection does this, because handlers would forget it.
 
 use std::{

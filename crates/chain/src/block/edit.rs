@@ -7,8 +7,7 @@
 //! An [`Edit`] is a value and [`Head::edit`] a pure function of a head and an edit, so that
 //! replaying a log of blocks and edits leads to the same heads again.
 //!
-//! That is what anvil and hardhat do. Overrides of the chain id and of `ecrecover` are edits as
-//! well, and recorded as such.
+//! Overrides of the chain id and of `ecrecover` are edits as well. anvil and hardhat do the same.
 
 use std::sync::Arc;
 

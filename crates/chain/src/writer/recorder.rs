@@ -1,6 +1,6 @@
 //! Recording changes before they are published, and handling failures to do so.
 //!
-//! If an append fails, the chain is unchanged and the senders get an error.
+//! If the log refuses an entry, the chain is unchanged and the senders get an error.
 
 use std::sync::Arc;
 

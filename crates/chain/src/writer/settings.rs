@@ -1,9 +1,9 @@
 //! The settings of development methods: those of one node, or, as entries of the log, those of all
 //! nodes of a cluster.
 //!
-//! In a cluster they are entries because no leader may take them along. A single node forgets them
-//! when it ends, as other development nodes do, so that its next start does what the configuration
-//! says.
+//! In a cluster the settings are entries, since no leader may take them along when it ends. A
+//! single node forgets them, as other development nodes do, so that its next start does what the
+//! configuration says.
 
 use tetrad_primitives::block::{DevSettings, Setting};
 use tetrad_store::log::LogEntry;

@@ -5,9 +5,9 @@
 //! second. With `block-timestamps = "increasing"`, which a chain from a genesis file always has,
 //! each block is later than its parent.
 //!
-//! A time that a development method sets is the next block's, also with a fixed interval. It is
-//! refused if it is before the newest block, or after the year 9999, which the times of Cosmos
-//! cannot express. In the last second of that year time stands still.
+//! A time that a development method sets is the time of the next block, also with a fixed interval.
+//! It is refused if it is before the newest block, or after the year 9999, which the times of
+//! Cosmos cannot express. In the last second of that year time stands still.
 
 use std::{sync::Arc, time::Duration};
 

@@ -5,7 +5,7 @@
 //! follows these from there. The transactions that it gives up were acknowledged: they wait for a
 //! block again.
 //!
-//! The files of what was given up are put aside.
+//! The files of the removed entries are put aside.
 
 use tetrad_primitives::block::{Submission, Transaction};
 use tetrad_store::log::{AppendError, LogEntry, LogError};

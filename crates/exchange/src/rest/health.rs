@@ -1,7 +1,7 @@
 //! Health of the exchange.
 //!
-//! Members that the live network's service has, but a node has no value for, are left out instead
-//! of invented.
+//! Members of the live network's service for which a node has no value are left out instead of
+//! invented.
 
 use std::{sync::Arc, time::Duration};
 

@@ -1,7 +1,7 @@
 //! Quotes of swaps.
 //!
-//! A quote for a swap that would be refused has status 200 and the reason, like the vault's own
-//! `quoteSwap`.
+//! A swap that the vault would refuse is quoted with status 200 and the reason, like the vault's
+//! own `quoteSwap`.
 
 use alloy_primitives::U256;
 use axum::extract::State;

@@ -10,24 +10,23 @@
 //! of blocks that the chain has dropped. Everything can be derived again: a damaged file is deleted
 //! and rebuilt.
 //!
-//! The rows are in an embedded database, redb, rather than in parts as of the index of the log:
-//! rows are also removed and changed (reverts, balances, counters), which sorted files that no
-//! longer change do not offer. Every row has a key of its kind, its subject and its position on the
-//! chain, so that a list is a range of keys and a page begins where the last one ended (`key.rs`).
-//! One step removes the rows of blocks that are gone, adds those of new blocks, and commits both as
-//! one transaction. Each block's record lists the keys of its rows, with which a revert removes
-//! them. Rows are committed to the disk once a second; after a kill the index continues from there,
-//! since the log has everything.
+//! The embedded database is redb. The parts of the log's index are sorted files that no longer
+//! change, whereas rows are also removed and changed (reverts, balances, counters). Every row has a
+//! key of its kind, its subject and its position on the chain, so that a list is a range of keys
+//! and a page begins where the last one ended (`key.rs`). One step removes the rows of blocks that
+//! are gone, adds those of new blocks, and commits both as one transaction. Each block's record
+//! lists the keys of its rows, with which a revert removes them. Rows are committed to the disk
+//! once a second; after a kill the index continues from there, since the log has everything.
 //!
 //! Balances and holders are not added up from events: genesis gives out tokens without events, and
 //! a token may compute balances. A transfer makes reads of the token's contract due (`due.rs`), and
 //! the newest state answers them once the index has reached it.
 //!
-//! A request waits until the index has the head that it found. Without one, the thread begins two
-//! seconds after the start, and rests 49 parts of 50 of the time while blocks keep coming. Recorded
-//! by the writer, internal calls would cost every transaction a call of the inspector per
-//! instruction; found only on request, those of blocks that a chain in memory has dropped would be
-//! missing.
+//! A request waits until the index has the head that it found. Without a request, the thread begins
+//! two seconds after the start, and works 2 % of the time while blocks keep coming. If the writer
+//! recorded internal calls, every transaction would pay for a call of the inspector per
+//! instruction. If they were found on request only, those of blocks that a chain in memory has
+//! dropped would be missing.
 //!
 //! A file that is damaged, of another chain or of another version is dropped and built again.
 

@@ -6,9 +6,9 @@
 //! keyed hash, and the payments of the last day are read from the blocks and the pool. Nothing else
 //! is kept, so that a restart or a revert changes no limit by itself.
 //!
-//! The treasury pays, rather than an account of the faucet's own, which would have to be funded
-//! before the first payment. It owns the tokens, so that they are minted and do not run out. A file
-//! of payments would be another state to keep, and one for each node.
+//! The treasury owns the tokens, so that they are minted and do not run out. An account of the
+//! faucet's own would have to be funded before the first payment. A file of payments would be
+//! another state to maintain, and one for each node.
 //!
 //! Failed payments count: a contract that refuses coins only when they arrive would otherwise spend
 //! the treasury's gas without limit. Two nodes of a cluster may each pay at the same moment without

@@ -3,7 +3,7 @@
 //! A [`State`] is immutable once published; a clone is a few pointers and shares everything with
 //! the original. Knows nothing of blocks, clocks or I/O.
 //!
-//! Three things besides the trie make up a state:
+//! In addition to the trie:
 //!
 //! - An account's leaf carries two fields that consensus does not hash: the account's number, and
 //!   the first public key seen. They are therefore part of snapshots and reverts.

@@ -6,7 +6,7 @@
 //!
 //! # Dialects
 //!
-//! There are two (`rpc.dialect`), named after those whose conventions they follow:
+//! The dialect (`rpc.dialect`) says whose conventions hold:
 //!
 //! - `network`: the network's specification wins. The message of an error is exactly its text,
 //!   `data` gives the reason, the block parameter is required where the specification requires it,
@@ -16,14 +16,14 @@
 //!   geth, `"params": null` is none. A JSON integer counts as a quantity. It is the default with a
 //!   genesis file and on a fork.
 //!
-//! In the namespaces that tools call with integers these count in either dialect.
+//! The namespaces that tools call with JSON integers take them in either dialect.
 //!
 //! # Where methods run
 //!
-//! A method that is quick runs on the task of its request. Methods that replay blocks or scan many
-//! of them are long from the start, and so are requests for blocks and states that have to be read
-//! from disk (`Param::is_far`). A batch runs four such calls at a time. On a fork all requests run
-//! on threads of their own, since any of them may wait for the other node.
+//! Quick methods run on the task of their request. Methods that replay blocks or scan many of them
+//! are long from the start, and so are requests for blocks and states that have to be read from
+//! disk (`Param::is_far`). A batch runs four such calls at a time, sixteen on a fork. On a fork all
+//! requests run on threads of their own, since any of them may wait for the other node.
 
 mod admin;
 mod batch;

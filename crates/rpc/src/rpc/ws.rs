@@ -1,7 +1,7 @@
 //! JSON-RPC over WebSocket: requests as over HTTP, and subscriptions.
 //!
-//! A batch may subscribe: these calls are executed before the others, when the message arrives, and
-//! events wait until the response is written. As in geth, nothing that happens meanwhile is lost.
+//! A batch may subscribe. These calls are executed before the others, when the message arrives, and
+//! events wait until the response is written, so that none is lost, as in geth.
 
 use axum::body::Bytes;
 use tetrad_chain::Event;

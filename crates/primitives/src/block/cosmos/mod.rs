@@ -5,9 +5,9 @@
 //! is the encoded transaction (`TxRaw`), so that every tool can decode the block and the block
 //! contains everything that executing it needs. The other fields follow from the input.
 //!
-//! A legacy transaction with `v`, `r` and `s` of zero is what clients decode: unknown types
-//! (EIP-2718) make those of geth and alloy reject the whole block. The transaction runs no code.
-//! Its signature is verified by the executor, since it covers the account's number.
+//! Clients decode a legacy transaction whose `v`, `r` and `s` are zero, whereas an unknown type
+//! (EIP-2718) makes those of geth and alloy reject the whole block. The transaction runs no code.
+//! The executor verifies its signature, which covers the account's number.
 
 mod amino;
 mod eip712;

@@ -3,8 +3,8 @@
 //! Of `r || s` with a recovery id only one last byte is accepted: the hash of a transaction covers
 //! it, and nobody but the signer may give a transaction another hash.
 //!
-//! Cosmos EVM ignores that byte, and blocks may have any, since they may be older than the rule.
-//! Amino and typed data sign no encoding, so that in these modes others can still encode the same
+//! Cosmos EVM ignores that byte. Blocks may have any, since they may be older than the rule. Amino
+//! and typed data do not sign the encoding, so in these modes others can still encode the same
 //! content differently, as on every chain of the SDK.
 
 use alloy_primitives::B256;

@@ -1,10 +1,10 @@
 //! Protobuf's wire format below the typed messages: how deeply messages nest, and which fields they
 //! have.
 //!
-//! Whatever can be sent nests no deeper than one number allows (`MAX_MESSAGE_LEVELS`). It is
-//! counted without descriptors, so the pool needs none. Blocks are valid with any depth, since they
-//! may be older than the limit; rendering writes what is too deep as bytes, and so values whose
-//! JSON would be far larger than their encoding.
+//! One limit bounds the nesting of every transaction (`MAX_MESSAGE_LEVELS`). Levels are counted
+//! without descriptors, so the pool needs none. Blocks are valid with any depth, since they may be
+//! older than the limit. Rendering writes a value that is too deep as bytes, and so it does with
+//! one whose JSON would be far larger than its encoding.
 
 use prost::encoding::{
     DecodeContext, WireType, decode_key, decode_varint, encoded_len_varint, skip_field,

@@ -1,7 +1,7 @@
 //! Queries for event logs.
 //!
-//! A query that reaches beyond the history that the node has is refused (code 4444) rather than
-//! answered in part.
+//! A query that reaches beyond the node's history is refused (code 4444) rather than answered in
+//! part.
 
 use std::sync::Arc;
 

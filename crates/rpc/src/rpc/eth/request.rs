@@ -1,8 +1,8 @@
 //! The transaction object of calls, estimates and sends (see the book, "JSON-RPC").
 //!
-//! A call without a gas price runs with a base fee of zero, as in geth. One with a tip alone has
-//! the maximum fee that the node would fill in, so that what can be sent can be estimated; geth
-//! refuses it.
+//! A call without a gas price runs with a base fee of zero, as in geth. A call with a tip alone has
+//! the maximum fee that the node would fill in, so that every transaction that can be sent can be
+//! estimated; geth refuses it.
 
 use alloy_eips::{eip2930::AccessList, eip7702::SignedAuthorization};
 use alloy_primitives::{Address, B256, Bytes, U256};

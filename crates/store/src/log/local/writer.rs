@@ -1,7 +1,7 @@
 //! Appending to a log in files.
 //!
-//! Whether a full disk has space again is probed with a scratch file of the refused size, never
-//! with an entry: small entries still fit into the last block of a file on a full disk.
+//! A scratch file of the refused size probes whether a full disk has space again. An entry would
+//! not do: small ones still fit into the last block of a file on a full disk.
 
 use std::{io, sync::Arc};
 
