@@ -165,11 +165,11 @@ impl Forks {
     }
 }
 
-/// The start of every fork in a genesis file's `config`, with the field that states it.
-fn activations(
-    config: &ChainConfig,
-    difficulty: U256,
-) -> Result<[(&'static str, Fork, Option<Activation>); FORKS.len()], UnsupportedConfig> {
+/// The start of every fork, with the field that states it.
+type Activations = [(&'static str, Fork, Option<Activation>); FORKS.len()];
+
+/// The starts in a genesis file's `config`.
+fn activations(config: &ChainConfig, difficulty: U256) -> Result<Activations, UnsupportedConfig> {
     let by_block = |number: Option<u64>| number.map(Activation::Block);
     let by_time = |time: Option<u64>| time.filter(|time| *time != NEVER).map(Activation::Time);
     Ok([
