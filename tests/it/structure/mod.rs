@@ -101,7 +101,9 @@ static CRATES: LazyLock<BTreeMap<String, PathBuf>> = LazyLock::new(|| {
     let mut crates = BTreeMap::from([("tetrad".to_owned(), root().to_owned())]);
     for entry in fs::read_dir(root().join("crates")).unwrap() {
         let entry = entry.unwrap();
-        crates.insert(entry.file_name().into_string().unwrap(), entry.path());
+        if entry.path().is_dir() {
+            crates.insert(entry.file_name().into_string().unwrap(), entry.path());
+        }
     }
     crates
 });
