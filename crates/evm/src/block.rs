@@ -493,7 +493,7 @@ impl<'a> BlockExecutor<'a> {
         let gas_used = result.tx_gas_used();
         self.gas_used += gas_used;
 
-        // Receipts have a status since Byzantium (EIP-658), and the root of the state before.
+        // Receipts have a status since Byzantium (EIP-658), earlier ones the root of the state.
         let status = if !self.environment.rules.has(Fork::Byzantium) {
             Status::Root(self.evm.ctx.db().root()?)
         } else if result.is_success() {
