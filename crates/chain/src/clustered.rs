@@ -226,7 +226,7 @@ impl Chain {
     }
 
     /// Removes transactions from this node's pool. Returns their hashes.
-    pub fn remove_here(&self, selection: PoolSelection) -> Vec<B256> {
+    pub(crate) fn remove_here(&self, selection: PoolSelection) -> Vec<B256> {
         let pool = self.pool();
         let hashes: Vec<_> = match selection {
             PoolSelection::Transaction(hash) => vec![hash],
@@ -262,7 +262,7 @@ impl Chain {
     /// Waits, in a cluster, until an accepted transaction is acknowledged: on the leader as on a
     /// single node, elsewhere by the leader, and then by this node's own head. Without `forward` a
     /// node that does not lead answers [`SubmitError::NotLeading`].
-    pub async fn settled_among(
+    pub(crate) async fn settled_among(
         &self,
         peers: &dyn Peers,
         accepted: Accepted,

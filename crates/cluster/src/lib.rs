@@ -413,7 +413,7 @@ impl Cluster {
     }
 
     /// Ceases to lead, so that another node can, and does not lead again for a while.
-    pub async fn step_down(&self, chain: &Chain) {
+    pub(crate) async fn step_down(&self, chain: &Chain) {
         self.election.step_down(chain).await;
     }
 

@@ -91,7 +91,7 @@ impl Gateway {
 
     /// Simulates a transaction, which needs neither a signature nor a fee. Returns the gas limit
     /// that it has, and the gas that it needs.
-    pub fn simulate_tx(&self, raw: &[u8]) -> Result<(u64, u64), CosmosError> {
+    pub(crate) fn simulate_tx(&self, raw: &[u8]) -> Result<(u64, u64), CosmosError> {
         match DecodedTx::decode(raw)? {
             DecodedTx::Bank(tx) => Ok((signed(tx.gas_limit), self.chain.simulate_cosmos(&tx)?)),
             DecodedTx::Ethereum(_) => Err(CosmosError::invalid_request(
@@ -102,7 +102,7 @@ impl Gateway {
 
     /// Sends a transaction, and waits as `eth_sendRawTransaction` does: with instant sealing until
     /// its block is published, otherwise until the pool has it.
-    pub async fn broadcast_tx(&self, raw: &[u8]) -> TxOutcome {
+    pub(crate) async fn broadcast_tx(&self, raw: &[u8]) -> TxOutcome {
         match self.accept_in_turn(raw).await {
             Ok(accepted) => self.settle_tx(accepted).await,
             Err(outcome) => outcome,
@@ -120,7 +120,7 @@ impl Gateway {
     }
 
     /// Sends a transaction without waiting for its block, and reports no refusal.
-    pub async fn broadcast_tx_unchecked(&self, raw: &[u8]) -> TxOutcome {
+    pub(crate) async fn broadcast_tx_unchecked(&self, raw: &[u8]) -> TxOutcome {
         match self.accept_in_turn(raw).await {
             Ok(accepted) => {
                 let gateway = self.clone();

@@ -139,7 +139,7 @@ impl Environment {
     }
 
     /// The block in revm's type.
-    pub fn block_env(&self) -> BlockEnv {
+    pub(crate) fn block_env(&self) -> BlockEnv {
         let merged = self.rules.has(Fork::Paris);
         BlockEnv {
             number: U256::from(self.number),

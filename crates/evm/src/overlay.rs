@@ -184,7 +184,11 @@ impl<'a> Overlay<'a> {
     }
 
     /// Records the public key of a transaction that the account signed.
-    pub fn signed_by(&mut self, address: Address, key: CompressedKey) -> Result<(), ReadError> {
+    pub(crate) fn signed_by(
+        &mut self,
+        address: Address,
+        key: CompressedKey,
+    ) -> Result<(), ReadError> {
         let at = self.load(address)?;
         self.accounts[at].public_key = Some(key);
         Ok(())

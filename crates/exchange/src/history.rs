@@ -112,7 +112,7 @@ impl History {
     }
 
     /// The price a day before `now`, to the minute; the oldest known one if the history is shorter.
-    pub fn day_ago(&self, token: usize, now: u64) -> u64 {
+    pub(crate) fn day_ago(&self, token: usize, now: u64) -> u64 {
         self.minutes
             .at(now.saturating_sub(DAY), token)
             .map_or(self.minutes.price(token), |(_, price)| price)
@@ -120,7 +120,7 @@ impl History {
 
     /// The change of the price within a day, in hundredths of a per cent, halves rounded away from
     /// zero.
-    pub fn change_24h(&self, token: usize, price: u64, now: u64) -> i128 {
+    pub(crate) fn change_24h(&self, token: usize, price: u64, now: u64) -> i128 {
         let before = i128::from(self.day_ago(token, now));
         if before == 0 {
             return 0;
@@ -130,7 +130,7 @@ impl History {
     }
 
     /// The volume of each token within the day before `now`, to the minute, in US dollars × 10^8.
-    pub fn volumes_24h(&self, now: u64) -> Vec<u128> {
+    pub(crate) fn volumes_24h(&self, now: u64) -> Vec<u128> {
         self.minutes.volumes_since(day_before(now))
     }
 

@@ -117,12 +117,12 @@ impl OracleState {
     }
 
     /// Whether a price is missing or too old at `time`, by the oracle's own rule.
-    pub fn is_stale(&self, time: u64) -> bool {
+    pub(crate) fn is_stale(&self, time: u64) -> bool {
         self.feeds.iter().any(|feed| self.is_feed_stale(feed, time))
     }
 
     /// The same for one token.
-    pub fn is_feed_stale(&self, feed: &Feed, time: u64) -> bool {
+    pub(crate) fn is_feed_stale(&self, feed: &Feed, time: u64) -> bool {
         feed.price == 0 || time.saturating_sub(feed.updated_at) > self.max_age
     }
 }

@@ -65,7 +65,7 @@ impl Snapshot {
 
     /// Whether this is the exchange as of `head`. As long as the snapshot exists no other head can
     /// be in its head's place.
-    pub fn is_of(&self, head: &Arc<Head>) -> bool {
+    pub(crate) fn is_of(&self, head: &Arc<Head>) -> bool {
         std::ptr::eq(self.head.as_ptr(), Arc::as_ptr(head))
     }
 

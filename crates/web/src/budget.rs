@@ -145,7 +145,7 @@ impl Budget {
 
     /// Whether less than a quarter is used, so that there is memory for what a client can do
     /// without.
-    pub fn is_ample(&self) -> bool {
+    pub(crate) fn is_ample(&self) -> bool {
         self.shared.used.load(Ordering::Relaxed) < self.shared.total / 4
     }
 
@@ -201,7 +201,7 @@ impl Held {
     }
 
     /// Whether no bytes are counted.
-    pub fn is_nothing(&self) -> bool {
+    pub(crate) fn is_nothing(&self) -> bool {
         self.bytes == 0
     }
 

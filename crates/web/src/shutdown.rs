@@ -86,7 +86,7 @@ impl Shutdown {
     }
 
     /// Whether the shutdown has begun.
-    pub fn has_begun(&self) -> bool {
+    pub(crate) fn has_begun(&self) -> bool {
         *self.stage.borrow() >= Stage::Begun
     }
 }

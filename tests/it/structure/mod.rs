@@ -2,6 +2,7 @@
 //! nothing of each other, dependencies that a crate must not have, and names that must not occur.
 //! Reads the sources and the manifests.
 
+mod public;
 mod sources;
 
 use std::{
@@ -56,6 +57,9 @@ const IMPORTS: [(&str, &str, &[&str]); 35] = [
 /// Crates in which files still name each other in circles. In all others they do not, except that a
 /// module's parts may name the module itself.
 const WITH_CIRCLES: [&str; 4] = ["cosmos", "evm", "exchange", "web"];
+
+/// Crates that projects other than this one use.
+const FOR_OTHERS: [&str; 2] = ["network", "tetrad"];
 
 /// Crates that serve clients. None depends on another.
 const INTERFACES: [&str; 6] = ["cosmos", "exchange", "explorer", "lending", "page", "rpc"];
@@ -307,20 +311,42 @@ fn applying_a_block_reads_no_clock_and_no_randomness() {
 
 #[test]
 fn nothing_is_left_open() {
-    let mut folders: Vec<PathBuf> = CRATES.values().map(|folder| folder.join("src")).collect();
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                folders.push(path);
-            } else if path.extension().is_some_and(|extension| extension == "rs") {
-                let text = fs::read_to_string(&path).unwrap();
-                for word in ["TODO", "FIXME", "XXX", "HACK", "todo!(", "unimplemented!("] {
-                    assert!(!text.contains(word), "{} contains {word}", path.display());
-                }
+    for folder in CRATES.values() {
+        for file in public::files(&folder.join("src")) {
+            let text = fs::read_to_string(&file).unwrap();
+            for word in ["TODO", "FIXME", "XXX", "HACK", "todo!(", "unimplemented!("] {
+                assert!(!text.contains(word), "{} contains {word}", file.display());
             }
         }
     }
+}
+
+/// The compiler reports no dead code that is public.
+#[test]
+fn what_no_other_crate_names_is_not_public() {
+    let mut names: BTreeMap<&str, BTreeSet<String>> = CRATES
+        .iter()
+        .map(|(name, folder)| (name.as_str(), public::all_names(&folder.join("src"))))
+        .collect();
+    for folder in ["tests", "benches", "fuzz/targets"] {
+        names.insert(folder, public::all_names(&root().join(folder)));
+    }
+
+    let mut unnamed = Vec::new();
+    for (crate_name, folder) in &*CRATES {
+        if FOR_OTHERS.contains(&crate_name.as_str()) {
+            continue;
+        }
+        let documentation = public::documentation(&folder.join("src/lib.rs"));
+        for name in public::public_names(&folder.join("src")) {
+            let mut others = names.iter().filter(|(other, _)| *other != crate_name);
+            let is_named = others.any(|(_, names)| names.contains(&name));
+            if !is_named && !documentation.contains(&name) {
+                unnamed.push(format!("{crate_name}: {name}"));
+            }
+        }
+    }
+    assert!(unnamed.is_empty(), "{unnamed:#?}");
 }
 
 /// What the reader has to see, on a crate made up for it.

@@ -385,7 +385,7 @@ fn defined(item: &Item) -> Option<String> {
 }
 
 /// Whether the attributes compile an item for the crate's own tests only.
-fn is_test(attributes: &[Attribute]) -> bool {
+pub(super) fn is_test(attributes: &[Attribute]) -> bool {
     attributes.iter().any(|attribute| match &attribute.meta {
         syn::Meta::List(list) if list.path.is_ident("cfg") => {
             let condition = list.tokens.to_string();

@@ -108,7 +108,7 @@ impl Pool {
 
     /// Returns whether the transactions that are ready and pay the base fee come from no more than
     /// `senders` accounts and have gas limits of no more than `gas` in total.
-    pub fn has_little_ready(&self, base_fee: u64, senders: usize, gas: u64) -> bool {
+    pub(crate) fn has_little_ready(&self, base_fee: u64, senders: usize, gas: u64) -> bool {
         let inner = self.inner.lock();
         let mut left = gas;
         let affordable = inner

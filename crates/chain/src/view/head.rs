@@ -323,7 +323,7 @@ impl Head {
     }
 
     /// Returns whether memory has the state after the block with this number.
-    pub fn holds_state(&self, number: u64) -> bool {
+    pub(crate) fn holds_state(&self, number: u64) -> bool {
         self.records.get(number).is_some()
     }
 

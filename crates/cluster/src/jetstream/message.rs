@@ -212,7 +212,7 @@ impl Assembler {
 /// Reads a header from its text, and puts entries together from messages of arbitrary places, two
 /// bytes for each. An entry is complete if all of its parts came one after another. Returns the
 /// number of entries.
-pub fn check_parts(bytes: &[u8]) -> usize {
+pub(crate) fn check_parts(bytes: &[u8]) -> usize {
     if let Some(header) = str::from_utf8(bytes)
         .ok()
         .and_then(|text| text.parse::<PartHeader>().ok())

@@ -33,10 +33,10 @@ use tetrad_store::{
 use tokio::{runtime::Handle, sync::Notify};
 
 use self::writer::JetStreamLog;
+pub(crate) use self::{message::check_parts, tail::deliver};
 pub use self::{
-    message::check_parts,
     stream::{LogStream, StreamExtent, delete},
-    tail::{Delivered, deliver},
+    tail::Delivered,
 };
 
 /// The copies of a log that other nodes have.

@@ -156,7 +156,7 @@ impl LogStream {
     }
 
     /// Deletes the messages before a sequence, the oldest first.
-    pub async fn delete_before(&self, sequence: u64) -> Result<(), LogError> {
+    pub(crate) async fn delete_before(&self, sequence: u64) -> Result<(), LogError> {
         let old = self.extent().await?.first.max(1)..sequence;
         let deletions = stream::iter(old.map(|sequence| delete(&self.stream, sequence)));
         deletions.buffered(AT_ONCE).try_collect().await
@@ -218,7 +218,7 @@ impl LogStream {
 
     /// Returns the sequence of the first message at a height or above, or the next sequence if
     /// there is none.
-    pub async fn sequence_of(&self, height: u64) -> Result<u64, LogError> {
+    pub(crate) async fn sequence_of(&self, height: u64) -> Result<u64, LogError> {
         let StreamExtent { first, last, .. } = self.extent().await?;
         let mut low = first.max(1);
         let mut high = last + 1;
@@ -301,7 +301,7 @@ impl LogStream {
 
     /// Appends the entries of another log to the stream, which must be empty or end with the
     /// entries before them. Returns their number.
-    pub async fn append_all(&self, entries: EntryStream) -> Result<u64, LogError> {
+    pub(crate) async fn append_all(&self, entries: EntryStream) -> Result<u64, LogError> {
         let mut last = self.extent().await?.last;
         let part_bytes = self.part_bytes();
         let writer = OsRng.next_u64();

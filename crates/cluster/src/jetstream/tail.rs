@@ -106,7 +106,7 @@ impl Tail {
 /// Notifies `arrivals` of each. Continues when the stream goes away for a while and is back, and
 /// ends if it has lost its end by then: its next messages would get the sequences of those that it
 /// had.
-pub async fn deliver(
+pub(crate) async fn deliver(
     stream: jetstream::stream::Stream<()>,
     mut after: u64,
     to: mpsc::Sender<Delivered>,

@@ -111,12 +111,12 @@ impl CompiledCode {
     }
 
     /// Returns the length without the metadata at the end, by which deployed code can be looked up.
-    pub fn body_length(&self) -> usize {
+    pub(crate) fn body_length(&self) -> usize {
         body_length(&self.bytes)
     }
 
     /// Compares the code with deployed runtime code.
-    pub fn match_runtime(&self, deployed: &[u8]) -> Option<CodeMatch> {
+    pub(crate) fn match_runtime(&self, deployed: &[u8]) -> Option<CodeMatch> {
         let own = trailing_metadata(&self.bytes);
         let body = own.map_or(self.bytes.len(), |own| own.start);
         if body == 0 || body_length(deployed) != body {
@@ -137,7 +137,7 @@ impl CompiledCode {
 
     /// Compares the code with the input of the transaction that created a contract. Returns the
     /// constructor's arguments as well.
-    pub fn match_creation(&self, input: &Bytes) -> Option<(CodeMatch, Bytes)> {
+    pub(crate) fn match_creation(&self, input: &Bytes) -> Option<(CodeMatch, Bytes)> {
         let own = trailing_metadata(&self.bytes);
         let body = own.map_or(self.bytes.len(), |own| own.start);
         if body == 0 || input.len() < body {

@@ -60,7 +60,7 @@ impl CompilerVersion {
 
     /// Returns whether both may be the same compiler: a commit that only one of them names does not
     /// matter.
-    pub fn agrees_with(&self, other: &Self) -> bool {
+    pub(crate) fn agrees_with(&self, other: &Self) -> bool {
         self.number == other.number
             && self.pre_release == other.pre_release
             && (self.commit.starts_with(&other.commit) || other.commit.starts_with(&self.commit))

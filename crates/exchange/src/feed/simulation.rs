@@ -101,7 +101,7 @@ impl Simulation {
     }
 
     /// The market before the genesis block, at whose time prices are the reference prices.
-    pub fn backwards(&self, genesis: u64) -> Backwards<'_> {
+    pub(crate) fn backwards(&self, genesis: u64) -> Backwards<'_> {
         let prices = self
             .tokens
             .iter()
@@ -136,7 +136,7 @@ impl Source for Simulation {
 
 /// The simulated past, which is walked backwards.
 #[derive(Clone, Debug)]
-pub struct Backwards<'a> {
+pub(crate) struct Backwards<'a> {
     simulation: &'a Simulation,
     genesis: u64,
     time: u64,
@@ -146,7 +146,7 @@ pub struct Backwards<'a> {
 
 impl Backwards<'_> {
     /// Prices at an earlier time, in seconds since the Unix epoch.
-    pub fn at(&mut self, time: u64) -> &[u64] {
+    pub(crate) fn at(&mut self, time: u64) -> &[u64] {
         let step = SimulationStep {
             simulation: self.simulation,
             position: PAST + self.steps,

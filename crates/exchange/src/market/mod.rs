@@ -180,13 +180,13 @@ impl Market {
     }
 
     /// Whether there are listeners.
-    pub fn has_listeners(&self) -> bool {
+    pub(crate) fn has_listeners(&self) -> bool {
         self.0.ticks.receiver_count() > 0
     }
 
     /// Whether a new head with these blocks may concern listeners: it has price updates, is a
     /// revert, or changed the state without a block.
-    pub fn is_concerned(&self, added: &[Arc<Block>], removed: &[Arc<Block>]) -> bool {
+    pub(crate) fn is_concerned(&self, added: &[Arc<Block>], removed: &[Arc<Block>]) -> bool {
         added.is_empty()
             || !removed.is_empty()
             || added

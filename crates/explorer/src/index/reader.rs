@@ -33,7 +33,7 @@ pub struct Position {
 
 impl Position {
     /// Returns the position right after this one.
-    pub fn successor(self) -> Self {
+    pub(crate) fn successor(self) -> Self {
         let (part, carry) = self.part.overflowing_add(1);
         let (index, carry) = self.index.overflowing_add(carry.into());
         Self {
@@ -159,7 +159,7 @@ impl PositionRange {
     }
 
     /// Rows of some blocks, both included.
-    pub fn of_blocks(from: u64, to: u64, order: Order, skip: usize, limit: usize) -> Self {
+    pub(crate) fn of_blocks(from: u64, to: u64, order: Order, skip: usize, limit: usize) -> Self {
         Self {
             from: Position::of_block(from),
             before: Position::of_block(to.saturating_add(1)),
@@ -339,7 +339,7 @@ impl IndexReader {
 
     /// Iterates over the blocks up to `last` that may have logs under at least one key of each of
     /// `wanted`, newest first.
-    pub fn blocks_with_logs<'a>(
+    pub(crate) fn blocks_with_logs<'a>(
         &'a self,
         last: Option<u64>,
         wanted: &'a [Vec<LogKey>],
@@ -416,7 +416,7 @@ impl IndexReader {
     }
 
     /// Returns the numbers of a token's transfers and holders.
-    pub fn token_counts(&self, token: Address) -> Result<Counts, IndexError> {
+    pub(crate) fn token_counts(&self, token: Address) -> Result<Counts, IndexError> {
         self.counts(Some(token))
     }
 
@@ -489,7 +489,10 @@ impl IndexReader {
     }
 
     /// Returns blocks with transactions.
-    pub fn filled_blocks(&self, range: &PositionRange) -> Result<IndexPage<u64>, IndexError> {
+    pub(crate) fn filled_blocks(
+        &self,
+        range: &PositionRange,
+    ) -> Result<IndexPage<u64>, IndexError> {
         self.page(&RowKey::new(kind::FILLED), range, |position, _| {
             Ok(Some(position.block))
         })
@@ -628,7 +631,7 @@ impl IndexReader {
 
     /// Returns the tokens that an address holds, after one of them, in the order of their
     /// addresses.
-    pub fn owned_tokens(
+    pub(crate) fn owned_tokens(
         &self,
         address: Address,
         kinds: &[TokenKind],
@@ -665,7 +668,7 @@ impl IndexReader {
 
     /// Returns the non-fungible tokens with owners that an address owns: contract and id, after one
     /// of them.
-    pub fn owned_instances(
+    pub(crate) fn owned_instances(
         &self,
         address: Address,
         after: Option<TokenKey>,
@@ -678,7 +681,7 @@ impl IndexReader {
 
     /// Returns the ids of a non-fungible token that an address owns, or of which it holds an
     /// amount, after an id.
-    pub fn ids_of_owner(
+    pub(crate) fn ids_of_owner(
         &self,
         owner: Address,
         token: Address,

@@ -119,7 +119,7 @@ impl ForkAnswer {
     }
 
     /// The JSON of the result as a body.
-    pub fn into_answer(self) -> Answer {
+    pub(crate) fn into_answer(self) -> Answer {
         // The same buffer, since nobody else has it.
         Answer::new(self.json.into(), self.held)
     }
@@ -177,7 +177,7 @@ impl ForkClient {
     }
 
     /// Uses another URL from now on.
-    pub fn set_url(&self, url: Url) {
+    pub(crate) fn set_url(&self, url: Url) {
         *self.requester.url.write() = url;
     }
 
@@ -193,7 +193,7 @@ impl ForkClient {
     }
 
     /// Calls several methods concurrently and returns their results.
-    pub fn ask_all<const N: usize>(
+    pub(crate) fn ask_all<const N: usize>(
         &self,
         requests: [(&str, &Value); N],
     ) -> [Result<ForkAnswer, AskError>; N] {

@@ -41,29 +41,29 @@ pub struct RpcError {
 }
 
 /// Invalid JSON.
-pub const PARSE_ERROR: i32 = -32700;
+pub(crate) const PARSE_ERROR: i32 = -32700;
 /// A JSON value that is no request.
-pub const INVALID_REQUEST: i32 = -32600;
+pub(crate) const INVALID_REQUEST: i32 = -32600;
 /// No such method.
-pub const METHOD_NOT_FOUND: i32 = -32601;
+pub(crate) const METHOD_NOT_FOUND: i32 = -32601;
 /// Invalid parameters.
-pub const INVALID_PARAMS: i32 = -32602;
+pub(crate) const INVALID_PARAMS: i32 = -32602;
 /// An internal error.
-pub const INTERNAL_ERROR: i32 = -32603;
+pub(crate) const INTERNAL_ERROR: i32 = -32603;
 /// The request was understood and refused.
-pub const SERVER_ERROR: i32 = -32000;
+pub(crate) const SERVER_ERROR: i32 = -32000;
 /// The requested history is older than what the node holds (EIP-4444, as in geth).
-pub const HISTORY_PRUNED: i32 = 4444;
+pub(crate) const HISTORY_PRUNED: i32 = 4444;
 /// The requested thing does not exist.
-pub const RESOURCE_NOT_FOUND: i32 = -32001;
+pub(crate) const RESOURCE_NOT_FOUND: i32 = -32001;
 /// The response exceeds the node's limit.
-pub const TOO_LARGE: i32 = -32003;
+pub(crate) const TOO_LARGE: i32 = -32003;
 /// Execution reverted.
-pub const REVERTED: i32 = 3;
+pub(crate) const REVERTED: i32 = 3;
 /// A submitted transaction has no receipt in time (EIP-7966).
-pub const NO_RECEIPT: i32 = 4;
+pub(crate) const NO_RECEIPT: i32 = 4;
 /// Execution failed without reverting, in the result of a simulated call.
-pub const VM_ERROR: i32 = -32015;
+pub(crate) const VM_ERROR: i32 = -32015;
 /// The execution took too long.
 pub const TIMEOUT: i32 = -32016;
 
@@ -85,7 +85,7 @@ impl RpcError {
     }
 
     /// Invalid parameters.
-    pub fn invalid_params(what: impl Into<String>) -> Self {
+    pub(crate) fn invalid_params(what: impl Into<String>) -> Self {
         Self::new(INVALID_PARAMS, what)
     }
 
@@ -105,7 +105,7 @@ impl RpcError {
     }
 
     /// There is no such method.
-    pub fn method_not_found(method: &str) -> Self {
+    pub(crate) fn method_not_found(method: &str) -> Self {
         let shown: String = method.chars().take(100).collect();
         Self::new(
             METHOD_NOT_FOUND,
@@ -114,7 +114,7 @@ impl RpcError {
     }
 
     /// The method is one of the development methods, which this node does not have.
-    pub fn only_for_development(method: &str) -> Self {
+    pub(crate) fn only_for_development(method: &str) -> Self {
         let message = format!(
             "the method {method} does not exist/is not available: it needs the development profile"
         );
@@ -122,12 +122,12 @@ impl RpcError {
     }
 
     /// The requested thing does not exist.
-    pub fn resource_not_found(message: impl Into<String>) -> Self {
+    pub(crate) fn resource_not_found(message: impl Into<String>) -> Self {
         Self::new(RESOURCE_NOT_FOUND, message)
     }
 
     /// The requested history is older than what the node holds.
-    pub fn history_pruned(message: impl Into<String>) -> Self {
+    pub(crate) fn history_pruned(message: impl Into<String>) -> Self {
         Self::new(HISTORY_PRUNED, message)
     }
 
@@ -159,7 +159,7 @@ impl RpcError {
 
     /// A submitted transaction is in no block after the time `waited` (EIP-7966). The data is its
     /// hash.
-    pub fn no_receipt(hash: B256, waited: Duration) -> Self {
+    pub(crate) fn no_receipt(hash: B256, waited: Duration) -> Self {
         let message = format!(
             "transaction {hash} is in the pool, but in no block after {} ms",
             waited.as_millis()
@@ -197,7 +197,7 @@ impl RpcError {
     }
 
     /// JSON-RPC's standard text for the code, if it has one.
-    pub fn standard_text(&self) -> Option<&'static str> {
+    pub(crate) fn standard_text(&self) -> Option<&'static str> {
         match self.code {
             PARSE_ERROR => Some("Parse error"),
             INVALID_REQUEST => Some("Invalid request"),
@@ -219,7 +219,7 @@ pub fn revert_reason(data: &[u8]) -> Option<String> {
 }
 
 /// The output of a call, or the error with which it failed.
-pub fn call_output(result: ExecutionResult) -> Result<Bytes, RpcError> {
+pub(crate) fn call_output(result: ExecutionResult) -> Result<Bytes, RpcError> {
     match result {
         ExecutionResult::Success { output, .. } => Ok(output.into_data()),
         ExecutionResult::Revert { output, .. } => Err(RpcError::reverted(output)),

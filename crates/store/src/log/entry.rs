@@ -296,7 +296,7 @@ impl LogEntry {
 
     /// Returns the height to which an encoded entry reverts, or `None` if it is not a revert.
     /// Decodes nothing else.
-    pub fn reverts_to(bytes: &[u8]) -> Result<Option<u64>, Malformed> {
+    pub(crate) fn reverts_to(bytes: &[u8]) -> Result<Option<u64>, Malformed> {
         let (_, entry) = RequestPart::split(bytes)?;
         let from = &mut Reader::new(entry);
         if from.byte()? == REVERT {

@@ -23,10 +23,11 @@ pub use self::{
     ahead::{DecodedEntries, DecodedEntry, decode_ahead},
     entry::{EditableParams, LogEntry, RequestPart, TimeShift, read_name},
     error::{AppendError, LogError},
-    local::{LocalLogs, is_log_file},
+    local::LocalLogs,
     memory::{Fault, Faults, MemoryLog},
 };
 use crate::storage::Storage;
+pub(crate) use local::is_log_file;
 
 /// The durability of an acknowledged append.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

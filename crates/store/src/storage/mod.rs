@@ -9,11 +9,9 @@ use std::{fs, io, sync::Arc};
 
 pub use self::{
     directory::Directory,
-    record::{
-        HEADER, Record, Records, Tail, push_record, read_length_at, read_record, read_record_at,
-        write_record,
-    },
+    record::{HEADER, Record, Records, Tail, write_record},
 };
+pub(crate) use record::{push_record, read_length_at, read_record, read_record_at};
 
 /// A flat directory of files. Tests implement it with failing, delayed and torn writes.
 pub trait Storage: Send + Sync {
@@ -111,7 +109,7 @@ pub fn remove_file(storage: &dyn Storage, name: &str) -> io::Result<()> {
 }
 
 /// Copies a file up to its present length, with its permissions, and syncs the copy.
-pub fn copy_file(from: &dyn Storage, to: &dyn Storage, name: &str) -> io::Result<()> {
+pub(crate) fn copy_file(from: &dyn Storage, to: &dyn Storage, name: &str) -> io::Result<()> {
     /// Size of one read and write in bytes.
     const CHUNK: u64 = 1 << 20;
 
@@ -133,7 +131,7 @@ pub fn copy_file(from: &dyn Storage, to: &dyn Storage, name: &str) -> io::Result
 
 /// Writes a draft and renames it, so that readers find the whole file or none. The draft of a
 /// failed write is removed, as it would take up the space that is left on a full disk.
-pub fn with_draft<T>(
+pub(crate) fn with_draft<T>(
     storage: &dyn Storage,
     name: &str,
     write: impl FnOnce(&Arc<dyn StoredFile>) -> io::Result<T>,

@@ -43,7 +43,7 @@ pub fn write_record(
 }
 
 /// Appends a record with this payload.
-pub fn push_record(out: &mut Vec<u8>, sequence: u64, payload: &[u8]) {
+pub(crate) fn push_record(out: &mut Vec<u8>, sequence: u64, payload: &[u8]) {
     let start = out.len();
     out.push(FIRST);
     out.extend_from_slice(&(payload.len() as u32).to_le_bytes());
@@ -112,7 +112,7 @@ fn number_at(bytes: &[u8], at: usize) -> u32 {
 
 /// Reads the payload of the next record of a stream, or returns `None` at its end. Memory is
 /// allocated as the payload is read, so that a wrong length alone takes none.
-pub fn read_record(from: &mut dyn Read, sequence: u64) -> Result<Option<Vec<u8>>, String> {
+pub(crate) fn read_record(from: &mut dyn Read, sequence: u64) -> Result<Option<Vec<u8>>, String> {
     let head = read_up_to(from, HEADER)?;
     if head.is_empty() {
         return Ok(None);
@@ -139,7 +139,7 @@ fn read_up_to(from: &mut dyn Read, length: usize) -> Result<Vec<u8>, String> {
 
 /// Reads the length of the payload of the record at `offset` of a file; `None` if
 /// [`read_record_at`] would refuse its head.
-pub fn read_length_at(
+pub(crate) fn read_length_at(
     file: &dyn StoredFile,
     offset: u64,
     sequence: u64,
@@ -162,7 +162,7 @@ fn read_header_at(
 
 /// Reads the payload of the record at `offset` of a file. The inner error is the fault of a record
 /// that is damaged, has another sequence number, or is larger than `limit`.
-pub fn read_record_at(
+pub(crate) fn read_record_at(
     file: &dyn StoredFile,
     offset: u64,
     sequence: u64,

@@ -49,7 +49,7 @@ pub const BANK_ADDRESS: Address = address!("0x0000000000000000000000000000000000
 /// Most bytes of a transaction. Its legacy form must be within the pool's limit.
 pub const MAX_COSMOS_TX_SIZE: usize = 120 << 10;
 /// Most bytes of a memo, the default of the SDK.
-pub const MAX_MEMO: usize = 256;
+pub(crate) const MAX_MEMO: usize = 256;
 /// Most messages of a transaction.
 pub const MAX_MESSAGES: usize = 100;
 /// Most transfers of a transaction.

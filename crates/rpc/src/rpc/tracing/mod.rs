@@ -25,7 +25,7 @@ mod tracer;
 pub(super) use budget::Budget;
 pub(super) use call_recorder::CallRecorder;
 #[cfg(all(feature = "js-tracer", unix))]
-pub use javascript::{COMMAND as TRACER_COMMAND, run as run_tracer};
+pub use javascript::{TRACER_COMMAND, run as run_tracer};
 #[cfg(not(all(feature = "js-tracer", unix)))]
 use no_javascript as javascript;
 pub(super) use replay::{BlockReplay, find_transaction};

@@ -25,7 +25,7 @@ use super::{BlockLog, ChainIdentity, Durability, Extent, LogEntry, LogError, Log
 use crate::storage::{Storage, Tail, copy_file};
 
 /// Returns whether a file with this name belongs to a log.
-pub fn is_log_file(name: &str) -> bool {
+pub(crate) fn is_log_file(name: &str) -> bool {
     name.starts_with("log-") || name.starts_with("offsets-")
 }
 

@@ -22,6 +22,6 @@ mod script;
 mod worker;
 mod writes;
 
-pub use process::COMMAND;
+pub use process::TRACER_COMMAND;
 pub(super) use runner::{Script, ScriptRunner};
 pub use worker::run;

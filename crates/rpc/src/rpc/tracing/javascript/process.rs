@@ -21,7 +21,7 @@ use super::{
 use crate::rpc::{RpcError, tracing::budget::Budget};
 
 /// The hidden command of the program that runs scripts. Its argument is the memory limit in bytes.
-pub const COMMAND: &str = "javascript-tracer";
+pub const TRACER_COMMAND: &str = "javascript-tracer";
 
 /// The time between two checks of the time limit.
 const TICK: Timespec = Timespec {
@@ -196,7 +196,7 @@ impl TracerProcess {
 fn command(program: &Path, memory: usize) -> Command {
     let mut command = Command::new(program);
     command
-        .arg(COMMAND)
+        .arg(TRACER_COMMAND)
         .arg(memory.to_string())
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
