@@ -149,7 +149,7 @@ impl Services {
         let gateway = Gateway::new(
             self.chain.clone(),
             self.network.clone(),
-            config.exchange.max_sockets_per_client,
+            config.max_sockets_per_client,
             self.shutdown.clone(),
         );
         let json_rpc = self.json_rpc(config, keyring, &gateway);
@@ -163,7 +163,7 @@ impl Services {
         routes.add_interface("site", undescribed(site.router()));
         routes.add_counted(&cosmos, gateway.router());
         routes.add(self.probes(exchange));
-        let faucet = self.limited(config.exchange.rate_limit, faucet::router(faucet));
+        let faucet = self.limited(config.rate_limit, faucet::router(faucet));
         routes.add_interface("faucet", faucet);
         if let Some(exchange) = exchange {
             self.add_exchange(&mut routes, config, addresses, exchange);
@@ -235,10 +235,13 @@ impl Services {
     ) {
         let chain = &self.chain;
         let network = &self.network;
-        routes.add_interface("exchange", self.protected(exchange.router()));
+        routes.add_interface(
+            "exchange",
+            self.protected(exchange.router(config.rate_limit)),
+        );
 
         let activity = Activity::new(chain.clone(), network.clone()).router();
-        let activity = self.limited(config.exchange.rate_limit, activity);
+        let activity = self.limited(config.rate_limit, activity);
         routes.add_interface("activity", activity);
 
         let lending = Lending::new(chain.clone(), network.clone(), self.clock.clone()).router();

@@ -131,7 +131,8 @@ impl Services {
         Exchange::new(
             market,
             manual_prices,
-            &config.exchange,
+            config.exchange.price_tick,
+            config.max_sockets_per_client,
             self.clock.clone(),
             self.shutdown.clone(),
         )

@@ -340,7 +340,7 @@ fn services(
     records: &Records,
     shutdown: &Shutdown,
 ) -> Services {
-    let client_addresses = ClientAddresses::new(config.exchange.trusted_proxies.clone());
+    let client_addresses = ClientAddresses::new(config.trusted_proxies.clone());
     let execution = Arc::new(Execution::new(config.rpc.max_executions));
     let capacity = Capacity {
         budget: config.rpc.budget.clone(),

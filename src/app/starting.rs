@@ -60,7 +60,7 @@ impl Starting {
         let capacity = Capacity {
             budget: config.rpc.budget.clone(),
             execution: None,
-            addresses: ClientAddresses::new(config.exchange.trusted_proxies.clone()),
+            addresses: ClientAddresses::new(config.trusted_proxies.clone()),
         };
         tokio::spawn(tetrad_web::serve(
             Listener::new(listener, tls),

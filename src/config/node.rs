@@ -3,6 +3,7 @@
 use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
 use alloy_primitives::U256;
+use ipnet::IpNet;
 use tetrad_chain::{HistoryLimits, PoolLimits};
 use tetrad_cluster::ClusterConfig;
 use tetrad_evm::Fork;
@@ -186,8 +187,15 @@ pub struct Config {
     pub rpc: RpcConfig,
     /// The exchange.
     pub exchange: ExchangeConfig,
+    /// REST requests to the exchange per minute and client, as many to the faucet, and as many about
+    /// users' activity; 0 for no limit.
+    pub rate_limit: u32,
     /// REST requests to lending per minute and client; 0 for no limit.
     pub lending_rate_limit: u32,
+    /// Reverse proxies whose forwarding headers name the client.
+    pub trusted_proxies: Vec<IpNet>,
+    /// Most WebSockets of one client for prices, and as many of CometBFT's.
+    pub max_sockets_per_client: usize,
     /// The faucet.
     pub faucet: FaucetConfig,
     /// Limits of each listener.
@@ -258,7 +266,10 @@ impl Default for Config {
             network: Network::default(),
             rpc: RpcConfig::default(),
             exchange: ExchangeConfig::default(),
+            rate_limit: 100,
             lending_rate_limit: 0,
+            trusted_proxies: Vec::new(),
+            max_sockets_per_client: 1_000,
             faucet: FaucetConfig::default(),
             listener: ListenerLimits::default(),
             pool: PoolLimits::default(),

@@ -2,8 +2,6 @@
 
 use std::time::Duration;
 
-use ipnet::IpNet;
-
 use super::feed::{Policy, SourceSpec, UpstreamConfig};
 
 /// Settings of the exchange.
@@ -17,12 +15,6 @@ pub struct ExchangeConfig {
     pub price_policy: Policy,
     /// Settings of upstream sources.
     pub upstream: UpstreamConfig,
-    /// REST requests per minute and client; 0 for no limit.
-    pub rate_limit: u32,
-    /// Reverse proxies whose forwarding headers name the client.
-    pub trusted_proxies: Vec<IpNet>,
-    /// Most price WebSockets of one client.
-    pub max_sockets_per_client: usize,
 }
 
 impl Default for ExchangeConfig {
@@ -32,9 +24,6 @@ impl Default for ExchangeConfig {
             price_sources: vec![SourceSpec::Simulation],
             price_policy: Policy::Fallback,
             upstream: UpstreamConfig::default(),
-            rate_limit: 100,
-            trusted_proxies: Vec::new(),
-            max_sockets_per_client: 1_000,
         }
     }
 }

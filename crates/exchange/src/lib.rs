@@ -95,16 +95,16 @@ pub struct Exchange {
     clock: Arc<dyn Clock>,
     started_ms: u64,
     tick: Option<Duration>,
-    rate_limit: u32,
     sockets: WebSockets,
 }
 
 impl Exchange {
-    /// The interfaces to `market`.
+    /// The interfaces to `market`, whose prices are updated each `tick`.
     pub fn new(
         market: Market,
         manual_prices: ManualPrices,
-        config: &ExchangeConfig,
+        tick: Option<Duration>,
+        max_sockets_per_client: usize,
         clock: Arc<dyn Clock>,
         shutdown: Shutdown,
     ) -> Self {
@@ -113,9 +113,8 @@ impl Exchange {
             manual_prices: Arc::new(manual_prices),
             started_ms: clock.now_ms(),
             clock,
-            tick: config.price_tick,
-            rate_limit: config.rate_limit,
-            sockets: socket::web_sockets(config.max_sockets_per_client, shutdown),
+            tick,
+            sockets: socket::web_sockets(max_sockets_per_client, shutdown),
         }
     }
 
@@ -134,11 +133,11 @@ impl Exchange {
         self.manual_prices.conditions()
     }
 
-    /// REST under `/api`, within the rate limit, and the price WebSocket at `/ws`, with their
-    /// description.
-    pub fn router(&self) -> (Router, Vec<Operation>) {
+    /// REST under `/api`, within a limit of requests per minute and client (0 for none), and the
+    /// price WebSocket at `/ws`, with their description.
+    pub fn router(&self, rate_limit: u32) -> (Router, Vec<Operation>) {
         let rest = rest::router(self.clone());
-        let (rest, mut operations) = RateLimit::protect(self.rate_limit, self.clock.clone(), rest);
+        let (rest, mut operations) = RateLimit::protect(rate_limit, self.clock.clone(), rest);
 
         let socket = socket_operation("Exchange", "/ws", "Prices as they change, over WebSocket.");
         operations.push(socket.named("openPriceSocket"));

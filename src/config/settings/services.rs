@@ -122,8 +122,8 @@ positions between dots, `[name=text]` for the item of a list with such a member.
             kind: Kind::Integer,
             placeholder: "N",
             help: "REST requests per minute and client address; 0 for no limit",
-            read: |config, given| given.integer(0..=1_000_000, &mut config.exchange.rate_limit),
-            show: |config| show::integer(config.exchange.rate_limit),
+            read: |config, given| given.integer(0..=1_000_000, &mut config.rate_limit),
+            show: |config| show::integer(config.rate_limit),
             ..Setting::BLANK
         },
         Setting {
@@ -134,10 +134,10 @@ positions between dots, `[name=text]` for the item of a list with such a member.
             details: "Addresses or ranges, for example [\"127.0.0.1\", \"10.0.0.0/8\"]. Without them all clients behind a \
                       proxy count as one, in every rate limit and in the fair sharing of execution time.",
             read: |config, given| {
-                config.exchange.trusted_proxies = given.each(proxy)?;
+                config.trusted_proxies = given.each(proxy)?;
                 Ok(())
             },
-            show: |config| show::list(&config.exchange.trusted_proxies),
+            show: |config| show::list(&config.trusted_proxies),
             ..Setting::BLANK
         },
         Setting {
@@ -145,8 +145,8 @@ positions between dots, `[name=text]` for the item of a list with such a member.
             kind: Kind::Integer,
             placeholder: "N",
             help: "Maximum number of price WebSockets of one client address",
-            read: |config, given| given.integer(1..=1_000_000, &mut config.exchange.max_sockets_per_client),
-            show: |config| show::integer(config.exchange.max_sockets_per_client),
+            read: |config, given| given.integer(1..=1_000_000, &mut config.max_sockets_per_client),
+            show: |config| show::integer(config.max_sockets_per_client),
             ..Setting::BLANK
         },
     ],

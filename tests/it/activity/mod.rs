@@ -12,7 +12,7 @@ use crate::support::{
 };
 
 async fn quiet() -> TestNode {
-    node_with(|config| config.exchange.rate_limit = 0).await
+    node_with(|config| config.rate_limit = 0).await
 }
 
 async fn swap(
@@ -274,7 +274,7 @@ async fn what_memory_no_longer_holds_is_listed_all_the_same() {
         let path = directory.path().to_owned();
         node_at(clock.clone(), move |config| {
             config.data_dir = Some(path);
-            config.exchange.rate_limit = 0;
+            config.rate_limit = 0;
             config.history.blocks = blocks;
         })
     };

@@ -325,7 +325,7 @@ fn values_mean_what_they_say() {
     );
     assert_eq!(config.hardfork, tetrad_evm::Fork::London);
     assert_eq!(config.exchange.price_tick, None);
-    assert_eq!(config.exchange.trusted_proxies.len(), 2);
+    assert_eq!(config.trusted_proxies.len(), 2);
 }
 
 #[test]

@@ -48,7 +48,7 @@ pub(super) struct Stage {
 
 impl Stage {
     pub(super) async fn set() -> Self {
-        let node = node_with(|config| config.exchange.rate_limit = 0).await;
+        let node = node_with(|config| config.rate_limit = 0).await;
         let mut socket = PriceSocket::connect(&node.exchange_ws_url()).await;
         assert_eq!(socket.json().await["type"], "connection");
         let mut stage = Self {

@@ -18,7 +18,7 @@ async fn node_on(
 ) -> TestNode {
     node_at(clock.clone(), |config| {
         config.data_dir = Some(directory.to_owned());
-        config.exchange.rate_limit = 0;
+        config.rate_limit = 0;
         change(config);
     })
     .await

@@ -29,7 +29,7 @@ async fn falling(directory: &Path, clock: Arc<ManualClock>, after: &str, mining:
     let node = node_at(clock, |config| {
         config.exchange.price_tick = Some(Duration::from_secs(2));
         config.exchange.price_sources = vec![SourceSpec::Replay(file), SourceSpec::Simulation];
-        config.exchange.rate_limit = 0;
+        config.rate_limit = 0;
         config.no_mining = !mining;
         config.data_dir = Some(directory.join("chain"));
     });
@@ -348,7 +348,7 @@ async fn a_price_that_moves_in_every_block_defers_no_other() {
         let node = node_at(clock.clone(), |config| {
             config.exchange.price_tick = Some(Duration::from_secs(2));
             config.exchange.price_sources = vec![SourceSpec::Replay(file), SourceSpec::Simulation];
-            config.exchange.rate_limit = 0;
+            config.rate_limit = 0;
         });
         let node = node.await;
         let (weth, sol, uni) = (token("WETH"), token("SOL"), token("UNI"));

@@ -54,7 +54,7 @@ async fn of_two_prices_that_are_set_at_once_the_one_on_the_chain_is_held() {
     let clock = manual_clock();
     let node = node_at(clock.clone(), |config| {
         config.exchange.price_tick = Some(Duration::from_secs(2));
-        config.exchange.rate_limit = 0;
+        config.rate_limit = 0;
     });
     let node = node.await;
     for price in (3_000..3_010).step_by(2) {
@@ -81,7 +81,7 @@ async fn a_price_goes_where_it_is_put_and_stays() {
     let clock = manual_clock();
     let node = node_at(clock.clone(), |config| {
         config.exchange.price_tick = Some(Duration::from_secs(2));
-        config.exchange.rate_limit = 0;
+        config.rate_limit = 0;
     });
     let node = node.await;
     let mut socket = node.price_socket().await;
@@ -141,7 +141,7 @@ async fn a_price_goes_where_it_is_put_and_stays() {
 
 #[tokio::test]
 async fn prices_that_are_none_are_refused() {
-    let node = node_with(|config| config.exchange.rate_limit = 0).await;
+    let node = node_with(|config| config.rate_limit = 0).await;
     for body in [
         json!({}),
         json!({ "price": 0 }),

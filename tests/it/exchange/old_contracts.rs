@@ -39,7 +39,7 @@ async fn node_on(place: &Path) -> (TestNode, Arc<ManualClock>) {
         config.data_dir = Some(directory);
         config.exchange.price_tick = Some(Duration::from_secs(2));
         config.exchange.price_sources = vec![SourceSpec::Replay(prices), SourceSpec::Simulation];
-        config.exchange.rate_limit = 0;
+        config.rate_limit = 0;
     });
     (node.await, clock)
 }

@@ -131,7 +131,7 @@ async fn slippage_is_what_was_asked_for() {
 
 #[tokio::test]
 async fn what_is_missing_or_wrong_is_named() {
-    let node = node_with(|config| config.exchange.rate_limit = 0).await;
+    let node = node_with(|config| config.rate_limit = 0).await;
     for (query, status, name) in [
         ("", 400, "tokenIn"),
         ("tokenIn=WETH", 400, "tokenOut"),

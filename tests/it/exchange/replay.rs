@@ -34,7 +34,7 @@ async fn a_recording_becomes_the_chain_s_prices() {
     let node = node_at(clock.clone(), |config| {
         config.exchange.price_tick = Some(Duration::from_secs(2));
         config.exchange.price_sources = vec![SourceSpec::Replay(sample("prices.csv"))];
-        config.exchange.rate_limit = 0;
+        config.rate_limit = 0;
     });
     let node = node.await;
     let recording =

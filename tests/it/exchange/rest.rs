@@ -177,7 +177,7 @@ async fn the_status_names_server_services_and_database() {
 
 #[tokio::test]
 async fn errors_have_one_shape() {
-    let node = node_with(|config| config.exchange.rate_limit = 0).await;
+    let node = node_with(|config| config.rate_limit = 0).await;
     let known = key(&token("WETH"));
     for bad in [
         "x",
@@ -228,7 +228,7 @@ async fn errors_have_one_shape() {
 
 #[tokio::test]
 async fn other_methods_are_not_allowed() {
-    let node = node_with(|config| config.exchange.rate_limit = 0).await;
+    let node = node_with(|config| config.rate_limit = 0).await;
     for path in [
         "/api/prices",
         "/api/health",
@@ -316,7 +316,7 @@ async fn who_has_a_body_already_is_told_so() {
 
 #[tokio::test]
 async fn many_who_ask_at_once_get_one_body() {
-    let node = node_with(|config| config.exchange.rate_limit = 0).await;
+    let node = node_with(|config| config.rate_limit = 0).await;
     let asked = (0..50).map(|_| node.get_json("/api/prices"));
     let bodies = futures_util::future::join_all(asked).await;
     assert_eq!(

@@ -41,7 +41,7 @@ async fn who_talks_without_end_is_cut_off() {
 
 #[tokio::test]
 async fn a_client_may_have_so_many_sockets() {
-    let node = node_with(|config| config.exchange.max_sockets_per_client = 2).await;
+    let node = node_with(|config| config.max_sockets_per_client = 2).await;
     let first = node.price_socket().await;
     let _second = node.price_socket().await;
     let Err(Error::Http(refusal)) = connect_async(node.exchange_ws_url()).await else {
@@ -70,8 +70,8 @@ async fn a_client_may_have_so_many_sockets() {
 #[tokio::test]
 async fn behind_a_trusted_proxy_clients_are_told_apart() {
     let node = node_with(|config| {
-        config.exchange.max_sockets_per_client = 1;
-        config.exchange.trusted_proxies = vec!["127.0.0.0/8".parse().expect("a network")];
+        config.max_sockets_per_client = 1;
+        config.trusted_proxies = vec!["127.0.0.0/8".parse().expect("a network")];
     });
     let node = node.await;
     let connect = async |client: &'static str| {

@@ -575,7 +575,7 @@ async fn verifications_wait_in_turns_by_client() {
     let directory = compilers.path().to_owned();
     let node = node_with(|config| {
         config.solc_directory = Some(directory);
-        config.exchange.trusted_proxies = vec!["127.0.0.1/32".parse().unwrap()];
+        config.trusted_proxies = vec!["127.0.0.1/32".parse().unwrap()];
     })
     .await;
     let address = node.deploy(creation(&runtime(0, 1))).await;

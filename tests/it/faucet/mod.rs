@@ -50,8 +50,8 @@ fn limited(config: &mut Config) {
         config.faucet.per_client,
         config.faucet.per_day,
     ) = (1, 5, 1_000);
-    config.exchange.rate_limit = 0;
-    config.exchange.trusted_proxies = vec!["127.0.0.1/32".parse().unwrap()];
+    config.rate_limit = 0;
+    config.trusted_proxies = vec!["127.0.0.1/32".parse().unwrap()];
 }
 
 #[tokio::test]

@@ -178,7 +178,7 @@ async fn an_idle_filter_expires() {
 async fn one_client_leaves_filters_to_others() {
     let node = node_with(|config| {
         config.rpc.max_filters_per_client = 2;
-        config.exchange.trusted_proxies = vec!["127.0.0.0/8".parse().unwrap()];
+        config.trusted_proxies = vec!["127.0.0.0/8".parse().unwrap()];
     })
     .await;
     let new = async |client: &str| -> Value {

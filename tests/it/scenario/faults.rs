@@ -95,7 +95,7 @@ async fn a_client_is_also_known_by_its_header_and_its_address() {
 
 #[tokio::test]
 async fn rest_fails_in_the_shape_of_its_errors() {
-    let node = node_with(|config| config.exchange.rate_limit = 0).await;
+    let node = node_with(|config| config.rate_limit = 0).await;
     let id = start(
         &node,
         &fault("interface = \"rest\", errors = \"100%\", status = 500"),

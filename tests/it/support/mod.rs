@@ -66,7 +66,7 @@ pub(crate) async fn ticking_node() -> (TestNode, Arc<ManualClock>) {
     let clock = manual_clock();
     let node = node_at(clock.clone(), |config| {
         config.exchange.price_tick = Some(std::time::Duration::from_secs(2));
-        config.exchange.rate_limit = 0;
+        config.rate_limit = 0;
     });
     (node.await, clock)
 }

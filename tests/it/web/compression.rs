@@ -90,7 +90,7 @@ async fn assert_same(name: &str, request: impl Fn() -> RequestBuilder) -> [usize
 
 #[tokio::test]
 async fn every_kind_of_response_is_the_same_in_each_coding() {
-    let node = node_at(manual_clock(), |config| config.exchange.rate_limit = 0).await;
+    let node = node_at(manual_clock(), |config| config.rate_limit = 0).await;
     node.rpc("evm_mine", json!([{"blocks": "0x3"}])).await;
     let owner = node.account(0);
     for path in [
@@ -194,7 +194,7 @@ async fn responses_to_programs_that_ask_for_no_coding_have_no_new_headers() {
 
 #[tokio::test]
 async fn entity_tags_are_weak_in_a_coding_and_known_in_every_one() {
-    let node = node_at(manual_clock(), |config| config.exchange.rate_limit = 0).await;
+    let node = node_at(manual_clock(), |config| config.rate_limit = 0).await;
     for path in ["/", "/site/app.js", "/docs/", "/api/prices", "/api/pools"] {
         drop(send(get(&node, path)).await);
         let plain = send(get(&node, path)).await.headers()[ETAG].clone();
@@ -233,7 +233,7 @@ async fn entity_tags_are_weak_in_a_coding_and_known_in_every_one() {
 
 #[tokio::test]
 async fn head_has_the_headers_of_get() {
-    let node = node_at(manual_clock(), |config| config.exchange.rate_limit = 0).await;
+    let node = node_at(manual_clock(), |config| config.rate_limit = 0).await;
     for (path, is_prepared) in [
         ("/", true),
         ("/site/app.js", true),

@@ -173,7 +173,7 @@ async fn pages_of_other_origins_change_nothing() {
     let listed = Origins::Listed(vec!["https://dapp.example".parse().expect("an origin")]);
     let node = node_with(|config| {
         config.origins = listed;
-        config.exchange.rate_limit = 0;
+        config.rate_limit = 0;
     })
     .await;
     let own = node.rest_url();
@@ -236,7 +236,7 @@ async fn pages_of_other_origins_change_nothing() {
 
 #[tokio::test]
 async fn pages_of_other_origins_administer_no_node_unless_they_are_listed_by_name() {
-    let node = node_with(|config| config.exchange.rate_limit = 0).await;
+    let node = node_with(|config| config.rate_limit = 0).await;
     let own = node.rest_url();
     let price = format!("{own}/api/admin/prices/{}", key(&token("WETH")));
     let scenarios = format!("{own}/api/admin/scenarios");
@@ -294,7 +294,7 @@ async fn pages_of_other_origins_administer_no_node_unless_they_are_listed_by_nam
 /// What a browser sends for any page without asking first: forms, and text.
 #[tokio::test]
 async fn what_changes_something_takes_json_and_nothing_else() {
-    let node = node_with(|config| config.exchange.rate_limit = 0).await;
+    let node = node_with(|config| config.rate_limit = 0).await;
     let url = format!(
         "{}/api/admin/prices/{}",
         node.rest_url(),
@@ -333,7 +333,7 @@ async fn what_changes_something_takes_json_and_nothing_else() {
 
 #[tokio::test]
 async fn compressed_bodies_are_refused_by_name() {
-    let node = node_with(|config| config.exchange.rate_limit = 0).await;
+    let node = node_with(|config| config.rate_limit = 0).await;
     let price = format!(
         "{}/api/admin/prices/{}",
         node.rest_url(),

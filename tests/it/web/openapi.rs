@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::support::{TestNode, golden::is_blessing, node_with};
 
 async fn quiet() -> TestNode {
-    node_with(|config| config.exchange.rate_limit = 0).await
+    node_with(|config| config.rate_limit = 0).await
 }
 
 /// A value as it is written in a path or a query.
@@ -168,7 +168,7 @@ async fn bad_parameters_get_an_answer_that_is_described() {
 
 #[tokio::test]
 async fn operations_have_names_of_their_own() {
-    let node = node_with(|config| config.exchange.rate_limit = 5).await;
+    let node = node_with(|config| config.rate_limit = 5).await;
     let document = node.get_json("/openapi.json").await;
     let operations = operations(&document);
     let names: BTreeSet<_> = operations

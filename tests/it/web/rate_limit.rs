@@ -91,7 +91,7 @@ async fn the_hundred_and_first_request_within_a_minute_is_refused() {
 #[tokio::test]
 async fn the_window_slides() {
     let clock = manual_clock();
-    let node = node_at(clock.clone(), |config| config.exchange.rate_limit = 3).await;
+    let node = node_at(clock.clone(), |config| config.rate_limit = 3).await;
     for _ in 0..3 {
         assert_eq!(node.get("/api/health").await.status(), 200);
         clock.advance(20_000);
@@ -118,7 +118,7 @@ async fn the_window_slides() {
 
 #[tokio::test]
 async fn nobody_is_limited_where_there_is_no_limit() {
-    let node = node_with(|config| config.exchange.rate_limit = 0).await;
+    let node = node_with(|config| config.rate_limit = 0).await;
     for _ in 0..150 {
         let response = node.get("/api/health").await;
         assert_eq!(response.status(), 200);
@@ -131,7 +131,7 @@ async fn nobody_is_limited_where_there_is_no_limit() {
 async fn lending_has_a_limit_of_its_own() {
     let node = node_with(|config| {
         config.lending_rate_limit = 2;
-        config.exchange.rate_limit = 1;
+        config.rate_limit = 1;
     });
     let node = node.await;
     assert_eq!(node.get("/api/prices").await.status(), 200);
@@ -154,7 +154,7 @@ async fn lending_has_a_limit_of_its_own() {
 
 #[tokio::test]
 async fn a_client_cannot_pretend_to_be_another() {
-    let node = node_at(manual_clock(), |config| config.exchange.rate_limit = 5).await;
+    let node = node_at(manual_clock(), |config| config.rate_limit = 5).await;
     for n in 0..5 {
         let (common, standard) = (format!("203.0.113.{n}"), format!("for=198.51.100.{n}"));
         let headers = [
@@ -171,8 +171,8 @@ async fn a_client_cannot_pretend_to_be_another() {
 #[tokio::test]
 async fn behind_a_trusted_proxy_each_client_has_its_own_window() {
     let node = node_at(manual_clock(), |config| {
-        config.exchange.rate_limit = 1;
-        config.exchange.trusted_proxies = vec!["127.0.0.1/32".parse().expect("a network")];
+        config.rate_limit = 1;
+        config.trusted_proxies = vec!["127.0.0.1/32".parse().expect("a network")];
     });
     let node = node.await;
     let status = async |headers: &[(&str, &str)]| {
