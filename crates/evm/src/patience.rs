@@ -15,7 +15,8 @@ use super::{Evm, EvmContext};
 
 /// Jumps between two checks.
 const JUMPS_BETWEEN_LOOKS: u32 = 1 << 12;
-/// The error with which a stopped execution ends.
+/// The error with which a stopped execution ends. revm passes errors of instructions and of
+/// precompiles on as text.
 pub(super) const STOPPED: &str = "execution stopped";
 
 /// Reports whether an execution has exceeded its time limit. Called from time to time.
