@@ -27,6 +27,9 @@ const IDLE: Duration = Duration::from_millis(200);
 const ENOUGH: u64 = 2;
 /// Bytes of a body from which on the response may come before its end.
 const LONG_BODY: usize = 64 << 10;
+/// Bytes of a target from which on a connection of HTTP/2 may end without a response: no head may be
+/// as long.
+const LONG_HEAD: usize = 16 << 10;
 /// Megabytes by which an attack has to have grown the node for it to be blamed.
 const BLAMED: u64 = 32;
 /// How long the memory of an attack may take to be free again, before the next attack begins.
@@ -188,9 +191,15 @@ impl Campaign {
                 ];
                 let is_early = request.body.len() > LONG_BODY
                     && is_lost.iter().any(|lost| error.starts_with(lost));
+                let is_refused =
+                    request.target.len() > LONG_HEAD && error.contains("header_list_way_too_large");
                 let is_waiting =
                     self.may_change.load(Ordering::Relaxed) && error.starts_with("no response in");
-                if !self.revive(name, &shown(request)).await && !is_early && !is_waiting {
+                if !self.revive(name, &shown(request)).await
+                    && !is_early
+                    && !is_refused
+                    && !is_waiting
+                {
                     self.fail(format!("{name}: {error} [{}]", shown(request)));
                 }
                 None
