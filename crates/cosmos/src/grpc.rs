@@ -6,7 +6,7 @@ use std::{
     convert::Infallible,
     pin::Pin,
     sync::Arc,
-    task::{Context, Poll},
+    task::{Context, Poll, ready},
     time::Duration,
 };
 
@@ -14,29 +14,29 @@ use axum::{
     Router,
     body::{Body, HttpBody},
     extract::{Request, State},
-    http::{HeaderValue, header},
+    http::{HeaderMap, HeaderName, HeaderValue, header},
     middleware::{Next, from_fn_with_state},
-    response::Response,
+    response::{IntoResponse, Response},
 };
-use bytes::{Buf, BufMut, Bytes};
-use futures_util::{StreamExt, future::BoxFuture};
+use bytes::{Buf, Bytes};
+use futures_util::{FutureExt, StreamExt};
 use http_body_util::{BodyExt, Limited};
 use hyper::body::{Frame, SizeHint};
 use tetrad_primitives::block::cosmos::MAX_COSMOS_TX_SIZE;
-use tetrad_web::receive;
+use tetrad_web::{Answer, AnswerError, AnswerWriter, MAX_ANSWER, receive};
 use tokio::time::sleep;
 use tonic::{
     Code, Status,
-    codec::{Codec, DecodeBuf, Decoder, EncodeBuf, Encoder},
+    codec::{DecodeBuf, Decoder, Streaming},
     metadata::MetadataValue,
 };
 use tonic_reflection::server::Builder;
-use tower::{ServiceExt, service_fn};
+use tower::ServiceExt;
 
 use super::{
     Gateway,
     error::GatewayError,
-    rest::{HEIGHT_HEADER, height},
+    rest::{HEIGHT_HEADER, height as height_of},
 };
 
 /// Most bytes of a request: a transaction, with room for one that is too large by a little, so that
@@ -57,6 +57,8 @@ const REFLECTION_TIME: Duration = Duration::from_secs(60);
 
 /// Bytes before a message: whether it is compressed, and its length.
 const MESSAGE_PREFIX: usize = 5;
+const GRPC_STATUS: HeaderName = HeaderName::from_static("grpc-status");
+const GRPC_CONTENT_TYPE: HeaderValue = HeaderValue::from_static("application/grpc");
 
 /// A service of gRPC, of whatever type.
 type Service = tower::util::BoxCloneSyncService<Request, Response, Infallible>;
@@ -119,57 +121,98 @@ impl Grpc {
             return response;
         }
 
-        let (head, body) = request.into_parts();
+        let height = request.headers().get(HEIGHT_HEADER);
+        let height = height.map(|value| height_of(value.as_bytes())).transpose();
+        let encoding = check_encoding(request.headers());
         // Tonic would wait for a body without a limit of time, and would not count it.
-        let received = receive(Request::from_parts(head.clone(), body), MAX_BODY).await;
-        let (body, _held) = match received {
+        let (body, _held) = match receive(request, MAX_BODY).await {
             Ok(received) => received,
             Err(error) => return Status::from(GatewayError::from(error)).into_http(),
         };
-        let request = Request::from_parts(head, Body::from(body));
 
-        let gateway = self.gateway;
-        let query = service_fn(move |request: tonic::Request<Bytes>| {
-            let gateway = gateway.clone();
-            let name = name.clone();
-            Box::pin(async move { answer(&gateway, &name, &request).await })
-                as BoxFuture<'static, _>
-        });
-        let mut grpc = tonic::server::Grpc::new(Encoded).max_decoding_message_size(MAX_MESSAGE);
-        let mut response = grpc.unary(query, request).await;
-
-        let length = response
-            .extensions_mut()
-            .remove::<MessageLength>()
-            .map_or(0, |MessageLength(length)| length);
-        response.map(|body| Body::new(OneMessage { body, length }))
+        let answered = match encoding.and_then(|()| read_message(body)) {
+            Ok(message) => answer(&self.gateway, &name, message, height).await,
+            Err(status) => Err(status),
+        };
+        answered.unwrap_or_else(Status::into_http)
     }
 }
 
-/// The length of a response's message with its prefix.
-#[derive(Clone, Copy)]
-struct MessageLength(u64);
+/// Refuses compressed requests.
+fn check_encoding(headers: &HeaderMap) -> Result<(), Status> {
+    let encoding = headers.get("grpc-encoding").map(HeaderValue::as_bytes);
+    let Some(encoding) = encoding.filter(|encoding| *encoding != b"identity") else {
+        return Ok(());
+    };
 
-/// A body with one message. Tonic does not tell its length, which is what it takes while it is
-/// sent.
-struct OneMessage<B> {
-    body: B,
-    length: u64,
+    let encoding = String::from_utf8_lossy(encoding);
+    let mut refusal = status(
+        Code::Unimplemented,
+        &format!("Content is compressed with `{encoding}` which isn't supported"),
+    );
+    refusal.metadata_mut().insert(
+        "grpc-accept-encoding",
+        MetadataValue::from_static("identity"),
+    );
+    Err(refusal)
 }
 
-impl<B: HttpBody<Data = Bytes> + Unpin> HttpBody for OneMessage<B> {
+/// Returns the message in the body of a request that has one.
+fn read_message(body: Bytes) -> Result<Bytes, Status> {
+    let mut messages = Streaming::new_request(Encoded, Body::from(body), None, Some(MAX_MESSAGE));
+    // The body is here as a whole, so that nothing waits.
+    let message = messages.message().now_or_never().unwrap_or(Ok(None))?;
+    message.ok_or_else(|| Status::internal("Missing request message."))
+}
+
+/// Returns the response with a message, which keeps the memory that it holds.
+fn write_message(message: Answer, height: u64) -> Result<Response, AnswerError> {
+    let length = message.bytes().len();
+    let mut framed = AnswerWriter::new(MAX_ANSWER + MESSAGE_PREFIX);
+    // Not compressed.
+    framed.push(&[0])?;
+    framed.push(&(length as u32).to_be_bytes())?;
+    framed.append(message)?;
+
+    let length = (MESSAGE_PREFIX + length) as u64;
+    let response = framed.finish().into_response();
+    let mut response = response.map(|body| {
+        let trailers = HeaderMap::from_iter([(GRPC_STATUS, HeaderValue::from_static("0"))]);
+        Body::new(OneMessage {
+            body,
+            length,
+            trailers: Some(trailers),
+        })
+    });
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, GRPC_CONTENT_TYPE);
+    headers.insert(HEIGHT_HEADER, HeaderValue::from(height));
+    Ok(response)
+}
+
+/// A body with one message, and the status after it. Its length is an upper bound, so that the
+/// response gets no `Content-Length`.
+struct OneMessage {
+    body: Body,
+    length: u64,
+    trailers: Option<HeaderMap>,
+}
+
+impl HttpBody for OneMessage {
     type Data = Bytes;
-    type Error = B::Error;
+    type Error = axum::Error;
 
     fn poll_frame(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, B::Error>>> {
-        Pin::new(&mut self.body).poll_frame(context)
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        let frame = ready!(Pin::new(&mut self.body).poll_frame(context));
+        let trailers = || Some(Ok(Frame::trailers(self.trailers.take()?)));
+        Poll::Ready(frame.or_else(trailers))
     }
 
     fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
+        self.trailers.is_none()
     }
 
     fn size_hint(&self) -> SizeHint {
@@ -226,8 +269,9 @@ fn is_grpc(request: &Request) -> bool {
 async fn answer(
     gateway: &Gateway,
     name: &str,
-    request: &tonic::Request<Bytes>,
-) -> Result<tonic::Response<Bytes>, Status> {
+    message: Bytes,
+    height: Result<Option<u64>, GatewayError>,
+) -> Result<Response, Status> {
     let Some(method) = gateway.methods.get(name) else {
         let name: String = name.chars().take(100).collect();
         return Err(status(
@@ -236,23 +280,8 @@ async fn answer(
         ));
     };
 
-    let at = request
-        .metadata()
-        .get(HEIGHT_HEADER)
-        .map(|value| height(value.as_encoded_bytes()))
-        .transpose()?;
-    let (message, height) = gateway
-        .ask_encoded(method, request.get_ref().clone(), at)
-        .await?;
-
-    let (message, held) = message.into_parts();
-    let length = MessageLength((MESSAGE_PREFIX + message.len()) as u64);
-    let mut response = tonic::Response::new(held.attach(message));
-    response.extensions_mut().insert(length);
-    response
-        .metadata_mut()
-        .insert(HEIGHT_HEADER, MetadataValue::from(height));
-    Ok(response)
+    let (message, height) = gateway.ask_encoded(method, message, height?).await?;
+    Ok(write_message(message, height).map_err(GatewayError::from)?)
 }
 
 impl From<GatewayError> for Status {
@@ -273,40 +302,18 @@ fn status(code: Code, message: &str) -> Status {
     )
 }
 
-/// Messages as bytes: the queries decode and encode them.
+/// Messages as bytes: the queries decode them.
 #[derive(Clone, Copy)]
 struct Encoded;
-
-impl Codec for Encoded {
-    type Decode = Bytes;
-    type Decoder = Self;
-    type Encode = Bytes;
-    type Encoder = Self;
-
-    fn encoder(&mut self) -> Self {
-        *self
-    }
-
-    fn decoder(&mut self) -> Self {
-        *self
-    }
-}
-
-impl Encoder for Encoded {
-    type Error = Status;
-    type Item = Bytes;
-
-    fn encode(&mut self, item: Bytes, out: &mut EncodeBuf<'_>) -> Result<(), Status> {
-        out.put(item);
-        Ok(())
-    }
-}
 
 impl Decoder for Encoded {
     type Error = Status;
     type Item = Bytes;
 
     fn decode(&mut self, bytes: &mut DecodeBuf<'_>) -> Result<Option<Bytes>, Status> {
-        Ok(Some(bytes.copy_to_bytes(bytes.remaining())))
+        // A copy, since a request that waits would keep tonic's buffer of 8 KiB.
+        let mut message = vec![0; bytes.remaining()];
+        bytes.copy_to_slice(&mut message);
+        Ok(Some(message.into()))
     }
 }
