@@ -16,7 +16,8 @@ use crate::rpc::{
 pub(super) fn methods(table: &mut Table) {
     table.apart("eth_createAccessList", create_access_list, OnFork::State).describe(
         ["transaction", "block", "state overrides"],
-        "The accounts and slots that a transaction should declare (EIP-2930), and the gas that it then uses.",
+        "The accounts and slots that a transaction should declare (EIP-2930), and the gas that it \
+         then uses.",
     );
 }
 
@@ -51,9 +52,11 @@ fn create_access_list(
 ) -> Result<Created, RpcError> {
     let view = context.chain.view(block.unwrap_or(BlockId::Latest))?;
     let mut call = request.into_call(context.chain.params().chain_id)?;
+
     let allowed = view.environment.gas_limit.min(context.config.gas_cap);
     let asked = call.gas;
     call.gas = Some(asked.unwrap_or(allowed));
+
     let is_over = context.time_limit();
     let calls = view.call_context(&overrides, context.config.gas_cap);
     let mut list = call.access_list.take().unwrap_or_default();
@@ -66,11 +69,13 @@ fn create_access_list(
             return Err(RpcError::timeout("execution timeout"));
         }
         let result = inspected?.outcome.result;
+
         let found = inspector.into_access_list();
         if found != list {
             list = found;
             continue;
         }
+
         let error = match &result {
             ExecutionResult::Success { .. } => None,
             ExecutionResult::Revert { .. } => Some("execution reverted".to_owned()),
@@ -83,6 +88,7 @@ fn create_access_list(
             }
             ExecutionResult::Halt { reason, .. } => Some(halt_message(reason)),
         };
+
         return Ok(Created {
             list,
             gas_used: result.tx_gas_used(),

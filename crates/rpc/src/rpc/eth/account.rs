@@ -19,10 +19,13 @@ pub(super) fn methods(table: &mut Table) {
     table
         .read("eth_getBalance", balance, OnFork::State)
         .describe(["address", "block"], "The balance of an account in wei.");
-    table.read("eth_getTransactionCount", transaction_count, OnFork::State).describe(
-        ["address", "block"],
-        "The nonce of an account's next transaction. `pending` also counts the pool's transactions.",
-    );
+    table
+        .read("eth_getTransactionCount", transaction_count, OnFork::State)
+        .describe(
+            ["address", "block"],
+            "The nonce of an account's next transaction. `pending` also counts the pool's \
+         transactions.",
+        );
     table
         .read("eth_getCode", code, OnFork::State)
         .describe(["address", "block"], "The code of a contract.");
@@ -53,9 +56,9 @@ fn balance(
         let head = context.chain.head();
         return Ok(Quantity(head.state.balance(address)?));
     }
-    Ok(Quantity(
-        context.chain.view(block.0)?.state.balance(address)?,
-    ))
+
+    let state = context.chain.view(block.0)?.state;
+    Ok(Quantity(state.balance(address)?))
 }
 
 /// The nonce of the account's next transaction. `pending` also counts the pool's transactions.
@@ -63,17 +66,17 @@ fn transaction_count(
     context: &Context,
     (address, block): (Address, NonceBlock),
 ) -> Result<Quantity<u64>, RpcError> {
-    if block.0 == BlockId::Pending
-        && let Some(nonce) = context.chain.pool().pending_nonce(address)
-    {
-        return Ok(Quantity(nonce));
+    let mut id = block.0;
+    if id == BlockId::Pending {
+        if let Some(nonce) = context.chain.pool().pending_nonce(address) {
+            return Ok(Quantity(nonce));
+        }
+        // Without transactions in the pool, the newest state has the nonce.
+        id = BlockId::Latest;
     }
-    let id = if block.0 == BlockId::Pending {
-        BlockId::Latest
-    } else {
-        block.0
-    };
-    Ok(Quantity(context.chain.view(id)?.state.nonce(address)?))
+
+    let state = context.chain.view(id)?.state;
+    Ok(Quantity(state.nonce(address)?))
 }
 
 fn code(context: &Context, (address, block): (Address, StateBlock)) -> Result<Bytes, RpcError> {
@@ -85,10 +88,6 @@ fn storage_at(
     context: &Context,
     (address, slot, block): (Address, SlotIndex, StateBlock),
 ) -> Result<B256, RpcError> {
-    Ok(context
-        .chain
-        .view(block.0)?
-        .state
-        .storage(address, slot.0)?
-        .into())
+    let state = context.chain.view(block.0)?.state;
+    Ok(state.storage(address, slot.0)?.into())
 }

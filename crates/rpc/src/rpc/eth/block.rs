@@ -84,7 +84,7 @@ pub(super) fn methods(table: &mut Table) {
         .describe(
             ["block"],
             "A block's access list (EIP-7928); null for blocks whose fork has none, which are all \
-         so far.",
+             so far.",
         );
 }
 
@@ -161,16 +161,16 @@ fn receipts(context: &Context, (id,): (BlockId,)) -> Result<Option<BlockReceipts
     let Some((head, block)) = find(context, id)? else {
         return Ok(None);
     };
-    let (size, limit) = (
-        block.receipts.iter().map(written_size).sum::<usize>(),
-        context.config.max_batch_response,
-    );
+
+    let size: usize = block.receipts.iter().map(written_size).sum();
+    let limit = context.config.max_batch_response;
     if size > limit {
         return Err(RpcError::exceeds(
             limit,
             "ask for single receipts with eth_getTransactionReceipt",
         ));
     }
+
     Ok(Some(BlockReceipts {
         blob_base_fee: head.environment_of(&block).blob_base_fee(),
         block,

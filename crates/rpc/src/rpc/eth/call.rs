@@ -11,13 +11,13 @@ use crate::rpc::{Context, Dialect, OnFork, RpcError, Table, error::call_output, 
 pub(super) fn methods(table: &mut Table) {
     table.execute("eth_call", call, OnFork::State).describe(
         ["transaction", "block", "state overrides", "block overrides"],
-        "Runs a call on the state of a block and returns its output. A revert is an error with code 3 and \
-         the revert data.",
+        "Runs a call on the state of a block and returns its output. A revert is an error with \
+         code 3 and the revert data.",
     );
     table.execute("eth_estimateGas", estimate_gas, OnFork::State).describe(
         ["transaction", "block", "state overrides", "block overrides"],
-        "The least gas with which a transaction succeeds: in the named block, or else in the next one, \
-         also if a second passes\n\
+        "The least gas with which a transaction succeeds: in the named block, or else in the next \
+         one, also if a second passes\n\
          until then.",
     );
 }
@@ -38,6 +38,7 @@ fn call(
     in_block.apply(&mut view.environment)?;
     let to = request.to;
     let call = request.into_call(context.chain.params().chain_id)?;
+
     let is_over = context.time_limit();
     let calls = view
         .call_context(&overrides, context.config.gas_cap)
@@ -84,10 +85,12 @@ pub(super) fn estimate(
         (Some(block), _) => (block, false),
         (None, Dialect::Ethereum) => (BlockId::Latest, false),
     };
+
     let mut view = context.chain.view(block)?;
     in_block.apply(&mut view.environment)?;
     let to = request.to;
     let call = request.into_call(context.chain.params().chain_id)?;
+
     let is_over = context.time_limit();
     let calls = view
         .call_context(overrides, context.config.gas_cap)

@@ -30,9 +30,12 @@ pub(super) fn methods(table: &mut Table) {
             ["block hash"],
             "The header of a block, by hash; null if there is no such block.",
         );
-    table.read("eth_getUncleByBlockNumberAndIndex", uncle_by_number, OnFork::Block).describe(
+    table
+        .read("eth_getUncleByBlockNumberAndIndex", uncle_by_number, OnFork::Block)
+        .describe(
         ["block", "index"],
-        "An uncle of a block; null if it has none at this index, which holds for every block of this chain.",
+        "An uncle of a block; null if it has none at this index, which holds for every block of \
+         this chain.",
     );
     table
         .read(
@@ -44,14 +47,28 @@ pub(super) fn methods(table: &mut Table) {
             ["block hash", "index"],
             "An uncle of a block; null if it has none at this index.",
         );
-    table.read("eth_getRawTransactionByBlockNumberAndIndex", raw_by_number, OnFork::Block).describe(
-        ["block", "index"],
-        "The encoding of the transaction at an index of a block (EIP-2718); null if there is none.",
-    );
-    table.read("eth_getRawTransactionByBlockHashAndIndex", raw_by_hash, OnFork::Block).describe(
-        ["block hash", "index"],
-        "The encoding of the transaction at an index of a block (EIP-2718); null if there is none.",
-    );
+    table
+        .read(
+            "eth_getRawTransactionByBlockNumberAndIndex",
+            raw_by_number,
+            OnFork::Block,
+        )
+        .describe(
+            ["block", "index"],
+            "The encoding of the transaction at an index of a block (EIP-2718); null if there is \
+         none.",
+        );
+    table
+        .read(
+            "eth_getRawTransactionByBlockHashAndIndex",
+            raw_by_hash,
+            OnFork::Block,
+        )
+        .describe(
+            ["block hash", "index"],
+            "The encoding of the transaction at an index of a block (EIP-2718); null if there is \
+         none.",
+        );
 }
 
 /// The header of a block; null if there is no such block.
@@ -80,6 +97,7 @@ impl Uncle {
             withdrawals: None,
             known_size: OnceLock::new(),
         };
+
         Self(RpcBlock {
             block: Arc::new(block),
             full: false,
@@ -109,6 +127,7 @@ fn uncle_by_number(
     let Some((_, block)) = find(context, id)? else {
         return Ok(None);
     };
+
     Ok(usize::try_from(index)
         .ok()
         .and_then(|index| block.ommers.get(index))
@@ -127,6 +146,7 @@ fn raw_by_number(
     let Some((_, block)) = find(context, id)? else {
         return Ok(None);
     };
+
     let transaction = usize::try_from(index)
         .ok()
         .and_then(|index| block.transactions.get(index));

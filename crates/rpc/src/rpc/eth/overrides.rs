@@ -54,7 +54,11 @@ impl Param for StateOverrides {
             ("stateDiff", words),
             ("movePrecompileToAddress", Address::schema()),
         ]);
-        json!({"type": "object", "propertyNames": Address::schema(), "additionalProperties": account})
+        json!({
+            "type": "object",
+            "propertyNames": Address::schema(),
+            "additionalProperties": account,
+        })
     }
 }
 
@@ -63,12 +67,7 @@ fn account(json: &str, rules: ParamRules) -> Result<AccountOverride, String> {
     if raw.state.is_some() && raw.state_diff.is_some() {
         return Err("has both 'state' and 'stateDiff'".to_owned());
     }
-    let slots = |slots: BTreeMap<B256, B256>| {
-        slots
-            .into_iter()
-            .map(|(slot, value)| (slot.into(), value.into()))
-            .collect()
-    };
+
     Ok(AccountOverride {
         balance: field("balance", raw.balance, rules)?,
         nonce: field("nonce", raw.nonce, rules)?,
@@ -81,6 +80,13 @@ fn account(json: &str, rules: ParamRules) -> Result<AccountOverride, String> {
             rules,
         )?,
     })
+}
+
+fn slots(words: BTreeMap<B256, B256>) -> BTreeMap<U256, U256> {
+    words
+        .into_iter()
+        .map(|(slot, value)| (slot.into(), value.into()))
+        .collect()
 }
 
 /// The block overrides of a call.
@@ -171,6 +177,7 @@ impl BlockOverrides {
                 return Err(RpcError::server(message));
             }
         }
+
         environment.number = self.number.unwrap_or(environment.number);
         environment.timestamp = self.time.unwrap_or(environment.timestamp);
         environment.gas_limit = self.gas_limit.unwrap_or(environment.gas_limit);

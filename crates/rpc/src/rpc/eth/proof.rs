@@ -40,9 +40,9 @@ struct ProofKey {
 impl Param for ProofKey {
     fn read(json: &str, rules: ParamRules) -> Result<Self, String> {
         let index = params::SlotIndex::read(json, rules)?.0;
-        // In quotes.
         Ok(Self {
             index,
+            // 32 bytes in hexadecimal, the prefix `0x` and two quotes.
             is_hash: json.len() == 68,
         })
     }
@@ -70,13 +70,15 @@ fn proof(
             "params[1]: too many slots (max {MAX_SLOTS})"
         )));
     }
+
     let state = context.chain.view(block.unwrap_or(BlockId::Latest))?.state;
-    let slots: Vec<U256> = keys.iter().map(|key| key.index).collect();
     if state.base().is_some() {
-        let message = "there are no proofs of this block: its state is that of a fork, or of a block older than the \
-                       history in memory";
+        let message = "there are no proofs of this block: its state is that of a fork, or of a \
+                       block older than the history in memory";
         return Err(RpcError::server(message));
     }
+
+    let slots: Vec<U256> = keys.iter().map(|key| key.index).collect();
     Ok(RpcProof {
         address,
         exists: state.get(address)?.is_some(),
@@ -88,8 +90,10 @@ fn proof(
 impl Json for RpcProof {
     fn write(&self, out: &mut JsonWriter) {
         let proof = &self.proof;
-        // An account that does not exist has empty code and empty storage.
+        // The proof has the hashes of empty code and empty storage for an account that does not
+        // exist, which is written without them.
         let of_existing = |hash: B256| if self.exists { hash } else { B256::ZERO };
+
         let mut object = Object::begin(out);
         object
             .member("address", &self.address)
@@ -98,15 +102,18 @@ impl Json for RpcProof {
             .member("codeHash", &of_existing(proof.code_hash))
             .member("nonce", &Quantity(proof.nonce))
             .member("storageHash", &of_existing(proof.storage_root));
+
         array(
             object.name("storageProof"),
             self.keys.iter().zip(&proof.slots),
             |(key, slot), out| {
                 let mut object = Object::begin(out);
-                match key.is_hash {
-                    true => object.member("key", &B256::from(key.index)),
-                    false => object.member("key", &Quantity(key.index)),
-                };
+                // The index as the client gave it.
+                if key.is_hash {
+                    object.member("key", &B256::from(key.index));
+                } else {
+                    object.member("key", &Quantity(key.index));
+                }
                 object
                     .member("value", &Quantity(slot.value))
                     .member("proof", &slot.nodes)
@@ -123,19 +130,25 @@ struct StorageRequest(Vec<(Address, Vec<params::SlotIndex>)>);
 impl Param for StorageRequest {
     fn read(json: &str, rules: ParamRules) -> Result<Self, String> {
         let by_account: BTreeMap<Address, Vec<&RawValue>> = params::shape(json)?;
-        let slot = |slot: &&RawValue| params::SlotIndex::read(slot.get(), rules);
-        let accounts = by_account.iter().map(|(address, slots)| {
-            let slots: Result<_, String> = slots.iter().map(slot).collect();
-            Ok((
-                *address,
-                slots.map_err(|what| format!("{address}: {what}"))?,
-            ))
-        });
-        accounts.collect::<Result<_, String>>().map(Self)
+
+        let mut accounts = Vec::with_capacity(by_account.len());
+        for (address, slots) in by_account {
+            let slots: Result<Vec<_>, String> = slots
+                .into_iter()
+                .map(|slot| params::SlotIndex::read(slot.get(), rules))
+                .collect();
+            let slots = slots.map_err(|what| format!("{address}: {what}"))?;
+            accounts.push((address, slots));
+        }
+        Ok(Self(accounts))
     }
 
     fn schema() -> Value {
-        json!({"type": "object", "propertyNames": <Address as Param>::schema(), "additionalProperties": {"type": "array", "items": params::SlotIndex::schema()}})
+        json!({
+            "type": "object",
+            "propertyNames": <Address as Param>::schema(),
+            "additionalProperties": {"type": "array", "items": params::SlotIndex::schema()},
+        })
     }
 }
 
@@ -166,13 +179,15 @@ fn storage_values(
             "too many slots (max {MAX_SLOTS})"
         )));
     }
+
     let state = context.chain.view(block.unwrap_or(BlockId::Latest))?.state;
-    let values = request.0.into_iter().map(|(address, slots)| {
-        let values: Result<_, RpcError> = slots
-            .iter()
-            .map(|slot| Ok(B256::from(state.storage(address, slot.0)?)))
-            .collect();
-        values.map(|values| (address, values))
-    });
-    Ok(StorageValues(values.collect::<Result<_, RpcError>>()?))
+    let mut accounts = Vec::with_capacity(request.0.len());
+    for (address, slots) in request.0 {
+        let mut values = Vec::with_capacity(slots.len());
+        for slot in slots {
+            values.push(B256::from(state.storage(address, slot.0)?));
+        }
+        accounts.push((address, values));
+    }
+    Ok(StorageValues(accounts))
 }

@@ -96,8 +96,9 @@ fn sign_typed_data(
     context: &Context,
     (address, data): (Address, TypedMessage),
 ) -> Result<Bytes, RpcError> {
-    let hash = data.signing_hash();
-    let hash = hash.map_err(|error| RpcError::invalid_params(format!("params[1]: {error}")))?;
+    let hash = data
+        .signing_hash()
+        .map_err(|error| RpcError::invalid_params(format!("params[1]: {error}")))?;
     sign_hash(context, address, hash)
 }
 
@@ -136,6 +137,7 @@ async fn sign_transaction(
     if context.keyring.get(from).is_none() {
         return Err(SubmitError::UnknownAccount.into());
     }
+
     let unsigned = filled(&context, request, from).await?;
     Ok(Encoded(Arc::new(context.keyring.sign(from, unsigned)?)))
 }

@@ -49,6 +49,7 @@ fn by_hash(context: &Context, (hash,): (B256,)) -> Result<Option<RpcTransaction>
     // The pool first: a transaction leaves it only after it is in the chain, so none is missed on
     // its way.
     let pooled = context.chain.pool().get(hash);
+
     let head = context.chain.head();
     if let Some((block, index)) = context.chain.transaction(&head, hash) {
         return Ok(Some(RpcTransaction::Mined(block, index)));
@@ -62,6 +63,7 @@ pub(super) fn receipt(context: &Context, (hash,): (B256,)) -> Result<Option<RpcR
     let Some((block, index)) = context.chain.transaction(&head, hash) else {
         return Ok(None);
     };
+
     let blob_base_fee = head.environment_of(&block).blob_base_fee();
     Ok(Some(RpcReceipt {
         block,
@@ -83,13 +85,13 @@ fn by_number_and_index(
     else {
         return Ok(None);
     };
-    Ok(Some(match id {
-        BlockId::Pending => RpcTransaction::Pending(
-            block.transactions[index].clone(),
-            block.header.base_fee_per_gas,
-        ),
-        _ => RpcTransaction::Mined(block, index),
-    }))
+
+    if id == BlockId::Pending {
+        let transaction = block.transactions[index].clone();
+        let base_fee = block.header.base_fee_per_gas;
+        return Ok(Some(RpcTransaction::Pending(transaction, base_fee)));
+    }
+    Ok(Some(RpcTransaction::Mined(block, index)))
 }
 
 fn by_hash_and_index(

@@ -70,18 +70,22 @@ impl RpcBlock {
     pub(crate) fn write_members(&self, object: &mut Object<'_>) {
         let block = &*self.block;
         self.write_header_members(object);
-        let transactions = object.name("transactions");
-        match (self.full, self.pending) {
-            (false, _) => array(transactions, &block.transactions, |transaction, out| {
+
+        let out = object.name("transactions");
+        if !self.full {
+            array(out, &block.transactions, |transaction, out| {
                 transaction.hash().write(out)
-            }),
-            (true, false) => array(transactions, 0..block.transactions.len(), |index, out| {
-                write_mined(block, index, out)
-            }),
-            (true, true) => array(transactions, &block.transactions, |transaction, out| {
+            });
+        } else if self.pending {
+            array(out, &block.transactions, |transaction, out| {
                 write_waiting(transaction, block.header.base_fee_per_gas, out);
-            }),
+            });
+        } else {
+            array(out, 0..block.transactions.len(), |index, out| {
+                write_mined(block, index, out)
+            });
         }
+
         array(object.name("uncles"), &block.ommers, |ommer, out| {
             ommer.hash_slow().write(out)
         });
