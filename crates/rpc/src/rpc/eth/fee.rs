@@ -1,5 +1,7 @@
 //! Gas prices and their history.
 
+use std::sync::Arc;
+
 use alloy_consensus::Transaction as _;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -35,10 +37,13 @@ pub(super) fn methods(table: &mut Table) {
             [],
             "The blob base fee of the next block, in wei per blob gas; null before Cancun.",
         );
-    table.execute("eth_feeHistory", fee_history, OnFork::Block).describe(
-        ["block count", "newest block", "percentiles"],
-        "Base fees, gas used ratios and tips of past blocks, and the base fee of the next one (EIP-1559).",
-    );
+    table
+        .execute("eth_feeHistory", fee_history, OnFork::Block)
+        .describe(
+            ["block count", "newest block", "percentiles"],
+            "Base fees, gas used ratios and tips of past blocks, and the base fee of the next one \
+         (EIP-1559).",
+        );
 }
 
 /// The number of blocks whose tips a suggestion is based on.
@@ -69,6 +74,7 @@ pub(in crate::rpc) fn suggested_tip(head: &Head) -> u128 {
         })
         .collect();
     tips.sort_unstable();
+
     let chosen = tips
         .len()
         .checked_sub(1)
@@ -79,9 +85,8 @@ pub(in crate::rpc) fn suggested_tip(head: &Head) -> u128 {
 /// The suggested gas price of a legacy transaction, in wei.
 fn gas_price(context: &Context, (): ()) -> Result<Quantity<u128>, RpcError> {
     let head = context.chain.head();
-    Ok(Quantity(
-        suggested_tip(&head) + u128::from(context.chain.next_base_fee(&head).unwrap_or(0)),
-    ))
+    let base_fee = context.chain.next_base_fee(&head).unwrap_or(0);
+    Ok(Quantity(suggested_tip(&head) + u128::from(base_fee)))
 }
 
 fn max_priority_fee(context: &Context, (): ()) -> Result<Quantity<u128>, RpcError> {
@@ -129,9 +134,9 @@ impl Param for Percentiles {
         if percentiles.len() > MAX_PERCENTILES {
             return Err(format!("over the query limit {MAX_PERCENTILES}"));
         }
-        if percentiles.iter().any(|p| !(0.0..=100.0).contains(p))
-            || percentiles.windows(2).any(|two| two[0] >= two[1])
-        {
+        let are_percentages = percentiles.iter().all(|p| (0.0..=100.0).contains(p));
+        let are_rising = !percentiles.windows(2).any(|two| two[0] >= two[1]);
+        if !are_percentages || !are_rising {
             return Err(
                 "invalid reward percentile: expected rising numbers from 0 to 100".to_owned(),
             );
@@ -144,7 +149,7 @@ impl Param for Percentiles {
     }
 }
 
-/// The result, as in geth.
+/// The error for blocks that are no longer held, as in geth.
 fn pruned() -> RpcError {
     RpcError::history_pruned("pruned history unavailable")
 }
@@ -157,35 +162,25 @@ fn fee_history(
     (count, newest, percentiles): (LooseNumber, BlockId, Percentiles),
 ) -> Result<Serialized<FeeHistory>, RpcError> {
     let head = context.chain.head();
-    let newest = match newest {
-        BlockId::Pending => head.number(),
-        id => context
-            .chain
-            .number(&head, id)
-            .ok_or_else(|| RpcError::server("header not found"))?,
-    };
-    if newest > head.number() {
-        let message = format!(
-            "request beyond head block: requested {newest}, head {}",
-            head.number()
-        );
-        return Err(RpcError::server(message));
-    }
-    let block_at = |number| {
-        head.block(number)
-            .cloned()
-            .or_else(|| context.chain.old_block(&head, number))
-    };
+    let newest = newest_of_history(context, &head, newest)?;
     let count = count.0.min(MAX_HISTORY).min(newest + 1);
     if count == 0 {
         return Ok(Serialized(FeeHistory::default()));
     }
+
     let first = newest + 1 - count;
     let fork = context.fork().filter(|fork| first <= fork.number);
     let first_own = fork.as_ref().map_or(first, |fork| fork.number + 1);
-    let mut blocks: Vec<_> = (first_own..=newest).rev().map_while(block_at).collect();
+    // From the newest on, so that blocks older than the first missing one are left out.
+    let mut blocks: Vec<_> = (first_own..=newest)
+        .rev()
+        .map_while(|number| block_at(context, &head, number))
+        .collect();
     blocks.reverse();
-    let mut history = match (&fork, blocks.first().map(|block| block.number())) {
+
+    let oldest = blocks.first().map(|block| block.number());
+    let mut history = match (&fork, oldest) {
+        // The other node's blocks are followed by own ones without a gap, or by none.
         (Some(fork), oldest) if newest <= fork.number || oldest == Some(first_own) => {
             let last = fork.number.min(newest);
             forked::fee_history(fork, last + 1 - first, last, &percentiles.0)?.into()
@@ -197,45 +192,91 @@ fn fee_history(
         },
         (_, None) => return Err(pruned()),
     };
+
     for block in &blocks {
-        let environment = head.environment_of(block);
+        history.add_block(block, &head.environment_of(block), &percentiles);
+    }
+    let next = environment_after(context, &head, newest, blocks.last());
+    history.add_fees(next.base_fee, next.blob_base_fee());
+    Ok(Serialized(history))
+}
+
+/// The number of the newest block that a history query asks for. The pending block counts as the
+/// head.
+fn newest_of_history(context: &Context, head: &Arc<Head>, id: BlockId) -> Result<u64, RpcError> {
+    if id == BlockId::Pending {
+        return Ok(head.number());
+    }
+
+    let newest = context
+        .chain
+        .number(head, id)
+        .ok_or_else(|| RpcError::server("header not found"))?;
+    if newest > head.number() {
+        let message = format!(
+            "request beyond head block: requested {newest}, head {}",
+            head.number()
+        );
+        return Err(RpcError::server(message));
+    }
+    Ok(newest)
+}
+
+/// The block with this number, from memory or from the store.
+fn block_at(context: &Context, head: &Arc<Head>, number: u64) -> Option<Arc<Block>> {
+    head.block(number)
+        .cloned()
+        .or_else(|| context.chain.old_block(head, number))
+}
+
+/// The environment of the block after `newest`, whose own block is `last` if it is held.
+fn environment_after(
+    context: &Context,
+    head: &Arc<Head>,
+    newest: u64,
+    last: Option<&Arc<Block>>,
+) -> Environment {
+    if let Some(next) = block_at(context, head, newest + 1) {
+        return head.environment_of(&next);
+    }
+    match last {
+        // The genesis block is held even if the block after it is not.
+        Some(last) if newest < head.number() => after(last, head.environment_of(last)),
+        _ => context.chain.next_environment(head),
+    }
+}
+
+impl FeeHistory {
+    /// Adds an own block. The tips are added if the query asks for them.
+    fn add_block(&mut self, block: &Block, environment: &Environment, percentiles: &Percentiles) {
         let header = &block.header;
-        history
-            .base_fee_per_gas
-            .push(Quantity(header.base_fee_per_gas.unwrap_or(0).into()));
-        history
-            .gas_used_ratio
+        self.add_fees(header.base_fee_per_gas, environment.blob_base_fee());
+        self.gas_used_ratio
             .push(header.gas_used as f64 / header.gas_limit.max(1) as f64);
-        history
-            .base_fee_per_blob_gas
-            .push(Quantity(environment.blob_base_fee().unwrap_or(0)));
+
         let blob_limit = environment
             .rules
             .blobs
             .map_or(0, |blobs| blobs.max_blob_gas_per_block());
         let blob_gas = header.blob_gas_used.unwrap_or(0);
-        history.blob_gas_used_ratio.push(if blob_limit == 0 {
+        self.blob_gas_used_ratio.push(if blob_limit == 0 {
             0.0
         } else {
             blob_gas as f64 / blob_limit as f64
         });
-        if let Some(reward) = &mut history.reward {
+
+        if let Some(reward) = &mut self.reward {
             reward.push(tips_at(block, &percentiles.0));
         }
     }
-    let next = match (block_at(newest + 1), blocks.last()) {
-        (Some(block), _) => head.environment_of(&block),
-        // The genesis block is held even if the block after it is not.
-        (None, Some(last)) if newest < head.number() => after(last, head.environment_of(last)),
-        _ => context.chain.next_environment(&head),
-    };
-    history
-        .base_fee_per_gas
-        .push(Quantity(next.base_fee.unwrap_or(0).into()));
-    history
-        .base_fee_per_blob_gas
-        .push(Quantity(next.blob_base_fee().unwrap_or(0)));
-    Ok(Serialized(history))
+
+    /// Adds the fees of a block: zero before the fork that introduced them.
+    fn add_fees(&mut self, base_fee: Option<u64>, blob_base_fee: Option<u128>) {
+        self.base_fee_per_gas
+            .push(Quantity(base_fee.unwrap_or(0).into()));
+        self.base_fee_per_blob_gas
+            .push(Quantity(blob_base_fee.unwrap_or(0)));
+    }
 }
 
 impl From<ForkedFeeHistory> for FeeHistory {
@@ -263,10 +304,10 @@ impl From<ForkedFeeHistory> for FeeHistory {
 
 /// The environment of `block`, with the fees of the block after it.
 fn after(block: &Block, environment: Environment) -> Environment {
-    let (header, rules) = (&block.header, environment.rules);
-    let base_fee = fees::next_base_fee(header, rules);
+    let header = &block.header;
+    let rules = environment.rules;
     Environment {
-        base_fee,
+        base_fee: fees::next_base_fee(header, rules),
         excess_blob_gas: fees::next_excess_blob_gas(header, rules),
         ..environment
     }
@@ -275,24 +316,24 @@ fn after(block: &Block, environment: Environment) -> Environment {
 /// The tips in a block at these percentiles of its gas.
 fn tips_at(block: &Block, percentiles: &[f64]) -> Vec<Quantity<u128>> {
     let base_fee = block.header.base_fee_per_gas.unwrap_or(0);
-    let paid = block.transactions.iter().zip(&block.receipts);
-    let mut tips: Vec<_> = paid
-        .map(|(tx, receipt)| {
-            (
-                tx.envelope.effective_tip_per_gas(base_fee).unwrap_or(0),
-                receipt.gas_used,
-            )
-        })
-        .collect();
+    let mut tips = Vec::with_capacity(block.transactions.len());
+    for (transaction, receipt) in block.transactions.iter().zip(&block.receipts) {
+        let tip = transaction.envelope.effective_tip_per_gas(base_fee);
+        tips.push((tip.unwrap_or(0), receipt.gas_used));
+    }
     tips.sort_unstable();
-    let (mut at, mut gas) = (0, tips.first().map_or(0, |(_, gas)| *gas));
-    let tip = |percentile: &f64| {
+
+    let mut at = 0;
+    let mut gas = tips.first().map_or(0, |(_, gas)| *gas);
+    let mut found = Vec::with_capacity(percentiles.len());
+    // The percentiles rise, so each one goes on where the one before it ended.
+    for percentile in percentiles {
         let threshold = (block.header.gas_used as f64 * percentile / 100.0) as u64;
         while gas < threshold && at + 1 < tips.len() {
             at += 1;
             gas += tips[at].1;
         }
-        Quantity(tips.get(at).map_or(0, |(tip, _)| *tip))
-    };
-    percentiles.iter().map(tip).collect()
+        found.push(Quantity(tips.get(at).map_or(0, |(tip, _)| *tip)));
+    }
+    found
 }

@@ -15,12 +15,14 @@ use crate::rpc::{
 pub(super) fn methods(table: &mut Table) {
     table.apart("eth_pendingTransactions", pending_transactions, OnFork::Node).describe(
         [],
-        "The transactions in the pool that can go into the next block, of the accounts whose keys the node holds.",
+        "The transactions in the pool that can go into the next block, of the accounts whose keys \
+         the node holds.",
     );
     table.wait("eth_resend", resend, OnFork::Node).describe(
         ["transaction", "gas price", "gas"],
-        "Replaces a transaction of an account whose key the node holds, while it waits in the pool, by one with another gas \
-         price or gas limit. The nonce names it, and whatever else is given has to be as in the pool.",
+        "Replaces a transaction of an account whose key the node holds, while it waits in the \
+         pool, by one with another gas price or gas limit. The nonce names it, and whatever else \
+         is given has to be as in the pool.",
     );
 }
 
@@ -37,15 +39,15 @@ fn pending_transactions(
         .filter(|account| context.keyring.get(*account).is_some());
     let own = accounts.flat_map(|account| context.chain.pool().content_of(account));
     let executable = own.filter_map(|(pooled, executable)| executable.then_some(pooled));
+
     let mut out = context.writer(context.config.max_batch_response);
     array(&mut out, executable, |pooled, out| {
         RpcTransaction::Waiting(pooled.transaction.clone()).write(out)
     });
-    let advice = "ask for one account with txpool_contentFrom";
-    Ok(out
-        .finish()
-        .map_err(|error| RpcError::does_not_fit(error, advice))?
-        .into())
+    let written = out.finish().map_err(|error| {
+        RpcError::does_not_fit(error, "ask for one account with txpool_contentFrom")
+    })?;
+    Ok(written.into())
 }
 
 /// Whether a transaction is the one that a request describes.
@@ -96,33 +98,45 @@ async fn resend(
     let nonce = request
         .nonce
         .ok_or_else(|| RpcError::server("missing transaction nonce in transaction spec"))?;
-    let waiting = context
+
+    let replaced = context
         .chain
         .pool()
         .content_of(from)
         .into_iter()
-        .map(|(pooled, _)| pooled);
-    let found = waiting
-        .map(|pooled| pooled.transaction.clone())
-        .find(|own| own.envelope.nonce() == nonce);
-    let old = found.filter(|own| is_described(&own.envelope, &request));
-    let old =
-        old.ok_or_else(|| RpcError::server(format!("transaction {nonce} of {from} not found")))?;
-    let tx = &old.envelope;
+        .map(|(pooled, _)| pooled.transaction.clone())
+        .find(|own| own.envelope.nonce() == nonce)
+        .filter(|own| is_described(&own.envelope, &request))
+        .ok_or_else(|| RpcError::server(format!("transaction {nonce} of {from} not found")))?;
+
+    let replacement = replacement(request, &replaced.envelope, gas_price, gas);
+    send_transaction(context, (replacement,)).await
+}
+
+/// The request for a transaction like `tx`, with another gas price or gas limit. Zero counts as not
+/// given.
+fn replacement(
+    request: TransactionRequest,
+    tx: &Envelope,
+    gas_price: Option<u128>,
+    gas: Option<u64>,
+) -> TransactionRequest {
     let price = gas_price.filter(|price| *price > 0);
-    let (fixed, fee, tip) = match tx.is_dynamic_fee() {
-        true => (
-            None,
-            price.or(Some(tx.max_fee_per_gas())),
-            price.or(tx.max_priority_fee_per_gas()),
-        ),
-        false => (price.or(tx.gas_price()), None, None),
-    };
-    let replacement = TransactionRequest {
+    let mut fixed_price = None;
+    let mut max_fee = None;
+    let mut max_tip = None;
+    if tx.is_dynamic_fee() {
+        max_fee = price.or(Some(tx.max_fee_per_gas()));
+        max_tip = price.or(tx.max_priority_fee_per_gas());
+    } else {
+        fixed_price = price.or(tx.gas_price());
+    }
+
+    TransactionRequest {
         gas: gas.filter(|gas| *gas > 0).or(Some(tx.gas_limit())),
-        gas_price: fixed,
-        max_fee_per_gas: fee,
-        max_priority_fee_per_gas: tip,
+        gas_price: fixed_price,
+        max_fee_per_gas: max_fee,
+        max_priority_fee_per_gas: max_tip,
         access_list: tx
             .access_list()
             .cloned()
@@ -131,6 +145,5 @@ async fn resend(
         blob_versioned_hashes: tx.blob_versioned_hashes().map(<[_]>::to_vec),
         transaction_type: None,
         ..request
-    };
-    send_transaction(context, (replacement,)).await
+    }
 }

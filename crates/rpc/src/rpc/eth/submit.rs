@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use alloy_consensus::{Transaction as _, TxType};
 use alloy_primitives::{Address, B256, Bytes};
-use tetrad_chain::{Accepted, BlockId, SubmitError, View};
+use tetrad_chain::{Accepted, BlockId, Head, SubmitError, View};
 use tetrad_evm::{BlockExecutor, Fork, StateOverrides, usual_max_fee};
 use tetrad_primitives::block::{
     GasPrice, Submission, Transaction, TransactionFields, UnsignedTransaction,
@@ -19,16 +19,20 @@ use crate::rpc::{Context, OnFork, RpcError, Table, error::call_output};
 pub(in crate::rpc) const BLOB_TYPE: u8 = TxType::Eip4844 as u8;
 
 pub(super) fn methods(table: &mut Table) {
-    table.wait("eth_sendRawTransaction", send_raw_transaction, OnFork::Node).describe(
-        ["signed transaction"],
-        "Submits a signed transaction and returns its hash once the block is sealed. For a transaction that has \
-         to wait, it returns as soon as the pool has it.",
-    );
-    table.wait("eth_sendTransaction", send_transaction, OnFork::Node).describe(
-        ["transaction"],
-        "Signs with a key that the node holds, submits, and returns the hash once the block is sealed. Missing \
-         fields are filled in.",
-    );
+    table
+        .wait("eth_sendRawTransaction", send_raw_transaction, OnFork::Node)
+        .describe(
+            ["signed transaction"],
+            "Submits a signed transaction and returns its hash once the block is sealed. For a \
+         transaction that has to wait, it returns as soon as the pool has it.",
+        );
+    table
+        .wait("eth_sendTransaction", send_transaction, OnFork::Node)
+        .describe(
+            ["transaction"],
+            "Signs with a key that the node holds, submits, and returns the hash once the block is \
+         sealed. Missing fields are filled in.",
+        );
 }
 
 /// Submits a signed transaction. With instant sealing it returns when the block is published; for a
@@ -60,6 +64,7 @@ pub(super) async fn send_transaction(
     if !context.keyring.can_sign(from) {
         return Err(SubmitError::UnknownAccount.into());
     }
+
     send(context, request, from, |context, transaction| {
         context.keyring.sign(from, transaction)
     })
@@ -90,6 +95,7 @@ async fn send(
         Some(gas) => gas,
         None => estimate_apart(context.clone(), request.clone(), None).await?,
     };
+
     let accepted = {
         // No other nonce may be chosen until the transaction is in the pool.
         let _turn = context.sending.lock().await;
@@ -127,6 +133,8 @@ fn succeeded(context: &Context, hash: B256) -> Result<(), RpcError> {
     let Some((block, index)) = failed else {
         return Ok(());
     };
+
+    // Receipts have no revert data: the block runs again up to the transaction.
     let state = head
         .state_before(block.number())
         .map_err(|pruned| RpcError::server(pruned.to_string()))?;
@@ -136,6 +144,7 @@ fn succeeded(context: &Context, hash: B256) -> Result<(), RpcError> {
     for transaction in block.transactions.iter().take(index + 1) {
         last = call_output(executor.execute(transaction)?);
     }
+
     let to = block
         .transactions
         .get(index)
@@ -156,16 +165,17 @@ pub(in crate::rpc) async fn estimate_apart(
     block: Option<BlockId>,
 ) -> Result<u64, RpcError> {
     let own = context.clone();
-    let run = move || {
-        estimate(
-            &own,
-            request,
-            block,
-            &StateOverrides::new(),
-            &BlockOverrides::default(),
-        )
-    };
-    context.apart_for_caller(run).await
+    context
+        .apart_for_caller(move || {
+            estimate(
+                &own,
+                request,
+                block,
+                &StateOverrides::new(),
+                &BlockOverrides::default(),
+            )
+        })
+        .await
 }
 
 /// Fills in the fields that the request leaves to the node.
@@ -178,6 +188,7 @@ pub(in crate::rpc) fn fill(
     let chain_id = context.chain.params().chain_id;
     let head = context.chain.head();
     let next = context.chain.next_environment(&head);
+
     request.check(chain_id)?;
     let transaction_type = request.transaction_type(next.rules.has(Fork::London))?;
     if transaction_type == TxType::Eip4844 {
@@ -185,42 +196,23 @@ pub(in crate::rpc) fn fill(
             "blob transactions have to be signed by the client",
         ));
     }
-    // The pool first, then the head: a transaction that leaves the pool in between is in the head.
-    let nonce = match request
-        .nonce
-        .or_else(|| context.chain.pool().pending_nonce(from))
-    {
+
+    let nonce = match request.nonce {
         Some(nonce) => nonce,
-        None => context.chain.head().state.nonce(from)?,
+        None => next_nonce(context, from)?,
     };
     let base_fee = u128::from(next.base_fee.unwrap_or(0));
-    let gas_price = if matches!(transaction_type, TxType::Legacy | TxType::Eip2930) {
-        GasPrice::Fixed(
-            request
-                .gas_price
-                .unwrap_or_else(|| base_fee + suggested_tip(&head)),
-        )
-    } else {
-        let suggested = || {
-            request
-                .max_fee_per_gas
-                .map_or(suggested_tip(&head), |max| suggested_tip(&head).min(max))
-        };
-        let max_tip = request.max_priority_fee_per_gas.unwrap_or_else(suggested);
-        GasPrice::Dynamic {
-            max_fee: request
-                .max_fee_per_gas
-                .unwrap_or(usual_max_fee(base_fee, max_tip)),
-            max_tip,
-        }
-    };
+    let gas_price = gas_price(&request, transaction_type, &head, base_fee);
+
     let is_legacy = transaction_type == TxType::Legacy;
+    // Legacy transactions have a chain id since Spurious Dragon (EIP-155).
     let chain_id = (!is_legacy || next.rules.has(Fork::SpuriousDragon)).then_some(chain_id);
     let access_list = if is_legacy {
         None
     } else {
         Some(request.access_list.unwrap_or_default())
     };
+
     let fields = TransactionFields {
         chain_id,
         nonce,
@@ -234,4 +226,40 @@ pub(in crate::rpc) fn fill(
         authorization_list: request.authorization_list,
     };
     Ok(fields.into())
+}
+
+/// The nonce of an account's next transaction.
+fn next_nonce(context: &Context, account: Address) -> Result<u64, RpcError> {
+    // The pool first, then the head: a transaction that leaves the pool in between is in the head.
+    if let Some(nonce) = context.chain.pool().pending_nonce(account) {
+        return Ok(nonce);
+    }
+    Ok(context.chain.head().state.nonce(account)?)
+}
+
+/// The gas price of a transaction, as far as the request gives it.
+fn gas_price(
+    request: &TransactionRequest,
+    transaction_type: TxType,
+    head: &Head,
+    base_fee: u128,
+) -> GasPrice {
+    if matches!(transaction_type, TxType::Legacy | TxType::Eip2930) {
+        let price = request
+            .gas_price
+            .unwrap_or_else(|| base_fee + suggested_tip(head));
+        return GasPrice::Fixed(price);
+    }
+
+    let max_tip = request.max_priority_fee_per_gas.unwrap_or_else(|| {
+        let suggested = suggested_tip(head);
+        // A tip above the maximum fee is not valid.
+        request
+            .max_fee_per_gas
+            .map_or(suggested, |max_fee| suggested.min(max_fee))
+    });
+    let max_fee = request
+        .max_fee_per_gas
+        .unwrap_or(usual_max_fee(base_fee, max_tip));
+    GasPrice::Dynamic { max_fee, max_tip }
 }

@@ -41,6 +41,7 @@ impl RpcReceipt {
         let block = &*self.block;
         let receipt = &block.receipts[self.index];
         let transaction = &block.transactions[self.index];
+
         self.write_outcome(object);
         array(
             object.name("logs"),
@@ -61,9 +62,11 @@ impl RpcReceipt {
     /// Writes all members but the logs and their bloom filter.
     pub(crate) fn write_outcome(&self, object: &mut Object<'_>) {
         let block = &*self.block;
-        let (transaction, receipt) = (&block.transactions[self.index], &block.receipts[self.index]);
+        let transaction = &block.transactions[self.index];
+        let receipt = &block.receipts[self.index];
         let tx = &transaction.envelope;
         let blob_gas_used = tx.blob_gas_used();
+
         object
             .optional(
                 "blobGasPrice",
@@ -80,11 +83,13 @@ impl RpcReceipt {
             )
             .member("from", &transaction.sender)
             .member("gasUsed", &Quantity(receipt.gas_used));
+
         match &receipt.status {
             Status::Success => object.member("status", &Quantity(1u8)),
             Status::Failure => object.member("status", &Quantity(0u8)),
             Status::Root(root) => object.member("root", root),
         };
+
         object
             .member("to", &tx.to())
             .member("transactionHash", &transaction.hash())

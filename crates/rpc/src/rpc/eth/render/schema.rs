@@ -20,12 +20,14 @@ pub(super) fn block() -> Value {
         ],
         [],
     );
+
     let transactions = array(json!({"anyOf": [data(Some(32)), transaction()]}));
     let mut schema = members_of_header([
         ("size", quantity()),
         ("transactions", transactions),
         ("uncles", array(data(Some(32)))),
     ]);
+    // Blocks before Shanghai have none, so it is not required.
     schema["properties"]["withdrawals"] = array(withdrawal);
     schema
 }
@@ -60,6 +62,7 @@ fn members_of_header<const N: usize>(others: [(&str, Value); N]) -> Value {
             ("requestsHash", data(Some(32))),
         ],
     );
+
     for (name, member) in others {
         schema["properties"][name] = member;
         if let Some(required) = schema["required"].as_array_mut() {
@@ -89,6 +92,7 @@ pub(super) fn transaction() -> Value {
         ],
         [],
     );
+
     object(
         [
             ("blockHash", or_null(data(Some(32)))),

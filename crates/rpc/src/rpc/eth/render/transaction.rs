@@ -6,7 +6,7 @@ use alloy_consensus::{Transaction as _, TxType, Typed2718};
 use alloy_eips::{eip2930::AccessList, eip7702::SignedAuthorization};
 use alloy_primitives::{B256, Bytes, U256};
 use serde_json::Value;
-use tetrad_primitives::block::{Block, Transaction};
+use tetrad_primitives::block::{Block, Envelope, Transaction};
 
 use super::schema;
 use crate::rpc::{
@@ -49,12 +49,8 @@ struct BlockPosition {
 
 /// Writes the transaction at `index` of a sealed block.
 pub(super) fn write_mined(block: &Block, index: usize, out: &mut JsonWriter) {
-    write_mined_with(
-        block,
-        index,
-        block.transactions[index].envelope.input(),
-        out,
-    );
+    let input = block.transactions[index].envelope.input();
+    write_mined_with(block, index, input, out);
 }
 
 /// Writes the transaction at `index` of a sealed block with no more of its input than a function's
@@ -65,7 +61,8 @@ pub(crate) fn write_mined_briefly(block: &Block, index: usize, out: &mut JsonWri
 }
 
 fn write_mined_with(block: &Block, index: usize, input: &Bytes, out: &mut JsonWriter) {
-    let (header, transaction) = (&block.header, &block.transactions[index]);
+    let header = &block.header;
+    let transaction = &block.transactions[index];
     let place = BlockPosition {
         block: block.hash,
         number: header.number,
@@ -82,15 +79,13 @@ pub(super) fn write_waiting(
     base_fee: Option<u64>,
     out: &mut JsonWriter,
 ) {
-    let maximum = transaction.envelope.max_fee_per_gas();
-    let gas_price = base_fee.map_or(maximum, |_| transaction.effective_gas_price(base_fee));
-    write(
-        transaction,
-        transaction.envelope.input(),
-        None,
-        gas_price,
-        out,
-    );
+    let gas_price = if base_fee.is_some() {
+        transaction.effective_gas_price(base_fee)
+    } else {
+        transaction.envelope.max_fee_per_gas()
+    };
+    let input = transaction.envelope.input();
+    write(transaction, input, None, gas_price, out);
 }
 
 fn write(
@@ -100,11 +95,22 @@ fn write(
     gas_price: u128,
     out: &mut JsonWriter,
 ) {
-    let tx = &transaction.envelope;
-    let signature = tx.signature();
-    let parity = u8::from(signature.v());
-    let typed = tx.tx_type() != TxType::Legacy;
     let mut object = Object::begin(out);
+    write_fields(transaction, input, place, gas_price, &mut object);
+    write_typed_fields(&transaction.envelope, &mut object);
+    write_signature(&transaction.envelope, &mut object);
+    object.end();
+}
+
+/// Writes the members of transactions of every type, and the fees of each.
+fn write_fields(
+    transaction: &Transaction,
+    input: &Bytes,
+    place: Option<BlockPosition>,
+    gas_price: u128,
+    object: &mut Object<'_>,
+) {
+    let tx = &transaction.envelope;
     object
         .member("blockHash", &place.as_ref().map(|place| place.block))
         .member(
@@ -137,6 +143,10 @@ fn write(
         )
         .member("value", &Quantity(tx.value()))
         .member("type", &Quantity(tx.ty()));
+}
+
+/// Writes the members that not every type has.
+fn write_typed_fields(tx: &Envelope, object: &mut Object<'_>) {
     if let Some(list) = tx.access_list() {
         write_access_list(list, object.name("accessList"));
     }
@@ -151,20 +161,31 @@ fn write(
             write_authorization,
         );
     }
+}
+
+fn write_signature(tx: &Envelope, object: &mut Object<'_>) {
+    let signature = tx.signature();
+    let parity = u8::from(signature.v());
+    let typed = tx.tx_type() != TxType::Legacy;
+
     // A simulated transaction has no signature.
     let unsigned = signature.r().is_zero() && signature.s().is_zero();
-    let v = match tx.chain_id() {
-        _ if unsigned => U256::ZERO,
-        _ if typed => U256::from(parity),
-        Some(chain_id) => U256::from(chain_id) * U256::from(2) + U256::from(35 + parity),
-        None => U256::from(27 + parity),
+    let v = if unsigned {
+        U256::ZERO
+    } else if typed {
+        U256::from(parity)
+    } else if let Some(chain_id) = tx.chain_id() {
+        // EIP-155.
+        U256::from(chain_id) * U256::from(2) + U256::from(35 + parity)
+    } else {
+        U256::from(27 + parity)
     };
+
     object
         .member("v", &Quantity(v))
         .member("r", &Quantity(signature.r()))
         .member("s", &Quantity(signature.s()))
-        .optional("yParity", &typed.then_some(Quantity(parity)))
-        .end();
+        .optional("yParity", &typed.then_some(Quantity(parity)));
 }
 
 /// Writes an access list (EIP-2930).
