@@ -3,7 +3,9 @@
 
 use std::{borrow::Cow, sync::Arc, time::Duration};
 
-use alloy_primitives::{Address, B256, Bytes};
+use alloy_consensus::Transaction as _;
+use alloy_primitives::{Address, B256, Bytes, U256};
+use tetrad_primitives::state::{Account, Contract};
 use tokio::sync::broadcast::error::RecvError;
 
 use super::{
@@ -16,7 +18,7 @@ use crate::rpc::{
     Context, OnFork, RpcError, Table,
     hex::Quantity,
     json::{Json, JsonWriter, Object},
-    params::StateBlock,
+    params::{LooseNumber, StateBlock},
 };
 
 pub(super) fn methods(table: &mut Table) {
@@ -42,14 +44,28 @@ pub(super) fn methods(table: &mut Table) {
             ["address", "block"],
             "Balance, nonce and code of an account.",
         );
-    table.read("eth_getRawTransactionByHash", raw_by_hash, OnFork::Transaction).describe(
-        ["transaction hash"],
-        "The encoding of a transaction in the chain or the pool (EIP-2718); null if it is in neither.",
-    );
-    table.apart("eth_getTransactionBySenderAndNonce", by_sender_and_nonce, OnFork::OwnBlocks).describe(
-        ["sender", "nonce"],
-        "An account's transaction with this nonce; null if there is none among the blocks in memory.",
-    );
+    table
+        .read(
+            "eth_getRawTransactionByHash",
+            raw_by_hash,
+            OnFork::Transaction,
+        )
+        .describe(
+            ["transaction hash"],
+            "The encoding of a transaction in the chain or the pool (EIP-2718); null if it is in \
+         neither.",
+        );
+    table
+        .apart(
+            "eth_getTransactionBySenderAndNonce",
+            by_sender_and_nonce,
+            OnFork::OwnBlocks,
+        )
+        .describe(
+            ["sender", "nonce"],
+            "An account's transaction with this nonce; null if there is none among the blocks in \
+         memory.",
+        );
     table
         .wait(
             "eth_sendTransactionSync",
@@ -67,44 +83,38 @@ pub(super) fn methods(table: &mut Table) {
     );
 }
 
-/// The default and the maximum time that a sender waits for a block.
-const PATIENCE: (Duration, Duration) = (Duration::from_secs(20), Duration::from_secs(60));
+/// The time that a sender waits for a receipt by default.
+const RECEIPT_TIMEOUT: Duration = Duration::from_secs(20);
+/// The maximum time that a sender waits for a receipt.
+const MAX_RECEIPT_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// An account as in its leaf of the state trie, or with its code.
 struct RpcAccount {
-    account: Option<tetrad_primitives::state::Account>,
+    account: Option<Account>,
     with_code: bool,
 }
 
 impl Json for RpcAccount {
     fn write(&self, out: &mut JsonWriter) {
         let account = self.account.as_ref();
+        let balance = account.map_or(U256::ZERO, |account| account.balance);
+        let nonce = account.map_or(0, |account| account.nonce);
+
         let mut object = Object::begin(out);
-        object.member(
-            "balance",
-            &Quantity(account.map_or(Default::default(), |account| account.balance)),
-        );
-        object.member(
-            "nonce",
-            &Quantity(account.map_or(0, |account| account.nonce)),
-        );
+        object
+            .member("balance", &Quantity(balance))
+            .member("nonce", &Quantity(nonce));
+
         if self.with_code {
-            object.member(
-                "code",
-                &account
-                    .map(|account| account.code().original_bytes())
-                    .unwrap_or_default(),
-            );
+            let code = account.map(|account| account.code().original_bytes());
+            object.member("code", &code.unwrap_or_default());
         } else {
-            let none = tetrad_primitives::state::Contract::default();
-            object.member(
-                "codeHash",
-                &account.map_or(none.code_hash, |account| account.code_hash()),
-            );
-            object.member(
-                "storageRoot",
-                &account.map_or(none.storage_root, |account| account.storage_root()),
-            );
+            let none = Contract::default();
+            let code_hash = account.map_or(none.code_hash, |account| account.code_hash());
+            let storage_root = account.map_or(none.storage_root, |account| account.storage_root());
+            object
+                .member("codeHash", &code_hash)
+                .member("storageRoot", &storage_root);
         }
         object.end();
     }
@@ -137,6 +147,8 @@ fn account_info(context: &Context, params: (Address, StateBlock)) -> Result<RpcA
 
 /// The encoding of a transaction in the chain or the pool (EIP-2718); null if it is in neither.
 fn raw_by_hash(context: &Context, (hash,): (B256,)) -> Result<Option<Bytes>, RpcError> {
+    // The pool first: a transaction leaves it only after it is in the chain, so none is missed on
+    // its way.
     let pooled = context.chain.pool().get(hash);
     let head = context.chain.head();
     let mined = context
@@ -152,18 +164,20 @@ fn by_sender_and_nonce(
     context: &Context,
     (sender, nonce): (Address, u64),
 ) -> Result<Option<RpcTransaction>, RpcError> {
-    use alloy_consensus::Transaction as _;
     let head = context.chain.head();
     if head.state.nonce(sender)? <= nonce {
         return Ok(None);
     }
-    let found = head.blocks_from(0).rev().find_map(|block| {
-        let is_it = |transaction: &Arc<tetrad_primitives::block::Transaction>| {
+
+    for block in head.blocks_from(0).rev() {
+        let index = block.transactions.iter().position(|transaction| {
             transaction.sender == sender && transaction.envelope.nonce() == nonce
-        };
-        Some((block.clone(), block.transactions.iter().position(is_it)?))
-    });
-    Ok(found.map(|(block, index)| RpcTransaction::Mined(block, index)))
+        });
+        if let Some(index) = index {
+            return Ok(Some(RpcTransaction::Mined(block.clone(), index)));
+        }
+    }
+    Ok(None)
 }
 
 /// Signs, submits and waits for the receipt.
@@ -172,28 +186,29 @@ async fn send_transaction_sync(
     (request,): (TransactionRequest,),
 ) -> Result<RpcReceipt, RpcError> {
     let hash = send_transaction(context.clone(), (request,)).await?;
-    wait(&context, hash, PATIENCE.0).await
+    wait(&context, hash, RECEIPT_TIMEOUT).await
 }
 
 /// Submits and waits for the receipt, with a timeout in milliseconds.
 async fn send_raw_transaction_sync(
     context: Arc<Context>,
-    (raw, timeout): (Bytes, Option<crate::rpc::params::LooseNumber>),
+    (raw, timeout): (Bytes, Option<LooseNumber>),
 ) -> Result<RpcReceipt, RpcError> {
     // As in geth, no time is the default.
     let timeout = timeout
         .map(|ms| Duration::from_millis(ms.0))
-        .filter(|timeout| !timeout.is_zero());
-    let patience = timeout.map_or(PATIENCE.0, |timeout| timeout.min(PATIENCE.1));
+        .filter(|timeout| !timeout.is_zero())
+        .map_or(RECEIPT_TIMEOUT, |timeout| timeout.min(MAX_RECEIPT_TIMEOUT));
+
     let hash = send_raw_transaction(context.clone(), (raw,)).await?;
-    wait(&context, hash, patience).await
+    wait(&context, hash, timeout).await
 }
 
 /// The receipt, as soon as there is one.
-async fn wait(context: &Context, hash: B256, patience: Duration) -> Result<RpcReceipt, RpcError> {
+async fn wait(context: &Context, hash: B256, timeout: Duration) -> Result<RpcReceipt, RpcError> {
     // No event after this is missed.
     let mut events = context.chain.subscribe();
-    let receipt = async {
+    let mined = async {
         loop {
             if let Some(receipt) = receipt(context, (hash,))? {
                 return Ok(receipt);
@@ -203,7 +218,8 @@ async fn wait(context: &Context, hash: B256, patience: Duration) -> Result<RpcRe
             }
         }
     };
-    tokio::time::timeout(patience, receipt)
+
+    tokio::time::timeout(timeout, mined)
         .await
-        .unwrap_or_else(|_| Err(RpcError::no_receipt(hash, patience)))
+        .unwrap_or_else(|_| Err(RpcError::no_receipt(hash, timeout)))
 }

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use alloy_primitives::{B256, U256};
 use serde_json::{Value, json};
-use tetrad_chain::ChainPosition;
+use tetrad_chain::{ChainPosition, ChainUpdate};
+use tetrad_primitives::block::Transaction;
 use tetrad_web::{AnswerError, current_client};
 
 use super::{log_filter::LogFilter, logs::Logs, render::RpcTransaction};
@@ -30,15 +31,24 @@ pub(super) fn methods(table: &mut Table) {
     table
         .wait("eth_newBlockFilter", new_block_filter, OnFork::Node)
         .describe([], "Creates a filter of new blocks.");
-    table.wait("eth_newPendingTransactionFilter", new_pending_transaction_filter, OnFork::Node).describe(
-        ["full"],
-        "Creates a filter of transactions that the pool accepts: of their hashes, or of whole ones.",
-    );
-    table.wait("eth_getFilterChanges", filter_changes, OnFork::Node).describe(
-        ["filter id"],
-        "The changes since a filter was created or last polled: hashes, transactions, or logs, those of removed blocks \
-         marked as removed.",
-    );
+    table
+        .wait(
+            "eth_newPendingTransactionFilter",
+            new_pending_transaction_filter,
+            OnFork::Node,
+        )
+        .describe(
+            ["full"],
+            "Creates a filter of transactions that the pool accepts: of their hashes, or of whole \
+         ones.",
+        );
+    table
+        .wait("eth_getFilterChanges", filter_changes, OnFork::Node)
+        .describe(
+            ["filter id"],
+            "The changes since a filter was created or last polled: hashes, transactions, or logs, \
+         those of removed blocks marked as removed.",
+        );
     table
         .apart("eth_getFilterLogs", filter_logs, OnFork::Joined)
         .describe(["filter id"], "All logs so far that a filter selects.");
@@ -52,10 +62,8 @@ async fn new_filter(
     (filter,): (LogFilter,),
 ) -> Result<Quantity<u128>, RpcError> {
     let seen = ChainPosition::of(&context.chain.head());
-    add(
-        &context,
-        FilterKind::Logs(Arc::new(filter.of_future_logs(&context)?), seen),
-    )
+    let filter = filter.of_future_logs(&context)?;
+    add(&context, FilterKind::Logs(Arc::new(filter), seen))
 }
 
 async fn new_block_filter(context: Arc<Context>, (): ()) -> Result<Quantity<u128>, RpcError> {
@@ -109,84 +117,98 @@ impl Json for FilterChanges {
     }
 
     fn schema(_: Option<&Value>) -> Value {
-        json!({"anyOf": [Vec::<B256>::schema(None), Vec::<RpcTransaction>::schema(None), Logs::schema(None)]})
+        json!({"anyOf": [
+            Vec::<B256>::schema(None),
+            Vec::<RpcTransaction>::schema(None),
+            Logs::schema(None),
+        ]})
     }
 }
 
 /// The changes since the filter was created or last polled: hashes, transactions, or logs, those of
 /// removed blocks first.
 async fn filter_changes(context: Arc<Context>, (id,): (U256,)) -> Result<FilterChanges, RpcError> {
-    let (filter, news) = match context.filters.news(id, &context.chain)? {
+    let written = match context.filters.news(id, &context.chain)? {
         FilterUpdate::Hashes(hashes) => return Ok(FilterChanges::Hashes(hashes)),
         FilterUpdate::Transactions(hashes) => {
             let own = context.clone();
-            let written = context
+            context
                 .apart_for_caller(move || transactions(&own, &hashes))
-                .await?;
-            return Ok(FilterChanges::Written(written));
+                .await?
         }
-        FilterUpdate::Logs(filter, news) => (filter, news),
+        FilterUpdate::Logs(filter, update) if has_few_logs(&update) => {
+            changed_logs(&context, &filter, &update)?
+        }
+        FilterUpdate::Logs(filter, update) => {
+            let own = context.clone();
+            context
+                .apart_for_caller(move || changed_logs(&own, &filter, &update))
+                .await?
+        }
     };
-    let gas: u64 = news
+    Ok(FilterChanges::Written(written))
+}
+
+/// Whether the logs of the removed and new blocks can be searched on the current task.
+fn has_few_logs(update: &ChainUpdate) -> bool {
+    let gas: u64 = update
         .removed
         .iter()
-        .chain(&*news.added)
+        .chain(&*update.added)
         .map(|block| block.header.gas_used)
         .sum();
-    let few = news.removed.len() + news.added.len() <= FEW_BLOCKS && gas <= FEW_LOGS_GAS;
+    update.removed.len() + update.added.len() <= FEW_BLOCKS && gas <= FEW_LOGS_GAS
+}
+
+/// The selected logs of the removed and new blocks.
+fn changed_logs(
+    context: &Context,
+    filter: &LogFilter,
+    update: &ChainUpdate,
+) -> Result<Written, RpcError> {
     let max_logs = context.config.max_logs;
     let max_bytes = context.config.max_batch_response;
     let out = context.writer(max_bytes);
-    let select = move || {
-        let next = news
-            .added
-            .first()
-            .or(news.removed.first())
-            .map_or(0, |block| block.number());
-        match filter.select_all(&news.removed, &news.added, max_logs, out) {
-            Ok(Some(logs)) => Ok(FilterChanges::Written(logs)),
-            Ok(None) | Err(AnswerError::TooLong(_)) => {
-                let remedy = format!(
-                    "ask for the logs since block {next:#x} with eth_getLogs, piece by piece"
-                );
-                Err(RpcError::too_large(format!(
-                    "more than {max_logs} logs or {max_bytes} bytes: {remedy}"
-                )))
-            }
-            Err(error) => Err(RpcError::does_not_fit(error, "poll more often")),
+
+    match filter.select_all(&update.removed, &update.added, max_logs, out) {
+        Ok(Some(logs)) => Ok(logs),
+        Ok(None) | Err(AnswerError::TooLong(_)) => {
+            let first = update
+                .added
+                .first()
+                .or(update.removed.first())
+                .map_or(0, |block| block.number());
+            Err(RpcError::too_large(format!(
+                "more than {max_logs} logs or {max_bytes} bytes: ask for the logs since block \
+                 {first:#x} with eth_getLogs, piece by piece"
+            )))
         }
-    };
-    if few {
-        select()
-    } else {
-        context.apart_for_caller(select).await
+        Err(error) => Err(RpcError::does_not_fit(error, "poll more often")),
     }
 }
 
 /// Transactions that the pool accepted, as they waited in it, even if they are in a block by now.
 fn transactions(context: &Context, hashes: &[B256]) -> Result<Written, RpcError> {
-    let find = |hash: &B256| {
-        let pooled = context
-            .chain
-            .pool()
-            .get(*hash)
-            .map(|pooled| pooled.transaction.clone());
-        pooled.or_else(|| {
-            let (block, index) = context.chain.transaction(&context.chain.head(), *hash)?;
-            block.transactions.get(index).cloned()
-        })
-    };
+    let accepted = hashes
+        .iter()
+        .filter_map(|hash| accepted_transaction(context, *hash));
+
     let mut out = context.writer(context.config.max_batch_response);
-    array(
-        &mut out,
-        hashes.iter().filter_map(find),
-        |transaction, out| {
-            RpcTransaction::Waiting(transaction).write(out);
-        },
-    );
+    array(&mut out, accepted, |transaction, out| {
+        RpcTransaction::Waiting(transaction).write(out);
+    });
     out.finish().map_err(|error| {
         RpcError::does_not_fit(error, "poll more often, or use a filter of hashes")
     })
+}
+
+/// A transaction in the pool, or in the chain if it left the pool.
+fn accepted_transaction(context: &Context, hash: B256) -> Option<Arc<Transaction>> {
+    if let Some(pooled) = context.chain.pool().get(hash) {
+        return Some(pooled.transaction.clone());
+    }
+    let (block, index) = context.chain.transaction(&context.chain.head(), hash)?;
+    block.transactions.get(index).cloned()
 }
 
 /// All logs so far that the filter selects.

@@ -7,6 +7,7 @@ use tetrad_chain::{BlockId, Chain};
 use tetrad_primitives::block::{Block, LogPosition};
 use tetrad_store::store::LogKey;
 
+use super::request::field;
 use crate::rpc::{
     params::{self, Param, ParamRules, Reach, Reference},
     schema,
@@ -23,7 +24,7 @@ const MAX_ALTERNATIVES: usize = 1_000;
 const ALTERNATIVES: usize = 20;
 
 /// The number of blocks all of whose logs may be returned on the task that received the request.
-const FEW: u64 = 16;
+const FEW_BLOCKS: u64 = 16;
 
 /// A selection of logs.
 #[derive(Clone, Debug, Default)]
@@ -45,11 +46,13 @@ impl<T: AsRef<[u8]> + Ord> Alternatives<T> {
     fn new(mut alternatives: Vec<T>) -> Self {
         alternatives.sort_unstable();
         alternatives.dedup();
-        let hashed = |value: T| {
+
+        let mut hashed = Vec::with_capacity(alternatives.len());
+        for value in alternatives {
             let hash = keccak256(&value);
-            (value, hash)
-        };
-        Self(alternatives.into_iter().map(hashed).collect())
+            hashed.push((value, hash));
+        }
+        Self(hashed)
     }
 
     fn matches(&self, value: &T) -> bool {
@@ -86,6 +89,7 @@ impl Range {
             Self::Block(hash) => return block.hash == hash,
             Self::Between(from, to) => (from, to),
         };
+
         let is_after_start = fixed_number(from).is_none_or(|from| from <= block.number());
         is_after_start && fixed_number(to).is_none_or(|to| block.number() <= to)
     }
@@ -138,43 +142,43 @@ struct RawLogFilter<'a> {
     topics: Option<&'a RawValue>,
 }
 
+impl RawLogFilter<'_> {
+    /// The blocks: one by its hash, or a range, which by default is the newest block.
+    fn range(&self, rules: ParamRules) -> Result<Range, String> {
+        if self.block_hash.is_some() && (self.from_block.is_some() || self.to_block.is_some()) {
+            return Err(
+                "cannot specify both blockHash and fromBlock/toBlock, choose one or the other"
+                    .to_owned(),
+            );
+        }
+        if let Some(hash) = field("blockHash", self.block_hash, rules)? {
+            return Ok(Range::Block(hash));
+        }
+
+        let from = field("fromBlock", self.from_block, rules)?;
+        let to = field("toBlock", self.to_block, rules)?;
+        Ok(Range::Between(
+            from.unwrap_or(BlockId::Latest),
+            to.unwrap_or(BlockId::Latest),
+        ))
+    }
+}
+
 impl Param for LogFilter {
     const REFERS_TO: Option<Reference> = Some(Reference::Range);
 
     fn read(json: &str, rules: ParamRules) -> Result<Self, String> {
         let raw: RawLogFilter<'_> = serde_json::from_str(json)
             .map_err(|_| format!("expected a filter object, got {}", params::kind(json)))?;
-        let named = |name: &'static str| move |what: String| format!("{name}: {what}");
-        let block = |name, raw: Option<&RawValue>| match raw {
-            Some(raw) => BlockId::read(raw.get(), rules).map_err(named(name)),
-            None => Ok(BlockId::Latest),
-        };
-        let range = match raw.block_hash {
-            Some(_) if raw.from_block.is_some() || raw.to_block.is_some() => {
-                return Err(
-                    "cannot specify both blockHash and fromBlock/toBlock, choose one or the other"
-                        .to_owned(),
-                );
-            }
-            Some(hash) => Range::Block(B256::read(hash.get(), rules).map_err(named("blockHash"))?),
-            None => Range::Between(
-                block("fromBlock", raw.from_block)?,
-                block("toBlock", raw.to_block)?,
-            ),
-        };
-        let addresses = match raw.address {
-            Some(raw) => {
-                OneOrMany::read(raw.get(), rules)
-                    .map_err(named("address"))?
-                    .0
-            }
-            None => Vec::new(),
-        };
-        let positions: Vec<Option<OneOrMany<Option<B256>>>> = match raw.topics {
-            Some(raw) => Vec::read(raw.get(), rules).map_err(named("topics"))?,
-            None => Vec::new(),
-        };
+
+        let range = raw.range(rules)?;
+        let addresses: Option<OneOrMany<Address>> = field("address", raw.address, rules)?;
+        let addresses = addresses.map_or_else(Vec::new, |addresses| addresses.0);
+
+        let positions: Option<Vec<Option<OneOrMany<Option<B256>>>>> =
+            field("topics", raw.topics, rules)?;
         let topics: Vec<Vec<B256>> = positions
+            .unwrap_or_default()
             .into_iter()
             // A null among the alternatives is a wildcard as well.
             .map(|position| {
@@ -183,14 +187,21 @@ impl Param for LogFilter {
                     .unwrap_or_default()
             })
             .collect();
+
         Self::new(range, addresses, topics)
     }
 
     fn schema() -> Value {
         json!({"type": "object", "properties": {
-            "fromBlock": schema::or_null(BlockId::schema()), "toBlock": schema::or_null(BlockId::schema()), "blockHash": schema::or_null(<B256 as Param>::schema()),
+            "fromBlock": schema::or_null(BlockId::schema()),
+            "toBlock": schema::or_null(BlockId::schema()),
+            "blockHash": schema::or_null(<B256 as Param>::schema()),
             "address": <OneOrMany<Address> as Param>::schema(),
-            "topics": {"type": "array", "maxItems": MAX_TOPICS, "items": schema::or_null(<OneOrMany<Option<B256>> as Param>::schema())},
+            "topics": {
+                "type": "array",
+                "maxItems": MAX_TOPICS,
+                "items": schema::or_null(<OneOrMany<Option<B256>> as Param>::schema()),
+            },
         }})
     }
 
@@ -199,16 +210,18 @@ impl Param for LogFilter {
             Range::Block(hash) => return !chain.is_at_hand(BlockId::Hash(hash), false),
             Range::Between(from, to) => (from, to),
         };
+
         if !chain.is_at_hand(from, false) {
             return true;
         }
         if self.alternatives() > 0 {
             return false;
         }
+
         // Without a selection no index helps: every block is searched.
         let head = chain.head();
         let number = |id| chain.number(&head, id).unwrap_or(0);
-        number(to).saturating_sub(number(from)) > FEW
+        number(to).saturating_sub(number(from)) > FEW_BLOCKS
     }
 }
 
@@ -232,14 +245,15 @@ impl LogFilter {
                 topics.len()
             ));
         }
-        if topics
+        let has_too_many = topics
             .iter()
-            .any(|alternatives| alternatives.len() > MAX_ALTERNATIVES)
-        {
+            .any(|alternatives| alternatives.len() > MAX_ALTERNATIVES);
+        if has_too_many {
             return Err(format!(
                 "topics: at most {MAX_ALTERNATIVES} alternatives in a position"
             ));
         }
+
         Ok(Self {
             range,
             addresses: Alternatives::new(addresses),
@@ -249,13 +263,13 @@ impl LogFilter {
 
     /// Whether the filter selects this log.
     fn matches(&self, log: &Log) -> bool {
-        self.addresses.matches(&log.address)
-            && self.topics.len() <= log.topics().len()
-            && self
-                .topics
-                .iter()
-                .zip(log.topics())
-                .all(|(wanted, topic)| wanted.matches(topic))
+        if !self.addresses.matches(&log.address) || self.topics.len() > log.topics().len() {
+            return false;
+        }
+        self.topics
+            .iter()
+            .zip(log.topics())
+            .all(|(wanted, topic)| wanted.matches(topic))
     }
 
     /// Whether the block may have matching logs, judging by its number and its bloom filter.
@@ -273,12 +287,8 @@ impl LogFilter {
 
     /// The number of addresses and topics in the filter.
     pub(crate) fn alternatives(&self) -> usize {
-        self.addresses.0.len()
-            + self
-                .topics
-                .iter()
-                .map(|wanted| wanted.0.len())
-                .sum::<usize>()
+        let topics: usize = self.topics.iter().map(|wanted| wanted.0.len()).sum();
+        self.addresses.0.len() + topics
     }
 
     /// The selected logs of one block.
@@ -301,14 +311,14 @@ impl LogFilter {
             .iter()
             .map(|(address, _)| address)
             .collect();
-        let topics: Vec<Option<Vec<_>>> = self
-            .topics
-            .iter()
-            .map(|wanted| {
-                Some(wanted.0.iter().map(|(topic, _)| topic).collect())
-                    .filter(|all: &Vec<_>| !all.is_empty())
-            })
-            .collect();
+
+        let mut topics: Vec<Option<Vec<_>>> = Vec::with_capacity(self.topics.len());
+        for Alternatives(wanted) in &self.topics {
+            let alternatives: Vec<_> = wanted.iter().map(|(topic, _)| topic).collect();
+            // Null matches any topic.
+            topics.push((!alternatives.is_empty()).then_some(alternatives));
+        }
+
         let mut filter = json!({"topics": topics});
         if !addresses.is_empty() {
             filter["address"] = json!(addresses);
@@ -318,22 +328,23 @@ impl LogFilter {
 
     /// The index keys of matching logs: at least one key of each list.
     pub(super) fn keys(&self) -> Vec<Vec<LogKey>> {
-        let topics = self.topics.iter().enumerate().map(|(position, wanted)| {
-            wanted
-                .0
-                .iter()
-                .map(|(topic, _)| LogKey::topic(position, topic))
-                .collect()
-        });
         let addresses = self
             .addresses
             .0
             .iter()
             .map(|(address, _)| LogKey::address(address))
             .collect();
-        std::iter::once(addresses)
-            .chain(topics)
-            .filter(|keys: &Vec<_>| !keys.is_empty())
-            .collect()
+        let mut lists: Vec<Vec<_>> = vec![addresses];
+        for (position, Alternatives(wanted)) in self.topics.iter().enumerate() {
+            let keys = wanted
+                .iter()
+                .map(|(topic, _)| LogKey::topic(position, topic))
+                .collect();
+            lists.push(keys);
+        }
+
+        // An empty list matches anything, so it narrows nothing.
+        lists.retain(|keys| !keys.is_empty());
+        lists
     }
 }

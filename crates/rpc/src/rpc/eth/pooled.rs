@@ -52,8 +52,6 @@ fn pending_transactions(
 
 /// Whether a transaction is the one that a request describes.
 fn is_described(tx: &Envelope, request: &TransactionRequest) -> bool {
-    let dynamic = |fee: u128| tx.is_dynamic_fee().then_some(fee);
-    let tip = tx.max_priority_fee_per_gas();
     tx.to() == request.to
         && tx.value() == request.value.unwrap_or_default()
         && *tx.input() == request.input.clone().unwrap_or_default()
@@ -63,10 +61,10 @@ fn is_described(tx: &Envelope, request: &TransactionRequest) -> bool {
             .is_none_or(|price| tx.gas_price() == Some(price))
         && request
             .max_fee_per_gas
-            .is_none_or(|fee| dynamic(tx.max_fee_per_gas()) == Some(fee))
+            .is_none_or(|fee| tx.is_dynamic_fee() && tx.max_fee_per_gas() == fee)
         && request
             .max_priority_fee_per_gas
-            .is_none_or(|fee| tip == Some(fee))
+            .is_none_or(|fee| tx.max_priority_fee_per_gas() == Some(fee))
         && request
             .access_list
             .as_ref()

@@ -52,28 +52,32 @@ impl TransactionRequest {
                 AUTHORIZATIONS,
             ),
         ];
+
         fields
             .into_iter()
             .filter(|(_, given, _)| *given)
             .map(|(name, _, types)| (name, types))
     }
 
+    /// Whether a fee of EIP-1559 is given.
+    fn gives_dynamic_fees(&self) -> bool {
+        self.max_fee_per_gas.is_some() || self.max_priority_fee_per_gas.is_some()
+    }
+
     /// The types that have every given field. Fields of one type with those of another are an
     /// error.
     fn types(&self) -> Result<Types, RpcError> {
-        let has_dynamic_fees =
-            self.max_fee_per_gas.is_some() || self.max_priority_fee_per_gas.is_some();
-        if self.gas_price.is_some() && has_dynamic_fees {
+        if self.gas_price.is_some() && self.gives_dynamic_fees() {
             return Err(RpcError::server(TWO_PRICES));
         }
+
         let mut types = TxType::Legacy as u8..=TxType::Eip7702 as u8;
         for (name, own) in self.typed_fields() {
             let both = *types.start().max(own.start())..=*types.end().min(own.end());
             if both.is_empty() {
-                let apart = |other: &Types| other.start() > own.end() || own.start() > other.end();
                 let other = self
                     .typed_fields()
-                    .find(|(_, other)| apart(other))
+                    .find(|(_, other)| other.start() > own.end() || own.start() > other.end())
                     .map_or("type", |(other, _)| other);
                 return Err(RpcError::server(format!(
                     "both {other} and {name} specified"
@@ -81,43 +85,42 @@ impl TransactionRequest {
             }
             types = both;
         }
+
         let Some(wanted) = self.transaction_type else {
             return Ok(types);
         };
-        let known = u8::try_from(wanted)
+        let wanted = u8::try_from(wanted)
             .ok()
-            .filter(|wanted| TxType::try_from(*wanted).is_ok());
-        let wanted = known.ok_or_else(|| {
-            RpcError::server(format!("transaction type {wanted:#x} is not supported"))
-        })?;
-        match self
-            .typed_fields()
-            .find(|(_, types)| !types.contains(&wanted))
-        {
-            Some((name, _)) => Err(RpcError::server(format!(
-                "a transaction of type {wanted:#x} has no {name}"
-            ))),
-            None => Ok(wanted..=wanted),
+            .filter(|wanted| TxType::try_from(*wanted).is_ok())
+            .ok_or_else(|| {
+                RpcError::server(format!("transaction type {wanted:#x} is not supported"))
+            })?;
+        for (name, types) in self.typed_fields() {
+            if !types.contains(&wanted) {
+                return Err(RpcError::server(format!(
+                    "a transaction of type {wanted:#x} has no {name}"
+                )));
+            }
         }
+        Ok(wanted..=wanted)
     }
 
     /// The type of the transaction that is sent. Where the fields leave it open, it has the fees of
     /// EIP-1559 if the chain does, or else the least type.
     pub(super) fn transaction_type(&self, has_dynamic_fees: bool) -> Result<TxType, RpcError> {
         let types = self.types()?;
+        if !has_dynamic_fees && self.gives_dynamic_fees() {
+            return Err(RpcError::server(
+                "maxFeePerGas and maxPriorityFeePerGas are not valid before London is active",
+            ));
+        }
+
         let usual = TxType::Eip1559 as u8;
         let chosen = if has_dynamic_fees && types.contains(&usual) {
             usual
         } else {
             *types.start()
         };
-        if !has_dynamic_fees
-            && (self.max_fee_per_gas.is_some() || self.max_priority_fee_per_gas.is_some())
-        {
-            return Err(RpcError::server(
-                "maxFeePerGas and maxPriorityFeePerGas are not valid before London is active",
-            ));
-        }
         TxType::try_from(chosen).map_err(|error| RpcError::internal(error.to_string()))
     }
 
@@ -127,6 +130,7 @@ impl TransactionRequest {
         let types = self.types()?;
         let only = |wanted: TxType| types == (wanted as u8..=wanted as u8);
         let is_creation = self.to.is_none();
+
         if self.has_sidecar {
             let message =
                 "\"blobs\" is not supported: blob transactions have to be signed by the client";
@@ -137,14 +141,14 @@ impl TransactionRequest {
         }
         let is_of_blobs = self.blob_versioned_hashes.is_some()
             || self.transaction_type == Some(TxType::Eip4844 as u64);
-        if is_of_blobs
-            && self
-                .blob_versioned_hashes
-                .as_ref()
-                .is_none_or(Vec::is_empty)
-        {
+        let has_no_hashes = self
+            .blob_versioned_hashes
+            .as_ref()
+            .is_none_or(Vec::is_empty);
+        if is_of_blobs && has_no_hashes {
             return Err(RpcError::server("blob transaction missing blob hashes"));
         }
+
         if only(TxType::Eip7702) && is_creation {
             return Err(RpcError::server(
                 "set code transaction must not be a create transaction",
@@ -155,12 +159,15 @@ impl TransactionRequest {
                 "EIP-7702 transaction with empty auth list",
             ));
         }
-        match self.chain_id {
-            Some(have) if have != chain_id => Err(RpcError::server(format!(
+
+        if let Some(have) = self.chain_id
+            && have != chain_id
+        {
+            return Err(RpcError::server(format!(
                 "chainId does not match node's (have={have}, want={chain_id})"
-            ))),
-            _ => Ok(()),
+            )));
         }
+        Ok(())
     }
 }
 
@@ -170,7 +177,10 @@ mod tests {
 
     fn request(fields: &str) -> TransactionRequest {
         use crate::rpc::params::{Param, ParamRules};
-        let list = r#"{"chainId":"0x1","address":"0x0000000000000000000000000000000000000001","nonce":"0x0","yParity":"0x0","r":"0x1","s":"0x1"}"#;
+        let list = concat!(
+            r#"{"chainId":"0x1","address":"0x0000000000000000000000000000000000000001","#,
+            r#""nonce":"0x0","yParity":"0x0","r":"0x1","s":"0x1"}"#,
+        );
         let hash = format!("\"0x01{}\"", "0".repeat(62));
         let members: Vec<String> = fields
             .split_whitespace()
@@ -186,6 +196,7 @@ mod tests {
                 ),
             })
             .collect();
+
         let rules = ParamRules::new(crate::rpc::Dialect::Network, false);
         TransactionRequest::read(&format!("{{{}}}", members.join(",")), rules).unwrap()
     }
@@ -211,6 +222,7 @@ mod tests {
             assert_eq!(request.transaction_type(true), Ok(dynamic), "{fields}");
             assert_eq!(request.transaction_type(false), Ok(fixed), "{fields}");
         }
+
         for fields in [
             "maxFeePerGas",
             "maxPriorityFeePerGas",
@@ -223,6 +235,7 @@ mod tests {
             );
             assert!(request(fields).transaction_type(false).is_err(), "{fields}");
         }
+
         assert_eq!(
             request("maxFeePerGas authorizationList").transaction_type(true),
             Ok(TxType::Eip7702)
@@ -319,6 +332,7 @@ mod tests {
                 "{fields}"
             );
         }
+
         for fields in [
             "",
             "gasPrice",
