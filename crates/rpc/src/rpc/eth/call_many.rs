@@ -20,9 +20,9 @@ use crate::rpc::{
 pub(super) fn methods(table: &mut Table) {
     table.apart("eth_callMany", call_many, OnFork::OwnBlocks).describe(
         ["bundles", "context", "state overrides"],
-        "Runs calls one after another, as erigon and reth do. A bundle has `transactions` and a `blockOverride`; the context \
-         names a block (`blockNumber`), by default the newest, and the number of its transactions to run before \
-         (`transactionIndex`), by default all.",
+        "Runs calls one after another, as erigon and reth do. A bundle has `transactions` and a \
+         `blockOverride`; the context names a block (`blockNumber`), by default the newest, and \
+         the number of its transactions to run before (`transactionIndex`), by default all.",
     );
 }
 
@@ -83,6 +83,7 @@ impl Param for StateContext {
 
     fn read(json: &str, rules: ParamRules) -> Result<Self, String> {
         let raw: RawContext<'_> = params::fields(json)?;
+        // -1 stands for all transactions.
         let index = raw.transaction_index.filter(|raw| raw.get() != "-1");
         let index: Option<LooseNumber> = field("transactionIndex", index, rules)?;
         Ok(Self {
@@ -103,9 +104,8 @@ impl Param for StateContext {
 impl StateContext {
     fn view(&self, context: &Context, budget: &Budget) -> Result<View, RpcError> {
         let mut view = context.chain.view(self.block)?;
-        if let Some(count) = self
-            .count
-            .filter(|count| *count < view.block.transactions.len())
+        if let Some(count) = self.count
+            && count < view.block.transactions.len()
         {
             view.state = BlockReplay::within(&view, self.block)?.state_after(count, budget)?;
         }
@@ -150,7 +150,7 @@ impl Json for BundleResults {
 /// Runs calls one after another.
 fn call_many(
     context: &Context,
-    (bundles, start, overrides): (Vec<CallBundle>, StateContext, StateOverrides),
+    (bundles, start, mut overrides): (Vec<CallBundle>, StateContext, StateOverrides),
 ) -> Result<BundleResults, RpcError> {
     let count: usize = bundles.iter().map(|bundle| bundle.calls.len()).sum();
     if count > MAX_CALLS {
@@ -158,20 +158,25 @@ fn call_many(
             "params[0]: at most {MAX_CALLS} calls, got {count}"
         )));
     }
+
     let budget = Budget::new(context, "make fewer calls at a time");
     let mut view = start.view(context, &budget)?;
-    let (environment, mut overrides, mut size) = (view.environment.clone(), overrides, 0);
+    let environment = view.environment.clone();
+    let mut size = 0;
     let mut results = Vec::with_capacity(bundles.len());
     for bundle in bundles {
         view.environment = environment.clone();
         bundle.block.apply(&mut view.environment)?;
+
         let mut outputs = Vec::with_capacity(bundle.calls.len());
         for request in bundle.calls {
             budget.check_time()?;
             let call = request.into_call(context.chain.params().chain_id)?;
+
             // What the overrides changed is part of the state that the first call leaves.
             let given = std::mem::take(&mut overrides);
-            let (mut inspector, is_over) = (NoOpInspector, || budget.is_over());
+            let is_over = || budget.is_over();
+            let mut inspector = NoOpInspector;
             let mut watch = Watch::new(&mut inspector, &is_over, budget.max_bytes());
             let subject = Subject::Call(view.call_context(&given, context.config.gas_cap), &call);
             let ran = subject.run(&mut watch, |seen, _| {
@@ -179,11 +184,13 @@ fn call_many(
             });
             budget.check(watch.stopped())?;
             let (result, changes) = ran?;
+
             let output = call_output(result).map_err(|error| error.message);
             size += output.as_ref().map_or(0, |value| value.len());
             if size > budget.max_bytes() {
                 return Err(budget.too_large());
             }
+
             outputs.push(CallResult(output));
             let changes = changes?;
             view.state.apply(&changes);

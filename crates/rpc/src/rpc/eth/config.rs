@@ -44,30 +44,31 @@ impl Json for ForkRules {
     fn write(&self, out: &mut JsonWriter) {
         let mut object = Object::begin(out);
         object.member("activationTime", &(self.activation as i64));
-        match &self.blobs {
-            None => object.member("blobSchedule", &None::<bool>),
-            Some(blobs) => {
-                Object::begin(object.name("blobSchedule"))
-                    .member("target", &(blobs.target_blob_count as i64))
-                    .member("max", &(blobs.max_blob_count as i64))
-                    .member("baseFeeUpdateFraction", &(blobs.update_fraction as i64))
-                    .end();
-                &mut object
-            }
-        };
+        if let Some(blobs) = &self.blobs {
+            Object::begin(object.name("blobSchedule"))
+                .member("target", &(blobs.target_blob_count as i64))
+                .member("max", &(blobs.max_blob_count as i64))
+                .member("baseFeeUpdateFraction", &(blobs.update_fraction as i64))
+                .end();
+        } else {
+            object.member("blobSchedule", &None::<bool>);
+        }
         object
             .member("chainId", &Quantity(self.chain_id))
             .member("forkId", &self.fork_id);
-        let mut names = Object::begin(object.name("precompiles"));
-        self.precompiles.iter().for_each(|(name, address)| {
-            names.member(name, address);
-        });
-        names.end();
-        let mut names = Object::begin(object.name("systemContracts"));
-        self.system_contracts.iter().for_each(|(name, address)| {
-            names.member(name, address);
-        });
-        names.end();
+
+        let mut precompiles = Object::begin(object.name("precompiles"));
+        for (name, address) in &self.precompiles {
+            precompiles.member(name, address);
+        }
+        precompiles.end();
+
+        let mut contracts = Object::begin(object.name("systemContracts"));
+        for (name, address) in &self.system_contracts {
+            contracts.member(name, address);
+        }
+        contracts.end();
+
         object.end();
     }
 }
@@ -101,6 +102,7 @@ fn config(context: &Context, (): ()) -> Result<EthConfig, RpcError> {
         .filter_map(|fork| time_of(fork.activation))
         .collect();
     times.dedup();
+
     let begun = times
         .iter()
         .copied()
@@ -109,6 +111,7 @@ fn config(context: &Context, (): ()) -> Result<EthConfig, RpcError> {
         .unwrap_or(0);
     let next = times.iter().copied().filter(|time| *time > now).min();
     let last = times.iter().copied().filter(|time| *time > now).max();
+
     Ok(EthConfig {
         current: fork_config(&head, begun),
         next: next.map(|time| fork_config(&head, time)),
@@ -132,6 +135,7 @@ fn fork_config(head: &Head, time: u64) -> ForkRules {
         ..head.environment()
     };
     let precompiles = environment.precompiles(params);
+
     let mut system_contracts = BTreeMap::new();
     if rules.has(Fork::Cancun) {
         system_contracts.insert("BEACON_ROOTS_ADDRESS", BEACON_ROOTS_ADDRESS);
@@ -148,12 +152,14 @@ fn fork_config(head: &Head, time: u64) -> ForkRules {
             WITHDRAWAL_REQUEST_PREDEPLOY_ADDRESS,
         );
     }
+
+    let activation = if time <= head.genesis.header.timestamp {
+        0
+    } else {
+        time
+    };
     ForkRules {
-        activation: if time <= head.genesis.header.timestamp {
-            0
-        } else {
-            time
-        },
+        activation,
         blobs: rules.blobs,
         chain_id: params.chain_id,
         fork_id: Bytes::copy_from_slice(&fork_hash(head, time).0),
@@ -169,6 +175,7 @@ fn fork_config(head: &Head, time: u64) -> ForkRules {
 fn fork_hash(head: &Head, time: u64) -> ForkHash {
     let genesis = &head.genesis;
     let schedule = head.params.forks.schedule();
+
     let mut blocks: Vec<u64> = schedule
         .iter()
         .filter_map(|fork| match fork.activation {
@@ -187,10 +194,12 @@ fn fork_hash(head: &Head, time: u64) -> ForkHash {
         list.sort_unstable();
         list.dedup();
     }
-    blocks
-        .into_iter()
-        .chain(times)
-        .fold(ForkHash::from(genesis.hash), |hash, fork| hash + fork)
+
+    let mut hash = ForkHash::from(genesis.hash);
+    for fork in blocks.into_iter().chain(times) {
+        hash += fork;
+    }
+    hash
 }
 
 /// The oldest block for which each kind of data is available.

@@ -26,13 +26,13 @@ use crate::{
 pub(super) fn methods(table: &mut Table) {
     table.execute("eth_getLogs", logs, OnFork::Joined).describe(
         ["filter"],
-        "The logs that a filter selects. Null matches any topic; a log with fewer topics than positions \
-         does not match.",
+        "The logs that a filter selects. Null matches any topic; a log with fewer topics than \
+         positions does not match.",
     );
 }
 
 /// The number of bytes of logs that are written between two checks of the time limit.
-const BETWEEN_LOOKS: usize = 64 << 10;
+const BYTES_PER_CHECK: usize = 64 << 10;
 /// The size of a response without its result.
 const ENVELOPE: usize = 256;
 
@@ -46,14 +46,17 @@ impl LogFilter {
         max_logs: usize,
         mut out: JsonWriter,
     ) -> Result<Option<Written>, AnswerError> {
-        let gone = removed.iter().map(|block| (block, true));
-        let each = gone.chain(added.iter().map(|block| (block, false)));
-        let logs = each.flat_map(|(block, removed)| self.select(block, removed));
+        let removed = removed.iter().flat_map(|block| self.select(block, true));
+        let added = added.iter().flat_map(|block| self.select(block, false));
+        let logs = removed.chain(added);
+
+        // One log more shows that there are too many.
         let mut count = 0;
         array(&mut out, logs.take(max_logs + 1), |log, out| {
             count += 1;
             log.write(out);
         });
+
         let written = out.finish()?;
         Ok((count <= max_logs).then_some(written))
     }
@@ -72,32 +75,30 @@ impl LogFilter {
     /// never match is an error; unlike there, it may end or even begin after the newest block.
     pub(crate) fn of_future_logs(mut self, context: &Context) -> Result<Self, RpcError> {
         let head = context.chain.head();
-        let unknown = || RpcError::server("unknown block");
         let (from, to) = match self.range {
             // Whether the forked chain has the block is not asked for here.
             Range::Block(hash) => {
                 let is_known = context.fork().is_some()
                     || context.chain.number(&head, BlockId::Hash(hash)).is_some();
-                return if is_known { Ok(self) } else { Err(unknown()) };
+                return if is_known {
+                    Ok(self)
+                } else {
+                    Err(unknown_block())
+                };
             }
             Range::Between(from, to) => (from, to),
         };
         if from == BlockId::Pending || to == BlockId::Pending {
             return Err(pending_logs());
         }
-        let by_number = |id| match id {
-            BlockId::Hash(_) => context
-                .chain
-                .number(&head, id)
-                .map(BlockId::Number)
-                .ok_or_else(unknown),
-            id => Ok(id),
-        };
-        let (from, to) = (by_number(from)?, by_number(to)?);
+
+        let from = without_hash(context, &head, from)?;
+        let to = without_hash(context, &head, to)?;
         let first = fixed_number(from).unwrap_or_else(|| head.number());
         if fixed_number(to).is_some_and(|last| last < first) {
             return Err(invalid_range());
         }
+
         self.range = Range::Between(from, to);
         Ok(self)
     }
@@ -107,6 +108,7 @@ impl LogFilter {
         let Range::Between(from, to) = self.range else {
             return self.query(context);
         };
+
         let head = context.chain.head();
         let newest = head.number();
         let first = fixed_number(from).unwrap_or(newest);
@@ -114,11 +116,9 @@ impl LogFilter {
         if first > last {
             return LogResponse::begin(context).end();
         }
-        self.query_in(
-            context,
-            &head,
-            Range::Between(BlockId::Number(first), BlockId::Number(last)),
-        )
+
+        let range = Range::Between(BlockId::Number(first), BlockId::Number(last));
+        self.query_in(context, &head, range)
     }
 
     /// The selected logs of the filter's blocks, as a JSON array.
@@ -137,9 +137,24 @@ impl LogFilter {
             Some(fork) => self.on_fork(context, head, &fork, range, &mut answer)?,
             None => self.blocks(context, head, range)?,
         };
+
         let is_over = context.time_limit();
+        self.write_old(context, head, &blocks.old, &is_over, &mut answer)?;
+        self.write_held(&blocks.held, &is_over, &mut answer)?;
+        answer.end()
+    }
+
+    /// Writes the selected logs of blocks that are no longer in memory.
+    fn write_old(
+        &self,
+        context: &Context,
+        head: &Head,
+        numbers: &[u64],
+        is_over: &impl Fn() -> bool,
+        answer: &mut LogResponse<'_>,
+    ) -> Result<(), RpcError> {
         // One after another, so that only one of them is in memory.
-        for number in blocks.old {
+        for &number in numbers {
             if is_over() {
                 return Err(out_of_time(number));
             }
@@ -151,8 +166,19 @@ impl LogFilter {
                 answer.write(|out| write_log(&block, at, false, out));
             }
         }
-        let (mut found, before) = (Vec::new(), answer.size);
-        for block in &blocks.held {
+        Ok(())
+    }
+
+    /// Writes the selected logs of blocks in memory.
+    fn write_held(
+        &self,
+        blocks: &[Arc<Block>],
+        is_over: &impl Fn() -> bool,
+        answer: &mut LogResponse<'_>,
+    ) -> Result<(), RpcError> {
+        let before = answer.size;
+        let mut found = Vec::new();
+        for block in blocks {
             if is_over() {
                 return Err(out_of_time(block.number()));
             }
@@ -161,21 +187,23 @@ impl LogFilter {
                 found.push((block, at));
             }
         }
+
         // Allocated at once: the response may be long, and growing it step by step costs as much as
         // writing it.
         answer.out.reserve(answer.size - before + ENVELOPE);
         answer.check()?;
-        let mut looked = 0;
+
+        let mut checked = 0;
         for (block, at) in found {
             answer.write(|out| write_log(block, at, false, out));
-            if answer.out.len() - looked > BETWEEN_LOOKS {
-                looked = answer.out.len();
+            if answer.out.len() - checked > BYTES_PER_CHECK {
+                checked = answer.out.len();
                 if is_over() {
                     return Err(out_of_time(block.number()));
                 }
             }
         }
-        answer.end()
+        Ok(())
     }
 
     /// The selected logs of the filter's blocks, at most `most`: each as its block, the index of
@@ -199,6 +227,7 @@ impl LogFilter {
             );
             return Err(RpcError::server(message));
         }
+
         let Blocks { old, held } = self.blocks(context, &head, self.range)?;
         let is_over = context.time_limit();
         let mut found = Vec::new();
@@ -211,6 +240,7 @@ impl LogFilter {
                 let first = block.receipts[index].first_log_index;
                 found.push((block.clone(), index, (at.log_index - first) as usize));
             }
+
             if found.len() > most {
                 return Err(RpcError::server(format!(
                     "query returned more than {most} results; narrow the range"
@@ -234,27 +264,23 @@ impl LogFilter {
     ) -> Result<Blocks, RpcError> {
         let (from, to) = match range {
             Range::Between(from, to) => {
-                let number = |id| match id {
-                    BlockId::Earliest => Some(0),
-                    BlockId::Hash(_) | BlockId::Pending => None,
-                    id => context.chain.number(head, id),
-                };
-                match (number(from), number(to)) {
+                let from = number_on_fork(context, head, from);
+                let to = number_on_fork(context, head, to);
+                match (from, to) {
                     (Some(from), Some(to)) if from <= to && to <= head.number() => (from, to),
                     // An invalid range, which is reported below.
                     _ => return self.blocks(context, head, range),
                 }
             }
             Range::Block(hash) => {
-                let known = context.chain.number(head, BlockId::Hash(hash));
-                let number = known.map_or_else(
-                    || forked::block_number(fork, hash),
-                    |number| Ok(Some(number)),
-                )?;
-                let number = number.ok_or_else(|| RpcError::server("unknown block"))?;
+                let number = match context.chain.number(head, BlockId::Hash(hash)) {
+                    Some(number) => number,
+                    None => forked::block_number(fork, hash)?.ok_or_else(unknown_block)?,
+                };
                 (number, number)
             }
         };
+
         if from <= fork.number {
             let until = to.min(fork.number);
             forked::logs(fork, self.to_json(), from, until, |log| {
@@ -263,17 +289,16 @@ impl LogFilter {
                 Ok(())
             })?;
         }
+
         if to <= fork.number {
             return Ok(Blocks::default());
         }
-        let from = from.max(fork.number + 1);
-        self.blocks(
-            context,
-            head,
-            Range::Between(BlockId::Number(from), BlockId::Number(to)),
-        )
+        let first_own = BlockId::Number(from.max(fork.number + 1));
+        let range = Range::Between(first_own, BlockId::Number(to));
+        self.blocks(context, head, range)
     }
 
+    /// The own blocks in the range that may have matching logs.
     fn blocks(
         &self,
         context: &Context,
@@ -283,7 +308,7 @@ impl LogFilter {
         let (from, to) = match range {
             Range::Block(hash) => {
                 let block = context.chain.block(head, BlockId::Hash(hash))?;
-                let block = block.ok_or_else(|| RpcError::server("unknown block"))?;
+                let block = block.ok_or_else(unknown_block)?;
                 return Ok(Blocks {
                     old: Vec::new(),
                     held: vec![block],
@@ -294,13 +319,9 @@ impl LogFilter {
         if from == BlockId::Pending || to == BlockId::Pending {
             return Err(pending_logs());
         }
-        let number = |id| {
-            context
-                .chain
-                .number(head, id)
-                .ok_or_else(|| RpcError::server("unknown block"))
-        };
-        let (from, to) = (number(from)?, number(to)?);
+
+        let from = known_number(context, head, from)?;
+        let to = known_number(context, head, to)?;
         if from > to {
             return Err(invalid_range());
         }
@@ -309,17 +330,42 @@ impl LogFilter {
                 "block range extends beyond current head block",
             ));
         }
+
         let oldest = context.chain.oldest(head);
         // The genesis block has no logs.
         if from < oldest && oldest > head.genesis.number() + 1 {
             let message = format!("history before block {oldest} is not available");
             return Err(RpcError::history_pruned(message));
         }
+
         let wanted = self.keys();
         Ok(Blocks {
             old: context.chain.old_candidates(head, from, to, &wanted),
             held: head.candidates(from, to, &wanted).cloned().collect(),
         })
+    }
+}
+
+/// The number of a block, or the error that there is none.
+fn known_number(context: &Context, head: &Head, id: BlockId) -> Result<u64, RpcError> {
+    context.chain.number(head, id).ok_or_else(unknown_block)
+}
+
+/// A bound of a range, by its number if it is given by a hash.
+fn without_hash(context: &Context, head: &Head, id: BlockId) -> Result<BlockId, RpcError> {
+    if matches!(id, BlockId::Hash(_)) {
+        known_number(context, head, id).map(BlockId::Number)
+    } else {
+        Ok(id)
+    }
+}
+
+/// The number of a bound of a range that may begin on the forked chain.
+fn number_on_fork(context: &Context, head: &Head, id: BlockId) -> Option<u64> {
+    match id {
+        BlockId::Earliest => Some(0),
+        BlockId::Hash(_) | BlockId::Pending => None,
+        id => context.chain.number(head, id),
     }
 }
 
@@ -358,19 +404,23 @@ impl<'c> LogResponse<'c> {
     fn count(&mut self, size: usize, block: u64) -> Result<(), RpcError> {
         self.logs += 1;
         self.size += size;
+
         let max_logs = self.config.max_logs;
         if self.logs > max_logs {
-            let what = format!(
-                "query returned more than {max_logs} results; narrow the range (up to block {block})"
-            );
-            return Err(RpcError::invalid_params(what));
+            return Err(RpcError::invalid_params(format!(
+                "query returned more than {max_logs} results; narrow the range (up to block \
+                 {block})"
+            )));
         }
+
         let max_bytes = self.config.max_batch_response;
         if self.size > max_bytes {
             return Err(RpcError::invalid_params(format!(
-                "query returned more than {max_bytes} bytes; narrow the range (up to block {block}), or add an address or topics"
+                "query returned more than {max_bytes} bytes; narrow the range (up to block \
+                 {block}), or add an address or topics"
             )));
         }
+
         self.check()
     }
 
@@ -397,6 +447,10 @@ impl<'c> LogResponse<'c> {
             .map_err(|error| RpcError::does_not_fit(error, "narrow the range"))?;
         Ok(written.into())
     }
+}
+
+fn unknown_block() -> RpcError {
+    RpcError::server("unknown block")
 }
 
 fn pending_logs() -> RpcError {

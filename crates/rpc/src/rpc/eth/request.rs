@@ -116,15 +116,15 @@ impl Param for TransactionRequest {
     fn read(json: &str, rules: ParamRules) -> Result<Self, String> {
         let raw: RawTransactionRequest<'_> = serde_json::from_str(json)
             .map_err(|_| format!("expected a transaction object, got {}", params::kind(json)))?;
-        let (data, input) = (
-            field::<Bytes>("data", raw.data, rules)?,
-            field::<Bytes>("input", raw.input, rules)?,
-        );
+
+        let data: Option<Bytes> = field("data", raw.data, rules)?;
+        let input: Option<Bytes> = field("input", raw.input, rules)?;
         if let (Some(data), Some(input)) = (&data, &input)
             && data != input
         {
             return Err("data and input differ; give one of them".to_owned());
         }
+
         Ok(Self {
             from: field("from", raw.from, rules)?,
             to: field("to", raw.to, rules)?,
@@ -154,14 +154,27 @@ impl Param for TransactionRequest {
 
     fn schema() -> Value {
         let properties = json!({
-            "from": Address::schema(), "to": Address::schema(), "gas": u64::schema(), "gasPrice": u128::schema(),
-            "maxFeePerGas": u128::schema(), "maxPriorityFeePerGas": u128::schema(), "value": U256::schema(),
-            "data": Bytes::schema(), "input": Bytes::schema(), "nonce": u64::schema(), "accessList": {"type": "array"},
-            "chainId": u64::schema(), "type": u64::schema(), "blobVersionedHashes": <Vec<B256> as Param>::schema(),
-            "maxFeePerBlobGas": u128::schema(), "authorizationList": {"type": "array"},
+            "from": Address::schema(),
+            "to": Address::schema(),
+            "gas": u64::schema(),
+            "gasPrice": u128::schema(),
+            "maxFeePerGas": u128::schema(),
+            "maxPriorityFeePerGas": u128::schema(),
+            "value": U256::schema(),
+            "data": Bytes::schema(),
+            "input": Bytes::schema(),
+            "nonce": u64::schema(),
+            "accessList": {"type": "array"},
+            "chainId": u64::schema(),
+            "type": u64::schema(),
+            "blobVersionedHashes": <Vec<B256> as Param>::schema(),
+            "maxFeePerBlobGas": u128::schema(),
+            "authorizationList": {"type": "array"},
         });
-        let nullable = properties.as_object().into_iter().flatten();
-        let properties: serde_json::Map<_, _> = nullable
+        let properties: serde_json::Map<_, _> = properties
+            .as_object()
+            .into_iter()
+            .flatten()
             .map(|(name, own)| (name.clone(), schema::or_null(own.clone())))
             .collect();
         json!({"type": "object", "properties": properties})

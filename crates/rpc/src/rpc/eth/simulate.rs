@@ -88,8 +88,10 @@ impl Param for SimulationPayload {
 
     fn schema() -> Value {
         json!({"type": "object", "required": ["blockStateCalls"], "properties": {
-            "blockStateCalls": <Vec<PayloadBlock> as Param>::schema(), "validation": {"type": "boolean"},
-            "traceTransfers": {"type": "boolean"}, "returnFullTransactions": {"type": "boolean"},
+            "blockStateCalls": <Vec<PayloadBlock> as Param>::schema(),
+            "validation": {"type": "boolean"},
+            "traceTransfers": {"type": "boolean"},
+            "returnFullTransactions": {"type": "boolean"},
         }})
     }
 }
@@ -126,30 +128,18 @@ fn simulate_v1(
     if payload.blocks.len() as u64 > MAX_SIMULATED_BLOCKS {
         return Err(SimulationError::TooManyBlocks.into());
     }
+
     let view = context.chain.view(block.unwrap_or(BlockId::Latest))?;
     let chain_id = context.chain.params().chain_id;
-    let planned = |request: TransactionRequest| {
-        let (nonce, fixed_price) = (request.nonce, request.gas_price.is_some());
-        Ok(PlannedCall {
-            call: request.into_call(chain_id)?,
-            nonce,
-            fixed_price,
-        })
-    };
-    let plans: Result<Vec<_>, RpcError> = payload
-        .blocks
-        .into_iter()
-        .map(
-            |PayloadBlock {
-                 block,
-                 state,
-                 calls,
-             }| {
-                let calls: Result<Vec<_>, RpcError> = calls.into_iter().map(planned).collect();
-                Ok(block.into_plan(state, calls?))
-            },
-        )
-        .collect();
+    let mut plans = Vec::with_capacity(payload.blocks.len());
+    for block in payload.blocks {
+        let mut calls = Vec::with_capacity(block.calls.len());
+        for request in block.calls {
+            calls.push(planned_call(request, chain_id)?);
+        }
+        plans.push(block.block.into_plan(block.state, calls));
+    }
+
     let is_over = context.time_limit();
     let options = SimulationOptions {
         validation: payload.validation,
@@ -158,12 +148,23 @@ fn simulate_v1(
         is_over: &is_over,
         max_bytes: context.config.max_trace_bytes,
     };
-    let simulated = simulate(&view, plans?, options)?;
+    let simulated = simulate(&view, plans, options)?;
+
     let full = payload.full_transactions;
     Ok(simulated
         .into_iter()
         .map(|simulated| SimulatedBlock { simulated, full })
         .collect())
+}
+
+fn planned_call(request: TransactionRequest, chain_id: u64) -> Result<PlannedCall, RpcError> {
+    let nonce = request.nonce;
+    let fixed_price = request.gas_price.is_some();
+    Ok(PlannedCall {
+        call: request.into_call(chain_id)?,
+        nonce,
+        fixed_price,
+    })
 }
 
 /// A simulated block with the results of its calls.
@@ -174,14 +175,14 @@ struct SimulatedBlock {
 
 impl Json for SimulatedBlock {
     fn write(&self, out: &mut JsonWriter) {
-        let mut object = Object::begin(out);
-        let block = self.simulated.block.clone();
-        RpcBlock {
-            block,
+        let block = RpcBlock {
+            block: self.simulated.block.clone(),
             full: self.full,
             pending: false,
-        }
-        .write_members(&mut object);
+        };
+
+        let mut object = Object::begin(out);
+        block.write_members(&mut object);
         array(
             object.name("calls"),
             0..self.simulated.calls.len(),
@@ -193,12 +194,15 @@ impl Json for SimulatedBlock {
 
 impl SimulatedBlock {
     fn write_call(&self, index: usize, out: &mut JsonWriter) {
-        let (block, call) = (&*self.simulated.block, &self.simulated.calls[index]);
+        let block = &*self.simulated.block;
+        let call = &self.simulated.calls[index];
         let gas = call.result.gas();
         let output = match &call.result {
             ExecutionResult::Success { output, .. } => output.data().clone(),
+            // The data of a revert is in the error.
             ExecutionResult::Revert { .. } | ExecutionResult::Halt { .. } => Bytes::new(),
         };
+
         let mut object = Object::begin(out);
         object.member("returnData", &output);
         array(
@@ -215,6 +219,7 @@ impl SimulatedBlock {
                 write_log(block, at, false, out);
             },
         );
+
         object
             .member("gasUsed", &Quantity(gas.tx_gas_used()))
             .member(
@@ -222,23 +227,28 @@ impl SimulatedBlock {
                 &Quantity(gas.total_gas_spent().max(gas.floor_gas())),
             )
             .member("status", &Quantity(u8::from(call.result.is_success())));
-        match &call.result {
-            ExecutionResult::Success { .. } => {}
-            ExecutionResult::Revert { output, .. } => {
-                let error = RpcError::reverted(output.clone());
-                Object::begin(object.name("error"))
-                    .member("message", &error.message)
-                    .member("code", &i64::from(REVERTED))
-                    .member("data", output)
-                    .end();
-            }
-            ExecutionResult::Halt { reason, .. } => {
-                Object::begin(object.name("error"))
-                    .member("message", &halt_message(reason))
-                    .member("code", &i64::from(VM_ERROR))
-                    .end();
-            }
-        }
+        write_failure(&call.result, &mut object);
         object.end();
+    }
+}
+
+/// Writes the error of a call that failed.
+fn write_failure(result: &ExecutionResult, object: &mut Object<'_>) {
+    match result {
+        ExecutionResult::Success { .. } => {}
+        ExecutionResult::Revert { output, .. } => {
+            let error = RpcError::reverted(output.clone());
+            Object::begin(object.name("error"))
+                .member("message", &error.message)
+                .member("code", &i64::from(REVERTED))
+                .member("data", output)
+                .end();
+        }
+        ExecutionResult::Halt { reason, .. } => {
+            Object::begin(object.name("error"))
+                .member("message", &halt_message(reason))
+                .member("code", &i64::from(VM_ERROR))
+                .end();
+        }
     }
 }

@@ -31,6 +31,7 @@ impl TypedMessage {
         let Some(domain) = &self.domain else {
             return self.data.eip712_signing_hash();
         };
+
         let domain = domain.hash_struct()?;
         let mut signed = [b"\x19\x01", domain.as_slice()].concat();
         // A message that is a domain itself is left out, as by MetaMask.
@@ -45,6 +46,7 @@ impl TypedMessage {
     fn with_own_domain(text: &str) -> Option<Self> {
         let mut value: Value = serde_json::from_str(text).ok()?;
         let message = value.as_object_mut()?.remove("domain")?;
+
         let data: TypedData = serde_json::from_value(value).ok()?;
         let domain = TypedData {
             primary_type: DOMAIN.to_owned(),
@@ -65,10 +67,12 @@ impl Param for TypedMessage {
         } else {
             json
         };
+
         // The values of parameters were counted without those in texts.
         check_json(text.as_bytes()).map_err(|error| error.to_string())?;
         let read = params::shape(text).map(|data| Self { data, domain: None });
         let message = read.or_else(|error| Self::with_own_domain(text).ok_or(error))?;
+
         let types = Eip712Types::from(&message.data.resolver);
         let limit = MAX_TYPE_BYTES.min(MAX_HASHED_BYTES / json.len().max(1));
         let mut budget = TypeBudget {
@@ -98,6 +102,7 @@ pub(in crate::rpc) fn check_typed_data(json: &str) -> bool {
     let Ok(hash) = message.signing_hash() else {
         return false;
     };
+
     let text = Value::from(json).to_string();
     if json.starts_with('{')
         && let Ok(as_text) = TypedMessage::read(&text, rules)
@@ -108,13 +113,15 @@ pub(in crate::rpc) fn check_typed_data(json: &str) -> bool {
             "the text of an object has another hash"
         );
     }
+
     // A domain of the standard is hashed alike by the types that it is given.
     let data = &message.data;
-    if message.domain.is_none()
+    let is_standard = message.domain.is_none()
         && data
             .resolver
             .encode_type(DOMAIN)
-            .is_ok_and(|declared| declared == data.domain.encode_type())
+            .is_ok_and(|declared| declared == data.domain.encode_type());
+    if is_standard
         && let Some(own) = TypedMessage::with_own_domain(json)
         && let Ok(own) = own.signing_hash()
     {
@@ -139,11 +146,16 @@ impl TypeBudget<'_> {
                 "types contain themselves or are nested more than {MAX_NESTING} deep"
             ));
         }
+
         let left = self.bytes.checked_sub(kind.len() + 1);
         let limit = self.limit;
         self.bytes = left.ok_or_else(|| {
-            format!("types take more than {limit} bytes, the limit for this message, each counted wherever it is used")
+            format!(
+                "types take more than {limit} bytes, the limit for this message, each counted \
+                 wherever it is used"
+            )
         })?;
+
         let types = self.types;
         for name in kind.split(['[', ']', '(', ')', ',']) {
             for property in types.get(name).into_iter().flatten() {
