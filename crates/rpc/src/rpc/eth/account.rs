@@ -24,7 +24,7 @@ pub(super) fn methods(table: &mut Table) {
         .describe(
             ["address", "block"],
             "The nonce of an account's next transaction. `pending` also counts the pool's \
-         transactions.",
+             transactions.",
         );
     table
         .read("eth_getCode", code, OnFork::State)

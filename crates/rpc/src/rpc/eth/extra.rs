@@ -53,7 +53,7 @@ pub(super) fn methods(table: &mut Table) {
         .describe(
             ["transaction hash"],
             "The encoding of a transaction in the chain or the pool (EIP-2718); null if it is in \
-         neither.",
+             neither.",
         );
     table
         .apart(
@@ -64,7 +64,7 @@ pub(super) fn methods(table: &mut Table) {
         .describe(
             ["sender", "nonce"],
             "An account's transaction with this nonce; null if there is none among the blocks in \
-         memory.",
+             memory.",
         );
     table
         .wait(

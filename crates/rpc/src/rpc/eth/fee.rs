@@ -42,7 +42,7 @@ pub(super) fn methods(table: &mut Table) {
         .describe(
             ["block count", "newest block", "percentiles"],
             "Base fees, gas used ratios and tips of past blocks, and the base fee of the next one \
-         (EIP-1559).",
+             (EIP-1559).",
         );
 }
 

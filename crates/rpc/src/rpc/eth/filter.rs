@@ -40,14 +40,14 @@ pub(super) fn methods(table: &mut Table) {
         .describe(
             ["full"],
             "Creates a filter of transactions that the pool accepts: of their hashes, or of whole \
-         ones.",
+             ones.",
         );
     table
         .wait("eth_getFilterChanges", filter_changes, OnFork::Node)
         .describe(
             ["filter id"],
             "The changes since a filter was created or last polled: hashes, transactions, or logs, \
-         those of removed blocks marked as removed.",
+             those of removed blocks marked as removed.",
         );
     table
         .apart("eth_getFilterLogs", filter_logs, OnFork::Joined)

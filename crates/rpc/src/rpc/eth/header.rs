@@ -56,7 +56,7 @@ pub(super) fn methods(table: &mut Table) {
         .describe(
             ["block", "index"],
             "The encoding of the transaction at an index of a block (EIP-2718); null if there is \
-         none.",
+             none.",
         );
     table
         .read(
@@ -67,7 +67,7 @@ pub(super) fn methods(table: &mut Table) {
         .describe(
             ["block hash", "index"],
             "The encoding of the transaction at an index of a block (EIP-2718); null if there is \
-         none.",
+             none.",
         );
 }
 

@@ -24,14 +24,14 @@ pub(super) fn methods(table: &mut Table) {
         .describe(
             ["signed transaction"],
             "Submits a signed transaction and returns its hash once the block is sealed. For a \
-         transaction that has to wait, it returns as soon as the pool has it.",
+             transaction that has to wait, it returns as soon as the pool has it.",
         );
     table
         .wait("eth_sendTransaction", send_transaction, OnFork::Node)
         .describe(
             ["transaction"],
             "Signs with a key that the node holds, submits, and returns the hash once the block is \
-         sealed. Missing fields are filled in.",
+             sealed. Missing fields are filled in.",
         );
 }
 
