@@ -78,13 +78,7 @@ impl Json for Details {
         let block = &*self.block;
         let paid = rewards(&self.environment, &block.ommers);
         let (uncles, own) = paid.split_at(paid.len().saturating_sub(1));
-        let sum = |paid: &[(Address, U256)]| paid.iter().map(|(_, amount)| *amount).sum::<U256>();
-        let fees: U256 = (block.transactions.iter().zip(&block.receipts))
-            .map(|(transaction, receipt)| {
-                U256::from(transaction.effective_gas_price(block.header.base_fee_per_gas))
-                    * U256::from(receipt.gas_used)
-            })
-            .sum();
+
         let mut object = Object::begin(out);
         let mut inner = Object::begin(object.name("block"));
         RpcBlock {
@@ -99,13 +93,32 @@ impl Json for Details {
                 &PlainNumber(block.transactions.len() as u64),
             )
             .end();
+
         Object::begin(object.name("issuance"))
             .member("blockReward", &Quantity(sum(own)))
             .member("uncleReward", &Quantity(sum(uncles)))
             .member("issuance", &Quantity(sum(&paid)))
             .end();
-        object.member("totalFees", &Quantity(fees)).end();
+        object
+            .member("totalFees", &Quantity(total_fees(block)))
+            .end();
     }
+}
+
+/// The sum of rewards.
+fn sum(paid: &[(Address, U256)]) -> U256 {
+    paid.iter().map(|(_, amount)| *amount).sum()
+}
+
+/// The fees of all transactions of a block, in wei.
+fn total_fees(block: &Block) -> U256 {
+    let mined = block.transactions.iter().zip(&block.receipts);
+    mined
+        .map(|(transaction, receipt)| {
+            let price = transaction.effective_gas_price(block.header.base_fee_per_gas);
+            U256::from(price) * U256::from(receipt.gas_used)
+        })
+        .sum()
 }
 
 /// A block with its issuance and the fees paid in it; null if there is no such block.
@@ -187,10 +200,12 @@ fn transactions(
     let Some((head, block)) = find(context, id)? else {
         return Ok(None);
     };
+
     let count = block.transactions.len();
     let skipped = usize::try_from(page.0.saturating_mul(size.0)).unwrap_or(usize::MAX);
     let end = count.saturating_sub(skipped);
     let indices = end.saturating_sub(size.0 as usize)..end;
+
     Ok(Some(TransactionPage {
         blob_base_fee: head.environment_of(&block).blob_base_fee(),
         block,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use alloy_primitives::{Address, B256};
 use alloy_rpc_types_trace::parity::{Action, TraceOutput, TransactionTrace};
 use tetrad_chain::{BlockId, Head};
-use tetrad_primitives::block::Block;
+use tetrad_primitives::{block::Block, state::State};
 
 use crate::rpc::{
     Context, OnFork, RpcError, Table,
@@ -63,6 +63,7 @@ fn page(
     array(object.name("txs"), places, |(block, index), out| {
         RpcTransaction::Mined(block.clone(), *index).write(out);
     });
+
     array(object.name("receipts"), places, |(block, index), out| {
         let blob_base_fee = head.environment_of(block).blob_base_fee();
         let receipt = RpcReceipt {
@@ -76,14 +77,18 @@ fn page(
             .member("timestamp", &PlainNumber(block.header.timestamp))
             .end();
     });
+
     object
         .member("firstPage", &first_page)
         .member("lastPage", &last_page)
         .end();
+
     out.finish()
         .map_err(|error| RpcError::does_not_fit(error, "ask for a smaller page"))
 }
 
+/// Whether an account took part in a call: as caller or callee, as creator or created contract, or
+/// on either side of a selfdestruct.
 fn involves(trace: &TransactionTrace, account: Address) -> bool {
     let acted = match &trace.action {
         Action::Call(call) => call.from == account || call.to == account,
@@ -112,6 +117,7 @@ fn in_block(
             let index = traced
                 .transaction_position
                 .and_then(|index| usize::try_from(index).ok());
+            // The traces of a transaction follow one another.
             if let Some(index) = index.filter(|_| involves(&traced.trace, account))
                 && found.last() != Some(&index)
             {
@@ -136,6 +142,7 @@ fn search<'a>(
             "params[2]: at most {MAX_PAGE}"
         )));
     }
+
     let budget = Budget::new(context, ADVICE);
     let mut found = Vec::new();
     for block in blocks {
@@ -146,13 +153,10 @@ fn search<'a>(
         if block.transactions.is_empty() {
             continue;
         }
-        let indices = in_block(head, block, account, &budget)?;
-        found.extend(
-            indices
-                .into_iter()
-                .rev()
-                .map(|index| (block.clone(), index)),
-        );
+
+        for index in in_block(head, block, account, &budget)?.into_iter().rev() {
+            found.push((block.clone(), index));
+        }
     }
     Ok((found, true))
 }
@@ -183,8 +187,9 @@ fn after(
     } else {
         number.0.saturating_add(1)
     };
-    let (mut places, first_page) =
-        search(context, &head, head.blocks_from(first), account, size.0)?;
+    let blocks = head.blocks_from(first);
+    let (mut places, first_page) = search(context, &head, blocks, account, size.0)?;
+
     places.sort_by_key(|(block, index)| std::cmp::Reverse((block.number(), *index)));
     page(context, &head, &places, first_page, number.0 == 0)
 }
@@ -210,42 +215,19 @@ fn contract_creator(
     (address,): (Address,),
 ) -> Result<Option<Creator>, RpcError> {
     let head = context.chain.head();
-    if head
-        .state
-        .get(address)?
-        .is_none_or(|account| account.code().is_empty())
-    {
+    if !has_code(&head.state, address)? {
         return Ok(None);
     }
+
     let budget = Budget::new(context, ADVICE);
-    // The block that created the code lies between these two.
-    let has_code = |number: u64| {
-        budget.check_time()?;
-        let state = head
-            .state_after(number)
-            .map_err(|pruned| RpcError::server(pruned.to_string()))?;
-        Ok::<_, RpcError>(
-            state
-                .get(address)?
-                .is_some_and(|account| !account.code().is_empty()),
-        )
-    };
-    let (mut without, mut with) = (context.chain.oldest(&head), head.number());
-    if has_code(without)? {
+    let Some(number) = first_with_code(context, &head, address, &budget)? else {
         return Ok(None);
-    }
-    while without + 1 < with {
-        let middle = without + (with - without) / 2;
-        *if has_code(middle)? {
-            &mut with
-        } else {
-            &mut without
-        } = middle;
-    }
+    };
+    let Some(block) = context.chain.block(&head, BlockId::Number(number))? else {
+        return Ok(None);
+    };
+
     let mut creation = None;
-    let Some(block) = context.chain.block(&head, BlockId::Number(with))? else {
-        return Ok(None);
-    };
     visit_block(&head, block, Inputs::LeftOut, &budget, &mut |traced| {
         if let (Action::Create(create), Some(TraceOutput::Create(created))) =
             (&traced.trace.action, &traced.trace.result)
@@ -260,4 +242,44 @@ fn contract_creator(
         Ok(())
     })?;
     Ok(creation)
+}
+
+/// The number of the block whose state is the first in which an account has code; none if the
+/// oldest state has it.
+fn first_with_code(
+    context: &Context,
+    head: &Head,
+    address: Address,
+    budget: &Budget,
+) -> Result<Option<u64>, RpcError> {
+    let has_code_after = |number: u64| {
+        budget.check_time()?;
+        let state = head
+            .state_after(number)
+            .map_err(|pruned| RpcError::server(pruned.to_string()))?;
+        has_code(&state, address)
+    };
+
+    // The block that created the code lies between these two.
+    let mut without = context.chain.oldest(head);
+    let mut with = head.number();
+    if has_code_after(without)? {
+        return Ok(None);
+    }
+
+    while without + 1 < with {
+        let middle = without + (with - without) / 2;
+        if has_code_after(middle)? {
+            with = middle;
+        } else {
+            without = middle;
+        }
+    }
+    Ok(Some(with))
+}
+
+fn has_code(state: &State, address: Address) -> Result<bool, RpcError> {
+    Ok(state
+        .get(address)?
+        .is_some_and(|account| !account.code().is_empty()))
 }

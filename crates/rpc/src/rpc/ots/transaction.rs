@@ -1,7 +1,9 @@
 //! Transactions as Otterscan shows them.
 
 use alloy_primitives::{Address, B256, Bytes, U256};
-use alloy_rpc_types_trace::parity::{Action, CallType, CreationMethod, TraceOutput};
+use alloy_rpc_types_trace::parity::{
+    Action, CallAction, CallType, CreationMethod, TraceOutput, TransactionTrace,
+};
 use revm_inspectors::{otterscan::InternalOperationsInspector, tracing::TracingInspectorConfig};
 use tetrad_evm::Watch;
 
@@ -58,6 +60,7 @@ fn error(context: &Context, (hash,): (B256,)) -> Result<Bytes, RpcError> {
     if replay.block.receipts[index].succeeded() {
         return Ok(Bytes::new());
     }
+
     let result = replay
         .after(index, &budget)?
         .execute(&replay.block.transactions[index])?;
@@ -72,11 +75,14 @@ fn internal_operations(
     let budget = Budget::new(context, ADVICE);
     let (replay, index) = find_transaction(context, hash)?;
     let mut executor = replay.after(index, &budget)?;
+
     let mut inspector = InternalOperationsInspector::default();
     let is_over = || budget.is_over();
     let mut watch = Watch::new(&mut inspector, &is_over, budget.max_bytes());
     let subject = Subject::Next(&mut executor, &replay.block.transactions[index]);
     let run = subject.run(&mut watch, |_, _| ());
+
+    // An execution that was stopped has failed, but the limit is the reason.
     budget.check(watch.stopped())?;
     run?;
     Ok(Serialized(inspector.into_operations()))
@@ -107,44 +113,19 @@ impl Json for OtsCall {
     }
 }
 
-/// All calls of a transaction with their depth.
-fn trace(context: &Context, (hash,): (B256,)) -> Result<Written, RpcError> {
-    let budget = Budget::new(context, ADVICE);
-    let (replay, index) = find_transaction(context, hash)?;
-    let mut executor = replay.after(index, &budget)?;
-    let mut recorder = CallRecorder::new(TracingInspectorConfig::default_parity());
-    let is_over = || budget.is_over();
-    let mut watch = Watch::new(&mut recorder, &is_over, budget.max_bytes());
-    let subject = Subject::Next(&mut executor, &replay.block.transactions[index]);
-    let builder = subject.run(&mut watch, |seen, watch| {
-        std::mem::take(watch.inner()).into_parity_builder(seen)
-    });
-    budget.check(watch.stopped())?;
-    let each = builder?.into_transaction_traces_iter().filter_map(|trace| {
+impl OtsCall {
+    /// The call of a trace; none for a reward, which is no call.
+    fn of(trace: TransactionTrace) -> Option<Self> {
         let depth = trace.trace_address.len();
-        let (mut output, mut created) = (Bytes::new(), Address::ZERO);
-        match trace.result {
-            Some(TraceOutput::Call(result)) => output = result.output,
-            Some(TraceOutput::Create(result)) => (output, created) = (result.code, result.address),
-            None => {}
-        }
-        Some(match trace.action {
-            Action::Call(call) => OtsCall {
-                kind: match call.call_type {
-                    CallType::StaticCall => "STATICCALL",
-                    CallType::DelegateCall => "DELEGATECALL",
-                    CallType::CallCode => "CALLCODE",
-                    _ => "CALL",
-                },
-                depth,
-                from: call.from,
-                to: call.to,
-                value: Some(call.value)
-                    .filter(|_| matches!(call.call_type, CallType::Call | CallType::CallCode)),
-                input: call.input,
-                output,
-            },
-            Action::Create(create) => OtsCall {
+        let (output, created) = match trace.result {
+            Some(TraceOutput::Call(result)) => (result.output, Address::ZERO),
+            Some(TraceOutput::Create(result)) => (result.code, result.address),
+            None => (Bytes::new(), Address::ZERO),
+        };
+
+        match trace.action {
+            Action::Call(call) => Some(Self::of_call(call, depth, output)),
+            Action::Create(create) => Some(Self {
                 kind: if create.creation_method == CreationMethod::Create2 {
                     "CREATE2"
                 } else {
@@ -156,8 +137,8 @@ fn trace(context: &Context, (hash,): (B256,)) -> Result<Written, RpcError> {
                 value: Some(create.value),
                 input: create.init,
                 output,
-            },
-            Action::Selfdestruct(end) => OtsCall {
+            }),
+            Action::Selfdestruct(end) => Some(Self {
                 kind: "SELFDESTRUCT",
                 depth,
                 from: end.address,
@@ -165,12 +146,54 @@ fn trace(context: &Context, (hash,): (B256,)) -> Result<Written, RpcError> {
                 value: Some(end.balance),
                 input: Bytes::new(),
                 output,
-            },
-            Action::Reward(_) => return None,
-        })
+            }),
+            Action::Reward(_) => None,
+        }
+    }
+
+    fn of_call(call: CallAction, depth: usize, output: Bytes) -> Self {
+        let kind = match call.call_type {
+            CallType::StaticCall => "STATICCALL",
+            CallType::DelegateCall => "DELEGATECALL",
+            CallType::CallCode => "CALLCODE",
+            _ => "CALL",
+        };
+        // Static and delegate calls transfer nothing.
+        let transfers = matches!(call.call_type, CallType::Call | CallType::CallCode);
+        Self {
+            kind,
+            depth,
+            from: call.from,
+            to: call.to,
+            value: transfers.then_some(call.value),
+            input: call.input,
+            output,
+        }
+    }
+}
+
+/// All calls of a transaction with their depth.
+fn trace(context: &Context, (hash,): (B256,)) -> Result<Written, RpcError> {
+    let budget = Budget::new(context, ADVICE);
+    let (replay, index) = find_transaction(context, hash)?;
+    let mut executor = replay.after(index, &budget)?;
+
+    let mut recorder = CallRecorder::new(TracingInspectorConfig::default_parity());
+    let is_over = || budget.is_over();
+    let mut watch = Watch::new(&mut recorder, &is_over, budget.max_bytes());
+    let subject = Subject::Next(&mut executor, &replay.block.transactions[index]);
+    let builder = subject.run(&mut watch, |seen, watch| {
+        std::mem::take(watch.inner()).into_parity_builder(seen)
     });
+
+    // An execution that was stopped has failed, but the limit is the reason.
+    budget.check(watch.stopped())?;
+
+    let calls = builder?
+        .into_transaction_traces_iter()
+        .filter_map(OtsCall::of);
     let mut out = budget.writer();
-    budget.write_array(each, &mut out)?;
+    budget.write_array(calls, &mut out)?;
     budget.finish(out)
 }
 
@@ -180,12 +203,14 @@ fn by_sender_and_nonce(
     (sender, nonce): (Address, LooseNumber),
 ) -> Result<Option<B256>, RpcError> {
     use alloy_consensus::Transaction as _;
+
     let head = context.chain.head();
     let is_over = context.time_limit();
     for block in head.blocks_from(0).rev() {
         if is_over() {
             return Err(RpcError::timeout("execution timeout"));
         }
+
         let mut sent = block
             .transactions
             .iter()

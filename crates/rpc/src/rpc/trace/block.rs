@@ -40,7 +40,8 @@ pub(super) fn methods(table: &mut Table) {
 }
 
 /// Advice on how to request less than all calls of a block or a transaction.
-const ADVICE: &str = "trace the transactions of a block one by one, or use debug_traceTransaction with the callTracer and onlyTopCall";
+const ADVICE: &str = "trace the transactions of a block one by one, or use debug_traceTransaction \
+    with the callTracer and onlyTopCall";
 
 /// A consumer of traces, called for each one as it is made.
 pub(in crate::rpc) type Visit<'v> =
@@ -63,6 +64,7 @@ fn visit_transaction(
     visit: Visit<'_>,
 ) -> Result<(), RpcError> {
     budget.check_time()?;
+
     let transaction = &replay.block.transactions[index];
     let config =
         TracingInspectorConfig::default_parity().set_record_inputs(matches!(inputs, Inputs::Kept));
@@ -73,7 +75,10 @@ fn visit_transaction(
     let builder = subject.run(&mut watch, |seen, watch| {
         std::mem::take(watch.inner()).into_parity_builder(seen)
     });
+
+    // An execution that was stopped has failed, but the limit is the reason.
     budget.check(watch.stopped())?;
+
     let info = TransactionInfo {
         hash: Some(transaction.hash()),
         index: Some(index as u64),
@@ -112,37 +117,42 @@ fn visit_replay(
     budget: &Budget,
     visit: Visit<'_>,
 ) -> Result<(), RpcError> {
-    let block = &replay.block;
     let mut executor = replay.begin()?;
-    for index in 0..block.transactions.len() {
+    for index in 0..replay.block.transactions.len() {
         visit_transaction(replay, &mut executor, index, inputs, budget, visit)?;
     }
-    if !replay.environment().rules.has(Fork::Paris) {
-        let paid = rewards(replay.environment(), &block.ommers);
-        let uncles = paid.len().saturating_sub(1);
-        // The block's own reward comes first.
-        for (at, (author, value)) in paid
-            .iter()
-            .enumerate()
-            .map(|(at, _)| (at, paid[(at + uncles) % paid.len()]))
-        {
-            let reward_type = if at == 0 {
-                RewardType::Block
-            } else {
-                RewardType::Uncle
-            };
-            visit(LocalizedTransactionTrace {
-                trace: reward(RewardAction {
-                    author,
-                    reward_type,
-                    value,
-                }),
-                block_hash: Some(block.hash),
-                block_number: Some(block.number()),
-                transaction_hash: None,
-                transaction_position: None,
-            })?;
-        }
+
+    if replay.environment().rules.has(Fork::Paris) {
+        return Ok(());
+    }
+    visit_rewards(replay, visit)
+}
+
+/// Passes on the rewards of a block's miners: the block's own, then those of uncles.
+fn visit_rewards(replay: &BlockReplay, visit: Visit<'_>) -> Result<(), RpcError> {
+    let block = &replay.block;
+    // The block's own reward is the last of them.
+    let mut paid = rewards(replay.environment(), &block.ommers);
+    let own = paid.len().saturating_sub(1);
+    paid.rotate_left(own);
+
+    for (at, (author, value)) in paid.into_iter().enumerate() {
+        let reward_type = if at == 0 {
+            RewardType::Block
+        } else {
+            RewardType::Uncle
+        };
+        visit(LocalizedTransactionTrace {
+            trace: reward(RewardAction {
+                author,
+                reward_type,
+                value,
+            }),
+            block_hash: Some(block.hash),
+            block_number: Some(block.number()),
+            transaction_hash: None,
+            transaction_position: None,
+        })?;
     }
     Ok(())
 }
@@ -162,6 +172,7 @@ fn block(context: &Context, (id,): (BlockId,)) -> Result<Option<Written>, RpcErr
     let budget = Budget::new(context, ADVICE);
     let mut list = TraceList::new(&budget);
     let mut visit = |trace| list.push(&trace);
+
     if id == BlockId::Pending {
         visit_replay(
             &BlockReplay::find(context, id)?,
@@ -175,6 +186,7 @@ fn block(context: &Context, (id,): (BlockId,)) -> Result<Option<Written>, RpcErr
         };
         visit_block(&head, block, Inputs::Kept, &budget, &mut visit)?;
     }
+
     list.end().map(Some)
 }
 
@@ -243,8 +255,11 @@ struct TraceAddress(Vec<usize>);
 
 impl Param for TraceAddress {
     fn read(json: &str, rules: ParamRules) -> Result<Self, String> {
-        let index = |LooseNumber(index): LooseNumber| usize::try_from(index).unwrap_or(usize::MAX);
-        Vec::read(json, rules).map(|indices| Self(indices.into_iter().map(index).collect()))
+        let indices = Vec::<LooseNumber>::read(json, rules)?;
+        let indices = indices
+            .into_iter()
+            .map(|LooseNumber(index)| usize::try_from(index).unwrap_or(usize::MAX));
+        Ok(Self(indices.collect()))
     }
 
     fn schema() -> Value {

@@ -1,10 +1,12 @@
 //! `trace_filter`: calls by block range and the accounts in them.
 
+use std::ops::RangeInclusive;
+
 use alloy_primitives::Address;
 use alloy_rpc_types_trace::filter::{TraceFilter as Accounts, TraceFilterMode};
 use serde::Deserialize;
 use serde_json::{Value, json, value::RawValue};
-use tetrad_chain::BlockId;
+use tetrad_chain::{BlockId, Head};
 
 use super::{Inputs, block::TraceList, visit_block};
 use crate::rpc::{
@@ -35,6 +37,36 @@ struct TraceFilter {
     count: usize,
 }
 
+impl TraceFilter {
+    /// The numbers of the blocks, as far as they are in the chain.
+    fn range(&self, context: &Context, head: &Head) -> Result<RangeInclusive<u64>, RpcError> {
+        let number = |id| {
+            context
+                .chain
+                .number(head, id)
+                .ok_or_else(|| RpcError::server("unknown block"))
+        };
+        let from = number(self.from_block)?;
+        let to = number(self.to_block)?.min(head.number());
+
+        if from > to {
+            return Err(RpcError::invalid_params(
+                "invalid parameters: fromBlock cannot be greater than toBlock",
+            ));
+        }
+        if to - from >= MAX_BLOCKS {
+            return Err(RpcError::invalid_params(format!(
+                "block range too large; currently limited to {MAX_BLOCKS}"
+            )));
+        }
+        if from < head.oldest() {
+            let message = format!("history before block {} is not available", head.oldest());
+            return Err(RpcError::history_pruned(message));
+        }
+        Ok(from..=to)
+    }
+}
+
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct RawTraceFilter<'a> {
@@ -58,12 +90,7 @@ impl Param for TraceFilter {
             Some("intersection") => TraceFilterMode::Intersection,
             Some(_) => return Err("mode: expected union or intersection".to_owned()),
         };
-        let number = |name, raw| {
-            let given: Option<LooseNumber> = field(name, raw, rules)?;
-            Ok::<_, String>(
-                given.map(|LooseNumber(number)| usize::try_from(number).unwrap_or(usize::MAX)),
-            )
-        };
+
         Ok(Self {
             from_block: field("fromBlock", raw.from_block, rules)?.unwrap_or(BlockId::Latest),
             to_block: field("toBlock", raw.to_block, rules)?.unwrap_or(BlockId::Latest),
@@ -75,8 +102,8 @@ impl Param for TraceFilter {
                 mode,
                 ..Accounts::default()
             },
-            after: number("after", raw.after)?.unwrap_or(0),
-            count: number("count", raw.count)?.unwrap_or(usize::MAX),
+            after: number("after", raw.after, rules)?.unwrap_or(0),
+            count: number("count", raw.count, rules)?.unwrap_or(usize::MAX),
         })
     }
 
@@ -94,42 +121,27 @@ impl Param for TraceFilter {
     }
 }
 
+fn number(name: &str, raw: Option<&RawValue>, rules: ParamRules) -> Result<Option<usize>, String> {
+    let given: Option<LooseNumber> = field(name, raw, rules)?;
+    Ok(given.map(|LooseNumber(number)| usize::try_from(number).unwrap_or(usize::MAX)))
+}
+
 /// The calls from or to certain accounts in a range of blocks.
 fn filter(context: &Context, (filter,): (TraceFilter,)) -> Result<Written, RpcError> {
     let budget = Budget::new(context, "narrow the range of blocks, or set count");
     let head = context.chain.head();
-    let number = |id| {
-        context
-            .chain
-            .number(&head, id)
-            .ok_or_else(|| RpcError::server("unknown block"))
-    };
-    let (from, to) = (
-        number(filter.from_block)?,
-        number(filter.to_block)?.min(head.number()),
-    );
-    if from > to {
-        return Err(RpcError::invalid_params(
-            "invalid parameters: fromBlock cannot be greater than toBlock",
-        ));
-    }
-    if to - from >= MAX_BLOCKS {
-        return Err(RpcError::invalid_params(format!(
-            "block range too large; currently limited to {MAX_BLOCKS}"
-        )));
-    }
-    if from < head.oldest() {
-        let message = format!("history before block {} is not available", head.oldest());
-        return Err(RpcError::history_pruned(message));
-    }
+    let range = filter.range(context, &head)?;
+
     let matcher = filter.accounts.matcher();
     let wanted = filter.after..filter.after.saturating_add(filter.count);
-    let (mut list, mut matching) = (TraceList::new(&budget), 0);
-    for at in from..=to {
+    let mut list = TraceList::new(&budget);
+    let mut matching = 0;
+    for at in range {
         budget.check_time()?;
         if matching >= wanted.end {
             break;
         }
+
         let block = context.chain.block(&head, BlockId::Number(at))?;
         let block = block
             .ok_or_else(|| RpcError::history_pruned(format!("block {at} is not available")))?;

@@ -72,14 +72,16 @@ struct TraceTypes(HashSet<TraceType>);
 
 impl Param for TraceTypes {
     fn read(json: &str, rules: ParamRules) -> Result<Self, String> {
-        let names: Vec<String> = Vec::read(json, rules)?;
-        let kind = |name: &String| match name.as_str() {
-            "trace" => Ok(TraceType::Trace),
-            "vmTrace" => Ok(TraceType::VmTrace),
-            "stateDiff" => Ok(TraceType::StateDiff),
-            _ => Err("expected trace, vmTrace or stateDiff".to_owned()),
-        };
-        names.iter().map(kind).collect::<Result<_, _>>().map(Self)
+        let mut types = HashSet::default();
+        for name in Vec::<String>::read(json, rules)? {
+            types.insert(match name.as_str() {
+                "trace" => TraceType::Trace,
+                "vmTrace" => TraceType::VmTrace,
+                "stateDiff" => TraceType::StateDiff,
+                _ => return Err("expected trace, vmTrace or stateDiff".to_owned()),
+            });
+        }
+        Ok(Self(types))
     }
 
     fn schema() -> Value {
@@ -90,9 +92,10 @@ impl Param for TraceTypes {
 impl TraceTypes {
     /// The budget of a request for these traces.
     fn budget(&self, context: &Context) -> Budget {
-        let advice = match self.0.contains(&TraceType::VmTrace) {
-            true => "leave out vmTrace, or trace fewer transactions at a time",
-            false => "leave out stateDiff or trace, or trace fewer transactions at a time",
+        let advice = if self.0.contains(&TraceType::VmTrace) {
+            "leave out vmTrace, or trace fewer transactions at a time"
+        } else {
+            "leave out stateDiff or trace, or trace fewer transactions at a time"
         };
         Budget::new(context, advice)
     }
@@ -120,11 +123,13 @@ fn run<R>(
     look: impl FnOnce(&mut Inspected<'_>) -> R,
 ) -> Result<(TraceResults, R), RpcError> {
     budget.check_time()?;
+
     let mut recorder = CallRecorder::new(TracingInspectorConfig::from_parity_config(&types.0));
     let is_over = || budget.is_over();
     // Differences are computed from the state and need no recorded calls.
     let top_only = !types.0.contains(&TraceType::Trace) && !types.0.contains(&TraceType::VmTrace);
     let mut watch = Watch::new(&mut recorder, &is_over, budget.max_bytes()).top_only(top_only);
+
     let traced = subject.run(&mut watch, |seen, watch| {
         // An incomplete record is not rendered.
         budget.check(watch.stopped())?;
@@ -133,6 +138,8 @@ fn run<R>(
             builder.into_trace_results_with_state(&seen.outcome, &types.0, &seen.before)?;
         Ok::<_, RpcError>((results, look(seen)))
     });
+
+    // An execution that was stopped has failed, but the limit is the reason.
     budget.check(watch.stopped())?;
     traced?
 }
@@ -163,6 +170,7 @@ fn call(
     let budget = types.budget(context);
     let mut view = context.chain.view(id.unwrap_or(BlockId::Latest))?;
     in_block.apply(&mut view.environment)?;
+
     let call = request.into_call(context.chain.params().chain_id)?;
     let calls: CallContext<'_> = view.call_context(&overrides, context.config.gas_cap);
     write(Subject::Call(calls, &call), &types, &budget)
@@ -182,8 +190,12 @@ impl Param for TracedCall {
     }
 
     fn schema() -> Value {
-        json!({"type": "array", "prefixItems": [TransactionRequest::schema(), TraceTypes::schema()],
-            "minItems": 2, "maxItems": 2})
+        json!({
+            "type": "array",
+            "prefixItems": [TransactionRequest::schema(), TraceTypes::schema()],
+            "minItems": 2,
+            "maxItems": 2,
+        })
     }
 }
 
@@ -198,6 +210,7 @@ fn call_many(
             calls.len()
         )));
     }
+
     let budget = Budget::new(context, "make fewer calls at a time");
     let mut view = context.chain.view(id.unwrap_or(BlockId::Latest))?;
     let none = StateOverrides::new();
@@ -209,6 +222,7 @@ fn call_many(
             seen.take_changes()
         })?;
         types.write(results, &budget, list.next())?;
+
         let changes = changes?;
         view.state.apply(&changes);
     }
@@ -255,21 +269,13 @@ fn replay_block_transactions(
     let mut executor = replay.begin()?;
     let mut list = TraceList::new(&budget);
     for transaction in &replay.block.transactions {
-        let (full_trace, ()) = run(
-            Subject::Next(&mut executor, transaction),
-            &types,
-            &budget,
-            |_| (),
-        )?;
-        let transaction_hash = transaction.hash();
-        types.write(
-            TraceResultsWithTransactionHash {
-                full_trace,
-                transaction_hash,
-            },
-            &budget,
-            list.next(),
-        )?;
+        let subject = Subject::Next(&mut executor, transaction);
+        let (full_trace, ()) = run(subject, &types, &budget, |_| ())?;
+        let results = TraceResultsWithTransactionHash {
+            full_trace,
+            transaction_hash: transaction.hash(),
+        };
+        types.write(results, &budget, list.next())?;
     }
     list.end()
 }
