@@ -50,62 +50,70 @@ fn account_range(
 ) -> Result<Written, RpcError> {
     let state = context.chain.view(block)?.state;
     check_whole(&state)?;
+
+    let parts = AccountParts {
+        code: no_code != Some(true),
+        storage: no_storage != Some(true),
+    };
     let budget = Budget::new(
         context,
         "ask for fewer accounts, or without code and storage",
     );
     let count = usize::try_from(count.0)
         .ok()
-        .filter(|count| (1..=MAX_ACCOUNTS).contains(count));
+        .filter(|count| (1..=MAX_ACCOUNTS).contains(count))
+        .unwrap_or(MAX_ACCOUNTS);
+
     let mut out = budget.writer();
     let mut whole = Object::begin(&mut out);
     // Without a prefix, as in geth.
     whole.member("root", &hex::encode(state.root()));
+
     let mut rest = state
         .keyed_accounts()
         .skip_while(|(key, _)| **key < start.0);
     let mut accounts = Object::begin(whole.name("accounts"));
-    for (key, account) in rest.by_ref().take(count.unwrap_or(MAX_ACCOUNTS)) {
+    for (key, account) in rest.by_ref().take(count) {
         let out = accounts.name(&account.address.to_string());
-        write_account(
-            *key,
-            account,
-            (no_code != Some(true), no_storage != Some(true)),
-            out,
-        );
+        write_account(*key, account, parts, out);
         budget.check_time()?;
         budget.check_size(out)?;
     }
     accounts.end();
+
     whole
         .optional("next", &rest.next().map(|(key, _)| *key))
         .end();
     budget.finish(out)
 }
 
+/// The parts of an account that may be left out.
+#[derive(Clone, Copy)]
+struct AccountParts {
+    code: bool,
+    storage: bool,
+}
+
 /// An account as in geth's dumps.
-fn write_account(
-    key: B256,
-    account: &Account,
-    (with_code, with_storage): (bool, bool),
-    out: &mut JsonWriter,
-) {
+fn write_account(key: B256, account: &Account, parts: AccountParts, out: &mut JsonWriter) {
     let mut object = Object::begin(out);
     object
         .member("balance", &account.balance.to_string())
         .member("nonce", &(account.nonce as i64))
         .member("root", &account.storage_root())
         .member("codeHash", &account.code_hash());
+
     let code: Bytes = account.code().original_bytes();
-    if with_code && !code.is_empty() {
+    if parts.code && !code.is_empty() {
         object.member("code", &code);
     }
+
     let mut slots = account
         .contract
         .iter()
         .flat_map(|contract| contract.storage.iter())
         .peekable();
-    if with_storage && slots.peek().is_some() {
+    if parts.storage && slots.peek().is_some() {
         let mut storage = Object::begin(object.name("storage"));
         for (_, slot) in slots {
             let value = hex::encode(slot.value.to_be_bytes_trimmed_vec());
@@ -113,6 +121,7 @@ fn write_account(
         }
         storage.end();
     }
+
     object
         .member("address", &account.address)
         .member("key", &key)
@@ -132,6 +141,7 @@ fn modified(
             "start block height ({start}) must be less than end block height ({end})"
         )));
     }
+
     let budget = Budget::new(context, "ask for fewer blocks");
     let pruned = || RpcError::history_pruned(Pruned(start).to_string());
     let mut touched = BTreeMap::new();
@@ -139,25 +149,27 @@ fn modified(
         budget.check_time()?;
         touched.extend(changes.0.iter().map(|change| (change.key, change.address)));
     }
-    let state = |number| head.state_after(number).map_err(|_| pruned());
-    let (before, after) = (state(start)?, state(end)?);
-    let fields = |account: &Account| {
-        (
-            account.nonce,
-            account.balance,
-            account.code_hash(),
-            account.storage_root(),
-        )
-    };
+
+    // Blocks may have undone each other's changes.
+    let first = head.state_after(start).map_err(|_| pruned())?;
+    let last = head.state_after(end).map_err(|_| pruned())?;
     let mut found = Vec::new();
     for address in touched.into_values() {
-        let (before, after) = (before.get(address)?, after.get(address)?);
-        if after.is_some_and(|after| before.is_none_or(|before| fields(&before) != fields(&after)))
-        {
+        let before = first.get(address)?;
+        let after = last.get(address)?;
+        if after.is_some_and(|after| before.is_none_or(|before| differ(&before, &after))) {
             found.push(address);
         }
     }
     Ok(found)
+}
+
+/// Whether two states of an account differ in a field that the trie has.
+fn differ(before: &Account, after: &Account) -> bool {
+    before.nonce != after.nonce
+        || before.balance != after.balance
+        || before.code_hash() != after.code_hash()
+        || before.storage_root() != after.storage_root()
 }
 
 /// The range of a request, whose blocks exist; with one block, that block alone.
@@ -167,30 +179,33 @@ fn range(
     end: Option<BlockId>,
 ) -> Result<Vec<Address>, RpcError> {
     let head = context.chain.head();
-    let number = |name: &str, id: BlockId| {
-        let found = context
-            .chain
-            .number(&head, id)
-            .filter(|number| *number <= head.number());
-        let shown = || match id {
+    let first = number_of(context, &head, "start", start)?;
+    if let Some(end) = end {
+        let last = number_of(context, &head, "end", end)?;
+        return modified(context, &head, first, last);
+    }
+
+    let parent = first
+        .checked_sub(1)
+        .filter(|parent| *parent >= head.genesis.number())
+        .ok_or_else(|| RpcError::server(format!("block {first} has no parent")))?;
+    modified(context, &head, parent, first)
+}
+
+/// The number of a block that exists; `name` says which parameter it is.
+fn number_of(context: &Context, head: &Head, name: &str, id: BlockId) -> Result<u64, RpcError> {
+    let found = context
+        .chain
+        .number(head, id)
+        .filter(|number| *number <= head.number());
+    found.ok_or_else(|| {
+        let shown = match id {
             BlockId::Hash(hash) => hash.to_string(),
             BlockId::Number(number) => number.to_string(),
             _ => String::new(),
         };
-        found.ok_or_else(|| RpcError::server(format!("{name} block {} not found", shown())))
-    };
-    let first = number("start", start)?;
-    match end {
-        Some(end) => modified(context, &head, first, number("end", end)?),
-        None => {
-            let parent = first
-                .checked_sub(1)
-                .filter(|parent| *parent >= head.genesis.number());
-            let parent =
-                parent.ok_or_else(|| RpcError::server(format!("block {first} has no parent")))?;
-            modified(context, &head, parent, first)
-        }
-    }
+        RpcError::server(format!("{name} block {shown} not found"))
+    })
 }
 
 fn modified_by_number(

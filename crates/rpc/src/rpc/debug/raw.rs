@@ -2,7 +2,6 @@
 
 use alloy_primitives::{B256, Bytes};
 use tetrad_chain::BlockId;
-use tetrad_primitives::block::Block;
 
 use crate::rpc::{Context, OnFork, RpcError, Table, eth::found_block};
 
@@ -53,19 +52,18 @@ fn header(context: &Context, (id,): (BlockId,)) -> Result<Bytes, RpcError> {
 
 /// The encodings of a block's receipts (EIP-2718).
 fn receipts(context: &Context, (id,): (BlockId,)) -> Result<Vec<Bytes>, RpcError> {
-    let encode = |block: &Block| {
-        let each = block.receipts.iter().map(|receipt| {
-            let mut out = Vec::new();
-            receipt.encode_2718(&mut out);
-            Bytes::from(out)
-        });
-        each.collect()
-    };
-    Ok(encode(&*found_block(context, id)?))
+    let block = found_block(context, id)?;
+    let encoded = block.receipts.iter().map(|receipt| {
+        let mut out = Vec::new();
+        receipt.encode_2718(&mut out);
+        Bytes::from(out)
+    });
+    Ok(encoded.collect())
 }
 
 /// The encoding of a transaction in the chain or the pool (EIP-2718); empty if it is in neither.
 fn transaction(context: &Context, (hash,): (B256,)) -> Result<Bytes, RpcError> {
+    // The pool first: a transaction leaves it only after it is in the chain, so none is missed.
     let pooled = context.chain.pool().get(hash);
     let head = context.chain.head();
     let encoded = match context.chain.transaction(&head, hash) {

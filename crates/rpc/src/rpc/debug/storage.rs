@@ -51,17 +51,23 @@ fn code_by_hash(
     (hash, block): (B256, Option<BlockId>),
 ) -> Result<Bytes, RpcError> {
     let state = context.chain.view(block.unwrap_or(BlockId::Latest))?.state;
-    find_code(&state, hash).map_or_else(|| check_whole(&state).map(|()| Bytes::new()), Ok)
+    if let Some(code) = find_code(&state, hash) {
+        return Ok(code);
+    }
+    // Accounts that are not held may have it.
+    check_whole(&state)?;
+    Ok(Bytes::new())
 }
 
 /// Refuses to iterate over a state that is read piece by piece.
 pub(super) fn check_whole(state: &State) -> Result<(), RpcError> {
-    match state.base() {
-        None => Ok(()),
-        Some(_) => Err(RpcError::server(
-            "the state is not held as a whole: it is that of a fork, or of a block older than the history in memory",
-        )),
+    if state.base().is_some() {
+        return Err(RpcError::server(
+            "the state is not held as a whole: it is that of a fork, or of a block older than the \
+             history in memory",
+        ));
     }
+    Ok(())
 }
 
 /// A key of geth's database: hex, or text as it stands.
@@ -94,11 +100,13 @@ fn db_get(context: &Context, (key,): (DatabaseKey,)) -> Result<Bytes, RpcError> 
             ));
         }
     };
+
     let head = context.chain.head();
-    find_code(&head.state, hash).map_or_else(
-        || check_whole(&head.state).and(Err(RpcError::server("not found"))),
-        Ok,
-    )
+    if let Some(code) = find_code(&head.state, hash) {
+        return Ok(code);
+    }
+    check_whole(&head.state)?;
+    Err(RpcError::server("not found"))
 }
 
 /// Slots in the order of their keys in the trie.
@@ -110,6 +118,7 @@ struct StorageRange {
 impl Json for StorageRange {
     fn write(&self, out: &mut JsonWriter) {
         let mut object = Object::begin(out);
+
         let mut storage = Object::begin(object.name("storage"));
         for (key, slot) in &self.slots {
             Object::begin(storage.name(&key.to_string()))
@@ -118,12 +127,16 @@ impl Json for StorageRange {
                 .end();
         }
         storage.end();
+
         object.member("nextKey", &self.next).end();
     }
 
     fn schema(_: Option<&Value>) -> Value {
         let word = || schema::data(Some(32));
-        let slots = json!({"type": "object", "additionalProperties": schema::object([("key", word()), ("value", word())], [])});
+        let slots = json!({
+            "type": "object",
+            "additionalProperties": schema::object([("key", word()), ("value", word())], []),
+        });
         schema::object(
             [("storage", slots), ("nextKey", schema::or_null(word()))],
             [],
@@ -161,12 +174,14 @@ fn storage_range_at(
             "transaction index {index} out of range: the block has {transactions} transactions"
         )));
     }
+
     let budget = Budget::new(context, "ask for fewer slots");
     let state = replay.state_after(index, &budget)?;
     check_whole(&state)?;
     let account = state
         .get(address)?
         .ok_or_else(|| RpcError::server(format!("account {address} does not exist")))?;
+
     let count = count.0.min(MAX_SLOTS) as usize;
     let contract = account.contract.iter();
     let mut rest = contract

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::{Value, value::RawValue};
 use tetrad_chain::{BlockId, ForeignBlock, recover};
 use tetrad_evm::{BlockExecutor, CallContext, StateOverrides};
-use tetrad_primitives::block::{Block, Transaction};
+use tetrad_primitives::block::Block;
 
 use crate::rpc::{
     Context, OnFork, RpcError, Table,
@@ -72,6 +72,7 @@ fn transaction(
     let budget = budget(context, &options);
     let (replay, index) = find_transaction(context, hash)?;
     let mut executor = replay.after(index, &budget)?;
+
     let place = position(&replay, index, &executor);
     let mut out = budget.writer();
     let subject = Subject::Next(&mut executor, &replay.block.transactions[index]);
@@ -105,6 +106,7 @@ fn block_by_rlp(
     let parent = context
         .chain
         .view(BlockId::Hash(foreign.header.parent_hash))?;
+
     let rules = parent
         .head
         .rules(foreign.header.number, foreign.header.timestamp);
@@ -127,11 +129,9 @@ fn block_by_rlp(
             .map(|withdrawals| withdrawals.into_inner()),
         known_size: OnceLock::new(),
     };
-    trace_block(
-        context,
-        &BlockReplay::on(&parent, Arc::new(block)),
-        &options,
-    )
+
+    let replay = BlockReplay::on(&parent, Arc::new(block));
+    trace_block(context, &replay, &options)
 }
 
 /// The position of the transaction that `executor` executes next.
@@ -158,23 +158,23 @@ fn trace_block(
     let mut executor = replay.begin()?;
     let mut tracer = RequestTracer::new(&context.config, options, &budget);
     let mut out = budget.writer();
+
     out.push(b'[');
     for (index, transaction) in replay.block.transactions.iter().enumerate() {
         budget.check_time()?;
         if index > 0 {
             out.push(b',');
         }
+
         let place = position(replay, index, &executor);
+        let subject = Subject::Next(&mut executor, transaction);
         let mut object = Object::begin(&mut out);
         object.member("txHash", &transaction.hash());
-        tracer.trace(
-            place,
-            Subject::Next(&mut executor, transaction),
-            object.name("result"),
-        )?;
+        tracer.trace(place, subject, object.name("result"))?;
         object.end();
     }
     out.push(b']');
+
     budget.finish(out)
 }
 
@@ -191,12 +191,14 @@ fn intermediate_roots(
     let budget = budget(context, &options);
     let replay = BlockReplay::find(context, BlockId::Hash(hash))?;
     let mut executor = replay.begin()?;
-    let after = |transaction: &Arc<Transaction>| {
+
+    let mut roots = Vec::new();
+    for transaction in &replay.block.transactions {
         budget.check_time()?;
         executor.execute(transaction)?;
-        Ok(executor.overlay().root()?)
-    };
-    replay.block.transactions.iter().map(after).collect()
+        roots.push(executor.overlay().root()?);
+    }
+    Ok(roots)
 }
 
 /// The overrides of a traced call, in addition to the trace options.
@@ -248,6 +250,8 @@ fn call(
     let budget = budget(context, &options.trace);
     let id = id.unwrap_or(BlockId::Latest);
     let mut view = context.chain.view(id)?;
+
+    // The overrides below are applied on top of the state within the block.
     if let Some(index) = options.index {
         let replay = BlockReplay::within(&view, id)?;
         let count = replay.block.transactions.len();
@@ -256,15 +260,14 @@ fn call(
             .ok_or_else(|| RpcError::server(format!("transaction index out of range: {count}")))?;
         view.state = replay.state_after(index, &budget)?;
     }
+
     options.block.apply(&mut view.environment)?;
     let call = request.into_call(context.chain.params().chain_id)?;
     let calls: CallContext<'_> = view.call_context(&options.state, context.config.gas_cap);
+    let subject = Subject::Call(calls, &call);
+
     let mut out = budget.writer();
     let mut tracer = RequestTracer::new(&context.config, &options.trace, &budget);
-    tracer.trace(
-        TracePosition::default(),
-        Subject::Call(calls, &call),
-        &mut out,
-    )?;
+    tracer.trace(TracePosition::default(), subject, &mut out)?;
     budget.finish(out)
 }

@@ -73,18 +73,23 @@ struct Frame {
     pc: usize,
 }
 
+/// Replays a failed transaction, and explains the calls that led to its failure.
 fn stack_trace(context: &Context, (hash,): (B256,)) -> Result<Serialized<StackTrace>, RpcError> {
     let budget = Budget::new(context, ADVICE);
     let (replay, index) = find_transaction(context, hash)?;
     let mut executor = replay.after(index, &budget)?;
+
     let mut tracer = FailureTracer::default();
     let is_over = || budget.is_over();
     let mut watch = Watch::new(&mut tracer, &is_over, budget.max_bytes());
     let subject = Subject::Next(&mut executor, &replay.block.transactions[index]);
     let run = subject.run(&mut watch, |inspected, _| inspected.outcome.result.clone());
+
+    // An execution that was stopped has failed, but the limit is the reason.
     budget.check(watch.stopped())?;
     let result = run?;
     let calls = tracer.into_calls();
+
     // Contracts are those of the newest state that the block was found in, in which a verified
     // source is known as well.
     let view = View::newest(replay.head.clone());
@@ -95,12 +100,11 @@ fn stack_trace(context: &Context, (hash,): (B256,)) -> Result<Serialized<StackTr
         ExecutionResult::Halt { reason, .. } => (Some(halt_message(reason)), Bytes::new()),
         ExecutionResult::Revert { output, .. } => {
             let error = context.known.error(origin.as_deref(), output);
-            (
-                Some(revert_reason(output, error.as_deref(), plain)),
-                output.clone(),
-            )
+            let reason = revert_reason(output, error.as_deref(), plain);
+            (Some(reason), output.clone())
         }
     };
+
     let mut frames = Vec::new();
     for (at, call) in calls.iter().rev().enumerate() {
         budget.check_time()?;
@@ -110,6 +114,7 @@ fn stack_trace(context: &Context, (hash,): (B256,)) -> Result<Serialized<StackTr
             frames.push(frame(context, &view, contract.as_deref(), call));
         }
     }
+
     Ok(Serialized(StackTrace {
         failed: !result.is_success(),
         reason,
@@ -118,6 +123,7 @@ fn stack_trace(context: &Context, (hash,): (B256,)) -> Result<Serialized<StackTr
     }))
 }
 
+/// Describes a call, whose code is that of `contract` if it is known.
 fn frame(
     context: &Context,
     view: &View,
@@ -129,6 +135,7 @@ fn frame(
         .function(contract, &call.input)
         .map(|function| function.name.clone());
     let selector = || call.input.first_chunk::<4>().map(hex::encode_prefixed);
+
     let place = call
         .code
         .and_then(|code| context.known.location(view, code, call.position));
@@ -141,6 +148,7 @@ fn frame(
         ),
         None => (None, None, None, None),
     };
+
     Frame {
         address: call.account,
         code_address: call.code.filter(|code| Some(*code) != call.account),

@@ -78,6 +78,7 @@ async fn snapshots(context: Arc<Context>, (): ()) -> Result<Serialized<Vec<Snaps
     // Blocks that memory no longer holds are read from disk.
     let mut listed: Vec<_> =
         block_in_place(|| newest.map(|taken| listed(&context, taken)).collect());
+    // Taken newest first, listed oldest first.
     listed.reverse();
     Ok(Serialized(listed))
 }
@@ -95,6 +96,7 @@ fn listed(context: &Context, taken: SnapshotInfo) -> Snapshot {
             .ok()
             .flatten()
     });
+
     Snapshot {
         id: Quantity(taken.id),
         name: taken.name.map(|name| name.to_string()),
