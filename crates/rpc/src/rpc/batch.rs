@@ -9,7 +9,7 @@ use tokio::task::yield_now;
 
 use super::{
     Began, Rpc, RpcError,
-    envelope::{Batch, Item, NO_ID},
+    envelope::{Batch, Item, NO_ID, Request},
     json::{JsonWriter, Raw},
 };
 
@@ -56,6 +56,7 @@ impl Rpc {
                 return Box::pin(self.answer_items(client, body, items, of_socket, out)).await;
             }
         };
+
         self.refuse(NO_ID, &RpcError::invalid_request(wrong), &mut out);
         out.into_answer()
     }
@@ -71,39 +72,24 @@ impl Rpc {
         mut written: JsonWriter,
     ) -> Answer {
         written.reserve(USUAL * items.len());
-        let most = if self.context.fork().is_some() {
-            AT_ONCE_ON_FORK
-        } else {
-            AT_ONCE
-        };
-        let mut parts = BatchResponses {
+        let mut responses = BatchResponses {
             rpc: self,
             written,
             parts: Vec::with_capacity(items.len()),
             no_room: false,
         };
-        let (mut under_way, mut executing) = (FuturesUnordered::new(), 0);
+        let at_once = self.calls_at_once();
+        let mut under_way = FuturesUnordered::new();
+        let mut executing = 0;
+        // How long quick requests have occupied the thread since the last pause.
         let mut turn = Duration::ZERO;
+
         for item in items {
-            let at = parts.parts.len();
-            let request = match item.request(self.context.dialect) {
-                Ok(request) => request,
-                Err(error) => {
-                    parts.parts.push((Some(NO_ID), 0..0));
-                    parts.refuse(at, &error);
-                    continue;
-                }
+            let Some((at, request)) = responses.next_to_start(item, &mut of_socket) else {
+                continue;
             };
-            parts.parts.push((request.id, 0..0));
-            if let Some(result) = of_socket.remove(&at) {
-                parts.write(at, |id, out| self.finish(id, result.map(Raw), out));
-                continue;
-            }
-            if parts.is_full() {
-                parts.refuse_for_size(at);
-                continue;
-            }
-            match parts.write(at, |_, out| self.start(client, body, &request, out)) {
+
+            match responses.write(at, |_, out| self.start(client, body, &request, out)) {
                 Began::Answered(took) => turn += took,
                 Began::UnderWay(started) => {
                     let executes = started.executes;
@@ -111,26 +97,71 @@ impl Rpc {
                     under_way.push(async move { (at, executes, self.wait(started).await) });
                 }
             }
-            while executing >= most
+
+            while executing >= at_once
                 && let Some((at, executes, answer)) = under_way.next().await
             {
                 executing -= usize::from(executes);
                 turn = Duration::ZERO;
-                parts.finish(at, answer);
+                responses.finish(at, answer);
             }
+
             if turn > TURN {
                 yield_now().await;
                 turn = Duration::ZERO;
             }
         }
+
         while let Some((at, _, answer)) = under_way.next().await {
-            parts.finish(at, answer);
+            responses.finish(at, answer);
         }
-        parts.end()
+        responses.end()
+    }
+
+    /// The number of a batch's requests that execute at a time.
+    fn calls_at_once(&self) -> usize {
+        if self.context.fork().is_some() {
+            AT_ONCE_ON_FORK
+        } else {
+            AT_ONCE
+        }
     }
 }
 
-impl BatchResponses<'_, '_> {
+impl<'b> BatchResponses<'_, 'b> {
+    /// Adds an element; returns its position and its request if that is still to be started.
+    ///
+    /// Invalid elements, those that the WebSocket has executed, and those for which there is no
+    /// more room are answered here.
+    fn next_to_start(
+        &mut self,
+        item: Item<'b>,
+        of_socket: &mut SocketResults,
+    ) -> Option<(usize, Request<'b>)> {
+        let at = self.parts.len();
+        let request = match item.request(self.rpc.context.dialect) {
+            Ok(request) => request,
+            Err(error) => {
+                self.parts.push((Some(NO_ID), 0..0));
+                self.refuse(at, &error);
+                return None;
+            }
+        };
+        self.parts.push((request.id, 0..0));
+
+        if let Some(result) = of_socket.remove(&at) {
+            let rpc = self.rpc;
+            self.write(at, |id, out| rpc.finish(id, result.map(Raw), out));
+            return None;
+        }
+        if self.is_full() {
+            self.refuse_for_size(at);
+            return None;
+        }
+
+        Some((at, request))
+    }
+
     /// Writes the response to a request, or nothing if the call is still in progress or nobody
     /// waits for its response. If there is no memory for it, no further request is answered.
     fn write<R>(&mut self, at: usize, write: impl FnOnce(&str, &mut JsonWriter) -> R) -> R {
@@ -138,11 +169,13 @@ impl BatchResponses<'_, '_> {
         let start = self.written.len();
         self.written.extend_anyway(",");
         let result = write(id.unwrap_or(NO_ID), &mut self.written);
+
         let is_missing = self.written.check().is_err();
         if id.is_none() || is_missing || self.written.len() == start + 1 {
             self.written.truncate(start);
         }
         *part = start..self.written.len();
+
         if is_missing && id.is_some() {
             self.no_room = true;
             self.refuse_for_size(at);
@@ -185,13 +218,14 @@ impl BatchResponses<'_, '_> {
         let mut out = self.written;
         if !self.parts.is_sorted_by_key(|(_, part)| part.start) {
             let mut sorted = self.rpc.context.writer(usize::MAX);
-            self.parts
-                .into_iter()
-                .for_each(|(_, part)| sorted.extend_from_slice(&out.bytes()[part]));
+            for (_, part) in self.parts {
+                sorted.extend_from_slice(&out.bytes()[part]);
+            }
             if sorted.check().is_ok() {
                 out = sorted;
             }
         }
+
         // The first response follows the bracket instead of a comma.
         if let Some(first) = out.bytes_mut().first_mut() {
             *first = b'[';

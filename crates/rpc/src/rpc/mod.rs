@@ -94,7 +94,7 @@ use self::{
     json::{Json, JsonWriter, Written},
     meter::{Meter, Meters},
     params::ParamRules,
-    table::{Handler, KeptParams, Pending, Reached},
+    table::{Handler, KeptParams, Method, Pending, Reached},
 };
 use crate::fork::{ChainFork, ChainForks};
 
@@ -250,7 +250,8 @@ impl Context {
 
     /// Returns a check of the time limit of an execution that begins now.
     fn time_limit(&self) -> impl Fn() -> bool + Send + Sync + use<> {
-        let (begun, limit) = (Instant::now(), self.config.execution_timeout);
+        let begun = Instant::now();
+        let limit = self.config.execution_timeout;
         move || interrupted() || begun.elapsed() > limit
     }
 }
@@ -271,6 +272,44 @@ struct Started {
     meter: Arc<Meter>,
     began: Instant,
     span: Span,
+}
+
+/// A request for a method that the node has.
+struct Call<'a> {
+    client: Client,
+    body: &'a Bytes,
+    request: &'a Request<'a>,
+    method: &'a Method,
+    began: Instant,
+}
+
+impl Call<'_> {
+    /// The parameters, for a call that outlives its request.
+    fn kept_params(&self) -> KeptParams {
+        KeptParams::new(self.request.params, self.body)
+    }
+
+    /// The call in progress, which has its failure recorded.
+    fn under_way(&self, rpc: &Rpc, pending: Pending, span: Span) -> Began {
+        let name = self.method.name;
+        Began::UnderWay(Started {
+            pending: rpc.recording(name, self.kept_params(), pending),
+            executes: !matches!(self.method.handler, Handler::Wait(_)),
+            name,
+            meter: self.method.meter.clone(),
+            began: self.began,
+            span,
+        })
+    }
+}
+
+/// The outcome of trying a call on the task of its request.
+#[derive(Default)]
+struct Attempt {
+    /// The result, if the call was tried and ended within its slice.
+    outcome: Option<Result<Reached, RpcError>>,
+    /// The slice in which it executed, which has to be charged to its client.
+    slice: Option<Slice>,
 }
 
 /// Another JSON-RPC interface at the same address, for requests with unknown methods: returns the
@@ -376,13 +415,14 @@ impl Rpc {
         let client = current_client();
         let mut out = self.context.writer(usize::MAX);
         let read = envelope::read_body(body, self.context.config.max_batch, self.context.dialect);
+
         if let Some(neighbour) = &self.neighbour
-            && !matches!(&read, Ok(Body::Batch(_)))
-            && !matches!(&read, Ok(Body::Single(Ok(request))) if self.table.get(&request.method).is_some())
+            && self.may_be_for_neighbour(&read)
             && let Some(answer) = neighbour(body)
         {
             return answer.await;
         }
+
         match read {
             Err(error) | Ok(Body::Single(Err(error))) => self.refuse(NO_ID, &error, &mut out),
             Ok(Body::Single(Ok(request))) => {
@@ -390,6 +430,7 @@ impl Rpc {
                     let answer = self.wait(started).await;
                     self.finish(request.response_id(), answer, &mut out);
                 }
+
                 if out.check().is_err() {
                     out = self.context.writer(usize::MAX);
                     // The identifier may be what is too long.
@@ -398,6 +439,7 @@ impl Rpc {
                         .unwrap_or(NO_ID);
                     self.refuse_for_memory(id, &RpcError::no_room(), &mut out);
                 }
+
                 if request.id.is_none() {
                     return Answer::default();
                 }
@@ -407,6 +449,15 @@ impl Rpc {
             }
         }
         out.into_answer()
+    }
+
+    /// Whether a body is neither a batch nor a request for a method of this interface.
+    fn may_be_for_neighbour(&self, read: &Result<Body<'_>, RpcError>) -> bool {
+        match read {
+            Ok(Body::Batch(_)) => false,
+            Ok(Body::Single(Ok(request))) => self.table.get(&request.method).is_none(),
+            Ok(Body::Single(Err(_))) | Err(_) => true,
+        }
     }
 
     /// Answers a request of a body at once by appending to `out`, or returns it in progress.
@@ -419,22 +470,13 @@ impl Rpc {
         out: &mut JsonWriter,
     ) -> Began {
         let began = Instant::now();
-        let id = request.response_id();
-        let Some(method) = self.table.get(&request.method) else {
-            self.refuse(id, &self.no_method(&request.method), out);
-            return Began::Answered(Duration::ZERO);
+        let method = match self.method_for(request) {
+            Ok(method) => method,
+            Err(error) => {
+                self.refuse(request.response_id(), &error, out);
+                return Began::Answered(Duration::ZERO);
+            }
         };
-        if let Some(Err(error)) = request
-            .params
-            .map(|params| check_json(params.get().as_bytes()))
-        {
-            self.refuse(
-                id,
-                &RpcError::invalid_params(format!("params: {error}")),
-                out,
-            );
-            return Began::Answered(Duration::ZERO);
-        }
         let span = ::tracing::trace_span!(
             target: "tetrad::span",
             "rpc",
@@ -443,83 +485,48 @@ impl Rpc {
             rpc.method = method.name,
             rpc.jsonrpc.error_code = Empty,
         );
-        let mut caller = Caller {
+        let call = Call {
             client,
-            ..Caller::default()
+            body,
+            request,
+            method,
+            began,
         };
-        let keep = || KeptParams::new(request.params, body);
-        let under_way = |pending, span| {
-            let (name, meter) = (method.name, method.meter.clone());
-            let pending = self.recording(name, keep(), pending);
-            let executes = !matches!(method.handler, Handler::Wait(_));
-            Began::UnderWay(Started {
-                pending,
-                executes,
-                name,
-                meter,
-                began,
-                span,
-            })
-        };
+
         if let Some(fork) = self.context.fork() {
-            caller.remote = true;
-            let pending = self.on_fork(fork, caller, method.name, keep());
-            return under_way(pending, span);
+            let pending = self.on_fork(fork, client, method.name, call.kept_params());
+            return call.under_way(self, pending, span);
         }
+
         let entered = span.enter();
         let length = out.len();
-        let mut slice = None;
-        let is_long = request
-            .params
-            .is_some_and(|params| params.get().len() > LONG_PARAMS);
-        let at_once = match &method.handler {
-            Handler::Quick(run, _) if !is_long => {
-                envelope::begin(id, out);
-                Some(run(&self.context, request.params, out))
-            }
-            Handler::Execute(run, _)
-                if !is_long && let Some(_place) = self.context.execution.inline(client) =>
-            {
-                envelope::begin(id, out);
-                let (outcome, ran) = Slice::run(began, || run(&self.context, request.params, out));
-                slice = Some(ran);
-                caller.long = ran.overran;
-                Some(outcome).filter(|_| !ran.overran)
-            }
-            _ => None,
-        };
-        let outcome = match at_once {
+        let Attempt { outcome, mut slice } = self.attempt(&call, out);
+        let outcome = match outcome {
             Some(Ok(Reached::Near)) => Ok(None),
             Some(Err(error)) => Err(error),
             not_yet => {
                 out.truncate(length);
-                if let Some(slice) = slice.take() {
-                    self.context
-                        .execution
-                        .charge(client, slice, began.elapsed());
-                }
                 // It was tried, and is far or long.
                 let skips_slice = not_yet.is_some();
-                method
-                    .handler
-                    .later(self.context.clone(), caller, keep(), skips_slice)
-                    .map(Some)
+                self.later(&call, slice.take(), skips_slice).map(Some)
             }
         };
+
         match outcome {
             Ok(None) => envelope::end(out),
             Ok(Some(pending)) => {
                 drop(entered);
-                return under_way(pending, span);
+                return call.under_way(self, pending, span);
             }
             Err(error) => {
                 span.record("rpc.jsonrpc.error_code", error.code);
                 self.context
                     .record_failure(method.name, request.params, &error);
                 out.truncate(length);
-                self.refuse(id, &error, out);
+                self.refuse(request.response_id(), &error, out);
             }
         }
+
         let took = method
             .meter
             .answered(method.name, began, self.context.config.slow);
@@ -527,6 +534,75 @@ impl Rpc {
             self.context.execution.charge(client, slice, took);
         }
         Began::Answered(took)
+    }
+
+    /// The method that a request calls, if its parameters are valid JSON.
+    fn method_for(&self, request: &Request<'_>) -> Result<&Method, RpcError> {
+        let Some(method) = self.table.get(&request.method) else {
+            return Err(self.no_method(&request.method));
+        };
+        if let Some(params) = request.params {
+            check_json(params.get().as_bytes())
+                .map_err(|error| RpcError::invalid_params(format!("params: {error}")))?;
+        }
+        Ok(method)
+    }
+
+    /// Runs a call on this task if its handler and its parameters allow that, and for no longer
+    /// than a slice if it executes code. Appends the beginning of a response.
+    fn attempt(&self, call: &Call<'_>, out: &mut JsonWriter) -> Attempt {
+        let id = call.request.response_id();
+        let params = call.request.params;
+        if params.is_some_and(|params| params.get().len() > LONG_PARAMS) {
+            return Attempt::default();
+        }
+
+        match &call.method.handler {
+            Handler::Quick(run, _) => {
+                envelope::begin(id, out);
+                Attempt {
+                    outcome: Some(run(&self.context, params, out)),
+                    slice: None,
+                }
+            }
+            Handler::Execute(run, _) => {
+                let Some(_place) = self.context.execution.inline(call.client) else {
+                    return Attempt::default();
+                };
+                envelope::begin(id, out);
+                let (outcome, slice) = Slice::run(call.began, || run(&self.context, params, out));
+                Attempt {
+                    outcome: Some(outcome).filter(|_| !slice.overran),
+                    slice: Some(slice),
+                }
+            }
+            Handler::Apart(_) | Handler::Wait(_) => Attempt::default(),
+        }
+    }
+
+    /// Begins a call that was not answered at once, after charging the slice in which it was tried.
+    fn later(
+        &self,
+        call: &Call<'_>,
+        slice: Option<Slice>,
+        skips_slice: bool,
+    ) -> Result<Pending, RpcError> {
+        if let Some(slice) = slice {
+            self.context
+                .execution
+                .charge(call.client, slice, call.began.elapsed());
+        }
+        let caller = Caller {
+            client: call.client,
+            long: slice.is_some_and(|slice| slice.overran),
+            ..Caller::default()
+        };
+        call.method.handler.later(
+            self.context.clone(),
+            caller,
+            call.kept_params(),
+            skips_slice,
+        )
     }
 
     /// Has the failure of a method recorded, if failures of this method are.
@@ -547,26 +623,36 @@ impl Rpc {
     fn on_fork(
         &self,
         fork: Arc<ChainFork>,
-        caller: Caller,
+        client: Client,
         name: &'static str,
         params: KeptParams,
     ) -> Pending {
-        let (context, table) = (self.context.clone(), self.table.clone());
+        let caller = Caller {
+            client,
+            remote: true,
+            ..Caller::default()
+        };
+        let context = self.context.clone();
+        let table = self.table.clone();
         Box::pin(async move {
             let Some(method) = table.get(name) else {
                 return Err(RpcError::method_not_found(name));
             };
+
             if let Some(forward) = method.forward() {
-                let (own, given) = (context.clone(), params.clone());
+                let own = context.clone();
+                let given = params.clone();
                 let ask = move || forked::answer(&own, &fork, name, forward, given.get());
                 if let Some(answer) = context.execution.apart(caller, ask).await? {
                     return Ok(Written(answer));
                 }
             }
+
             method.handler.later(context, caller, params, false)?.await
         })
     }
 
+    /// Waits for a call in progress, and counts it.
     async fn wait(&self, started: Started) -> table::Answer {
         // Tracing is rarely enabled, and a future within a span is larger.
         let answer = if started.span.is_disabled() {
@@ -578,12 +664,14 @@ impl Rpc {
             }
             answer
         };
+
         started
             .meter
             .answered(started.name, started.began, self.context.config.slow);
         answer
     }
 
+    /// Appends the response to a request: its result, or its error.
     fn finish(&self, id: &str, answer: Result<impl Json, RpcError>, out: &mut JsonWriter) {
         match answer {
             Ok(result) => {
@@ -595,6 +683,7 @@ impl Rpc {
         }
     }
 
+    /// Appends an error response, and counts it.
     fn refuse(&self, id: &str, error: &RpcError, out: &mut JsonWriter) {
         self.context.meters.failed(error.code);
         out.extend_from_slice(envelope::error(id, error, self.context.dialect).as_bytes());

@@ -12,7 +12,12 @@
 //!   Its example is in the `examples.jsonl` of its namespace.
 
 use std::{
-    collections::HashMap, future::Future, marker::PhantomData, pin::Pin, sync::Arc, time::Instant,
+    collections::{BTreeMap, HashMap},
+    future::Future,
+    marker::PhantomData,
+    pin::Pin,
+    sync::Arc,
+    time::Instant,
 };
 
 use alloy_primitives::map::DefaultHashBuilder;
@@ -135,15 +140,13 @@ impl Handler {
             // At once, since transactions of a batch keep their order.
             Self::Wait(run) if params.memory() == 0 => run(context, params.get())?,
             Self::Wait(run) => Box::pin(wait_for(run.clone(), context, caller, params)),
-            Self::Apart(work) => Box::pin(in_turn(
-                work.clone(),
-                context,
-                Caller {
+            Self::Apart(work) => {
+                let caller = Caller {
                     long: true,
                     ..caller
-                },
-                params,
-            )),
+                };
+                Box::pin(in_turn(work.clone(), context, caller, params))
+            }
             Self::Execute(_, work) if !skips_slice => {
                 Box::pin(in_slices(work.clone(), context, caller, params))
             }
@@ -179,6 +182,22 @@ impl Method {
     /// How a fork forwards requests, if it does.
     pub(super) fn forward(&self) -> Option<Forward> {
         self.on_fork.forward(&(self.types.references)())
+    }
+
+    fn describe(&self, dialect: Dialect) -> Described {
+        Described {
+            name: self.name,
+            parameters: self.parameters.clone(),
+            summary: self.summary,
+            example: self.example,
+            shapes: (self.types.shapes)(dialect),
+            result: self.types.result,
+            effort: Effort {
+                executes: matches!(self.handler, Handler::Execute(..)),
+                is_long: matches!(self.handler, Handler::Apart(_)),
+                looks_back: (self.types.references)().iter().any(Option::is_some),
+            },
+        }
     }
 }
 
@@ -220,15 +239,13 @@ impl<P: Params> Registration<'_, P> {
         } = self;
         let parameters: Vec<&'static str> = parameters.into();
         for name in [&[example], aliases].concat() {
-            let (handler, parameters, meter) =
-                (handler.clone(), parameters.clone(), Arc::default());
             let method = Method {
                 name,
-                handler,
-                meter,
+                handler: handler.clone(),
+                meter: Arc::default(),
                 on_fork,
                 types,
-                parameters,
+                parameters: parameters.clone(),
                 summary,
                 example,
             };
@@ -300,13 +317,16 @@ impl Table {
             let params = P::read(params, ParamRules::new(context.dialect, is_lenient))?;
             let answer = async move {
                 let result = handler(context.clone(), params).await?;
+                // Nothing is left to write, however long the result is.
                 if result.is_written() {
                     return context.render(result);
                 }
+
                 let mut out = context.writer(usize::MAX);
                 if out.write_short(MAX_AT_ONCE, |out| result.write(out)) {
                     return Ok(out.finish()?);
                 }
+
                 let own = context.clone();
                 context.apart_for_caller(move || own.render(result)).await
             };
@@ -344,44 +364,22 @@ impl Table {
 
     /// The descriptions of all methods, sorted by name.
     pub(super) fn describe(&self, dialect: Dialect) -> Vec<Described> {
-        let describe = |method: &Method| {
-            let Method {
-                name,
-                ref parameters,
-                summary,
-                example,
-                types,
-                ..
-            } = *method;
-            let (shapes, result) = ((types.shapes)(dialect), types.result);
-            let effort = Effort {
-                executes: matches!(method.handler, Handler::Execute(..)),
-                is_long: matches!(method.handler, Handler::Apart(_)),
-                looks_back: (types.references)().iter().any(Option::is_some),
-            };
-            Described {
-                name,
-                parameters: parameters.clone(),
-                summary,
-                example,
-                shapes,
-                result,
-                effort,
-            }
-        };
-        let mut all: Vec<_> = self.methods.values().map(describe).collect();
+        let mut all: Vec<_> = self
+            .methods
+            .values()
+            .map(|method| method.describe(dialect))
+            .collect();
         all.sort_unstable_by_key(|described| described.name);
         all
     }
 
     /// The parameter readers, one for each type that a method takes.
     pub(super) fn readers(&self) -> Vec<ParamReader> {
-        let each = self
+        let readers = self
             .methods
             .values()
             .flat_map(|method| (method.types.readers)());
-        let by_name: std::collections::BTreeMap<_, _> =
-            each.map(|reader| (reader.name, reader)).collect();
+        let by_name: BTreeMap<_, _> = readers.map(|reader| (reader.name, reader)).collect();
         by_name.into_values().collect()
     }
 
@@ -416,14 +414,13 @@ where
         if params.is_far(&context.chain, reach) {
             return Ok(Reached::Far);
         }
+
         let result = handler(context, params)?;
-        Ok(
-            if out.write_short(MAX_AT_ONCE, |out| result.append_to(out)) {
-                Reached::Near
-            } else {
-                Reached::Far
-            },
-        )
+        if out.write_short(MAX_AT_ONCE, |out| result.append_to(out)) {
+            Ok(Reached::Near)
+        } else {
+            Ok(Reached::Far)
+        }
     })
 }
 
@@ -451,7 +448,10 @@ async fn in_slices(
     if caller.long || caller.remote {
         return in_turn(work, context, caller, params).await;
     }
-    let (own, given, first) = (context.clone(), params.clone(), work.clone());
+
+    let own = context.clone();
+    let given = params.clone();
+    let first = work.clone();
     let run = move || {
         let _held = given.hold(&own)?;
         let (outcome, slice) = Slice::run(Instant::now(), || first(&own, given.get()));
@@ -461,21 +461,15 @@ async fn in_slices(
             outcome.map(Some)
         }
     };
-    match context.execution.apart(caller, run).await? {
-        Some(rendered) => Ok(rendered),
-        None => {
-            in_turn(
-                work,
-                context,
-                Caller {
-                    long: true,
-                    ..caller
-                },
-                params,
-            )
-            .await
-        }
+    if let Some(rendered) = context.execution.apart(caller, run).await? {
+        return Ok(rendered);
     }
+
+    let caller = Caller {
+        long: true,
+        ..caller
+    };
+    in_turn(work, context, caller, params).await
 }
 
 /// Runs a call on a thread of its own.
