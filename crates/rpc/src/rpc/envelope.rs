@@ -82,8 +82,9 @@ pub(super) fn read_body(
     max_batch: usize,
     dialect: Dialect,
 ) -> Result<Body<'_>, RpcError> {
-    let syntax = |error: &dyn std::fmt::Display| RpcError::parse(error.to_string());
+    let syntax = |error: &dyn fmt::Display| RpcError::parse(error.to_string());
     let text = std::str::from_utf8(body).map_err(|error| syntax(&error))?;
+
     if text.trim_ascii_start().starts_with('[') {
         let mut reader = serde_json::Deserializer::from_str(text);
         let batch = BatchReader { max: max_batch }.deserialize(&mut reader);
@@ -91,6 +92,7 @@ pub(super) fn read_body(
             .and_then(|batch| reader.end().map(|()| Body::Batch(batch)))
             .map_err(|error| syntax(&error));
     }
+
     let item: Item<'_> = serde_json::from_str(text).map_err(|error| syntax(&error))?;
     Ok(Body::Single(item.request(dialect)))
 }
@@ -102,42 +104,24 @@ impl<'a> Item<'a> {
     /// JSON-RPC 2.0 it is any number, a string or null, and a request without one is a
     /// notification. Null in place of the parameters is none, as in geth.
     pub(super) fn request(self, dialect: Dialect) -> Result<Request<'a>, RpcError> {
-        let invalid = |what: &str| RpcError::invalid_request(what);
         let members = match self {
             Self::Object(members) => members,
             Self::Other(kind) => {
-                return Err(invalid(&format!("expected a request object, got {kind}")));
+                return Err(invalid(format!("expected a request object, got {kind}")));
             }
         };
         if let Some(name) = members.repeated {
-            return Err(invalid(&format!("{name}: given twice")));
+            return Err(invalid(format!("{name}: given twice")));
         }
         if members.jsonrpc.map(RawValue::get) != Some("\"2.0\"") {
             return Err(invalid("jsonrpc: expected \"2.0\""));
         }
+
         let method = members.method.ok_or_else(|| invalid("method: missing"))?;
-        let method = match method
-            .get()
-            .strip_prefix('"')
-            .and_then(|rest| rest.strip_suffix('"'))
-        {
-            Some(plain) if !plain.contains('\\') => plain.into(),
-            Some(_) => serde_json::from_str::<String>(method.get())
-                .map_err(|_| invalid("method: expected a string"))?
-                .into(),
-            None => return Err(invalid("method: expected a string")),
-        };
+        let method = method_name(method.get())?;
         let id = members.id.map(RawValue::get);
-        match (id, dialect) {
-            (None, Dialect::Network) => return Err(invalid("id: missing")),
-            (Some(id), Dialect::Network) if !is_integer(id) && !id.starts_with('"') => {
-                return Err(invalid("id: expected an integer or a string"));
-            }
-            (Some(id), Dialect::Ethereum) if id.starts_with(['{', '[', 't', 'f']) => {
-                return Err(invalid("id: expected a number, a string or null"));
-            }
-            _ => {}
-        }
+        check_id(id, dialect)?;
+
         let params = match dialect {
             Dialect::Network => members.params,
             Dialect::Ethereum => members.params.filter(|params| params.get() != "null"),
@@ -147,6 +131,38 @@ impl<'a> Item<'a> {
             return Err(invalid("params: expected an array"));
         }
         Ok(Request { method, params, id })
+    }
+}
+
+fn invalid(what: impl Into<String>) -> RpcError {
+    RpcError::invalid_request(what)
+}
+
+/// The text of the member `method`. It is copied only if it has escapes.
+fn method_name(json: &str) -> Result<Cow<'_, str>, RpcError> {
+    let quoted = json
+        .strip_prefix('"')
+        .and_then(|rest| rest.strip_suffix('"'));
+    match quoted {
+        Some(plain) if !plain.contains('\\') => Ok(plain.into()),
+        Some(_) => serde_json::from_str::<String>(json)
+            .map(Cow::from)
+            .map_err(|_| invalid("method: expected a string")),
+        None => Err(invalid("method: expected a string")),
+    }
+}
+
+/// Refuses identifiers of a wrong type, see [`Item::request`].
+fn check_id(id: Option<&str>, dialect: Dialect) -> Result<(), RpcError> {
+    match (id, dialect) {
+        (None, Dialect::Network) => Err(invalid("id: missing")),
+        (Some(id), Dialect::Network) if !is_integer(id) && !id.starts_with('"') => {
+            Err(invalid("id: expected an integer or a string"))
+        }
+        (Some(id), Dialect::Ethereum) if id.starts_with(['{', '[', 't', 'f']) => {
+            Err(invalid("id: expected a number, a string or null"))
+        }
+        _ => Ok(()),
     }
 }
 
@@ -184,15 +200,17 @@ impl<'de> Visitor<'de> for BatchReader {
                 None => return Ok(Batch::Items(items)),
             }
         }
-        let mut rest = false;
+
+        // The rest is read as well, since a batch that is no JSON is a parse error.
+        let mut is_longer = false;
         while seq.next_element::<IgnoredAny>()?.is_some() {
-            rest = true;
+            is_longer = true;
         }
-        Ok(if rest {
-            Batch::TooLong
+        if is_longer {
+            Ok(Batch::TooLong)
         } else {
-            Batch::Items(items)
-        })
+            Ok(Batch::Items(items))
+        }
     }
 }
 
@@ -288,21 +306,19 @@ pub(super) fn end(out: &mut JsonWriter) {
 
 /// A whole error response.
 pub(super) fn error(id: &str, error: &RpcError, dialect: Dialect) -> String {
-    let text = |text: &str| serde_json::to_string(text).unwrap_or_else(|_| "\"\"".to_owned());
     let mut out = format!(
         r#"{{"jsonrpc":"2.0","id":{id},"error":{{"code":{},"message":"#,
         error.code
     );
+
+    let message = json_string(&error.message);
     match (error.standard_text(), dialect) {
         (Some(standard), Dialect::Network) => {
-            out.push_str(&format!(
-                "{},\"data\":{}",
-                text(standard),
-                text(&error.message)
-            ));
+            out.push_str(&format!("{},\"data\":{message}", json_string(standard)));
         }
-        _ => out.push_str(&text(&error.message)),
+        _ => out.push_str(&message),
     }
+
     let data = error
         .data
         .as_ref()
@@ -310,10 +326,7 @@ pub(super) fn error(id: &str, error: &RpcError, dialect: Dialect) -> String {
     match (error.transaction, data) {
         // The shape of hardhat's.
         (Some(hash), data) => {
-            let (message, data) = (
-                text(&error.message),
-                data.unwrap_or_else(|| "\"0x\"".to_owned()),
-            );
+            let data = data.unwrap_or_else(|| "\"0x\"".to_owned());
             out.push_str(&format!(
                 ",\"data\":{{\"message\":{message},\"txHash\":\"{hash}\",\"data\":{data}}}"
             ));
@@ -321,7 +334,12 @@ pub(super) fn error(id: &str, error: &RpcError, dialect: Dialect) -> String {
         (None, Some(data)) => out.push_str(&format!(",\"data\":{data}")),
         (None, None) => {}
     }
+
     out + "}}"
+}
+
+fn json_string(text: &str) -> String {
+    serde_json::to_string(text).unwrap_or_else(|_| "\"\"".to_owned())
 }
 
 #[cfg(test)]
@@ -395,16 +413,15 @@ mod tests {
 
     #[test]
     fn identifiers_and_parameters_follow_json_rpc_in_ethereums_dialect() {
-        let read = |members: &str| match read_body(
-            format!(r#"{{"jsonrpc":"2.0","method":"m"{members}}}"#).as_bytes(),
-            10,
-            Dialect::Ethereum,
-        ) {
-            Ok(Body::Single(request)) => {
-                request.map(|request| (request.id.map(str::to_owned), request.params.is_some()))
-            }
-            _ => panic!("{members}"),
+        let read = |members: &str| {
+            let text = format!(r#"{{"jsonrpc":"2.0","method":"m"{members}}}"#);
+            let Ok(Body::Single(request)) = read_body(text.as_bytes(), 10, Dialect::Ethereum)
+            else {
+                panic!("{members}");
+            };
+            request.map(|request| (request.id.map(str::to_owned), request.params.is_some()))
         };
+
         assert_eq!(read("").unwrap(), (None, false));
         assert_eq!(read(r#","params":null"#).unwrap(), (None, false));
         assert_eq!(read(r#","params":[]"#).unwrap(), (None, true));

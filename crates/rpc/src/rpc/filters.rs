@@ -82,10 +82,9 @@ impl FilterKind {
 
 impl Filters {
     pub(super) fn new(config: &RpcConfig) -> Self {
-        let (limit, client_limit) = (config.max_filters, config.max_filters_per_client);
         Self {
-            limit,
-            client_limit,
+            limit: config.max_filters,
+            client_limit: config.max_filters_per_client,
             lifetime: config.filter_lifetime,
             inner: Mutex::default(),
         }
@@ -93,7 +92,6 @@ impl Filters {
 
     /// Adds a filter of a client; returns its identifier.
     pub(super) fn add(&self, client: ClientKey, kind: FilterKind) -> Result<u128, RpcError> {
-        let mut random = [0; 16];
         let inner = &mut *self.current();
         if inner.count + kind.size() > self.limit {
             return Err(RpcError::server(format!(
@@ -101,6 +99,7 @@ impl Filters {
                 self.limit
             )));
         }
+
         let own = inner.clients.get(&client).copied().unwrap_or(0) + kind.size();
         if own > self.client_limit {
             return Err(RpcError::server(format!(
@@ -108,10 +107,14 @@ impl Filters {
                 self.client_limit
             )));
         }
+
+        let mut random = [0; 16];
         OsRng
             .try_fill_bytes(&mut random)
             .map_err(|error| RpcError::internal(error.to_string()))?;
-        let (id, used) = (u128::from_be_bytes(random), Instant::now());
+        let id = u128::from_be_bytes(random);
+
+        let used = Instant::now();
         inner.count += kind.size();
         inner.clients.insert(client, own);
         inner.by_use.insert((used, id));
@@ -157,24 +160,24 @@ impl Filters {
         })?
     }
 
+    /// Passes a filter to `run`, after noting that it is used now.
     fn with<R>(&self, id: U256, run: impl FnOnce(&mut FilterKind) -> R) -> Result<R, RpcError> {
         let inner = &mut *self.current();
         let id = u128::try_from(id).map_err(|_| not_found())?;
         let filter = inner.filters.get_mut(&id).ok_or_else(not_found)?;
+
         inner.by_use.remove(&(filter.used, id));
         filter.used = Instant::now();
         inner.by_use.insert((filter.used, id));
+
         Ok(run(&mut filter.kind))
     }
 
     /// The filters, after dropping expired ones.
     fn current(&self) -> parking_lot::MutexGuard<'_, FilterTable> {
         let mut inner = self.inner.lock();
-        while let Some((_, id)) = inner
-            .by_use
-            .first()
-            .copied()
-            .filter(|(used, _)| used.elapsed() >= self.lifetime)
+        while let Some((used, id)) = inner.by_use.first().copied()
+            && used.elapsed() >= self.lifetime
         {
             inner.remove(id);
         }
@@ -187,6 +190,7 @@ impl FilterTable {
         let Some(Filter { kind, client, used }) = self.filters.remove(&id) else {
             return false;
         };
+
         self.by_use.remove(&(used, id));
         self.count -= kind.size();
         if let Some(own) = self.clients.get_mut(&client) {
@@ -216,24 +220,18 @@ mod tests {
         };
         let filters = Filters::new(&config);
         for _ in 0..3 {
-            filters
-                .add(
-                    ClientKey::default(),
-                    FilterKind::Pending {
-                        seen: 0,
-                        full: false,
-                    },
-                )
-                .unwrap();
+            let kind = FilterKind::Pending {
+                seen: 0,
+                full: false,
+            };
+            filters.add(ClientKey::default(), kind).unwrap();
             assert_eq!(filters.inner.lock().filters.len(), 1);
         }
         assert!(!filters.remove(U256::from(7)));
         let inner = filters.inner.lock();
-        assert!(
-            inner.filters.is_empty()
-                && inner.by_use.is_empty()
-                && inner.clients.is_empty()
-                && inner.count == 0
-        );
+        assert!(inner.filters.is_empty());
+        assert!(inner.by_use.is_empty());
+        assert!(inner.clients.is_empty());
+        assert_eq!(inner.count, 0);
     }
 }

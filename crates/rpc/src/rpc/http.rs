@@ -16,6 +16,9 @@ use tetrad_web::{FastPath, IncomingBody, Operation, WebSockets, interface_path, 
 
 use super::{Rpc, ws::RpcSocket};
 
+/// The content type of refusals.
+const PLAIN: &str = "text/plain; charset=utf-8";
+
 /// The routes of JSON-RPC.
 pub fn service(rpc: Rpc, sockets: WebSockets) -> MethodRouter {
     any(serve).with_state((rpc, sockets))
@@ -33,6 +36,7 @@ impl FastPath for Direct {
         let direct =
             request.method() == Method::POST && !request.headers().contains_key(header::ORIGIN);
         let path = interface_path(request.uri().path());
+
         let found = self.0.iter().find(|(own, _)| direct && *own == path);
         match found {
             Some((_, rpc)) => Ok(Box::pin(post(rpc, request))),
@@ -84,48 +88,57 @@ struct JsonRpcResponse {
 
 /// The OpenAPI description of the JSON-RPC routes.
 pub fn operations() -> Vec<Operation> {
-    let plain = "text/plain; charset=utf-8";
-    let post = |path, id| {
-        Operation::new("JSON-RPC", "Ethereum's JSON-RPC. JSON-RPC errors have status 200, too.")
-            .body::<JsonRpcBody>()
-            .returns::<JsonRpcAnswer>()
-            .answers_in::<String>(plain, StatusCode::BAD_REQUEST, "The body could not be read.")
-            .answers_in::<String>(plain, StatusCode::REQUEST_TIMEOUT, "The body took too long.")
-            .answers_in::<String>(plain, StatusCode::PAYLOAD_TOO_LARGE, "The body is too long.")
-            .answers_in::<String>(plain, StatusCode::UNSUPPORTED_MEDIA_TYPE, "The body is not JSON, or is compressed.")
-            .answers_in::<String>(
-                plain,
-                StatusCode::SERVICE_UNAVAILABLE,
-                "The memory for long requests is in use by other clients; `Retry-After` says when to try again.",
-            )
-            .at("post", path)
-            .named(id)
-    };
-    let upgrade = Operation::new("JSON-RPC", "JSON-RPC with subscriptions, over WebSocket.")
-        .answers_bare(StatusCode::SWITCHING_PROTOCOLS, "The WebSocket is open.")
-        .answers_in::<String>(
-            plain,
-            StatusCode::BAD_REQUEST,
+    vec![
+        post_operation("/rpc", "callJsonRpc"),
+        post_operation("/", "callJsonRpcAtRoot"),
+        upgrade_operation(),
+    ]
+}
+
+fn post_operation(path: &'static str, id: &'static str) -> Operation {
+    let mut operation = Operation::new(
+        "JSON-RPC",
+        "Ethereum's JSON-RPC. JSON-RPC errors have status 200, too.",
+    )
+    .body::<JsonRpcBody>()
+    .returns::<JsonRpcAnswer>();
+    for (status, meaning) in [
+        (StatusCode::BAD_REQUEST, "The body could not be read."),
+        (StatusCode::REQUEST_TIMEOUT, "The body took too long."),
+        (StatusCode::PAYLOAD_TOO_LARGE, "The body is too long."),
+        (
+            StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            "The body is not JSON, or is compressed.",
+        ),
+        (
+            StatusCode::SERVICE_UNAVAILABLE,
+            "The memory for long requests is in use by other clients; `Retry-After` says when to \
+             try again.",
+        ),
+    ] {
+        operation = operation.answers_in::<String>(PLAIN, status, meaning);
+    }
+    operation.at("post", path).named(id)
+}
+
+fn upgrade_operation() -> Operation {
+    let mut operation = Operation::new("JSON-RPC", "JSON-RPC with subscriptions, over WebSocket.")
+        .answers_bare(StatusCode::SWITCHING_PROTOCOLS, "The WebSocket is open.");
+    for status in [
+        StatusCode::BAD_REQUEST,
+        StatusCode::METHOD_NOT_ALLOWED,
+        StatusCode::UPGRADE_REQUIRED,
+    ] {
+        operation = operation.answers_in::<String>(
+            PLAIN,
+            status,
             "The request is no upgrade to WebSocket.",
-        )
-        .answers_in::<String>(
-            plain,
-            StatusCode::METHOD_NOT_ALLOWED,
-            "The request is no upgrade to WebSocket.",
-        )
-        .answers_in::<String>(
-            plain,
-            StatusCode::UPGRADE_REQUIRED,
-            "The request is no upgrade to WebSocket.",
-        )
+        );
+    }
+    operation
         .answers_otherwise("The WebSocket was refused.")
         .at("get", "/rpc")
-        .named("openJsonRpcSocket");
-    vec![
-        post("/rpc", "callJsonRpc"),
-        post("/", "callJsonRpcAtRoot"),
-        upgrade,
-    ]
+        .named("openJsonRpcSocket")
 }
 
 async fn serve(State((rpc, sockets)): State<(Rpc, WebSockets)>, request: Request) -> Response {
@@ -148,20 +161,15 @@ where
     B: HttpBody<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>> + Send + Unpin + 'static,
 {
     let json = is_json(request.headers());
-    let not_json = || {
-        (
-            StatusCode::UNSUPPORTED_MEDIA_TYPE,
-            "JSON-RPC takes content type application/json\n",
-        )
-            .into_response()
-    };
     if !json && rpc.neighbour.is_none() {
         return not_json();
     }
+
     let (body, held) = match receive(request, rpc.context.config.max_body).await {
         Ok(received) => received,
         Err(error) => return error.into_response(),
     };
+
     let answer = match &rpc.neighbour {
         // Other interfaces are less strict.
         Some(neighbour) if !json => match neighbour(&body) {
@@ -170,6 +178,13 @@ where
         },
         _ => rpc.answer(&body).await,
     };
+
+    // The memory of the body is released before the response is sent.
     drop((body, held));
     answer.into_json()
+}
+
+fn not_json() -> Response {
+    let message = "JSON-RPC takes content type application/json\n";
+    (StatusCode::UNSUPPORTED_MEDIA_TYPE, message).into_response()
 }

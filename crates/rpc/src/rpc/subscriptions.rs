@@ -4,8 +4,8 @@ use std::{collections::HashMap, sync::Arc};
 
 use alloy_primitives::{B128, hex};
 use serde_json::value::RawValue;
-use tetrad_chain::{Chain, Event, HeldBlocks};
-use tetrad_primitives::block::Block;
+use tetrad_chain::{Chain, Event, Head, HeldBlocks};
+use tetrad_primitives::block::{Block, Transaction};
 use tetrad_web::{Answer, AnswerError};
 use tokio::sync::broadcast::{Receiver, error::RecvError};
 
@@ -15,6 +15,9 @@ use super::{
     json::{Json, Object},
     params::{self, Param, ParamRules, Params},
 };
+
+/// The characters of an unknown topic that its refusal repeats.
+const MAX_SHOWN_NAME: usize = 50;
 
 /// The subject of a subscription.
 #[derive(Clone, Debug)]
@@ -30,6 +33,26 @@ enum SubscriptionTopic {
 }
 
 impl SubscriptionTopic {
+    /// The topic with this name, with options that depend on it.
+    fn read(context: &Context, name: &str, options: Option<&str>) -> Result<Self, RpcError> {
+        match name {
+            "newHeads" => Ok(Self::NewHeads),
+            "syncing" => Ok(Self::Syncing),
+            "logs" => {
+                let filter = read_options::<LogFilter>(context, options)?.unwrap_or_default();
+                Ok(Self::Logs(Box::new(filter.of_future_logs(context)?)))
+            }
+            "newPendingTransactions" => Ok(Self::NewPendingTransactions {
+                full: read_options(context, options)?.unwrap_or(false),
+            }),
+            other => {
+                let shown: String = other.chars().take(MAX_SHOWN_NAME).collect();
+                let what = format!("params[0]: no \"{shown}\" subscription");
+                Err(RpcError::invalid_params(what))
+            }
+        }
+    }
+
     /// The number of subscriptions that it counts as.
     fn size(&self) -> usize {
         match self {
@@ -37,6 +60,13 @@ impl SubscriptionTopic {
             Self::NewHeads | Self::NewPendingTransactions { .. } | Self::Syncing => 1,
         }
     }
+}
+
+fn read_options<P: Param>(context: &Context, options: Option<&str>) -> Result<Option<P>, RpcError> {
+    options
+        .map(|json| P::read(json, context.rules()))
+        .transpose()
+        .map_err(|what| RpcError::invalid_params(format!("params[1]: {what}")))
 }
 
 /// The first parameter of `eth_subscribe`.
@@ -75,44 +105,16 @@ impl Subscriptions {
     ) -> Result<String, RpcError> {
         let (name, options): (TopicName, TopicOptions) = Params::read(params, context.rules())?;
         let options = options.0.as_deref().map(RawValue::get);
-        let wrong = |what: String| RpcError::invalid_params(format!("params[1]: {what}"));
-        let topic = match name.0.as_str() {
-            "newHeads" => SubscriptionTopic::NewHeads,
-            "syncing" => SubscriptionTopic::Syncing,
-            "logs" => SubscriptionTopic::Logs(Box::new(
-                options
-                    .map(|json| LogFilter::read(json, context.rules()))
-                    .transpose()
-                    .map_err(wrong)?
-                    .unwrap_or_default()
-                    .of_future_logs(context)?,
-            )),
-            "newPendingTransactions" => SubscriptionTopic::NewPendingTransactions {
-                full: options
-                    .map(|json| bool::read(json, context.rules()))
-                    .transpose()
-                    .map_err(wrong)?
-                    .unwrap_or(false),
-            },
-            other => {
-                let what = format!(
-                    "params[0]: no \"{}\" subscription",
-                    other.chars().take(50).collect::<String>()
-                );
-                return Err(RpcError::invalid_params(what));
-            }
-        };
+        let topic = SubscriptionTopic::read(context, &name.0, options)?;
+
         let limit = context.config.max_subscriptions;
-        let count = self
-            .topics
-            .values()
-            .map(SubscriptionTopic::size)
-            .sum::<usize>();
+        let count: usize = self.topics.values().map(SubscriptionTopic::size).sum();
         if count + topic.size() > limit {
             return Err(RpcError::server(format!(
                 "too many subscriptions: at most {limit} for a connection"
             )));
         }
+
         self.last += 1;
         let id = hex::encode_prefixed(B128::from(u128::from(self.last)).as_slice());
         self.topics.insert(id.clone(), topic);
@@ -126,10 +128,10 @@ impl Subscriptions {
         params: Option<&RawValue>,
     ) -> Result<bool, RpcError> {
         let (id,): (String,) = Params::read(params, context.rules())?;
-        match self.topics.remove(&id) {
-            Some(_) => Ok(true),
-            None => Err(RpcError::server("subscription not found")),
+        if self.topics.remove(&id).is_none() {
+            return Err(RpcError::server("subscription not found"));
         }
+        Ok(true)
     }
 
     /// Whether there are no subscriptions.
@@ -147,22 +149,7 @@ impl Subscriptions {
         match event {
             Event::Pending(transaction) => {
                 Box::new(self.topics.iter().filter_map(move |(id, topic)| {
-                    match topic {
-                        SubscriptionTopic::NewPendingTransactions { full: false } => {
-                            Some(notification(context, id, &transaction.hash()).map(Some))
-                        }
-                        SubscriptionTopic::NewPendingTransactions { full: true } => Some(
-                            notification(
-                                context,
-                                id,
-                                &RpcTransaction::Waiting(transaction.clone()),
-                            )
-                            .map(Some),
-                        ),
-                        SubscriptionTopic::NewHeads
-                        | SubscriptionTopic::Logs(_)
-                        | SubscriptionTopic::Syncing => None,
-                    }
+                    of_pending(context, id, topic, transaction).map(|message| message.map(Some))
                 }))
             }
             // Removed blocks come before new ones.
@@ -181,6 +168,27 @@ impl Subscriptions {
     }
 }
 
+/// The message of one subscription about a transaction that the pool has accepted.
+fn of_pending(
+    context: &Context,
+    id: &str,
+    topic: &SubscriptionTopic,
+    transaction: &Arc<Transaction>,
+) -> Option<Result<Answer, AnswerError>> {
+    match topic {
+        SubscriptionTopic::NewPendingTransactions { full: false } => {
+            Some(notification(context, id, &transaction.hash()))
+        }
+        SubscriptionTopic::NewPendingTransactions { full: true } => {
+            let whole = RpcTransaction::Waiting(transaction.clone());
+            Some(notification(context, id, &whole))
+        }
+        SubscriptionTopic::NewHeads | SubscriptionTopic::Logs(_) | SubscriptionTopic::Syncing => {
+            None
+        }
+    }
+}
+
 /// The messages of one subscription about a block that is new or was removed.
 fn of_block<'a>(
     context: &'a Context,
@@ -190,14 +198,13 @@ fn of_block<'a>(
     removed: bool,
 ) -> Box<dyn Iterator<Item = Result<Answer, AnswerError>> + Send + 'a> {
     match topic {
-        SubscriptionTopic::NewHeads if !removed => Box::new(std::iter::once(notification(
-            context,
-            id,
-            &RpcHeader {
+        SubscriptionTopic::NewHeads if !removed => {
+            let header = RpcHeader {
                 block: block.clone(),
                 pending: false,
-            },
-        ))),
+            };
+            Box::new(std::iter::once(notification(context, id, &header)))
+        }
         SubscriptionTopic::Logs(filter) => Box::new(
             filter
                 .select(block, removed)
@@ -221,6 +228,7 @@ pub(super) struct Follower {
 impl Follower {
     /// Follows from now on.
     pub(super) fn new(chain: &Chain) -> Self {
+        // Subscribed before the head is read, so that no event after it is missed.
         let events = chain.subscribe();
         let head = chain.head();
         Self {
@@ -242,7 +250,7 @@ impl Follower {
                 }) => {
                     // A difference may already have covered the head.
                     if head.version() > self.version {
-                        (self.version, self.seen) = (head.version(), head.held_blocks().clone());
+                        self.see(&head);
                         return Some(Event::Head {
                             head,
                             added,
@@ -255,7 +263,7 @@ impl Follower {
                     self.events = self.chain.subscribe();
                     let head = self.chain.head();
                     let (removed, added) = self.seen.difference(head.held_blocks());
-                    (self.version, self.seen) = (head.version(), head.held_blocks().clone());
+                    self.see(&head);
                     return Some(Event::Head {
                         head,
                         added: added.into(),
@@ -266,8 +274,15 @@ impl Follower {
             }
         }
     }
+
+    /// Remembers which blocks have been reported.
+    fn see(&mut self, head: &Head) {
+        self.version = head.version();
+        self.seen = head.held_blocks().clone();
+    }
 }
 
+/// A message of a subscription.
 fn notification(
     context: &Context,
     subscription: &str,

@@ -66,6 +66,7 @@ impl RpcSocket {
                 .map(|was| was.to_string()),
             _ => return None,
         };
+
         if self.subscriptions.is_empty() {
             self.follower = None;
         } else if self.follower.is_none() {
@@ -83,6 +84,7 @@ impl RpcSocket {
         if request.id.is_none() {
             return Some(SocketReply::Nothing);
         }
+
         let mut out = self.rpc.context.writer(usize::MAX);
         self.rpc
             .finish(request.response_id(), result.map(Raw), &mut out);
@@ -94,14 +96,17 @@ impl RpcSocket {
         let Body::Batch(Batch::Items(items)) = body else {
             return SocketResults::new();
         };
+
         let dialect = self.rpc.context.dialect;
-        let requests = items
-            .into_iter()
-            .map(|item| item.request(dialect))
-            .enumerate();
-        requests
-            .filter_map(|(at, request)| Some((at, self.execute(&request.ok()?)?)))
-            .collect()
+        let mut results = SocketResults::new();
+        for (at, item) in items.into_iter().enumerate() {
+            if let Ok(request) = item.request(dialect)
+                && let Some(result) = self.execute(&request)
+            {
+                results.insert(at, result);
+            }
+        }
+        results
     }
 }
 
@@ -112,6 +117,7 @@ impl SocketProtocol for RpcSocket {
 
     fn receive(&mut self, message: Utf8Bytes) -> SocketReply {
         let mut of_socket = SocketResults::new();
+        // Most messages are for other methods, and are read only where they are answered.
         if message.contains("subscribe")
             && let max_batch = self.rpc.context.config.max_batch
             && let Ok(body) =
@@ -122,6 +128,7 @@ impl SocketProtocol for RpcSocket {
             }
             of_socket = self.execute_batch(body);
         }
+
         let subscribes = !of_socket.is_empty();
         let rpc = self.rpc.clone();
         let body = Bytes::from(message);
@@ -136,6 +143,7 @@ impl SocketProtocol for RpcSocket {
     async fn next_event(&mut self) -> Option<Event> {
         match &mut self.follower {
             Some(follower) => follower.next().await,
+            // Without subscriptions there are no events.
             None => std::future::pending().await,
         }
     }
