@@ -297,49 +297,45 @@ impl From<Stopped> for RpcError {
 
 impl From<TransactionError> for RpcError {
     fn from(error: TransactionError) -> Self {
-        use InvalidTransaction as Invalid;
         match error {
             TransactionError::Read(error) => error.into(),
             TransactionError::Machine(message) => Self::internal(message),
             TransactionError::Override(error) => Self::server(error.to_string()),
             TransactionError::Cosmos(error) => Self::server(error.to_string()),
-            TransactionError::Invalid(invalid) => Self::server(match invalid {
-                Invalid::GasPriceLessThanBasefee => {
-                    "max fee per gas less than block base fee".to_owned()
-                }
-                Invalid::PriorityFeeGreaterThanMaxFee => {
-                    "max priority fee per gas higher than max fee per gas".to_owned()
-                }
-                Invalid::LackOfFundForMaxFee { fee, balance } => {
-                    format!("insufficient funds for gas * price + value: have {balance} want {fee}")
-                }
-                Invalid::CallGasCostMoreThanGasLimit {
-                    initial_gas,
-                    gas_limit,
-                } => {
-                    format!("intrinsic gas too low: have {gas_limit}, want {initial_gas}")
-                }
-                Invalid::GasFloorMoreThanGasLimit {
-                    gas_floor,
-                    gas_limit,
-                } => {
-                    format!(
-                        "insufficient gas for floor data gas cost: have {gas_limit}, want {gas_floor}"
-                    )
-                }
-                Invalid::NonceTooLow { tx, state } => {
-                    format!("nonce too low: tx: {tx} state: {state}")
-                }
-                Invalid::NonceTooHigh { tx, state } => {
-                    format!("nonce too high: tx: {tx} state: {state}")
-                }
-                Invalid::CreateInitCodeSizeLimit => "max initcode size exceeded".to_owned(),
-                other => other.to_string(),
-            }),
+            TransactionError::Invalid(invalid) => Self::server(invalid_message(&invalid)),
             error @ (TransactionError::BlockFull { .. }
             | TransactionError::BlobsFull
             | TransactionError::Stopped) => Self::server(error.to_string()),
         }
+    }
+}
+
+/// The message for a broken rule: geth's where that differs.
+fn invalid_message(invalid: &InvalidTransaction) -> String {
+    use InvalidTransaction as Invalid;
+
+    match invalid {
+        Invalid::GasPriceLessThanBasefee => "max fee per gas less than block base fee".to_owned(),
+        Invalid::PriorityFeeGreaterThanMaxFee => {
+            "max priority fee per gas higher than max fee per gas".to_owned()
+        }
+        Invalid::LackOfFundForMaxFee { fee, balance } => {
+            format!("insufficient funds for gas * price + value: have {balance} want {fee}")
+        }
+        Invalid::CallGasCostMoreThanGasLimit {
+            initial_gas,
+            gas_limit,
+        } => format!("intrinsic gas too low: have {gas_limit}, want {initial_gas}"),
+        Invalid::GasFloorMoreThanGasLimit {
+            gas_floor,
+            gas_limit,
+        } => {
+            format!("insufficient gas for floor data gas cost: have {gas_limit}, want {gas_floor}")
+        }
+        Invalid::NonceTooLow { tx, state } => format!("nonce too low: tx: {tx} state: {state}"),
+        Invalid::NonceTooHigh { tx, state } => format!("nonce too high: tx: {tx} state: {state}"),
+        Invalid::CreateInitCodeSizeLimit => "max initcode size exceeded".to_owned(),
+        other => other.to_string(),
     }
 }
 
@@ -356,6 +352,7 @@ impl From<SimulationError> for RpcError {
             SimulationError::TooLarge(_) => TOO_LARGE,
             SimulationError::Call(error) => simulation_code(error),
         };
+
         match error {
             SimulationError::Call(error) => {
                 Self::new(code, format!("err: {}", Self::from(error).message))

@@ -33,12 +33,12 @@ enum Form {
 
 /// The form of the parameters of a method whose failures are recorded.
 fn form(method: &str) -> Option<Form> {
-    Some(match method {
-        "eth_call" | "eth_estimateGas" => Form::Call,
-        "eth_sendTransaction" => Form::Transaction,
-        "eth_sendRawTransaction" | "eth_sendRawTransactionSync" => Form::Raw,
-        _ => return None,
-    })
+    match method {
+        "eth_call" | "eth_estimateGas" => Some(Form::Call),
+        "eth_sendTransaction" => Some(Form::Transaction),
+        "eth_sendRawTransaction" | "eth_sendRawTransactionSync" => Some(Form::Raw),
+        _ => None,
+    }
 }
 
 impl Context {
@@ -52,6 +52,7 @@ impl Context {
         else {
             return error;
         };
+
         let contract = to.and_then(|to| self.known.at(view, to));
         let known = self.known.error(contract.as_deref(), data);
         match known.and_then(|known| custom_error(data, &known, plain)) {
@@ -81,30 +82,30 @@ impl Context {
         if !matches!(error.code, REVERTED | SERVER_ERROR | TIMEOUT) {
             return;
         }
+
         let params: Vec<&RawValue> = params
             .and_then(|params| serde_json::from_str(params.get()).ok())
             .unwrap_or_default();
         let given = |at: usize| params.get(at).copied().filter(|raw| raw.get() != "null");
-        let overrides = |at| {
-            given(at)
-                .filter(|_| form == Form::Call)
-                .map(ToOwned::to_owned)
-        };
         let call = match form {
             Form::Call | Form::Transaction => given(0).map(ToOwned::to_owned),
             Form::Raw => given(0).and_then(decoded),
         };
+        // Only calls have a block and overrides.
+        let of_call = |at| given(at).filter(|_| form == Form::Call);
+
         let reason = error
             .message
             .strip_prefix(REVERT)
             .and_then(|rest| rest.strip_prefix(": "));
+
         self.config.failed_calls.add(FailedCall {
             time_ms: self.config.failed_calls.now_ms(),
             method,
             call,
-            block: self.block_of(given(1).filter(|_| form == Form::Call)),
-            state_overrides: overrides(2),
-            block_overrides: overrides(3),
+            block: self.block_of(of_call(1)),
+            state_overrides: of_call(2).map(ToOwned::to_owned),
+            block_overrides: of_call(3).map(ToOwned::to_owned),
             code: error.code,
             message: error.message.clone(),
             data: error.data.clone(),
@@ -115,10 +116,10 @@ impl Context {
     /// The block parameter of a call that has run, with the number of the newest block in place of
     /// a name for it.
     fn block_of(&self, given: Option<&RawValue>) -> Option<Box<RawValue>> {
-        let newest = || serde_json::value::to_raw_value(&Quantity(self.chain.head().number())).ok();
         match given.map(RawValue::get) {
             None | Some(r#""latest""# | r#""pending""# | r#""safe""# | r#""finalized""#) => {
-                newest()
+                let newest = Quantity(self.chain.head().number());
+                serde_json::value::to_raw_value(&newest).ok()
             }
             Some(long) if long.len() > MAX_BLOCK => None,
             Some(_) => given.map(ToOwned::to_owned),
@@ -133,6 +134,7 @@ fn decoded(raw: &RawValue) -> Option<Box<RawValue>> {
     if raw.first() == Some(&BLOB_TYPE) {
         return None;
     }
+
     let transaction = Submission::decode(&raw).ok()?.transaction;
     let envelope = &transaction.envelope;
     let mut call = json!({

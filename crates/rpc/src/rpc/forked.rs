@@ -5,7 +5,7 @@
 //! numbers, and the answer is returned as it is. The other chain's later blocks are no part of this
 //! one.
 
-use std::{cmp::Ordering, fmt, sync::Arc};
+use std::{fmt, sync::Arc};
 
 use alloy_primitives::{B256, U64, U128};
 use serde::{
@@ -58,6 +58,7 @@ impl OnFork {
                 .iter()
                 .position(|reference| *reference == Some(wanted))
         };
+
         let at = match self {
             Self::Block => first(Reference::Block).or_else(|| first(Reference::Hash)),
             Self::State => first(Reference::Block),
@@ -90,26 +91,27 @@ pub(super) fn answer(
     else {
         return Ok(None);
     };
-    let rules = ParamRules::of(method, context.dialect);
-    let asker = Forwarder {
+
+    let forwarder = Forwarder {
         context,
         fork,
         head: context.chain.head(),
-        rules,
+        rules: ParamRules::of(method, context.dialect),
     };
-    let there = match subject {
-        OnFork::Block => asker.place_block(&mut params, at, |number| number <= fork.number)?,
-        OnFork::State => asker.place_block(&mut params, at, |number| number < fork.number)?,
-        OnFork::Transaction => asker.has_transaction(params.get(at))?,
-        OnFork::Range => asker.has_range(params.get_mut(at))?,
+    let is_there = match subject {
+        OnFork::Block => forwarder.place_block(&mut params, at, |number| number <= fork.number)?,
+        // This node has the state after the forked block itself.
+        OnFork::State => forwarder.place_block(&mut params, at, |number| number < fork.number)?,
+        OnFork::Transaction => forwarder.has_transaction(params.get(at))?,
+        OnFork::Range => forwarder.has_range(params.get_mut(at))?,
         OnFork::Joined | OnFork::Node | OnFork::Kept | OnFork::OwnBlocks => false,
     };
-    if !there {
+    if !is_there {
         return Ok(None);
     }
-    Ok(Some(
-        ask(fork, method, &Value::Array(params))?.into_answer(),
-    ))
+
+    let answer = ask(fork, method, &Value::Array(params))?;
+    Ok(Some(answer.into_answer()))
 }
 
 /// Calls `take` with the logs of the other chain's blocks from `from` to `to` that match a filter,
@@ -124,11 +126,13 @@ pub(super) fn logs(
     filter["fromBlock"] = json!(U64::from(from));
     filter["toBlock"] = json!(U64::from(to));
     let answer = ask(fork, "eth_getLogs", &json!([filter]))?;
+
     let mut items = Items {
         take,
         refused: None,
     };
     let read = serde_json::Deserializer::from_slice(answer.json()).deserialize_seq(&mut items);
+
     if let Some(error) = items.refused {
         return Err(error);
     }
@@ -181,56 +185,69 @@ pub(super) fn fee_history(
     newest: u64,
     percentiles: &[f64],
 ) -> Result<ForkedFeeHistory, RpcError> {
-    #[derive(Deserialize)]
-    #[serde(rename_all = "camelCase")]
-    struct RawFeeHistory {
-        oldest_block: U64,
-        reward: Option<Vec<Vec<U128>>>,
-        base_fee_per_gas: Vec<U128>,
-        gas_used_ratio: Vec<f64>,
-        base_fee_per_blob_gas: Option<Vec<U128>>,
-        blob_gas_used_ratio: Option<Vec<f64>>,
-    }
-    let answer = ask(
-        fork,
-        "eth_feeHistory",
-        &json!([U64::from(count), U64::from(newest), percentiles]),
-    )?;
+    let params = json!([U64::from(count), U64::from(newest), percentiles]);
+    let answer = ask(fork, "eth_feeHistory", &params)?;
+
     let wrong = || {
         RpcError::server(
             "the forked node's result of eth_feeHistory is not one of the blocks asked for",
         )
     };
     let raw: RawFeeHistory = answer.read().map_err(|_| wrong())?;
-    let numbers = |numbers: Vec<U128>| {
-        numbers
-            .into_iter()
-            .map(|number| number.to())
-            .collect::<Vec<u128>>()
-    };
-    let blocks = raw.gas_used_ratio.len();
-    let history = ForkedFeeHistory {
-        oldest_block: raw.oldest_block.to(),
-        reward: raw
-            .reward
-            .filter(|_| !percentiles.is_empty())
-            .map(|blocks| blocks.into_iter().map(numbers).collect()),
-        base_fee_per_gas: numbers(raw.base_fee_per_gas),
-        gas_used_ratio: raw.gas_used_ratio,
-        // Nodes of chains without blobs leave these out.
-        base_fee_per_blob_gas: raw
-            .base_fee_per_blob_gas
-            .map_or_else(|| vec![0; blocks + 1], numbers),
-        blob_gas_used_ratio: raw.blob_gas_used_ratio.unwrap_or_else(|| vec![0.0; blocks]),
-    };
-    let is_whole = (1..=count).contains(&(blocks as u64))
-        && history.oldest_block == newest + 1 - blocks as u64
-        && history.reward.as_ref().map(Vec::len)
-            == Some(blocks).filter(|_| !percentiles.is_empty())
-        && history.base_fee_per_gas.len() == blocks + 1
-        && history.base_fee_per_blob_gas.len() == blocks + 1
-        && history.blob_gas_used_ratio.len() == blocks;
-    if is_whole { Ok(history) } else { Err(wrong()) }
+    let has_rewards = !percentiles.is_empty();
+    let history = ForkedFeeHistory::of(raw, has_rewards);
+    if !history.is_whole(count, newest, has_rewards) {
+        return Err(wrong());
+    }
+    Ok(history)
+}
+
+/// The result of `eth_feeHistory`.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct RawFeeHistory {
+    oldest_block: U64,
+    reward: Option<Vec<Vec<U128>>>,
+    base_fee_per_gas: Vec<U128>,
+    gas_used_ratio: Vec<f64>,
+    base_fee_per_blob_gas: Option<Vec<U128>>,
+    blob_gas_used_ratio: Option<Vec<f64>>,
+}
+
+impl ForkedFeeHistory {
+    fn of(raw: RawFeeHistory, has_rewards: bool) -> Self {
+        let blocks = raw.gas_used_ratio.len();
+        Self {
+            oldest_block: raw.oldest_block.to(),
+            reward: raw
+                .reward
+                .filter(|_| has_rewards)
+                .map(|blocks| blocks.into_iter().map(numbers).collect()),
+            base_fee_per_gas: numbers(raw.base_fee_per_gas),
+            gas_used_ratio: raw.gas_used_ratio,
+            // Nodes of chains without blobs leave these out.
+            base_fee_per_blob_gas: raw
+                .base_fee_per_blob_gas
+                .map_or_else(|| vec![0; blocks + 1], numbers),
+            blob_gas_used_ratio: raw.blob_gas_used_ratio.unwrap_or_else(|| vec![0.0; blocks]),
+        }
+    }
+
+    /// Whether it is one of at most `count` blocks up to `newest`, with a value in every list for
+    /// each of them.
+    fn is_whole(&self, count: u64, newest: u64, has_rewards: bool) -> bool {
+        let blocks = self.gas_used_ratio.len();
+        (1..=count).contains(&(blocks as u64))
+            && self.oldest_block == newest + 1 - blocks as u64
+            && self.reward.as_ref().map(Vec::len) == has_rewards.then_some(blocks)
+            && self.base_fee_per_gas.len() == blocks + 1
+            && self.base_fee_per_blob_gas.len() == blocks + 1
+            && self.blob_gas_used_ratio.len() == blocks
+    }
+}
+
+fn numbers(numbers: Vec<U128>) -> Vec<u128> {
+    numbers.into_iter().map(|number| number.to()).collect()
 }
 
 /// The number of a block of the other chain, by its hash; none if this chain does not have it.
@@ -239,6 +256,7 @@ pub(super) fn block_number(fork: &ChainFork, hash: B256) -> Result<Option<u64>, 
     struct Numbered {
         number: Option<U64>,
     }
+
     let method = "eth_getBlockByHash";
     let found: Option<Numbered> = read(&ask(fork, method, &json!([hash, false]))?, method)?;
     Ok(own_number(fork, found.and_then(|block| block.number)))
@@ -252,12 +270,11 @@ fn block_of_transaction(fork: &ChainFork, hash: B256) -> Result<Option<u64>, Rpc
         #[serde(rename = "blockNumber")]
         block_number: Option<U64>,
     }
+
     let method = "eth_getTransactionByHash";
     let found: Option<Included> = read(&ask(fork, method, &json!([hash]))?, method)?;
-    Ok(own_number(
-        fork,
-        found.and_then(|transaction| transaction.block_number),
-    ))
+    let number = found.and_then(|transaction| transaction.block_number);
+    Ok(own_number(fork, number))
 }
 
 /// The number of a block, if it is one of this chain.
@@ -299,6 +316,7 @@ impl Forwarder<'_> {
         let Ok(id) = BlockId::read(&param.to_string(), self.rules) else {
             return Ok(false);
         };
+
         let number = match id {
             BlockId::Pending => return Ok(false),
             BlockId::Latest | BlockId::Safe | BlockId::Finalized => self.head.number(),
@@ -312,6 +330,7 @@ impl Forwarder<'_> {
                 },
             },
         };
+
         if param.is_number() || matches!(id, BlockId::Latest | BlockId::Safe | BlockId::Finalized) {
             *param = json!(U64::from(number));
         }
@@ -335,6 +354,7 @@ impl Forwarder<'_> {
         let Some(filter) = filter.and_then(Value::as_object_mut) else {
             return Ok(false);
         };
+
         let mut numbers = [self.head.number(); 2];
         for (name, number) in ["fromBlock", "toBlock"].into_iter().zip(&mut numbers) {
             let id = filter
@@ -351,17 +371,17 @@ impl Forwarder<'_> {
             };
             filter.insert(name.to_owned(), json!(U64::from(*number)));
         }
-        let [from, to] = numbers.map(|number| number.cmp(&self.fork.number));
-        match (from, to) {
-            (_, Ordering::Less | Ordering::Equal) => Ok(true),
-            (Ordering::Greater, _) => Ok(false),
-            (Ordering::Less | Ordering::Equal, Ordering::Greater) => {
-                let number = self.fork.number;
-                let message = format!(
-                    "ask about the blocks up to {number}, which is forked, apart from those after it"
-                );
-                Err(RpcError::invalid_params(message))
-            }
+
+        let [from, to] = numbers;
+        let forked = self.fork.number;
+        if to <= forked {
+            Ok(true)
+        } else if from > forked {
+            Ok(false)
+        } else {
+            Err(RpcError::invalid_params(format!(
+                "ask about the blocks up to {forked}, which is forked, apart from those after it"
+            )))
         }
     }
 }

@@ -148,6 +148,7 @@ impl ParamReader {
             let rules = ParamRules::new(Dialect::Network, false);
             serde_json::from_str(json).is_ok_and(|json| P::read(Some(json), rules).is_ok())
         }
+
         Self {
             name: std::any::type_name::<P>(),
             reads: reads::<P>,
@@ -185,10 +186,14 @@ impl<'a> Elements<'a> {
         };
         let inner = text
             .strip_prefix('[')
-            .and_then(|rest| rest.strip_suffix(']'));
-        let inner = inner.ok_or_else(|| RpcError::invalid_params("params: expected an array"))?;
-        let (mut elements, mut start, mut depth, mut in_string, mut escaped) =
-            (Vec::new(), 0, 0, false, false);
+            .and_then(|rest| rest.strip_suffix(']'))
+            .ok_or_else(|| RpcError::invalid_params("params: expected an array"))?;
+
+        let mut elements = Vec::new();
+        let mut start = 0;
+        let mut depth = 0;
+        let mut in_string = false;
+        let mut escaped = false;
         for (at, byte) in inner.bytes().enumerate() {
             match byte {
                 _ if escaped => escaped = false,
@@ -204,6 +209,7 @@ impl<'a> Elements<'a> {
                 _ => {}
             }
         }
+
         let last = inner[start..].trim_ascii();
         if !last.is_empty() {
             elements.push(last);
@@ -212,12 +218,13 @@ impl<'a> Elements<'a> {
     }
 
     fn at_most(&self, count: usize) -> Result<(), RpcError> {
-        match self.0.len() {
-            given if given > count => Err(RpcError::invalid_params(format!(
+        let given = self.0.len();
+        if given > count {
+            return Err(RpcError::invalid_params(format!(
                 "too many params: expected at most {count}, got {given}"
-            ))),
-            _ => Ok(()),
+            )));
         }
+        Ok(())
     }
 
     fn read<P: Param>(&self, at: usize, rules: ParamRules) -> Result<P, RpcError> {
@@ -289,10 +296,10 @@ tuple_params!(A 0, B 1, C 2, D 3, E 4, F 5; 6);
 
 /// The text of a JSON string. It is copied only if it has escapes.
 pub(super) fn string(json: &str) -> Result<Cow<'_, str>, String> {
-    match json
+    let quoted = json
         .strip_prefix('"')
-        .and_then(|rest| rest.strip_suffix('"'))
-    {
+        .and_then(|rest| rest.strip_suffix('"'));
+    match quoted {
         Some(plain) if !plain.contains('\\') => Ok(plain.into()),
         Some(_) => shape::<String>(json).map(Cow::from),
         None => Err(format!("expected a string, got {}", kind(json))),
@@ -325,21 +332,13 @@ pub(super) fn shape<'a, T: Deserialize<'a>>(json: &'a str) -> Result<T, String> 
 
 /// Reads an object whose members stay unread, as [`RawValue`]s; null counts as one without members.
 pub(super) fn fields<'a, T: Deserialize<'a>>(json: &'a str) -> Result<T, String> {
-    match json {
-        "null" => serde_json::from_str("{}"),
-        _ if !json.starts_with('{') => {
-            return Err(format!("expected an object, got {}", kind(json)));
-        }
-        json => serde_json::from_str(json),
+    if json == "null" {
+        return shape("{}");
     }
-    .map_err(|error| {
-        error
-            .to_string()
-            .split(" at line ")
-            .next()
-            .unwrap_or_default()
-            .to_owned()
-    })
+    if !json.starts_with('{') {
+        return Err(format!("expected an object, got {}", kind(json)));
+    }
+    shape(json)
 }
 
 impl<P: Param> Param for Option<P> {
@@ -489,7 +488,11 @@ impl Param for LooseNumber {
     }
 
     fn schema() -> Value {
-        json!({"oneOf": [u64::schema(), {"type": "integer", "minimum": 0}, {"type": "string", "pattern": "^[0-9]+$"}]})
+        json!({"oneOf": [
+            u64::schema(),
+            {"type": "integer", "minimum": 0},
+            {"type": "string", "pattern": "^[0-9]+$"},
+        ]})
     }
 }
 
@@ -502,6 +505,7 @@ impl Param for SlotIndex {
         if rules.integer(json).is_some() {
             return U256::read(json, rules).map(Self);
         }
+
         let text = string(json)?;
         let digits = text
             .strip_prefix("0x")
@@ -512,6 +516,7 @@ impl Param for SlotIndex {
                 digits.len()
             ));
         }
+
         U256::from_str_radix(digits, 16)
             .map(Self)
             .map_err(|_| "expected a storage slot in hex digits".to_owned())

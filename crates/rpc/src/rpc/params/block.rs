@@ -69,6 +69,7 @@ impl Param for BlockId {
         if rules.integer(json).is_some() {
             return u64::read(json, rules).map(Self::Number);
         }
+
         match &*string(json)? {
             "latest" => Ok(Self::Latest),
             "earliest" => Ok(Self::Earliest),
@@ -90,7 +91,11 @@ impl Param for BlockId {
             {"enum": ["latest", "earliest", "pending", "safe", "finalized"]},
             u64::schema(),
             B256::schema(),
-            {"type": "object", "properties": {"blockNumber": u64::schema(), "blockHash": B256::schema(), "requireCanonical": {"type": "boolean"}}},
+            {"type": "object", "properties": {
+                "blockNumber": u64::schema(),
+                "blockHash": B256::schema(),
+                "requireCanonical": {"type": "boolean"},
+            }},
         ]})
     }
 
@@ -110,6 +115,7 @@ fn read_block_object(json: &str, rules: ParamRules) -> Result<BlockId, String> {
         #[serde(rename = "requireCanonical")]
         _require_canonical: Option<bool>,
     }
+
     let object: BlockObject<'_> = shape(json)?;
     match (object.block_number, object.block_hash) {
         (Some(number), None) => BlockId::read(number.get(), rules),
