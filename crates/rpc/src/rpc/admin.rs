@@ -28,6 +28,11 @@ fn public_key(genesis: B256) -> Result<[u8; 64], RpcError> {
 fn node_info(context: &Context, (): ()) -> Result<Serialized<Value>, RpcError> {
     let head = context.chain.head();
     let key = public_key(head.genesis.hash)?;
+    let eth = json!({
+        "network": head.params.chain_id,
+        "genesis": head.genesis.hash,
+        "head": head.block.hash,
+    });
     Ok(Serialized(json!({
         "id": hex::encode(keccak256(key)),
         "name": web3::client_version(context, ())?,
@@ -35,8 +40,6 @@ fn node_info(context: &Context, (): ()) -> Result<Serialized<Value>, RpcError> {
         "ip": "127.0.0.1",
         "ports": {"discovery": 0, "listener": 0},
         "listenAddr": "",
-        "protocols": {
-            "eth": {"network": head.params.chain_id, "genesis": head.genesis.hash, "head": head.block.hash},
-        },
+        "protocols": {"eth": eth},
     })))
 }

@@ -59,11 +59,11 @@ fn modules(context: &Context, (): ()) -> Result<Raw<String>, RpcError> {
 
 /// A description of all methods, as an OpenRPC document.
 fn discover(context: &Context, (): ()) -> Result<Raw<Arc<str>>, RpcError> {
-    Ok(Raw(context
-        .methods
+    let methods = &context.methods;
+    let document = methods
         .document
-        .get_or_init(|| document(&context.methods.described).into())
-        .clone()))
+        .get_or_init(|| document(&methods.described).into());
+    Ok(Raw(document.clone()))
 }
 
 fn document(methods: &[Described]) -> String {
@@ -73,14 +73,16 @@ fn document(methods: &[Described]) -> String {
         .iter()
         .map(|method| describe(method, shown.get(method.example)))
         .collect();
+
     // Servers would need absolute URLs, which the node does not know behind a proxy.
     let document = json!({
         "openrpc": "1.3.2",
         "info": {
             "title": "tetrad",
             "version": env!("CARGO_PKG_VERSION"),
-            "description": "Ethereum's JSON-RPC, over HTTP and WebSocket. `x-changes-state` marks methods that change the \
-                            chain, the pool of transactions or the node's settings.",
+            "description": "Ethereum's JSON-RPC, over HTTP and WebSocket. `x-changes-state` marks \
+                            methods that change the chain, the pool of transactions or the node's \
+                            settings.",
             "license": {"name": env!("CARGO_PKG_LICENSE")},
         },
         "methods": methods,
@@ -100,51 +102,49 @@ fn results() -> BTreeMap<String, (Value, Value)> {
                 serde_json::from_str(&answers.fill_in(request)).unwrap_or_default();
             let mut response: Value = serde_json::from_str(response).unwrap_or_default();
             let method = request["method"].as_str().unwrap_or_default().to_owned();
+
             answers.remember(&method, response["result"].clone());
             let result = response.get_mut("result").map(Value::take);
             last = result.map(|result| (method, (request["params"].take(), result)));
         }
+        // The last request is the example of its method.
         shown.extend(last);
     }
     shown
 }
 
-fn describe(
-    &Described {
-        name,
-        ref parameters,
-        summary,
-        ref shapes,
-        result,
-        effort,
-        ..
-    }: &Described,
-    example: Option<&(Value, Value)>,
-) -> Value {
-    let param = |(name, shape): (&&str, &ParamShape)| {
-        let mut param = json!({"name": name, "required": shape.required, "schema": shape.schema});
-        if let Some(about) = catalog::parameter(name) {
-            param["summary"] = about.into();
-        }
-        param
-    };
-    let params: Vec<Value> = parameters.iter().zip(shapes).map(param).collect();
-    let refer = |kind: &str, name: &str| json!({"$ref": format!("#/components/{kind}/{name}")});
+/// The OpenRPC description of a method, with the parameters and the result of its example.
+fn describe(described: &Described, example: Option<&(Value, Value)>) -> Value {
+    let name = described.name;
+    let params: Vec<Value> = described
+        .parameters
+        .iter()
+        .zip(&described.shapes)
+        .map(|(name, shape)| parameter(name, shape))
+        .collect();
+    let result = (described.result)(example.map(|(_, result)| result));
+    let errors: Vec<Value> = errors(name, described.effort)
+        .into_iter()
+        .map(|error| reference("errors", error))
+        .collect();
+
     let mut method = json!({
         "name": name,
-        "tags": [refer("tags", namespace(name))],
-        "summary": summary,
+        "tags": [reference("tags", namespace(name))],
+        "summary": described.summary,
         "paramStructure": "by-position",
         "params": params,
-        "result": {"name": "result", "schema": result(example.map(|(_, result)| result))},
-        "errors": errors(name, effort).into_iter().map(|error| refer("errors", error)).collect::<Vec<_>>(),
+        "result": {"name": "result", "schema": result},
+        "errors": errors,
     });
     if changes_state(name) {
         method["x-changes-state"] = true.into();
     }
+
     if let Some((params, result)) = example {
         let values = params.as_array().into_iter().flatten();
-        let params = parameters
+        let params = described
+            .parameters
             .iter()
             .zip(values)
             .map(|(name, value)| json!({"name": name, "value": value}));
@@ -155,4 +155,17 @@ fn describe(
         }]);
     }
     method
+}
+
+fn parameter(name: &str, shape: &ParamShape) -> Value {
+    let mut param = json!({"name": name, "required": shape.required, "schema": shape.schema});
+    if let Some(about) = catalog::parameter(name) {
+        param["summary"] = about.into();
+    }
+    param
+}
+
+/// A reference to a component of the document.
+fn reference(kind: &str, name: &str) -> Value {
+    json!({"$ref": format!("#/components/{kind}/{name}")})
 }

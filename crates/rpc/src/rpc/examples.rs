@@ -78,13 +78,13 @@ impl Answers {
             let (name, rest) = part.split_once("}}").unwrap_or((part, ""));
             let (method, member) = name.split_once('.').unwrap_or((name, ""));
             let result = self.0.get(method).unwrap_or(&Value::Null);
-            out += if member.is_empty() {
+
+            let value = if member.is_empty() {
                 result
             } else {
                 &result[member]
-            }
-            .as_str()
-            .unwrap_or_default();
+            };
+            out += value.as_str().unwrap_or_default();
             out += rest;
         }
         out

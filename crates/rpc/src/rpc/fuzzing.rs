@@ -22,7 +22,8 @@ const MAX_DUMP: usize = 16 << 20;
 /// Reads a body as a request or a batch, in both dialects; returns the number of requests in the
 /// network's.
 pub fn envelope(body: &[u8]) -> usize {
-    let [count, _] = [Dialect::Network, Dialect::Ethereum].map(|dialect| requests(body, dialect));
+    let count = requests(body, Dialect::Network);
+    requests(body, Dialect::Ethereum);
     count
 }
 
@@ -50,14 +51,14 @@ pub fn parameters(json: &[u8]) -> usize {
     let Ok(json) = serde_json::from_slice::<&RawValue>(json) else {
         return 0;
     };
+
     static READERS: LazyLock<Vec<ParamReader>> = LazyLock::new(|| Rpc::methods(true).readers());
-    let readers: &[ParamReader] = &READERS;
-    let signed = check_typed_data(json.get());
-    readers
+    let is_typed_data = check_typed_data(json.get());
+    let accepting = READERS
         .iter()
         .filter(|reader| (reader.reads)(json.get()))
-        .count()
-        + usize::from(signed)
+        .count();
+    accepting + usize::from(is_typed_data)
 }
 
 /// Reads JSON as typed data (EIP-712), and hashes it in all of its forms.
@@ -70,41 +71,22 @@ pub fn typed_data(json: &[u8]) -> usize {
 
 /// Loads a dump into a chain, which then continues, and whose own dump leads to the same state.
 pub async fn dump(chain: &Chain, packed: &[u8]) -> usize {
-    let (params, limits) = (chain.params(), chain.history_limits());
+    let limits = chain.history_limits();
     let Ok(dump) = read_dump(packed, MAX_DUMP) else {
         return 0;
     };
-    let Ok(prepared) = dump.prepare(params, limits) else {
+    let Ok(prepared) = dump.prepare(chain.params(), limits) else {
         return 0;
     };
-    match chain.change(Change::Load(prepared)).await {
-        Ok(_) => {}
-        Err(error) => {
-            assert!(
-                !matches!(error, ChangeError::Stopped(_)),
-                "loading a dump ended the writer: {error}"
-            );
-            return 0;
-        }
+    if let Err(error) = chain.change(Change::Load(prepared)).await {
+        assert!(
+            !matches!(error, ChangeError::Stopped(_)),
+            "loading a dump ended the writer: {error}"
+        );
+        return 0;
     }
 
-    let (head, ahead) = chain
-        .present()
-        .await
-        .expect("the writer answers after it has loaded a dump");
-    let mut written = Vec::new();
-    Dump::write(&head, ahead, &mut written).expect("a chain can be written");
-    let again = read_dump(&written, usize::MAX).expect("a dump of this node can be read");
-    let again = again
-        .prepare(chain.params(), limits)
-        .expect("a dump of this node is complete");
-    let restored = again
-        .restored(&head)
-        .expect("a dump of this node can be loaded");
-    assert_eq!(
-        (restored.block.hash, restored.state.root()),
-        (head.block.hash, head.state.root())
-    );
+    check_restores(chain).await;
 
     // What the dump says about blocks and times may be too much for a next block, but never for the
     // writer.
@@ -114,4 +96,24 @@ pub async fn dump(chain: &Chain, packed: &[u8]) -> usize {
         "a block after a dump ended the writer"
     );
     1
+}
+
+/// Checks that a chain's own dump leads to the same block and state.
+async fn check_restores(chain: &Chain) {
+    let (head, ahead) = chain
+        .present()
+        .await
+        .expect("the writer answers after it has loaded a dump");
+    let mut written = Vec::new();
+    Dump::write(&head, ahead, &mut written).expect("a chain can be written");
+
+    let again = read_dump(&written, usize::MAX).expect("a dump of this node can be read");
+    let prepared = again
+        .prepare(chain.params(), chain.history_limits())
+        .expect("a dump of this node is complete");
+    let restored = prepared
+        .restored(&head)
+        .expect("a dump of this node can be loaded");
+    assert_eq!(restored.block.hash, head.block.hash);
+    assert_eq!(restored.state.root(), head.state.root());
 }

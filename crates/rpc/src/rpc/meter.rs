@@ -29,6 +29,7 @@ pub(super) struct Meters {
 }
 
 impl Meters {
+    /// Counts an error.
     pub(super) fn failed(&self, code: i32) {
         let known = CODES.iter().position(|(known, _)| *known == code);
         known

@@ -73,12 +73,15 @@ pub(super) fn of_example(example: Option<&Value>) -> Value {
             None => json!({"type": "array"}),
         },
         Some(Value::Object(members)) if is_map(members) => {
-            json!({"type": "object", "additionalProperties": alternatives(members.values()).unwrap_or(json!({}))})
+            let values = alternatives(members.values()).unwrap_or(json!({}));
+            json!({"type": "object", "additionalProperties": values})
         }
         Some(Value::Object(members)) => {
-            let member =
-                |(name, value): (&String, &Value)| (name.clone(), or_null(of_example(Some(value))));
-            json!({"type": "object", "properties": members.iter().map(member).collect::<Map<_, _>>()})
+            let mut properties = Map::new();
+            for (name, value) in members {
+                properties.insert(name.clone(), or_null(of_example(Some(value))));
+            }
+            json!({"type": "object", "properties": properties})
         }
     }
 }
@@ -108,6 +111,7 @@ fn alternatives<'a>(values: impl Iterator<Item = &'a Value>) -> Option<Value> {
             found.push(schema);
         }
     }
+
     if found.len() < 2 {
         found.pop()
     } else {

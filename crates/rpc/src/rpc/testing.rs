@@ -7,7 +7,7 @@ use alloy_eips::{
     eip2718::Encodable2718, eip4895::Withdrawal, eip7594::BlobTransactionSidecarVariant,
     eip7685::Requests,
 };
-use alloy_primitives::{Address, B256, Bytes};
+use alloy_primitives::{Address, B256, Bytes, FixedBytes};
 use serde::Deserialize;
 use serde_json::{Value, json, value::RawValue};
 use tetrad_chain::{BlockId, BuildPlan, BuiltBlock, SubmitError, build};
@@ -60,6 +60,7 @@ impl Param for PayloadAttributes {
             .withdrawals
             .map(|raw| params::shape::<Option<Vec<Withdrawal>>>(raw.get()))
             .transpose();
+
         Ok(Self {
             timestamp: field("timestamp", raw.timestamp, rules)?.ok_or("timestamp: missing")?,
             prev_randao: field("prevRandao", raw.prev_randao, rules)?.unwrap_or_default(),
@@ -112,27 +113,24 @@ fn build_block(
             extra_data.len()
         )));
     }
+
     let next = context.chain.next_environment(&context.chain.head());
-    let (mut included, mut sidecars) = (Vec::new(), Vec::new());
-    match transactions {
-        Some(raw) => {
-            for raw in raw {
-                let submission = Submission::decode(&raw).map_err(SubmitError::from)?;
-                included.push(Arc::new(submission.transaction));
-                sidecars.extend(submission.sidecar.map(Arc::from));
-            }
+    let mut included = Vec::new();
+    let mut sidecars = Vec::new();
+    if let Some(encoded) = transactions {
+        for raw in encoded {
+            let submission = Submission::decode(&raw).map_err(SubmitError::from)?;
+            included.push(Arc::new(submission.transaction));
+            sidecars.extend(submission.sidecar.map(Arc::from));
         }
-        None => {
-            for pooled in context
-                .chain
-                .pool()
-                .executable(next.base_fee.unwrap_or(0), MAX_POOLED)
-            {
-                included.push(pooled.transaction.clone());
-                sidecars.extend(pooled.sidecar.as_deref().cloned().map(Arc::new));
-            }
+    } else {
+        let base_fee = next.base_fee.unwrap_or(0);
+        for pooled in context.chain.pool().executable(base_fee, MAX_POOLED) {
+            included.push(pooled.transaction.clone());
+            sidecars.extend(pooled.sidecar.as_deref().cloned().map(Arc::new));
         }
     }
+
     let plan = BuildPlan {
         timestamp: attributes.timestamp,
         prev_randao: attributes.prev_randao,
@@ -154,18 +152,14 @@ impl Json for ExecutionPayload {
         self.write_payload(object.name("executionPayload"));
         object.member("blockValue", &Quantity(self.built.value));
         self.write_blobs(object.name("blobsBundle"));
-        let requests = self
-            .built
-            .requests
-            .as_ref()
-            .map(Requests::iter)
-            .into_iter()
-            .flatten();
+
+        let requests = self.built.requests.iter().flat_map(Requests::iter);
         array(
             object.name("executionRequests"),
             requests,
             |request, out| request.write(out),
         );
+
         object.member("shouldOverrideBuilder", &false).end();
     }
 }
@@ -192,6 +186,7 @@ impl ExecutionPayload {
                 &Quantity(header.base_fee_per_gas.unwrap_or(0)),
             )
             .member("blockHash", &block.hash);
+
         array(
             object.name("transactions"),
             &block.transactions,
@@ -204,6 +199,7 @@ impl ExecutionPayload {
             block.withdrawals.iter().flatten(),
             write_withdrawal,
         );
+
         object
             .member("blobGasUsed", &Quantity(header.blob_gas_used.unwrap_or(0)))
             .member(
@@ -214,41 +210,34 @@ impl ExecutionPayload {
     }
 
     fn write_blobs(&self, out: &mut JsonWriter) {
-        let (mut commitments, mut proofs, mut blobs) = (Vec::new(), Vec::new(), Vec::new());
-        let bytes = |bytes: &[u8]| Bytes::copy_from_slice(bytes);
+        let mut commitments: Vec<Bytes> = Vec::new();
+        let mut proofs: Vec<Bytes> = Vec::new();
+        let mut blobs: Vec<Bytes> = Vec::new();
         for sidecar in &self.sidecars {
             match &**sidecar {
                 BlobTransactionSidecarVariant::Eip4844(sidecar) => {
-                    commitments.extend(
-                        sidecar
-                            .commitments
-                            .iter()
-                            .map(|each| bytes(each.as_slice())),
-                    );
-                    proofs.extend(sidecar.proofs.iter().map(|each| bytes(each.as_slice())));
-                    blobs.extend(sidecar.blobs.iter().map(|each| bytes(each.as_slice())));
+                    commitments.extend(each_as_bytes(&sidecar.commitments));
+                    proofs.extend(each_as_bytes(&sidecar.proofs));
+                    blobs.extend(each_as_bytes(&sidecar.blobs));
                 }
                 BlobTransactionSidecarVariant::Eip7594(sidecar) => {
-                    commitments.extend(
-                        sidecar
-                            .commitments
-                            .iter()
-                            .map(|each| bytes(each.as_slice())),
-                    );
-                    proofs.extend(
-                        sidecar
-                            .cell_proofs
-                            .iter()
-                            .map(|each| bytes(each.as_slice())),
-                    );
-                    blobs.extend(sidecar.blobs.iter().map(|each| bytes(each.as_slice())));
+                    commitments.extend(each_as_bytes(&sidecar.commitments));
+                    proofs.extend(each_as_bytes(&sidecar.cell_proofs));
+                    blobs.extend(each_as_bytes(&sidecar.blobs));
                 }
             }
         }
+
         Object::begin(out)
             .member("commitments", &commitments)
             .member("proofs", &proofs)
             .member("blobs", &blobs)
             .end();
     }
+}
+
+fn each_as_bytes<const N: usize>(items: &[FixedBytes<N>]) -> impl Iterator<Item = Bytes> {
+    items
+        .iter()
+        .map(|item| Bytes::copy_from_slice(item.as_slice()))
 }

@@ -59,6 +59,7 @@ impl PoolContent {
     }
 }
 
+/// A transaction object.
 fn whole(pooled: &Pooled, out: &mut JsonWriter) {
     RpcTransaction::Waiting(pooled.transaction.clone()).write(out);
 }
@@ -69,13 +70,13 @@ fn summary(pooled: &Pooled, out: &mut JsonWriter) {
     let to = tx
         .to()
         .map_or_else(|| "contract creation".to_owned(), |to| to.to_string());
-    format!(
+    let line = format!(
         "{to}: {} wei + {} gas × {} wei",
         tx.value(),
         tx.gas_limit(),
         tx.max_fee_per_gas()
-    )
-    .write(out);
+    );
+    line.write(out);
 }
 
 /// Writes one account's transactions, as long as there is memory for them.
@@ -127,6 +128,8 @@ impl PoolContent {
         )
     }
 
+    /// An object with both parts of the pool, which `write` writes; `advice` says how to request
+    /// less.
     fn parts(
         &self,
         context: &Context,
@@ -139,6 +142,7 @@ impl PoolContent {
             write(part, object.name(name));
         }
         object.end();
+
         out.finish()
             .map_err(|error| RpcError::does_not_fit(error, advice))
     }
