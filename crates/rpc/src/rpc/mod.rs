@@ -312,6 +312,18 @@ struct Attempt {
     slice: Option<Slice>,
 }
 
+/// The span of a call, with OpenTelemetry's names for its fields.
+fn span_of(method: &'static str) -> Span {
+    ::tracing::trace_span!(
+        target: "tetrad::span",
+        "rpc",
+        otel.name = method,
+        rpc.system = "jsonrpc",
+        rpc.method = method,
+        rpc.jsonrpc.error_code = Empty,
+    )
+}
+
 /// Another JSON-RPC interface at the same address, for requests with unknown methods: returns the
 /// response to a body that calls a method of that interface.
 pub type Neighbour = dyn Fn(&[u8]) -> Option<BoxFuture<'static, Answer>> + Send + Sync;
@@ -477,14 +489,7 @@ impl Rpc {
                 return Began::Answered(Duration::ZERO);
             }
         };
-        let span = ::tracing::trace_span!(
-            target: "tetrad::span",
-            "rpc",
-            otel.name = method.name,
-            rpc.system = "jsonrpc",
-            rpc.method = method.name,
-            rpc.jsonrpc.error_code = Empty,
-        );
+        let span = span_of(method.name);
         let call = Call {
             client,
             body,
@@ -497,10 +502,14 @@ impl Rpc {
             let pending = self.on_fork(fork, client, method.name, call.kept_params());
             return call.under_way(self, pending, span);
         }
+        self.start_here(&call, span, out)
+    }
 
+    /// Starts a call that this node answers itself.
+    fn start_here(&self, call: &Call<'_>, span: Span, out: &mut JsonWriter) -> Began {
         let entered = span.enter();
         let length = out.len();
-        let Attempt { outcome, mut slice } = self.attempt(&call, out);
+        let Attempt { outcome, mut slice } = self.attempt(call, out);
         let outcome = match outcome {
             Some(Ok(Reached::Near)) => Ok(None),
             Some(Err(error)) => Err(error),
@@ -508,7 +517,7 @@ impl Rpc {
                 out.truncate(length);
                 // It was tried, and is far or long.
                 let skips_slice = not_yet.is_some();
-                self.later(&call, slice.take(), skips_slice).map(Some)
+                self.later(call, slice.take(), skips_slice).map(Some)
             }
         };
 
@@ -520,18 +529,15 @@ impl Rpc {
             }
             Err(error) => {
                 span.record("rpc.jsonrpc.error_code", error.code);
-                self.context
-                    .record_failure(method.name, request.params, &error);
                 out.truncate(length);
-                self.refuse(request.response_id(), &error, out);
+                self.fail(call, &error, out);
             }
         }
 
-        let took = method
-            .meter
-            .answered(method.name, began, self.context.config.slow);
+        let Method { name, meter, .. } = call.method;
+        let took = meter.answered(name, call.began, self.context.config.slow);
         if let Some(slice) = slice {
-            self.context.execution.charge(client, slice, took);
+            self.context.execution.charge(call.client, slice, took);
         }
         Began::Answered(took)
     }
@@ -592,6 +598,7 @@ impl Rpc {
                 .execution
                 .charge(call.client, slice, call.began.elapsed());
         }
+
         let caller = Caller {
             client: call.client,
             long: slice.is_some_and(|slice| slice.overran),
@@ -603,6 +610,13 @@ impl Rpc {
             call.kept_params(),
             skips_slice,
         )
+    }
+
+    /// Records the failure of a call, and appends the error response.
+    fn fail(&self, call: &Call<'_>, error: &RpcError, out: &mut JsonWriter) {
+        self.context
+            .record_failure(call.method.name, call.request.params, error);
+        self.refuse(call.request.response_id(), error, out);
     }
 
     /// Has the failure of a method recorded, if failures of this method are.

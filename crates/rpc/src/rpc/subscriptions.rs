@@ -259,6 +259,7 @@ impl Follower {
                     }
                 }
                 Ok(event) => return Some(event),
+                // Events were missed, and the difference takes their place.
                 Err(RecvError::Lagged(_)) => {
                     self.events = self.chain.subscribe();
                     let head = self.chain.head();
