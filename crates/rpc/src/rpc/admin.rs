@@ -7,11 +7,13 @@ use serde_json::{Value, json};
 use super::{Context, OnFork, RpcError, Table, json::Serialized, web3};
 
 pub(super) fn methods(table: &mut Table) {
-    table.read("admin_nodeInfo", node_info, OnFork::Node).describe(
-        [],
-        "The node's name, identity and chain. It has no peers: its identity, which follows from the first block, cannot be \
-         connected to, and its ports are 0.",
-    );
+    table
+        .read("admin_nodeInfo", node_info, OnFork::Node)
+        .describe(
+            [],
+            "The node's name, identity and chain. It has no peers: its identity, which follows \
+             from the first block, cannot be connected to, and its ports are 0.",
+        );
 }
 
 /// The node's public key, without the prefix of its encoding. Nothing is ever signed with it.

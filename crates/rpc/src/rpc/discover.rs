@@ -21,6 +21,7 @@ pub(super) fn methods(table: &mut Table) {
     table
         .read("rpc_modules", modules, OnFork::Node)
         .describe([], "The namespaces and their versions.");
+
     table.read("rpc.discover", discover, OnFork::Node).describe(
         [],
         "This description of all methods, as an OpenRPC document.",

@@ -7,9 +7,11 @@ pub(super) fn methods(table: &mut Table) {
         [],
         "The network id, which is the chain id, as a decimal number.",
     );
+
     table
         .read("net_listening", listening, OnFork::Node)
         .describe([], "Whether the node accepts connections.");
+
     table
         .read("net_peerCount", peer_count, OnFork::Node)
         .describe([], "The number of peers: none.");

@@ -11,10 +11,12 @@ pub(super) fn methods(table: &mut Table) {
     table
         .read("personal_listAccounts", list_accounts, OnFork::Node)
         .describe([], "The accounts whose keys the node holds.");
+
     table.execute("personal_sign", sign, OnFork::Node).describe(
         ["message", "address", "password"],
         "Signs a message (EIP-191). Keys have no passwords here.",
     );
+
     table
         .execute("personal_ecRecover", ec_recover, OnFork::Node)
         .describe(

@@ -23,11 +23,13 @@ use super::{
 };
 
 pub(super) fn methods(table: &mut Table) {
-    table.apart("testing_buildBlockV1", build_block, OnFork::OwnBlocks).describe(
-        ["parent hash", "attributes", "transactions", "extra data"],
-        "Builds a block without making it part of the chain: of the transactions given, or of the pool's \
-         if there is null in their place.",
-    );
+    table
+        .apart("testing_buildBlockV1", build_block, OnFork::OwnBlocks)
+        .describe(
+            ["parent hash", "attributes", "transactions", "extra data"],
+            "Builds a block without making it part of the chain: of the transactions given, or of \
+             the pool's if there is null in their place.",
+        );
 }
 
 /// The maximum number of transactions that a block takes from the pool.

@@ -20,15 +20,19 @@ pub(super) fn methods(table: &mut Table) {
             [],
             "All transactions in the pool, by state, account and nonce.",
         );
+
     table
         .apart("txpool_contentFrom", content_from, OnFork::Node)
         .describe(["address"], "The transactions of one account in the pool.");
+
     table
         .apart("txpool_inspect", inspect, OnFork::Node)
         .describe([], "All transactions in the pool, each as one line.");
+
     table.read("txpool_status", status, OnFork::Node).describe(
         [],
-        "The number of transactions that can go into the next block, and of those that wait for a lower nonce.",
+        "The number of transactions that can go into the next block, and of those that wait for a \
+         lower nonce.",
     );
 }
 

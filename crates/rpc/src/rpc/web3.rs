@@ -11,6 +11,7 @@ pub(super) fn methods(table: &mut Table) {
     table
         .read("web3_clientVersion", client_version, OnFork::Node)
         .describe([], "Name and version of the node.");
+
     table
         .read("web3_sha3", sha3, OnFork::Node)
         .describe(["data"], "Keccak-256 of the data.");

@@ -15,20 +15,45 @@ use crate::rpc::{
 };
 
 pub(super) fn methods(table: &mut Table) {
-    table.apart("debug_accountRange", account_range, OnFork::Block).describe(
-        ["block", "start", "count", "without code", "without storage", "incomplete"],
-        "Accounts after a block, in the order of their addresses' hashes, from one of these on: at most 256, with `next` to \
-         continue from. All addresses are known, so the last parameter changes nothing.",
-    );
-    table.apart("debug_getModifiedAccountsByNumber", modified_by_number, OnFork::OwnBlocks).describe(
-        ["start", "end"],
-        "The accounts that are different after the block `end` from what they were after `start`; with one parameter, those \
-         that this block changed.",
-    );
-    table.apart("debug_getModifiedAccountsByHash", modified_by_hash, OnFork::OwnBlocks).describe(
-        ["start", "end"],
-        "The accounts that blocks changed, as `debug_getModifiedAccountsByNumber`, by their hashes.",
-    );
+    table
+        .apart("debug_accountRange", account_range, OnFork::Block)
+        .describe(
+            [
+                "block",
+                "start",
+                "count",
+                "without code",
+                "without storage",
+                "incomplete",
+            ],
+            "Accounts after a block, in the order of their addresses' hashes, from one of these \
+             on: at most 256, with `next` to continue from. All addresses are known, so the last \
+             parameter changes nothing.",
+        );
+
+    table
+        .apart(
+            "debug_getModifiedAccountsByNumber",
+            modified_by_number,
+            OnFork::OwnBlocks,
+        )
+        .describe(
+            ["start", "end"],
+            "The accounts that are different after the block `end` from what they were after \
+             `start`; with one parameter, those that this block changed.",
+        );
+
+    table
+        .apart(
+            "debug_getModifiedAccountsByHash",
+            modified_by_hash,
+            OnFork::OwnBlocks,
+        )
+        .describe(
+            ["start", "end"],
+            "The accounts that blocks changed, as `debug_getModifiedAccountsByNumber`, by their \
+             hashes.",
+        );
 }
 
 /// The maximum number of accounts in one response, as in geth.

@@ -9,18 +9,22 @@ pub(super) fn methods(table: &mut Table) {
     table
         .execute("debug_getRawBlock", block, OnFork::Block)
         .describe(["block"], "The RLP of a block.");
+
     table
         .read("debug_getRawHeader", header, OnFork::Block)
         .describe(["block"], "The RLP of a header.");
+
     table
         .execute("debug_getRawReceipts", receipts, OnFork::Block)
         .describe(["block"], "The encodings of a block's receipts (EIP-2718).");
+
     table
         .read("debug_getRawTransaction", transaction, OnFork::Transaction)
         .describe(
             ["transaction hash"],
             "The encoding of a transaction (EIP-2718); empty if it is not known.",
         );
+
     table
         .read(
             "debug_getRawBlockAccessList",
@@ -30,8 +34,9 @@ pub(super) fn methods(table: &mut Table) {
         .describe(
             ["block"],
             "The encoding of a block's access list (EIP-7928): an error for blocks whose fork has \
-         none, which are all so far.",
+             none, which are all so far.",
         );
+
     table
         .read("debug_getBadBlocks", bad_blocks, OnFork::Node)
         .describe(

@@ -14,20 +14,27 @@ use crate::rpc::{
 };
 
 pub(super) fn methods(table: &mut Table) {
-    table.apart("debug_codeByHash", code_by_hash, OnFork::Block).describe(
-        ["code hash", "block"],
-        "The code with this hash after a block, by default the newest; empty if no account has it.",
-    );
+    table
+        .apart("debug_codeByHash", code_by_hash, OnFork::Block)
+        .describe(
+            ["code hash", "block"],
+            "The code with this hash after a block, by default the newest; empty if no account has \
+             it.",
+        );
+
     table.apart("debug_dbGet", db_get, OnFork::Node).describe(
         ["key"],
         "A value of go-ethereum's database. Only its table of codes exists: the key is `c` \
          (`0x63`) and the code's hash.",
     );
-    table.apart("debug_storageRangeAt", storage_range_at, OnFork::Block).describe(
-        ["block", "transaction index", "address", "start", "count"],
-        "Storage of an account before the transaction at an index of a block, in the order of the slots' \
-         hashes, from one of these on.",
-    );
+
+    table
+        .apart("debug_storageRangeAt", storage_range_at, OnFork::Block)
+        .describe(
+            ["block", "transaction index", "address", "start", "count"],
+            "Storage of an account before the transaction at an index of a block, in the order of \
+             the slots' hashes, from one of these on.",
+        );
 }
 
 /// The maximum number of slots in one response.

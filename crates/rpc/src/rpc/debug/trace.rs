@@ -22,42 +22,60 @@ use crate::rpc::{
 };
 
 pub(super) fn methods(table: &mut Table) {
-    table.apart("debug_traceTransaction", transaction, OnFork::Transaction).describe(
-        ["transaction hash", "options"],
-        "Replays a transaction and returns every step, or the result of the `tracer` in the options: \
-         callTracer, prestateTracer, 4byteTracer, flatCallTracer, muxTracer, noopTracer, \
-         erc7562Tracer, keccak256PreimageTracer, or a tracer in JavaScript. A `timeout` such as `2s` shortens the node's own limit.",
-    );
+    table
+        .apart("debug_traceTransaction", transaction, OnFork::Transaction)
+        .describe(
+            ["transaction hash", "options"],
+            "Replays a transaction and returns every step, or the result of the `tracer` in the \
+             options: callTracer, prestateTracer, 4byteTracer, flatCallTracer, muxTracer, \
+             noopTracer, erc7562Tracer, keccak256PreimageTracer, or a tracer in JavaScript. A \
+             `timeout` such as `2s` shortens the node's own limit.",
+        );
+
     table
         .apart("debug_traceBlockByNumber", block_by_number, OnFork::Block)
         .describe(
             ["block", "options"],
             "Traces all transactions of a block, as `debug_traceTransaction` does.",
         );
+
     table
         .apart("debug_traceBlockByHash", block_by_hash, OnFork::Block)
         .describe(
             ["block hash", "options"],
             "Traces all transactions of a block, by hash.",
         );
+
     table
         .apart("debug_traceBlock", block_by_rlp, OnFork::OwnBlocks)
         .describe(
             ["block RLP", "options"],
             "Traces the transactions of a block given as RLP, whose parent is in the chain.",
         );
-    table.apart("debug_traceBadBlock", bad_block, OnFork::Kept).describe(
-        ["block hash", "options"],
-        "Traces an invalid block that the node received. There is none, since it builds the chain itself.",
-    );
-    table.apart("debug_intermediateRoots", intermediate_roots, OnFork::Block).describe(
-        ["block hash", "options"],
-        "The state root after each transaction of a block. Of the options only the `timeout` has an effect.",
-    );
-    table.apart("debug_traceCall", call, OnFork::State).describe(
-        ["transaction", "block", "options"],
-        "Traces a call. The options may also have `stateOverrides`, `blockOverrides` and `txIndex`.",
-    );
+
+    table
+        .apart("debug_traceBadBlock", bad_block, OnFork::Kept)
+        .describe(
+            ["block hash", "options"],
+            "Traces an invalid block that the node received. There is none, since it builds the \
+             chain itself.",
+        );
+
+    table
+        .apart("debug_intermediateRoots", intermediate_roots, OnFork::Block)
+        .describe(
+            ["block hash", "options"],
+            "The state root after each transaction of a block. Of the options only the `timeout` \
+             has an effect.",
+        );
+
+    table
+        .apart("debug_traceCall", call, OnFork::State)
+        .describe(
+            ["transaction", "block", "options"],
+            "Traces a call. The options may also have `stateOverrides`, `blockOverrides` and \
+             `txIndex`.",
+        );
 }
 
 fn budget(context: &Context, options: &TraceOptions) -> Budget {

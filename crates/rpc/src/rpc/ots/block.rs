@@ -23,32 +23,39 @@ pub(super) fn methods(table: &mut Table) {
             ["block"],
             "The header of a block; null if there is no such block.",
         );
+
     table
         .read("ots_getHeaderByNumber", header, OnFork::Block)
         .describe(
             ["block"],
             "The header of a block, by number; null if there is no such block.",
         );
+
     table
         .execute("ots_hasCode", has_code, OnFork::State)
         .describe(["address", "block"], "Whether an account has code.");
+
     table
         .read("ots_getBlockDetails", details, OnFork::Block)
         .describe(
             ["block"],
             "A block with its issuance and the fees paid in it.",
         );
+
     table
         .read("ots_getBlockDetailsByHash", details_by_hash, OnFork::Block)
         .describe(
             ["block hash"],
             "A block with its issuance and the fees paid in it, by hash.",
         );
-    table.apart("ots_getBlockTransactions", transactions, OnFork::Block).describe(
-        ["block", "page", "page size"],
-        "A page of a block's transactions with their receipts, counted from the end: of an input only the selector, and \
-         no logs.",
-    );
+
+    table
+        .apart("ots_getBlockTransactions", transactions, OnFork::Block)
+        .describe(
+            ["block", "page", "page size"],
+            "A page of a block's transactions with their receipts, counted from the end: of an \
+             input only the selector, and no logs.",
+        );
 }
 
 /// The maximum number of transactions on one page.

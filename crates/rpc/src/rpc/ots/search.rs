@@ -19,16 +19,21 @@ use crate::rpc::{
 };
 
 pub(super) fn methods(table: &mut Table) {
-    table.apart("ots_searchTransactionsBefore", before, OnFork::OwnBlocks).describe(
-        ["address", "block", "page size"],
-        "Transactions before a block (zero for the newest) that involve an account, newest first.",
-    );
+    table
+        .apart("ots_searchTransactionsBefore", before, OnFork::OwnBlocks)
+        .describe(
+            ["address", "block", "page size"],
+            "Transactions before a block (zero for the newest) that involve an account, newest \
+             first.",
+        );
+
     table
         .apart("ots_searchTransactionsAfter", after, OnFork::OwnBlocks)
         .describe(
             ["address", "block", "page size"],
             "Transactions after a block (zero for the oldest) that involve an account.",
         );
+
     table
         .apart(
             "ots_getContractCreator",

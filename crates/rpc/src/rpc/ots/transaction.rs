@@ -22,6 +22,7 @@ pub(super) fn methods(table: &mut Table) {
             ["transaction hash"],
             "The revert data of a transaction; empty if it did not revert.",
         );
+
     table
         .apart(
             "ots_getInternalOperations",
@@ -32,12 +33,14 @@ pub(super) fn methods(table: &mut Table) {
             ["transaction hash"],
             "Transfers and contract creations within a transaction.",
         );
+
     table
         .apart("ots_traceTransaction", trace, OnFork::Transaction)
         .describe(
             ["transaction hash"],
             "All calls of a transaction with their depth.",
         );
+
     table
         .apart(
             "ots_getTransactionBySenderAndNonce",

@@ -10,12 +10,15 @@ use tetrad_stdx::failed_calls::FailedCall;
 use crate::rpc::{Context, OnFork, RpcError, Table, json::Serialized};
 
 pub(super) fn methods(table: &mut Table) {
-    table.read("tetrad_failedCalls", failed_calls, OnFork::Kept).describe(
-        [],
-        "The calls, estimates and submitted transactions that failed in the last hour, newest first, at most 100: the \
-         time in milliseconds, the method, the transaction and the block as `debug_traceCall` takes them, the error, and \
-         the decoded reason of a revert. Long transactions and data are left out. In the development profile only.",
-    );
+    table
+        .read("tetrad_failedCalls", failed_calls, OnFork::Kept)
+        .describe(
+            [],
+            "The calls, estimates and submitted transactions that failed in the last hour, newest \
+             first, at most 100: the time in milliseconds, the method, the transaction and the \
+             block as `debug_traceCall` takes them, the error, and the decoded reason of a revert. \
+             Long transactions and data are left out. In the development profile only.",
+        );
 }
 
 /// A call that failed.

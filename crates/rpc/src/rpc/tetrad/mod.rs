@@ -33,11 +33,14 @@ pub(super) fn methods(table: &mut Table, development: bool) {
         failed_calls::methods(table);
         snapshots::methods(table);
     }
-    table.apart("tetrad_stackTrace", stack_trace, OnFork::Transaction).describe(
-        ["transaction hash"],
-        "Replays a failed transaction: the reason, and the calls that led to it, the innermost first, with the contract, \
-         function, file and line of each as far as the source is known. No frames if it succeeded.",
-    );
+    table
+        .apart("tetrad_stackTrace", stack_trace, OnFork::Transaction)
+        .describe(
+            ["transaction hash"],
+            "Replays a failed transaction: the reason, and the calls that led to it, the innermost \
+             first, with the contract, function, file and line of each as far as the source is \
+             known. No frames if it succeeded.",
+        );
 }
 
 /// The failure of a transaction.

@@ -21,16 +21,23 @@ const MAX_NAME: usize = 60;
 const MAX_LISTED: usize = 1_000;
 
 pub(super) fn methods(table: &mut Table) {
-    table.wait("tetrad_snapshot", snapshot, OnFork::Node).describe(
-        ["name"],
-        "Takes a snapshot like `evm_snapshot` and gives it a name, of 1 to 60 characters; the result is its id for \
-         `evm_revert`. Several snapshots may have the same name. In the development profile only.",
-    );
-    table.wait("tetrad_snapshots", snapshots, OnFork::Node).describe(
-        [],
-        "The snapshots that `evm_revert` can still restore, oldest first, at most the newest 1,000: the id, the name if it \
-         has one, and number, hash and timestamp of the newest block at the time. In the development profile only.",
-    );
+    table
+        .wait("tetrad_snapshot", snapshot, OnFork::Node)
+        .describe(
+            ["name"],
+            "Takes a snapshot like `evm_snapshot` and gives it a name, of 1 to 60 characters; the \
+             result is its id for `evm_revert`. Several snapshots may have the same name. In the \
+             development profile only.",
+        );
+
+    table
+        .wait("tetrad_snapshots", snapshots, OnFork::Node)
+        .describe(
+            [],
+            "The snapshots that `evm_revert` can still restore, oldest first, at most the newest \
+             1,000: the id, the name if it has one, and number, hash and timestamp of the newest \
+             block at the time. In the development profile only.",
+        );
 }
 
 /// The name of a snapshot.

@@ -27,12 +27,14 @@ pub(super) fn methods(table: &mut Table) {
         ["block"],
         "All calls of a block's transactions; null if there is no such block.",
     );
+
     table
         .apart("trace_transaction", transaction, OnFork::Transaction)
         .describe(
             ["transaction hash"],
             "All calls of a transaction; null if it is in no block.",
         );
+
     table.apart("trace_get", get, OnFork::Transaction).describe(
         ["transaction hash", "position"],
         "The call at a position of a transaction; null if there is none.",

@@ -29,18 +29,21 @@ pub(super) fn methods(table: &mut Table) {
         ],
         "Traces a call: `trace`, `vmTrace`, `stateDiff` or several of them.",
     );
+
     table
         .apart("trace_callMany", call_many, OnFork::State)
         .describe(
             ["calls", "block"],
             "Traces calls one after another, each on the state that the previous one left.",
         );
+
     table
         .apart("trace_rawTransaction", raw_transaction, OnFork::State)
         .describe(
             ["signed transaction", "what to trace", "block"],
             "Traces a signed transaction without submitting it.",
         );
+
     table
         .apart(
             "trace_replayTransaction",
@@ -51,6 +54,7 @@ pub(super) fn methods(table: &mut Table) {
             ["transaction hash", "what to trace"],
             "Traces a transaction as it ran.",
         );
+
     table
         .apart(
             "trace_replayBlockTransactions",
