@@ -375,6 +375,7 @@ mod tests {
         ] {
             assert_eq!(code(text), PARSE_ERROR, "{text}");
         }
+
         for text in [
             "1",
             "null",
@@ -384,12 +385,9 @@ mod tests {
         ] {
             assert_eq!(code(text), INVALID_REQUEST, "{text}");
         }
-        assert_eq!(
-            read_body(b"{\"a\":\"\xff\"}", 10, Dialect::Network)
-                .unwrap_err()
-                .code,
-            PARSE_ERROR
-        );
+
+        let not_utf8 = read_body(b"{\"a\":\"\xff\"}", 10, Dialect::Network);
+        assert_eq!(not_utf8.unwrap_err().code, PARSE_ERROR);
     }
 
     #[test]
@@ -454,12 +452,11 @@ mod tests {
         ] {
             let mut wrong = members;
             wrong[at] = replacement;
-            assert_eq!(
-                code(&format!("{{{}}}", wrong.join(","))),
-                INVALID_REQUEST,
-                "{wrong:?}"
-            );
+            let text = format!("{{{}}}", wrong.join(","));
+            assert_eq!(code(&text), INVALID_REQUEST, "{wrong:?}");
         }
+
+        let members = members.join(",");
         for (params, expected) in [
             ("[]", 0),
             ("{}", 0),
@@ -467,24 +464,15 @@ mod tests {
             ("\"x\"", INVALID_REQUEST),
             ("null", INVALID_REQUEST),
         ] {
-            assert_eq!(
-                code(&format!("{{{},\"params\":{params}}}", members.join(","))),
-                expected,
-                "{params}"
-            );
+            let text = format!("{{{members},\"params\":{params}}}");
+            assert_eq!(code(&text), expected, "{params}");
         }
-        assert_eq!(
-            single(&format!("{{{},\"extra\":[1,{{}}]}}", members.join(",")))
-                .unwrap()
-                .method,
-            "m"
-        );
-        assert_eq!(
-            single(r#"{"jsonrpc":"2.0","id":1,"method":"a\u0062"}"#)
-                .unwrap()
-                .method,
-            "ab"
-        );
+
+        let extra = format!("{{{members},\"extra\":[1,{{}}]}}");
+        assert_eq!(single(&extra).unwrap().method, "m");
+
+        let escaped = r#"{"jsonrpc":"2.0","id":1,"method":"a\u0062"}"#;
+        assert_eq!(single(escaped).unwrap().method, "ab");
     }
 
     #[test]
@@ -503,16 +491,23 @@ mod tests {
         let invalid = RpcError::invalid_params("params[0]: missing");
         assert_eq!(
             rendered(&invalid, Dialect::Network),
-            r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"Invalid params","data":"params[0]: missing"}}"#
+            concat!(
+                r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"#,
+                r#""message":"Invalid params","data":"params[0]: missing"}}"#,
+            )
         );
         assert_eq!(
             rendered(&invalid, Dialect::Ethereum),
             r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"params[0]: missing"}}"#
         );
+
         let reverted = RpcError::reverted(Default::default());
         assert_eq!(
             rendered(&reverted, Dialect::Network),
-            r#"{"jsonrpc":"2.0","id":1,"error":{"code":3,"message":"execution reverted","data":"0x"}}"#
+            concat!(
+                r#"{"jsonrpc":"2.0","id":1,"error":{"code":3,"#,
+                r#""message":"execution reverted","data":"0x"}}"#,
+            )
         );
     }
 }

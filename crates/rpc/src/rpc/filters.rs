@@ -227,6 +227,7 @@ mod tests {
             filters.add(ClientKey::default(), kind).unwrap();
             assert_eq!(filters.inner.lock().filters.len(), 1);
         }
+
         assert!(!filters.remove(U256::from(7)));
         let inner = filters.inner.lock();
         assert!(inner.filters.is_empty());

@@ -529,6 +529,7 @@ mod tests {
             ];
             runs_again.iter().any(|prefix| name.starts_with(prefix)) || others.contains(name)
         };
+
         let names: Vec<_> = table.names().into_iter().filter(long).collect();
         assert!(names.len() > 20, "{names:?}");
         for name in names {
@@ -545,6 +546,7 @@ mod tests {
         for (name, method) in &table.methods {
             let references = (method.types.references)();
             assert_eq!(references.len(), method.parameters.len(), "{name}");
+
             let refers_to = |wanted| references.contains(&Some(wanted));
             // Block hashes and transaction hashes have the same type.
             let names_past = refers_to(Reference::Block)
@@ -554,6 +556,7 @@ mod tests {
                     .iter()
                     .any(|parameter| parameter.contains("block") && !parameter.contains("blocks"))
                 || method.parameters.contains(&"transaction hash");
+
             match method.on_fork {
                 OnFork::Block | OnFork::State | OnFork::Transaction | OnFork::Range => {
                     assert!(
