@@ -86,13 +86,15 @@ impl Requests {
 
         let is_stream = request.version() == Version::HTTP_2;
         let mut own_bytes = None;
+        let mut pending_stream = None;
         if is_stream {
             // A short response has room from the beginning: what was executed must not be refused
             // then.
             own_bytes = self
                 .flow
                 .add_stream_bytes(head_bytes(&request).max(SHORT_RESPONSE));
-            if own_bytes.is_none() {
+            pending_stream = self.flow.add_pending_stream();
+            if own_bytes.is_none() || pending_stream.is_none() {
                 return Ok(no_room().map(ready));
             }
         }
@@ -127,6 +129,7 @@ impl Requests {
             return Ok(counted.map(ready));
         }
 
+        drop(pending_stream);
         Ok(self.hold_stream_bytes(counted, own_bytes).map(ready))
     }
 

@@ -64,11 +64,30 @@ pub struct Flow {
     blocked: Mutex<Option<Instant>>,
 }
 
-/// The bytes of a connection's streams, and the memory held for them.
+/// What a stream takes until its response is made, apart from its bytes: the states of the
+/// functions that answer it, and of HTTP/2.
+const PENDING_STREAM: usize = 8 << 10;
+
+/// What a connection's streams take, and the memory held for it.
 #[derive(Debug, Default)]
 struct StreamTotal {
+    /// Bytes of heads, and of what waits to be sent.
     bytes: usize,
+    /// The number of streams without a response.
+    pending: usize,
     held: Held,
+}
+
+impl StreamTotal {
+    fn sum(&self) -> usize {
+        self.bytes + self.pending * PENDING_STREAM
+    }
+
+    /// Releases what is held for streams that have ended.
+    fn release(&mut self) {
+        let sum = self.sum();
+        self.held.shrink_to(if sum > UNCOUNTED { sum } else { 0 });
+    }
 }
 
 /// Bytes of one stream, which count until this is dropped.
@@ -82,12 +101,19 @@ impl Drop for StreamBytes {
     fn drop(&mut self) {
         let mut total = self.flow.streams.lock();
         total.bytes -= self.bytes;
-        let counted = if total.bytes > UNCOUNTED {
-            total.bytes
-        } else {
-            0
-        };
-        total.held.shrink_to(counted);
+        total.release();
+    }
+}
+
+/// A stream without a response, which counts until this is dropped.
+#[derive(Debug)]
+pub(super) struct PendingStream(Arc<Flow>);
+
+impl Drop for PendingStream {
+    fn drop(&mut self) {
+        let mut total = self.0.streams.lock();
+        total.pending -= 1;
+        total.release();
     }
 }
 
@@ -121,17 +147,33 @@ impl Flow {
     /// without being counted: there may be a hundred of them. Returns none if there is no room.
     pub(super) fn add_stream_bytes(self: &Arc<Self>, bytes: usize) -> Option<StreamBytes> {
         let mut total = self.streams.lock();
-        let sum = total.bytes + bytes;
-        // Only a request may be larger than all memory.
-        if sum > self.budget().bytes() || !self.budget().try_grow(&mut total.held, sum) {
+        let sum = total.sum() + bytes;
+        if !self.hold_streams(&mut total, sum) {
             return None;
         }
 
-        total.bytes = sum;
+        total.bytes += bytes;
         Some(StreamBytes {
             flow: self.clone(),
             bytes,
         })
+    }
+
+    /// Adds a stream that has no response yet. Returns none if there is no room.
+    pub(super) fn add_pending_stream(self: &Arc<Self>) -> Option<PendingStream> {
+        let mut total = self.streams.lock();
+        let sum = total.sum() + PENDING_STREAM;
+        if !self.hold_streams(&mut total, sum) {
+            return None;
+        }
+
+        total.pending += 1;
+        Some(PendingStream(self.clone()))
+    }
+
+    fn hold_streams(&self, total: &mut StreamTotal, sum: usize) -> bool {
+        // Only a request may be larger than all memory.
+        sum <= self.budget().bytes() && self.budget().try_grow(&mut total.held, sum)
     }
 
     /// Notes that the connection takes no more bytes now.
@@ -361,6 +403,28 @@ mod tests {
         let all: Vec<_> = std::iter::from_fn(|| flow.add_stream_bytes(UNCOUNTED)).collect();
         assert_eq!(all.len(), (1 << 20) / UNCOUNTED);
         drop(all);
+        assert_eq!(budget.used(), 0);
+    }
+
+    #[test]
+    fn streams_without_a_response_count() {
+        let budget = Budget::new(1 << 20);
+        let capacity = Capacity {
+            budget: budget.clone(),
+            ..Capacity::default()
+        };
+        let flow = Arc::new(Flow::new(capacity.clone(), Faults::default()));
+        let other = Arc::new(Flow::new(capacity, Faults::default()));
+
+        let first = flow.add_pending_stream().expect("room");
+        assert_eq!(budget.used(), 0, "what one request has is not counted");
+
+        let all: Vec<_> = std::iter::from_fn(|| flow.add_pending_stream()).collect();
+        assert!(budget.used() >= all.len() * PENDING_STREAM);
+        let others: Vec<_> = std::iter::from_fn(|| other.add_pending_stream()).collect();
+        assert!(others.len() >= 2, "{} streams of another", others.len());
+
+        drop((first, all, others));
         assert_eq!(budget.used(), 0);
     }
 }
