@@ -9,8 +9,7 @@ use tetrad_web::{self, FaultScope, Front, Inherited, Listener, RequestIds, Shutd
 use tokio::net::TcpListener;
 
 use super::{
-    SpawnError, addresses::Addresses, routes::Routers, services::Services,
-    stages::is_network_chain, starting::Starting,
+    SpawnError, addresses::Addresses, routes::Routers, services::Services, starting::Starting,
 };
 use crate::config::{Config, MetricsAt};
 
@@ -37,7 +36,7 @@ impl Listeners {
             .transpose()?;
 
         // Other chains than the network's have no exchange.
-        let prices = config.ws_listen.filter(|_| is_network_chain(config));
+        let prices = config.ws_listen.filter(|_| config.has_exchange());
         let is_required =
             config.ws_listen_required || config.ws_listen != Config::default().ws_listen;
         let metrics = match config.metrics {

@@ -6,7 +6,7 @@ use tetrad_chain::Sender;
 use tetrad_exchange::{Market, feed::SourceSet};
 use tetrad_network::{account::SecretKey, network::Network};
 
-use super::{SpawnError, identity::Identity, services::Services, stages::is_network_chain};
+use super::{SpawnError, identity::Identity, services::Services};
 use crate::{
     config::Config,
     scenario::{READY_MADE, Scenario, ScenarioContext, ScenarioNode, Scenarios},
@@ -21,7 +21,7 @@ pub(super) fn context(
     network: &Arc<Network>,
     identity: &Identity,
 ) -> ScenarioContext {
-    let network = is_network_chain(config).then(|| network.clone());
+    let network = config.has_exchange().then(|| network.clone());
     ScenarioContext {
         has_prices: network.is_some() && config.exchange.price_tick.is_some(),
         network,

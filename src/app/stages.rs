@@ -316,7 +316,7 @@ impl Records {
     ) -> Result<Self, SpawnError> {
         let index = explorer_index(config, &opened.chain)?;
 
-        let own = is_network_chain(config).then_some(&*opened.network);
+        let own = config.has_exchange().then_some(&*opened.network);
         let known = KnownContracts::open(own, prerequisites.storage.as_deref())
             .map_err(SpawnError::Sources)?;
         let compilers = config.solc_directory.clone().map(Compilers::new);
@@ -460,7 +460,7 @@ impl Interfaces {
 /// it is as configured.
 fn deployed_network(config: &Config, head: &Head) -> Network {
     let mut network = config.network.clone();
-    if is_network_chain(config) {
+    if config.has_exchange() {
         let view = View::newest(Arc::new(head.clone()));
         network.contracts.lending_pool = deployed_pool(&view, &config.network);
     }
@@ -483,12 +483,6 @@ fn warn_of_clock(chain: &Chain) {
     }
 }
 
-/// Returns whether the chain has the network's contracts: it began with neither a genesis file nor
-/// a fork.
-pub(super) fn is_network_chain(config: &Config) -> bool {
-    config.has_exchange()
-}
-
 /// Reads the artifacts of a development tool and follows them, if there is a directory of them.
 async fn watch_artifacts(
     config: &Config,
@@ -509,7 +503,7 @@ fn explorer_index(config: &Config, chain: &Chain) -> Result<Option<Index>, Spawn
         return Ok(None);
     }
 
-    let tokens = if is_network_chain(config) {
+    let tokens = if config.has_exchange() {
         let tokens = config.network.tokens.iter();
         tokens
             .flat_map(|token| [token.address, token.receipt])
@@ -531,7 +525,7 @@ fn sources(
     network: &Arc<Network>,
     clock: &Arc<dyn Clock>,
 ) -> Result<Option<Arc<SourceSet>>, FeedError> {
-    if !is_network_chain(config) {
+    if !config.has_exchange() {
         return Ok(None);
     }
 

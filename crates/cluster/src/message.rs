@@ -256,7 +256,7 @@ impl Response {
 impl Outcome {
     /// Returns whether the request was executed, rather than refused because another node leads, to
     /// which it can be sent.
-    pub fn is_executed(&self) -> bool {
+    pub(crate) fn is_executed(&self) -> bool {
         match self {
             Self::Submitted(result) => !matches!(result, Err(SubmitError::NotLeading)),
             Self::Changed(result) => !matches!(result, Err(ChangeError::NotLeading)),

@@ -79,7 +79,7 @@ impl TxOutcome {
 
 impl Gateway {
     /// Checks a transaction (`TxRaw`) as if it was sent, without sending it.
-    pub fn check_tx(&self, raw: &[u8]) -> TxOutcome {
+    pub(crate) fn check_tx(&self, raw: &[u8]) -> TxOutcome {
         match self.decode_new(raw) {
             Ok((NewTx::Bank(tx, _), outcome)) => match self.chain.check_cosmos(&tx) {
                 Ok(()) => outcome,

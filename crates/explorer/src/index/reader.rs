@@ -534,7 +534,7 @@ impl IndexReader {
     }
 
     /// Returns the transfers of a token, or of one id of it.
-    pub fn token_transfers(
+    pub(crate) fn token_transfers(
         &self,
         token: Address,
         id: Option<U256>,
