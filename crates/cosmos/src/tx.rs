@@ -16,7 +16,7 @@ use super::Gateway;
 
 /// What became of a transaction.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TxOutcome {
+pub(crate) struct TxOutcome {
     /// The reason why it was refused, if it was.
     pub refusal: Option<CosmosError>,
     /// The gas limit.
@@ -53,19 +53,19 @@ impl TxOutcome {
     }
 
     /// The code of the SDK; 0 for success.
-    pub fn code(&self) -> u32 {
+    pub(crate) fn code(&self) -> u32 {
         self.refusal.as_ref().map_or(0, |refusal| refusal.code)
     }
 
     /// The codespace of the code; empty for success.
-    pub fn codespace(&self) -> &str {
+    pub(crate) fn codespace(&self) -> &str {
         self.refusal
             .as_ref()
             .map_or("", |refusal| &refusal.codespace)
     }
 
     /// The reason; empty for success.
-    pub fn log(&self) -> &str {
+    pub(crate) fn log(&self) -> &str {
         self.refusal.as_ref().map_or("", |refusal| &refusal.log)
     }
 
