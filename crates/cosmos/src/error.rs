@@ -155,7 +155,7 @@ impl From<AnswerError> for GatewayError {
         match error {
             AnswerError::TooLong(_) => Self::InvalidArgument(error.to_string()),
             AnswerError::NoRoom => Self::Unavailable(error.to_string()),
-            AnswerError::Unwritable => Self::Internal(error.to_string()),
+            AnswerError::Abandoned | AnswerError::Unwritable => Self::Internal(error.to_string()),
         }
     }
 }

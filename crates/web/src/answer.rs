@@ -19,7 +19,8 @@ use hyper::body::{Frame, SizeHint};
 use serde::Serialize;
 
 use super::{
-    Budget, Held, RestError, budget::UNCOUNTED, flow::StreamBytes, request::current_budget,
+    Budget, Held, RestError, budget::UNCOUNTED, flow::StreamBytes, is_abandoned,
+    request::current_budget,
 };
 
 /// Most bytes of a body that is written as a whole.
@@ -44,6 +45,9 @@ pub enum AnswerError {
     /// The memory for responses is in use.
     #[error("the memory for long responses is in use by other clients; try again")]
     NoRoom,
+    /// The client is gone.
+    #[error("nobody waits for the response any more")]
+    Abandoned,
     /// A value has no JSON.
     #[error("the response cannot be written")]
     Unwritable,
@@ -67,7 +71,7 @@ impl From<AnswerError> for RestError {
                 what: error.to_string(),
             },
             AnswerError::NoRoom => Self::NoRoom,
-            AnswerError::Unwritable => Self::Internal(error.to_string()),
+            AnswerError::Abandoned | AnswerError::Unwritable => Self::Internal(error.to_string()),
         }
     }
 }
@@ -213,6 +217,9 @@ impl AnswerWriter {
     fn grow(&mut self, needed: usize) -> Result<(), AnswerError> {
         if needed > self.limit {
             return Err(AnswerError::TooLong(self.limit));
+        }
+        if is_abandoned() {
+            return Err(AnswerError::Abandoned);
         }
 
         let capacity = self.bytes.capacity();

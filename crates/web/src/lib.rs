@@ -111,7 +111,9 @@ pub use client_address::{Client, ClientAddresses, ClientKey, Peer};
 pub use compression::{Effort, Prepared};
 pub use content::is_json;
 pub use cors::{Origin, Origins, with_cors};
-pub use execution::{Caller, Execution, ExecutionFailed, Slice, interrupted, refuses_long};
+pub use execution::{
+    Caller, Execution, ExecutionFailed, Slice, interrupted, is_abandoned, refuses_long,
+};
 pub use exposition::{CONTENT_TYPE as METRICS_TYPE, Exposition};
 pub use faults::{Fault, FaultClients, FaultGuard, FaultScope, Faults, MAX_CLIENT_NAME};
 pub use flow::Flow;

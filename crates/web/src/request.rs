@@ -12,7 +12,7 @@ use std::{
 
 use super::{
     AnswerError, Budget, Client, ClientAddresses, Flow, Held,
-    execution::{Caller, Execution, ExecutionFailed},
+    execution::{Caller, Execution, ExecutionFailed, is_abandoned},
 };
 
 tokio::task_local! {
@@ -101,6 +101,10 @@ where
 /// until the work is over. Whatever depends on the size of a block or of an answer belongs here,
 /// unless an [`AnswerWriter`](super::AnswerWriter) writes it.
 pub fn hold_in_turn(bytes: usize) -> Result<(), AnswerError> {
+    if is_abandoned() {
+        return Err(AnswerError::Abandoned);
+    }
+
     let budget = current_budget();
     let held = BUILT.try_with(|built| {
         let built = &mut *built.borrow_mut();
@@ -152,23 +156,31 @@ where
 
 #[cfg(test)]
 mod tests {
-    use super::{super::Faults, *};
+    use tokio::sync::oneshot;
+
+    use super::{
+        super::{AnswerWriter, Faults, MAX_ANSWER},
+        *,
+    };
+
+    /// A request to a node with this memory for responses.
+    fn request(budget: &Budget) -> RequestContext {
+        let capacity = Capacity {
+            budget: budget.clone(),
+            execution: Some(Arc::new(Execution::new(2))),
+            ..Capacity::default()
+        };
+        RequestContext {
+            client: Client::default(),
+            flow: Arc::new(Flow::new(capacity, Faults::default())),
+        }
+    }
 
     #[tokio::test(flavor = "multi_thread")]
     async fn what_a_turn_builds_counts_until_it_is_over() {
         const SIZE: usize = 1 << 20;
         let budget = Budget::new(4 * SIZE);
-        let execution = Some(Arc::new(Execution::new(2)));
-        let capacity = Capacity {
-            budget: budget.clone(),
-            execution,
-            ..Capacity::default()
-        };
-        let flow = Arc::new(Flow::new(capacity, Faults::default()));
-        let context = RequestContext {
-            client: Client::default(),
-            flow,
-        };
+        let context = request(&budget);
 
         let _other = budget.hold(SIZE).await.expect("room");
 
@@ -193,5 +205,32 @@ mod tests {
         );
         assert_eq!(budget.used(), SIZE);
         assert_eq!(hold_in_turn(usize::MAX), Ok(()), "outside of turns");
+    }
+    #[tokio::test(flavor = "multi_thread")]
+    async fn work_whose_client_is_gone_ends_when_it_needs_memory() {
+        let (begun, wait_for_begin) = oneshot::channel();
+        let (leave, wait_for_leave) = std::sync::mpsc::channel();
+        let (outcome, wait_for_outcome) = oneshot::channel();
+        let work = move || {
+            begun.send(()).expect("the client waits");
+            wait_for_leave.recv().expect("the client leaves");
+            let written = AnswerWriter::new(MAX_ANSWER).push(&[0; 1 << 20]);
+            outcome
+                .send((written, hold_in_turn(1)))
+                .expect("the test waits");
+            Ok::<_, ExecutionFailed>(())
+        };
+
+        let context = request(&Budget::new(4 << 20));
+        let asking = tokio::spawn(context.scope(in_long_turn(work)));
+        wait_for_begin.await.expect("the work begins");
+        asking.abort();
+        asking.await.expect_err("the client is gone");
+        leave.send(()).expect("the work waits");
+
+        assert_eq!(
+            wait_for_outcome.await.expect("the work ends"),
+            (Err(AnswerError::Abandoned), Err(AnswerError::Abandoned))
+        );
     }
 }

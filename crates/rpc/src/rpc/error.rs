@@ -153,7 +153,7 @@ impl RpcError {
         match error {
             AnswerError::TooLong(limit) => Self::exceeds(limit, advice),
             AnswerError::NoRoom => Self::no_room(),
-            AnswerError::Unwritable => Self::internal(error.to_string()),
+            AnswerError::Abandoned | AnswerError::Unwritable => Self::internal(error.to_string()),
         }
     }
 

@@ -5,7 +5,8 @@
 //! them on the task that received the request, on all but one of the runtime's workers at a time
 //! and for a short [slice](mod@slice) only. Longer work, work that finds no place there, and the
 //! work of all other interfaces runs on threads of its own, in the order of the [schedule]. Work
-//! whose client is gone is not begun, or ends at its next check of the time limit.
+//! whose client is gone is not begun, or ends at its next check of the time limit, or when what it
+//! writes needs more memory.
 //!
 //! An execution that was begun on its task and takes longer than a slice of five milliseconds
 //! restarts on a thread of its own, where it has another slice before it counts as long. Long
@@ -27,7 +28,7 @@ use tokio::{
 use self::{driver::DriverKeeper, schedule::ExecutionSchedule};
 pub use self::{
     schedule::Caller,
-    slice::{Slice, interrupted, refuses_long},
+    slice::{Slice, interrupted, is_abandoned, refuses_long},
 };
 use super::Client;
 

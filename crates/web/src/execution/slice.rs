@@ -32,6 +32,11 @@ pub fn interrupted() -> bool {
         return over;
     }
 
+    is_abandoned()
+}
+
+/// Whether nobody waits any more for the execution on this thread: its client is gone.
+pub fn is_abandoned() -> bool {
     GIVEN_UP.with_borrow(|flag| {
         flag.as_ref()
             .is_some_and(|flag| flag.load(Ordering::Relaxed))

@@ -9,6 +9,7 @@ use std::{
 use alloy_primitives::Bytes;
 use flate2::{Compression, read::GzDecoder, write::GzEncoder};
 use tetrad_chain::{Change, ChangeError, Dump, Head};
+use tetrad_web::{AnswerError, is_abandoned};
 
 use crate::rpc::{
     Context, OnFork, RpcError, Table,
@@ -164,6 +165,10 @@ struct Metered<T> {
 
 impl<T> Metered<T> {
     fn charge(&mut self, text: &[u8]) -> io::Result<()> {
+        if is_abandoned() {
+            return Err(io::Error::other(AnswerError::Abandoned));
+        }
+
         // Every value follows one of these.
         let values = text
             .iter()
