@@ -1,5 +1,5 @@
 //! URLs without their secrets. User information, path and query often hold a password or a
-//! provider's key.
+//! provider's key. What the crate `url` refuses to read, such as a wrong port, may hold one as well.
 
 /// Returns scheme, host and port of a URL. A text that is not a URL is returned unchanged.
 pub fn origin(url: &str) -> String {
