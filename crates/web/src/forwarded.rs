@@ -1,4 +1,7 @@
 //! The forwarding headers of proxies. Each entry is an address, or none if it cannot be parsed.
+//!
+//! Crates for RFC 7239 split inside of quotes, so that a client's text could pass for a proxy's
+//! entry, or refuse the whole line for one entry that they cannot read.
 
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 

@@ -3,7 +3,7 @@
 //! A path is a list of steps between dots: `name` takes a member, `7` the item at that position,
 //! `[name=text]` the first item with such a member. `{symbol}`, `{id}` and `{address}` stand for
 //! the token's symbol, CoinGecko id and address. Numbers are taken from the text verbatim: none
-//! passes through a float.
+//! passes through a float, as they do in the values that libraries for JSONPath (RFC 9535) search.
 
 use std::{borrow::Cow, collections::HashMap, fmt, str::FromStr};
 

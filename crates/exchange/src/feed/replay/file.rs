@@ -4,7 +4,8 @@
 //! other line is a row. JSON: a list of objects `{"time": …, "prices": {"WETH": 3512.35, …}}`.
 //! Times are in seconds and never go back; they may have any origin, the first row is the
 //! beginning. Prices are US dollars; one that is left out does not change. Empty lines and lines
-//! that begin with `#` are comments in CSV.
+//! that begin with `#` are comments in CSV. Neither names nor prices need quotes, so that lines are
+//! split at commas, without a library for CSV.
 
 use std::{collections::HashMap, io, path::Path};
 

@@ -1,5 +1,7 @@
 //! The circuit breaker of an upstream: pauses that double with each failure, then a longer
 //! cooldown.
+//!
+//! Libraries for this call the operation themselves. Here a task polls, and asks how long to pause.
 
 use std::time::Duration;
 
