@@ -24,6 +24,8 @@ pub(super) const UNCOUNTED: usize = 16 << 10;
 const LONG: usize = 256 << 10;
 /// The divisor of all bytes that gives those that requests leave to responses.
 const SHARES: usize = 8;
+/// The same for those that the second and later streams of connections leave to first ones.
+const STREAM_SHARES: usize = 2;
 /// How long a holder waits for others to release memory.
 const PATIENCE: Duration = Duration::from_secs(2);
 
@@ -75,6 +77,15 @@ impl Budget {
         Self {
             shared: self.shared.clone(),
             reserved: self.bytes() / SHARES,
+        }
+    }
+
+    /// The same bytes for the second and later streams of connections, which cost their client next
+    /// to nothing: they leave half of the memory to connections that have none.
+    pub(super) fn for_further_streams(&self) -> Self {
+        Self {
+            shared: self.shared.clone(),
+            reserved: self.bytes() / STREAM_SHARES,
         }
     }
 

@@ -148,7 +148,7 @@ impl Flow {
     pub(super) fn add_stream_bytes(self: &Arc<Self>, bytes: usize) -> Option<StreamBytes> {
         let mut total = self.streams.lock();
         let sum = total.sum() + bytes;
-        if !self.hold_streams(&mut total, sum) {
+        if !hold_streams(self.budget(), &mut total, sum) {
             return None;
         }
 
@@ -163,17 +163,17 @@ impl Flow {
     pub(super) fn add_pending_stream(self: &Arc<Self>) -> Option<PendingStream> {
         let mut total = self.streams.lock();
         let sum = total.sum() + PENDING_STREAM;
-        if !self.hold_streams(&mut total, sum) {
+        let is_held = if total.pending == 0 {
+            hold_streams(self.budget(), &mut total, sum)
+        } else {
+            hold_streams(&self.budget().for_further_streams(), &mut total, sum)
+        };
+        if !is_held {
             return None;
         }
 
         total.pending += 1;
         Some(PendingStream(self.clone()))
-    }
-
-    fn hold_streams(&self, total: &mut StreamTotal, sum: usize) -> bool {
-        // Only a request may be larger than all memory.
-        sum <= self.budget().bytes() && self.budget().try_grow(&mut total.held, sum)
     }
 
     /// Notes that the connection takes no more bytes now.
@@ -235,6 +235,12 @@ impl Flow {
         self.unread.store(0, Ordering::Relaxed);
         std::mem::take(&mut self.held.lock())
     }
+}
+
+/// Takes memory for all streams of a connection.
+fn hold_streams(budget: &Budget, total: &mut StreamTotal, sum: usize) -> bool {
+    // Only a request may be larger than all memory.
+    sum <= budget.bytes() && budget.try_grow(&mut total.held, sum)
 }
 
 /// A stream with these limits.
@@ -426,5 +432,26 @@ mod tests {
 
         drop((first, all, others));
         assert_eq!(budget.used(), 0);
+    }
+
+    #[test]
+    fn further_streams_leave_memory_to_connections_without_one() {
+        const STREAMS: usize = 128;
+        let capacity = Capacity {
+            budget: Budget::new(8 << 20),
+            ..Capacity::default()
+        };
+        let connection = || Arc::new(Flow::new(capacity.clone(), Faults::default()));
+
+        let greedy: Vec<_> = (0..100).map(|_| connection()).collect();
+        let taken: Vec<_> = greedy
+            .iter()
+            .flat_map(|flow| std::iter::from_fn(|| flow.add_pending_stream()).take(STREAMS))
+            .collect();
+        assert!(taken.len() > 200, "{} streams", taken.len());
+
+        let others: Vec<_> = (0..200).map(|_| connection()).collect();
+        let first: Vec<_> = others.iter().map(Flow::add_pending_stream).collect();
+        assert!(first.iter().all(Option::is_some));
     }
 }
