@@ -1,6 +1,6 @@
 //! The queries over gRPC, and reflection, which tells clients what there is.
 //!
-//! A client may send 64 KiB of reflection requests within a minute.
+//! A client may have 16 streams of reflection, and send 64 KiB of requests within a minute on each.
 
 use std::{
     convert::Infallible,
@@ -23,7 +23,9 @@ use futures_util::{FutureExt, StreamExt};
 use http_body_util::{BodyExt, Limited};
 use hyper::body::{Frame, SizeHint};
 use tetrad_primitives::block::cosmos::MAX_COSMOS_TX_SIZE;
-use tetrad_web::{Answer, AnswerError, AnswerWriter, MAX_ANSWER, receive};
+use tetrad_web::{
+    Answer, AnswerError, AnswerWriter, ClientSlots, MAX_ANSWER, current_client, receive,
+};
 use tokio::time::sleep;
 use tonic::{
     Code, Status,
@@ -54,6 +56,9 @@ const MAX_REFLECTION: usize = 64 << 10;
 /// How long a stream of reflection takes requests. Its response begins at once, so that nothing
 /// else limits it.
 const REFLECTION_TIME: Duration = Duration::from_secs(60);
+/// Streams of reflection that a client may have at a time. One takes memory for as long as its
+/// client likes.
+const REFLECTION_STREAMS: usize = 16;
 
 /// Bytes before a message: whether it is compressed, and its length.
 const MESSAGE_PREFIX: usize = 5;
@@ -69,6 +74,8 @@ pub(super) struct Grpc {
     gateway: Gateway,
     /// Reflection in both versions, by the name of the service.
     reflection: Arc<[(&'static str, Service)]>,
+    /// The clients' streams of reflection.
+    reflecting: ClientSlots,
 }
 
 impl Grpc {
@@ -98,6 +105,7 @@ impl Grpc {
         Self {
             gateway,
             reflection,
+            reflecting: ClientSlots::new(REFLECTION_STREAMS),
         }
     }
 
@@ -114,11 +122,22 @@ impl Grpc {
         let name = request.uri().path().trim_start_matches('/').to_owned();
         let service = name.split('/').next().unwrap_or_default();
         if let Some((_, reflection)) = self.reflection.iter().find(|(known, _)| *known == service) {
+            let Some(slot) = self.reflecting.take(current_client().address) else {
+                let refusal =
+                    format!("a client has at most {REFLECTION_STREAMS} streams of reflection");
+                return status(Code::ResourceExhausted, &refusal).into_http();
+            };
             let requests = |body| Limited::new(body, MAX_REFLECTION).into_data_stream();
             let limited = request
                 .map(|body| Body::from_stream(requests(body).take_until(sleep(REFLECTION_TIME))));
             let Ok(response) = reflection.clone().oneshot(limited).await;
-            return response;
+
+            // Taken until the stream has ended.
+            let held = move |frame| {
+                let _ = &slot;
+                frame
+            };
+            return response.map(|body| Body::new(body.map_frame(held)));
         }
 
         let height = request.headers().get(HEIGHT_HEADER);

@@ -1,4 +1,4 @@
-//! Limits on the connections of each client.
+//! Limits on what each client holds open: connections, or streams without an end.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -9,21 +9,21 @@ use super::ClientKey;
 
 /// Slots of clients, up to a limit for each. Clones share the count.
 #[derive(Clone, Debug)]
-pub(super) struct ClientSlots {
+pub struct ClientSlots {
     max: usize,
     taken: Arc<Mutex<HashMap<ClientKey, usize, DefaultHashBuilder>>>,
 }
 
 /// One of a client's slots, freed on drop.
 #[derive(Debug)]
-pub(super) struct ClientSlot {
+pub struct ClientSlot {
     key: ClientKey,
     slots: ClientSlots,
 }
 
 impl ClientSlots {
-    /// Slots for at most `max` connections of each client.
-    pub(super) fn new(max: usize) -> Self {
+    /// At most `max` slots of each client.
+    pub fn new(max: usize) -> Self {
         Self {
             max,
             taken: Arc::default(),
@@ -36,7 +36,7 @@ impl ClientSlots {
     }
 
     /// Takes a slot; none if the client has reached the limit.
-    pub(super) fn take(&self, key: ClientKey) -> Option<ClientSlot> {
+    pub fn take(&self, key: ClientKey) -> Option<ClientSlot> {
         let mut taken = self.taken.lock();
         let count = taken.entry(key).or_default();
         if *count >= self.max {

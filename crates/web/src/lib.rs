@@ -108,6 +108,7 @@ pub use api::{Api, Failure, Input, Operation, Output};
 pub use budget::{Budget, Held};
 pub use cache::{CachePolicy, Rendered, entity_tag};
 pub use client_address::{Client, ClientAddresses, ClientKey, Peer};
+pub use client_slots::{ClientSlot, ClientSlots};
 pub use compression::{Effort, Prepared};
 pub use content::is_json;
 pub use cors::{Origin, Origins, with_cors};

@@ -6,6 +6,8 @@ use prost::Message;
 
 use crate::support::{grpc::GrpcClient, node, node_with};
 
+const REFLECTION: &str = "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo";
+
 fn free() -> Option<SocketAddr> {
     Some(SocketAddr::from(([127, 0, 0, 1], 0)))
 }
@@ -21,13 +23,7 @@ async fn services(grpc: &mut GrpcClient) -> Vec<String> {
         message_request: request,
     }
     .encode_to_vec();
-    let v1 = grpc
-        .call(
-            "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo",
-            &request,
-            None,
-        )
-        .await;
+    let v1 = grpc.call(REFLECTION, &request, None).await;
     // The messages of both versions are the same.
     let alpha = grpc
         .call(
@@ -109,15 +105,42 @@ async fn reflection_answers_no_request_that_is_longer_than_a_name() {
             message_request: request,
         }
         .encode_to_vec();
-        let answer = grpc
-            .call(
-                "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo",
-                &request,
-                None,
-            )
-            .await;
+        let answer = grpc.call(REFLECTION, &request, None).await;
         assert_eq!(!answer.body.is_empty(), is_answered, "{length} bytes");
     }
+    node.end().await;
+}
+
+/// A stream costs its client nothing, and takes memory of the node for as long as it is open.
+#[tokio::test]
+async fn a_client_has_a_few_streams_of_reflection_at_a_time() {
+    let node = node().await;
+    let mut clients = Vec::new();
+    for _ in 0..4 {
+        clients.push(GrpcClient::connect(node.address()).await);
+    }
+
+    let mut open = Vec::new();
+    let mut refused = 0;
+    for n in 0..20 {
+        match clients[n % 4].begin(REFLECTION).await {
+            Ok(stream) => open.push(stream),
+            Err(code) => {
+                assert_eq!(code, 8, "RESOURCE_EXHAUSTED");
+                refused += 1;
+            }
+        }
+    }
+    assert_eq!((open.len(), refused), (16, 4));
+
+    drop(open);
+    // The node learns of the end of a connection a moment later.
+    drop(clients);
+    let mut client = GrpcClient::connect(node.address()).await;
+    while client.begin(REFLECTION).await.is_err() {
+        tokio::task::yield_now().await;
+    }
+    drop(client);
     node.end().await;
 }
 

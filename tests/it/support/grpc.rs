@@ -1,18 +1,52 @@
-//! A client of gRPC for unary calls, which shows the status that the trailers have.
+//! A client of gRPC, which shows the status that the trailers have.
 
-use std::net::SocketAddr;
+use std::{convert::Infallible, future::Future, net::SocketAddr, sync::Arc};
 
 use axum::{
     body::Bytes,
-    http::{HeaderMap, Request, StatusCode},
+    http::{HeaderMap, Request, Response, StatusCode},
 };
-use http_body_util::{BodyExt, Full};
-use hyper::client::conn::http2::{SendRequest, handshake};
-use hyper_util::rt::{TokioExecutor, TokioIo};
-use tokio::net::TcpStream;
+use futures_util::stream;
+use http_body_util::{BodyExt, Full, StreamBody, combinators::BoxBody};
+use hyper::{
+    body::Incoming,
+    client::conn::http2::{SendRequest, handshake},
+    rt::Executor,
+};
+use hyper_util::rt::TokioIo;
+use parking_lot::Mutex;
+use tokio::{net::TcpStream, task::JoinSet};
 
-/// A connection.
-pub(crate) struct GrpcClient(SendRequest<Full<Bytes>>);
+/// A connection, which is closed with this.
+pub(crate) struct GrpcClient {
+    sender: SendRequest<BoxBody<Bytes, Infallible>>,
+    _tasks: TasksGuard,
+}
+
+/// Runs the tasks of a connection of HTTP/2, which goes on by itself while it has streams.
+#[derive(Clone, Default)]
+pub(crate) struct ConnectionTasks(Arc<Mutex<JoinSet<()>>>);
+
+/// Ends the tasks, and with them the connection, on drop.
+pub(crate) struct TasksGuard(ConnectionTasks);
+
+impl ConnectionTasks {
+    pub(crate) fn guard(&self) -> TasksGuard {
+        TasksGuard(self.clone())
+    }
+}
+
+impl<F: Future<Output: Send> + Send + 'static> Executor<F> for ConnectionTasks {
+    fn execute(&self, task: F) {
+        self.0.lock().spawn(async { drop(task.await) });
+    }
+}
+
+impl Drop for TasksGuard {
+    fn drop(&mut self) {
+        self.0.0.lock().abort_all();
+    }
+}
 
 /// The response to a call.
 pub(crate) struct GrpcAnswer {
@@ -28,11 +62,45 @@ pub(crate) struct GrpcAnswer {
 impl GrpcClient {
     pub(crate) async fn connect(address: SocketAddr) -> Self {
         let stream = TcpStream::connect(address).await.expect("it listens");
-        let (sender, connection) = handshake(TokioExecutor::new(), TokioIo::new(stream))
+        let tasks = ConnectionTasks::default();
+        let guard = tasks.guard();
+        let (sender, connection) = handshake(tasks.clone(), TokioIo::new(stream))
             .await
             .expect("HTTP/2");
-        tokio::spawn(connection);
-        Self(sender)
+        tasks.execute(connection);
+        Self {
+            sender,
+            _tasks: guard,
+        }
+    }
+
+    /// Begins a call whose requests do not end. Returns its response, or the status of a refusal.
+    pub(crate) async fn begin(&mut self, path: &str) -> Result<Incoming, u32> {
+        let body = StreamBody::new(stream::pending()).boxed();
+        let response = self.send(path, None, body).await;
+        match response.headers().get("grpc-status") {
+            Some(status) => Err(status.to_str().unwrap().parse().expect("a number")),
+            None => Ok(response.into_body()),
+        }
+    }
+
+    async fn send(
+        &mut self,
+        path: &str,
+        height: Option<&str>,
+        body: BoxBody<Bytes, Infallible>,
+    ) -> Response<Incoming> {
+        let request = Request::post(format!("http://localhost{path}"))
+            .header("content-type", "application/grpc+proto")
+            .header("te", "trailers");
+        let request = height.into_iter().fold(request, |request, height| {
+            request.header("x-cosmos-block-height", height)
+        });
+        self.sender.ready().await.expect("the connection is open");
+        let sent = self
+            .sender
+            .send_request(request.body(body).expect("a request"));
+        sent.await.expect("an answer")
     }
 
     pub(crate) async fn call(
@@ -45,19 +113,9 @@ impl GrpcClient {
             .expect("not that long")
             .to_be_bytes();
         let body = [&[0][..], &length, message].concat();
-        let request = Request::post(format!("http://localhost{path}"));
-        let request = request
-            .header("content-type", "application/grpc+proto")
-            .header("te", "trailers");
-        let request = height.into_iter().fold(request, |request, height| {
-            request.header("x-cosmos-block-height", height)
-        });
-        self.0.ready().await.expect("the connection is open");
         let response = self
-            .0
-            .send_request(request.body(Full::new(body.into())).expect("a request"))
+            .send(path, height, Full::new(body.into()).boxed())
             .await;
-        let response = response.expect("an answer");
         assert_eq!(response.status(), StatusCode::OK, "{path}");
         assert_eq!(
             response.headers()["content-type"],
