@@ -2,15 +2,16 @@
 
 use std::{
     convert::Infallible,
+    future::pending,
     sync::Arc,
     time::{Duration, Instant},
 };
 
 use axum::{body::Bytes, http::Request as HttpRequest};
-use futures_util::{StreamExt, stream};
+use futures_util::{StreamExt, future::join_all, stream};
 use http_body_util::StreamBody;
-use hyper::{body::Frame, client::conn::http2};
-use hyper_util::rt::{TokioExecutor, TokioIo};
+use hyper::{body::Frame, client::conn::http2, rt::Executor};
+use hyper_util::rt::TokioIo;
 use tokio::{io::AsyncWriteExt, task::JoinSet};
 
 use super::{
@@ -21,11 +22,15 @@ use super::{
     request::{Client, Protocol, Request, connect},
     subject::{Subject, attacker_address, client_address},
 };
+use crate::support::grpc::ConnectionTasks;
 
 /// Sizes of bodies that are tried, to find the largest that is admitted.
 const BODY_SIZES: [usize; 6] = [32 << 20, 12 << 20, 5_000_000, 1 << 20, 230_000, 90_000];
 /// The bytes of bodies that are held back in one attack, at most.
 const HELD_BYTES: usize = 320 << 20;
+/// Bytes of a body of which a connection of HTTP/2 holds back many, and how many.
+const SHORT: usize = 16;
+const STREAMS: usize = 32;
 /// How long an honest request waits beside bodies that are held back.
 const BESIDE_HELD_LIMIT: Duration = Duration::from_secs(3);
 
@@ -50,27 +55,31 @@ async fn hold_back(
                 stream.write_all(&body_beginning(length - 1)).await
             };
             sent.await.map_err(|error| error.to_string())?;
-            std::future::pending::<()>().await;
+            pending::<()>().await;
         }
         Protocol::Grpc => {
-            let (mut sender, connection) =
-                http2::handshake(TokioExecutor::new(), TokioIo::new(stream))
-                    .await
-                    .map_err(|error| error.to_string())?;
+            let tasks = ConnectionTasks::default();
+            let _guard = tasks.guard();
+            let (sender, connection) = http2::handshake(tasks.clone(), TokioIo::new(stream))
+                .await
+                .map_err(|error| error.to_string())?;
+            tasks.execute(connection);
             let frame = u32::try_from(length).unwrap_or(u32::MAX).to_be_bytes();
             let first = Bytes::from([&[0][..], &frame, &vec![0; length - 1]].concat());
-            let frames =
-                stream::iter([Ok::<_, Infallible>(Frame::data(first))]).chain(stream::pending());
-            let head = HttpRequest::post(format!("http://localhost{}", request.target));
-            let head = head
-                .header("te", "trailers")
-                .header("content-type", "application/grpc+proto");
-            let http = head
-                .body(StreamBody::new(frames))
-                .map_err(|error| error.to_string())?;
-            let connection = tokio::spawn(connection);
-            let _ = sender.send_request(http).await;
-            connection.abort();
+            let streams = if length <= SHORT { STREAMS } else { 1 };
+            let requests = (0..streams).map(|_| {
+                let frames = stream::iter([Ok::<_, Infallible>(Frame::data(first.clone()))]);
+                let head = HttpRequest::post(format!("http://localhost{}", request.target));
+                let http = head
+                    .header("te", "trailers")
+                    .header("content-type", "application/grpc+proto")
+                    .body(StreamBody::new(frames.chain(stream::pending())))
+                    .expect("the request has a head");
+                let mut sender = sender.clone();
+                // The response is kept, so that its stream stays open.
+                async move { (sender.send_request(http).await, pending::<()>().await) }
+            });
+            join_all(requests).await;
         }
     }
     Ok(())
