@@ -34,6 +34,7 @@ mod dao;
 #[cfg(feature = "js-tracer")]
 mod detached;
 mod environment;
+mod error;
 mod estimate;
 mod failure;
 mod fork;
@@ -53,14 +54,14 @@ mod transfers;
 mod watch;
 
 pub use block::{
-    BlockError, BlockExecutor, BlockOutcome, TransactionError, call_gas_used, failure_message,
-    halt_message, rewards,
+    BlockExecutor, BlockOutcome, call_gas_used, failure_message, halt_message, rewards,
 };
 pub use call::{Call, CallContext, Inspected, lift_limits, usual_max_fee};
 pub use dao::DAO_EXTRA_DATA;
 #[cfg(feature = "js-tracer")]
 pub use detached::{DetachedAccount, DetachedExecution};
 pub use environment::{ChainParams, Environment, Evm, EvmContext, Limits};
+pub use error::{BlockError, TransactionError};
 pub use estimate::EstimateError;
 pub use failure::{FailedCall, FailureTracer};
 pub use fork::{Fork, Rules};
