@@ -5,21 +5,15 @@ use alloy_primitives::{Address, B256, Bytes, TxKind, U256};
 use revm::{
     ExecuteEvm, InspectEvm, Inspector,
     context::{BlockEnv, CfgEnv, TxEnv},
-    context_interface::{
-        either::Either,
-        result::{ExecutionResult, ResultAndState},
-    },
+    context_interface::{either::Either, result::ExecutionResult},
 };
-use tetrad_primitives::{
-    block::recover_authority,
-    state::{Changes, ReadError, ReadState},
-};
+use tetrad_primitives::{block::recover_authority, state::ReadState};
 
 #[cfg(feature = "js-tracer")]
 use super::DetachedExecution;
 use super::{
-    BlockHashes, ChainParams, Environment, Evm, EvmContext, Overlay, PrecompileSet, StateOverrides,
-    TransactionError, apply_overrides,
+    BlockHashes, ChainParams, Environment, Evm, EvmContext, Inspected, Overlay, PrecompileSet,
+    StateOverrides, TransactionError, apply_overrides,
     patience::{Patience, watch_jumps},
 };
 
@@ -69,28 +63,6 @@ pub struct CallContext<'a> {
     pub gas_cap: u64,
     /// The time limit, if there is one.
     pub patience: Option<Patience<'a>>,
-}
-
-/// An inspected execution with its inputs.
-pub struct Inspected<'a> {
-    /// The transaction environment.
-    pub tx: TxEnv,
-    /// The block environment.
-    pub block: BlockEnv,
-    /// The result.
-    pub outcome: ResultAndState,
-    /// The state before it.
-    pub before: Overlay<'a>,
-}
-
-impl Inspected<'_> {
-    /// Consumes the execution and returns its changes.
-    pub fn take_changes(&mut self) -> Result<Changes, ReadError> {
-        let unchanged = self.before.unchanged();
-        let mut overlay = std::mem::replace(&mut self.before, unchanged);
-        overlay.commit(std::mem::take(&mut self.outcome.state))?;
-        Ok(overlay.into_changes())
-    }
 }
 
 impl<'a> CallContext<'a> {

@@ -38,6 +38,7 @@ mod error;
 mod estimate;
 mod failure;
 mod fork;
+mod inspected;
 mod instructions;
 mod internal_calls;
 mod overlay;
@@ -56,7 +57,7 @@ mod watch;
 pub use block::{
     BlockExecutor, BlockOutcome, call_gas_used, failure_message, halt_message, rewards,
 };
-pub use call::{Call, CallContext, Inspected, lift_limits, usual_max_fee};
+pub use call::{Call, CallContext, lift_limits, usual_max_fee};
 pub use dao::DAO_EXTRA_DATA;
 #[cfg(feature = "js-tracer")]
 pub use detached::{DetachedAccount, DetachedExecution};
@@ -65,6 +66,7 @@ pub use error::{BlockError, TransactionError};
 pub use estimate::EstimateError;
 pub use failure::{FailedCall, FailureTracer};
 pub use fork::{Fork, Rules};
+pub use inspected::Inspected;
 pub use internal_calls::{InternalCall, InternalCallKind, InternalCalls};
 pub use overlay::{BlockHashes, Overlay};
 pub use overrides::{AccountOverride, OverrideError, StateOverrides, apply_overrides};
