@@ -12,9 +12,8 @@ use tetrad_primitives::{block::recover_authority, state::ReadState};
 #[cfg(feature = "js-tracer")]
 use super::DetachedExecution;
 use super::{
-    BlockHashes, ChainParams, Environment, Evm, EvmContext, Inspected, Overlay, PrecompileSet,
-    StateOverrides, TransactionError, apply_overrides,
-    patience::{Patience, watch_jumps},
+    BlockHashes, ChainParams, Environment, Evm, EvmContext, Inspected, Overlay, Patience,
+    PrecompileSet, StateOverrides, TransactionError, apply_overrides, jumps::watch_jumps,
 };
 
 /// A message call or contract creation to simulate.

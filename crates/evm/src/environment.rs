@@ -5,20 +5,16 @@ use alloy_primitives::{Address, B256, Bytes, U256};
 use revm::{
     context::{BlockEnv, CfgEnv, Evm as RevmEvm, FrameStack},
     context_interface::block::BlobExcessGasAndPrice,
-    handler::{EthFrame, MainnetContext, instructions::EthInstructions},
+    handler::{EthFrame, instructions::EthInstructions},
     interpreter::interpreter::EthInterpreter,
 };
 use tetrad_primitives::block::cosmos::CosmosNetwork;
 
 use super::{
-    Fork, Overlay, PrecompileSet, Rules, Signers,
+    EvmContext, Fork, Overlay, PrecompileSet, Rules, Signers,
     instructions::{adjust_prices, instructions},
     precompile::precompiles,
 };
-
-/// The context of an execution: block, transaction, limits, and an [`Overlay`] with its changes so
-/// far.
-pub type EvmContext<'a> = MainnetContext<Overlay<'a>>;
 
 /// The EVM that runs every execution: revm over an [`Overlay`].
 pub type Evm<'a, I = ()> = RevmEvm<

@@ -29,6 +29,7 @@
 
 mod block;
 mod call;
+mod context;
 mod cosmos;
 mod dao;
 #[cfg(feature = "js-tracer")]
@@ -41,6 +42,7 @@ mod fork;
 mod inspected;
 mod instructions;
 mod internal_calls;
+mod jumps;
 mod overlay;
 mod overrides;
 mod patience;
@@ -58,10 +60,11 @@ pub use block::{
     BlockExecutor, BlockOutcome, call_gas_used, failure_message, halt_message, rewards,
 };
 pub use call::{Call, CallContext, lift_limits, usual_max_fee};
+pub use context::EvmContext;
 pub use dao::DAO_EXTRA_DATA;
 #[cfg(feature = "js-tracer")]
 pub use detached::{DetachedAccount, DetachedExecution};
-pub use environment::{ChainParams, Environment, Evm, EvmContext, Limits};
+pub use environment::{ChainParams, Environment, Evm, Limits};
 pub use error::{BlockError, TransactionError};
 pub use estimate::EstimateError;
 pub use failure::{FailedCall, FailureTracer};

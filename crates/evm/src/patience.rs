@@ -1,17 +1,4 @@
-//! Time limits of calls without an inspector: every loop jumps, so jump instructions check the
-//! limit.
-
-use revm::{
-    bytecode::opcode::{JUMP, JUMPI},
-    context_interface::{ContextTr, context::ContextError},
-    interpreter::{
-        Instruction, InstructionContext, InstructionExecResult, InstructionResult,
-        instructions::control::{jump, jumpi},
-        interpreter::EthInterpreter,
-    },
-};
-
-use super::{Evm, EvmContext};
+//! Time limits of executions.
 
 /// Jumps between two checks.
 const JUMPS_BETWEEN_LOOKS: u32 = 1 << 12;
@@ -51,7 +38,8 @@ impl<'a> Patience<'a> {
         (self.is_over)()
     }
 
-    fn ends(&mut self) -> bool {
+    /// Counts a jump, and reports whether the time limit is exceeded. Most jumps do not ask.
+    pub(super) fn ends_at_jump(&mut self) -> bool {
         self.jumps += 1;
         if self.jumps < JUMPS_BETWEEN_LOOKS {
             return false;
@@ -59,32 +47,4 @@ impl<'a> Patience<'a> {
         self.jumps = 0;
         (self.is_over)()
     }
-}
-
-/// Makes jump instructions check the time limit of the overlay.
-pub(super) fn watch_jumps<I>(evm: &mut Evm<'_, I>) {
-    evm.instruction
-        .insert_instruction(JUMP, Instruction::new(watched_jump), 8);
-    evm.instruction
-        .insert_instruction(JUMPI, Instruction::new(watched_jumpi), 10);
-}
-
-type Step<'c, 'e> = InstructionContext<'c, EvmContext<'e>, EthInterpreter>;
-
-fn watched_jump(step: Step<'_, '_>) -> InstructionExecResult {
-    look(step.host)?;
-    jump(step)
-}
-
-fn watched_jumpi(step: Step<'_, '_>) -> InstructionExecResult {
-    look(step.host)?;
-    jumpi(step)
-}
-
-fn look(host: &mut EvmContext<'_>) -> InstructionExecResult {
-    if host.db_mut().patience().is_some_and(Patience::ends) {
-        *host.error() = Err(ContextError::Custom(STOPPED.to_owned()));
-        return Err(InstructionResult::FatalExternalError);
-    }
-    Ok(())
 }
