@@ -183,11 +183,8 @@ impl Environment {
 
     /// The precompiles that exist under these rules.
     pub fn precompiles(&self, chain: &ChainParams) -> PrecompileSet {
-        precompiles(
-            self.rules.spec(),
-            chain.network_precompiles,
-            chain.signers.clone(),
-        )
+        let of_chain = precompiles(self.rules.spec(), chain.network_precompiles);
+        PrecompileSet::new(of_chain, chain.signers.clone())
     }
 
     /// An EVM over `overlay` in this environment.

@@ -16,8 +16,6 @@ use revm::{
     primitives::hardfork::SpecId,
 };
 
-use super::{PrecompileSet, Signers};
-
 /// The address of the bech32 precompile.
 pub(crate) const BECH32_ADDRESS: Address = address!("0x0000000000000000000000000000000000000400");
 
@@ -27,7 +25,7 @@ const BECH32_GAS: u64 = 6_000;
 sol!("../../contracts/src/interfaces/IBech32.sol");
 
 /// The precompiles of a chain: Ethereum's at that fork and, with `network`, the network's own.
-pub(super) fn precompiles(spec: SpecId, network: bool, signers: Signers) -> PrecompileSet {
+pub(super) fn precompiles(spec: SpecId, network: bool) -> EthPrecompiles {
     static EXTENDED: [OnceLock<Precompiles>; 16] = [const { OnceLock::new() }; 16];
     let mainnet = || Precompiles::new(PrecompileSpecId::from_spec_id(spec));
     let precompiles = if network {
@@ -43,7 +41,7 @@ pub(super) fn precompiles(spec: SpecId, network: bool, signers: Signers) -> Prec
     } else {
         mainnet()
     };
-    PrecompileSet::new(EthPrecompiles { precompiles, spec }, signers)
+    EthPrecompiles { precompiles, spec }
 }
 
 fn run(input: &[u8], gas_limit: u64, reservoir: u64) -> PrecompileResult {

@@ -121,7 +121,7 @@ impl DetachedPrecompiles {
             .map(|(key, signer)| (FixedBytes::from_slice(key), *signer))
             .collect();
 
-        let mut set = precompiles(spec, self.network, Signers::new(signers));
+        let mut set = PrecompileSet::new(precompiles(spec, self.network), Signers::new(signers));
 
         let chain = set.chain.precompiles.inner();
         let found = |(at, from): (Address, Address)| Some((at, chain.get(&from)?.clone()));
