@@ -1,7 +1,6 @@
 //! Executions as plain data, which another process can run over a state that it reads elsewhere.
 
-use alloy_consensus::constants::{EMPTY_ROOT_HASH, KECCAK_EMPTY};
-use alloy_primitives::{Address, B256, Bytes, U256};
+use alloy_primitives::Bytes;
 use revm::{
     InspectEvm, Inspector,
     context::{BlockEnv, CfgEnv, TxEnv},
@@ -9,7 +8,7 @@ use revm::{
 use serde::{Deserialize, Serialize};
 use tetrad_primitives::{
     block::{Transaction, cosmos::CosmosNetwork},
-    state::{Account, Contract, ReadState},
+    state::ReadState,
 };
 use tetrad_stdx::codec::{Reader, Writer};
 
@@ -17,7 +16,6 @@ use super::{
     BlockHashes, EvmContext, Fork, Inspected, Overlay, Rules, TransactionError,
     cosmos::run_cosmos,
     environment::assemble,
-    overlay::bytecode,
     precompile_set::{DetachedPrecompiles, PrecompileSet},
 };
 
@@ -37,23 +35,6 @@ pub struct DetachedExecution {
 struct DetachedCosmos {
     transaction: Bytes,
     network: CosmosNetwork,
-}
-
-/// An account without its storage.
-#[derive(Debug, Serialize, Deserialize)]
-pub struct DetachedAccount {
-    /// See [`Account::number`].
-    pub number: u32,
-    /// The nonce.
-    pub nonce: u64,
-    /// Wei.
-    pub balance: U256,
-    /// The hash of the code.
-    pub code_hash: B256,
-    /// The code.
-    pub code: Bytes,
-    /// Whether any slot is set.
-    pub has_storage: bool,
 }
 
 impl DetachedExecution {
@@ -137,37 +118,5 @@ impl DetachedExecution {
             outcome,
             before: evm.ctx.journaled_state.database,
         })
-    }
-}
-
-impl DetachedAccount {
-    /// The account at `address`, as a state returns it.
-    pub fn attach(self, address: Address) -> Account {
-        let is_contract = self.has_storage || self.code_hash != KECCAK_EMPTY;
-        let contract = is_contract.then(|| {
-            // No trie has the root zero: that there is storage is all that an execution asks of the
-            // root.
-            let storage_root = if self.has_storage {
-                B256::ZERO
-            } else {
-                EMPTY_ROOT_HASH
-            };
-            Contract {
-                code: bytecode(self.code),
-                code_hash: self.code_hash,
-                storage_root,
-                ..Contract::default()
-            }
-            .into()
-        });
-
-        Account {
-            address,
-            number: self.number,
-            nonce: self.nonce,
-            balance: self.balance,
-            public_key: None,
-            contract,
-        }
     }
 }

@@ -63,7 +63,7 @@ pub use call::{Call, CallContext, lift_limits, usual_max_fee};
 pub use context::EvmContext;
 pub use dao::DAO_EXTRA_DATA;
 #[cfg(feature = "js-tracer")]
-pub use detached::{DetachedAccount, DetachedExecution};
+pub use detached::DetachedExecution;
 pub use environment::{ChainParams, Environment, Evm, Limits};
 pub use error::{BlockError, TransactionError};
 pub use estimate::EstimateError;
@@ -71,6 +71,8 @@ pub use failure::{FailedCall, FailureTracer};
 pub use fork::{Fork, Rules};
 pub use inspected::Inspected;
 pub use internal_calls::{InternalCall, InternalCallKind, InternalCalls};
+#[cfg(feature = "js-tracer")]
+pub use overlay::DetachedAccount;
 pub use overlay::{BlockHashes, Overlay};
 pub use overrides::{AccountOverride, OverrideError, StateOverrides, apply_overrides};
 pub use patience::{IsOver, Patience};

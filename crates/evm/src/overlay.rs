@@ -1,5 +1,8 @@
 //! The state as an execution sees it: a base state with the execution's changes so far on top.
 
+#[cfg(feature = "js-tracer")]
+mod detached;
+
 use std::collections::HashMap;
 
 use alloy_consensus::constants::{EMPTY_ROOT_HASH, KECCAK_EMPTY};
@@ -15,7 +18,7 @@ use tetrad_primitives::{
 };
 
 #[cfg(feature = "js-tracer")]
-use super::DetachedAccount;
+pub use self::detached::DetachedAccount;
 use super::patience::{Patience, STOPPED};
 
 /// Hashes of past blocks, for the `BLOCKHASH` instruction.
@@ -27,7 +30,7 @@ pub trait BlockHashes: Send + Sync {
 
 /// Code in revm's type. Code that begins like a delegation (EIP-7702) without being a valid one is
 /// ordinary code, since genesis files, dumps and overrides may hold any bytes.
-pub(super) fn bytecode(code: Bytes) -> Bytecode {
+fn bytecode(code: Bytes) -> Bytecode {
     Bytecode::new_raw_checked(code.clone()).unwrap_or_else(|_| Bytecode::new_legacy(code))
 }
 
@@ -364,54 +367,6 @@ impl OverlayAccount {
             storage,
             public_key: self.public_key,
         })
-    }
-}
-
-#[cfg(feature = "js-tracer")]
-impl Overlay<'_> {
-    /// The account as it is now, for an execution in another process.
-    pub fn detached_account(&self, address: Address) -> Result<Option<DetachedAccount>, ReadError> {
-        let (number, info, has_storage) = match self.index.get(&address) {
-            Some(&at) => {
-                let entry = &self.accounts[at];
-                let Some(now) = &entry.now else {
-                    return Ok(None);
-                };
-                let number = entry
-                    .base
-                    .as_ref()
-                    .map_or(Account::UNNUMBERED, |account| account.number);
-                (number, now.clone(), entry.has_storage())
-            }
-            None => {
-                let Some(account) = self.base.account(&address, &keccak256(address))? else {
-                    return Ok(None);
-                };
-                (
-                    account.number,
-                    info(&account, 0),
-                    account.storage_root() != EMPTY_ROOT_HASH,
-                )
-            }
-        };
-
-        let AccountInfo {
-            balance,
-            nonce,
-            code_hash,
-            code,
-            ..
-        } = info;
-
-        let code = code.map(|code| code.original_bytes()).unwrap_or_default();
-        Ok(Some(DetachedAccount {
-            number,
-            nonce,
-            balance,
-            code_hash,
-            code,
-            has_storage,
-        }))
     }
 }
 
