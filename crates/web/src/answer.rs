@@ -19,7 +19,7 @@ use hyper::body::{Frame, SizeHint};
 use serde::Serialize;
 
 use super::{
-    Budget, Held, RestError, budget::UNCOUNTED, flow::StreamBytes, is_abandoned,
+    AnswerError, Budget, Held, RestError, budget::UNCOUNTED, flow::StreamBytes, is_abandoned,
     request::current_budget,
 };
 
@@ -35,46 +35,6 @@ const DOUBLING: usize = 1 << 20;
 
 /// Size up to which a body that is appended to another is copied.
 const SHORT: usize = 16 << 10;
-
-/// The reason why a body cannot become longer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum AnswerError {
-    /// The body would exceed its limit of bytes.
-    #[error("the response would have more than {0} bytes: ask for less at once")]
-    TooLong(usize),
-    /// The memory for responses is in use.
-    #[error("the memory for long responses is in use by other clients; try again")]
-    NoRoom,
-    /// The client is gone.
-    #[error("nobody waits for the response any more")]
-    Abandoned,
-    /// A value has no JSON.
-    #[error("the response cannot be written")]
-    Unwritable,
-}
-
-impl From<serde_json::Error> for AnswerError {
-    /// The reason why a writer that asks for room was refused.
-    fn from(error: serde_json::Error) -> Self {
-        io::Error::from(error).downcast().unwrap_or_else(|error| {
-            tracing::error!(%error, "a response cannot be written as JSON");
-            Self::Unwritable
-        })
-    }
-}
-
-impl From<AnswerError> for RestError {
-    fn from(error: AnswerError) -> Self {
-        match error {
-            AnswerError::TooLong(_) => Self::Body {
-                status: StatusCode::PAYLOAD_TOO_LARGE,
-                what: error.to_string(),
-            },
-            AnswerError::NoRoom => Self::NoRoom,
-            AnswerError::Abandoned | AnswerError::Unwritable => Self::Internal(error.to_string()),
-        }
-    }
-}
 
 /// A body under construction, which asks for room before it grows, and stops where there is none.
 #[derive(Debug)]

@@ -64,9 +64,11 @@
 
 mod admin_token;
 mod answer;
+mod answer_error;
 mod api;
 mod budget;
 mod cache;
+mod capacity;
 mod client_address;
 mod client_slots;
 mod compression;
@@ -103,10 +105,12 @@ mod traffic;
 mod unix_socket;
 
 pub use admin_token::AdminToken;
-pub use answer::{Answer, AnswerError, AnswerWriter, MAX_ANSWER, shared};
+pub use answer::{Answer, AnswerWriter, MAX_ANSWER, shared};
+pub use answer_error::AnswerError;
 pub use api::{Api, Failure, Input, Operation, Output};
 pub use budget::{Budget, Held};
 pub use cache::{CachePolicy, Rendered, entity_tag};
+pub use capacity::Capacity;
 pub use client_address::{Client, ClientAddresses, ClientKey, Peer};
 pub use client_slots::{ClientSlot, ClientSlots};
 pub use compression::{Effort, Prepared};
@@ -132,9 +136,7 @@ pub use receive::{
 pub use reply::{
     Cached, Checked, JsonBody, NoCache, NoStore, RequestBody, Serialized, TomlBody, WrittenJson,
 };
-pub use request::{
-    Capacity, RequestContext, current_client, hold_in_turn, in_long_turn, in_part, in_turn,
-};
+pub use request::{RequestContext, current_client, hold_in_turn, in_long_turn, in_part, in_turn};
 pub use request_id::RequestIds;
 pub use rest::{RestError, method_not_allowed, not_found};
 pub use shutdown::{Shutdown, ShutdownHandle};

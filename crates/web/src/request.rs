@@ -11,8 +11,8 @@ use std::{
 };
 
 use super::{
-    AnswerError, Budget, Client, ClientAddresses, Flow, Held,
-    execution::{Caller, Execution, ExecutionFailed, is_abandoned},
+    AnswerError, Budget, Client, Flow, Held,
+    execution::{Caller, ExecutionFailed, is_abandoned},
 };
 
 tokio::task_local! {
@@ -26,17 +26,6 @@ tokio::task_local! {
 struct Built {
     bytes: usize,
     held: Held,
-}
-
-/// What the requests of all listeners share. Clones share it, too.
-#[derive(Clone, Debug, Default)]
-pub struct Capacity {
-    /// The memory of requests and responses in transit.
-    pub budget: Budget,
-    /// The threads that execute; none outside of a node.
-    pub execution: Option<Arc<Execution>>,
-    /// Determines the clients that take turns.
-    pub addresses: ClientAddresses,
 }
 
 /// The context of a request, or of a WebSocket.
@@ -159,7 +148,7 @@ mod tests {
     use tokio::sync::oneshot;
 
     use super::{
-        super::{AnswerWriter, Faults, MAX_ANSWER},
+        super::{AnswerWriter, Capacity, Execution, Faults, MAX_ANSWER},
         *,
     };
 

@@ -13,7 +13,7 @@ use serde::Serialize;
 use tetrad_stdx::clock::{Clock, SystemClock};
 
 use super::{
-    BodyError, ExecutionFailed,
+    AnswerError, BodyError, ExecutionFailed,
     api::Failure,
     parameters::{ParamError, ParameterError, ParameterPlace},
 };
@@ -250,6 +250,19 @@ impl Failure for RestError {
             }
             StatusCode::SERVICE_UNAVAILABLE => "Temporarily unavailable.",
             _ => "The node failed.",
+        }
+    }
+}
+
+impl From<AnswerError> for RestError {
+    fn from(error: AnswerError) -> Self {
+        match error {
+            AnswerError::TooLong(_) => Self::Body {
+                status: StatusCode::PAYLOAD_TOO_LARGE,
+                what: error.to_string(),
+            },
+            AnswerError::NoRoom => Self::NoRoom,
+            AnswerError::Abandoned | AnswerError::Unwritable => Self::Internal(error.to_string()),
         }
     }
 }
