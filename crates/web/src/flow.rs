@@ -22,8 +22,8 @@ use super::{
     Budget, Capacity, Faults, Held,
     budget::UNCOUNTED,
     execution::Execution,
-    receive::UnreadBody,
     shared_stream::{SharedStream, StreamWatch},
+    unread_body::UnreadBody,
 };
 
 /// Granularity in bytes at which messages are counted while they are read.

@@ -66,6 +66,7 @@ mod admin_token;
 mod answer;
 mod answer_error;
 mod api;
+mod body_error;
 mod budget;
 mod cache;
 mod capacity;
@@ -103,11 +104,13 @@ mod tls;
 mod traffic;
 #[cfg(unix)]
 mod unix_socket;
+mod unread_body;
 
 pub use admin_token::AdminToken;
 pub use answer::{Answer, AnswerWriter, MAX_ANSWER, shared};
 pub use answer_error::AnswerError;
 pub use api::{Api, Failure, Input, Operation, Output};
+pub use body_error::BodyError;
 pub use budget::{Budget, Held};
 pub use cache::{CachePolicy, Rendered, entity_tag};
 pub use capacity::Capacity;
@@ -130,9 +133,7 @@ pub use once::MadeOnce;
 pub use openapi::{ApiInfo, openapi_router};
 pub use parameters::{Interface, Path, Query};
 pub use rate_limit::RateLimit;
-pub use receive::{
-    BodyError, IncomingBody, check_json, json_memory, read_body, receive, receive_json,
-};
+pub use receive::{IncomingBody, check_json, json_memory, read_body, receive, receive_json};
 pub use reply::{
     Cached, Checked, JsonBody, NoCache, NoStore, RequestBody, Serialized, TomlBody, WrittenJson,
 };

@@ -1,10 +1,4 @@
-//! Bodies of requests: how they are read within limits of bytes, time and memory, and what becomes
-//! of those that nobody reads.
-//!
-//! The unread rest of a refused body is read and discarded within limits before the response is
-//! sent, for every route and status, since many clients and proxies read the response only after
-//! sending the whole body. If the body does not end, the response says `connection: close`. The
-//! connection does this, because handlers would forget it.
+//! Bodies of requests: how they are read within limits of bytes, time and memory.
 
 use std::{
     error::Error,
@@ -16,23 +10,20 @@ use std::{
 
 use axum::{
     body::{Bytes, HttpBody},
-    http::{HeaderMap, HeaderValue, Request, StatusCode, Version, header},
-    response::{IntoResponse, Response},
+    http::{HeaderMap, Request, Version, header},
 };
 use futures_util::FutureExt;
 use http_body_util::BodyExt;
 use hyper::body::{Frame, Incoming, SizeHint};
 use tokio::time::timeout;
 
-use super::{Budget, Flow, Held, content::is_encoded, request::current_budget};
+use super::{
+    BodyError, Budget, Flow, Held, content::is_encoded, request::current_budget,
+    unread_body::UnreadBody,
+};
 
 /// The time limit for receiving a body.
 const BODY_TIMEOUT: Duration = Duration::from_secs(30);
-/// The number of bytes of a body that are read and discarded at most.
-const MAX_DISCARDED: u64 = 32 << 20;
-/// How long discarding may take, and how long the client may pause meanwhile.
-const DISCARD_TIMEOUT: Duration = Duration::from_secs(5);
-const PAUSE: Duration = Duration::from_millis(250);
 
 /// Most values of a JSON document, each of which takes far more memory than its text.
 const MAX_JSON_VALUES: usize = 200_000;
@@ -40,60 +31,6 @@ const MAX_JSON_VALUES: usize = 200_000;
 const JSON_VALUE: usize = 200;
 /// The number of values that are not counted.
 const FEW_JSON_VALUES: usize = 1_000;
-
-/// The reason why a body was not read to its end.
-#[derive(Debug, thiserror::Error)]
-pub enum BodyError {
-    /// It has a content encoding.
-    #[error("bodies are taken without a content encoding")]
-    Encoded,
-    /// It is longer than this number of bytes.
-    #[error("the body may have at most {0} bytes")]
-    TooLarge(usize),
-    /// It is JSON with more than this number of values.
-    #[error("the JSON may have at most {0} values")]
-    TooManyValues(usize),
-    /// The client paused for too long.
-    #[error("the body took too long")]
-    TooSlow,
-    /// The memory for bodies is in use.
-    #[error("out of memory for large requests and responses; try again")]
-    NoRoom,
-    /// The connection failed.
-    #[error("the body could not be read: {0}")]
-    Failed(Box<dyn Error + Send + Sync>),
-}
-
-impl BodyError {
-    /// The status of the response.
-    pub fn status(&self) -> StatusCode {
-        match self {
-            Self::Encoded => StatusCode::UNSUPPORTED_MEDIA_TYPE,
-            Self::TooLarge(_) | Self::TooManyValues(_) => StatusCode::PAYLOAD_TOO_LARGE,
-            Self::TooSlow => StatusCode::REQUEST_TIMEOUT,
-            Self::NoRoom => StatusCode::SERVICE_UNAVAILABLE,
-            Self::Failed(_) => StatusCode::BAD_REQUEST,
-        }
-    }
-}
-
-impl IntoResponse for BodyError {
-    fn into_response(self) -> Response {
-        let mut response = (self.status(), format!("{self}\n")).into_response();
-        let header = match self {
-            Self::Encoded => Some((header::ACCEPT_ENCODING, "identity")),
-            Self::NoRoom => Some((header::RETRY_AFTER, "1")),
-            Self::TooLarge(_) | Self::TooManyValues(_) | Self::TooSlow | Self::Failed(_) => None,
-        };
-
-        if let Some((name, value)) = header {
-            response
-                .headers_mut()
-                .insert(name, HeaderValue::from_static(value));
-        }
-        response
-    }
-}
 
 /// Reads the body of the request that the current task answers, of at most `limit` bytes. Returns
 /// it with the memory that it holds. This is the only way to read a body: no permit may be held
@@ -327,42 +264,6 @@ impl Drop for IncomingBody {
                 may_read: self.polled,
             });
         }
-    }
-}
-
-/// The rest of a body, which was not read before the response.
-#[derive(Debug)]
-pub(super) struct UnreadBody {
-    body: Incoming,
-    may_read: bool,
-}
-
-impl UnreadBody {
-    /// Reads and discards it within limits, so that the client gets to read the response: many
-    /// clients and proxies read it only after they have sent everything. Returns whether it ended,
-    /// so that the connection can be used again.
-    pub(super) async fn discard(mut self) -> bool {
-        if !self.may_read {
-            return false;
-        }
-
-        let reading = async {
-            let mut left = MAX_DISCARDED;
-            // A client that pauses is already waiting for the response.
-            while let Ok(frame) = timeout(PAUSE, self.body.frame()).await {
-                let Some(frame) = frame else { return true };
-                let Ok(frame) = frame else { return false };
-
-                let length = frame.data_ref().map_or(0, |data| data.len() as u64);
-                let Some(rest) = left.checked_sub(length) else {
-                    return false;
-                };
-                left = rest;
-            }
-            false
-        };
-
-        timeout(DISCARD_TIMEOUT, reading).await.unwrap_or(false)
     }
 }
 
