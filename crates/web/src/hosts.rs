@@ -21,7 +21,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 
-use super::api::Input;
+use super::Input;
 
 /// Names of the node in addition to addresses, `localhost` and names that end with `.localhost`,
 /// none of which a page can redirect.

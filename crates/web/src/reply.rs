@@ -13,8 +13,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{
-    Answer, AnswerError, Prepared, RestError,
-    api::{Input, MAX_BODY, Operation, Output},
+    Answer, AnswerError, Input, Operation, Output, Prepared, RestError,
+    api::MAX_BODY,
     cache::{CachePolicy, Rendered},
     content::TOML_TYPE,
     receive, shared,

@@ -14,7 +14,7 @@ use tetrad_stdx::clock::{Clock, SystemClock};
 
 use super::{
     AnswerError, BodyError, ExecutionFailed,
-    api::Failure,
+    operation::{Failure, Input, Operation},
     parameters::{ParamError, ParameterError, ParameterPlace},
 };
 
@@ -251,6 +251,13 @@ impl Failure for RestError {
             StatusCode::SERVICE_UNAVAILABLE => "Temporarily unavailable.",
             _ => "The node failed.",
         }
+    }
+}
+
+/// An input whose errors the handler answers in a form of its own.
+impl<S, T: Input<S>> Input<S> for Result<T, RestError> {
+    fn describe(operation: Operation) -> Operation {
+        T::describe(operation)
     }
 }
 

@@ -20,9 +20,8 @@ use self::{
     names::{operation_id, rename_schemas, renamed},
 };
 use super::{
-    Effort, Prepared, RestError, admin_token,
-    api::{Api, Operation, ResponseKind},
-    method_not_allowed,
+    Api, Effort, Operation, Prepared, RestError, admin_token, method_not_allowed,
+    operation::ResponseKind,
     parameters::{Parameter, ParameterPlace},
     reply::Serialized,
 };

@@ -3,7 +3,7 @@
 use schemars::Schema;
 use serde_json::{Map, Value};
 
-use crate::api::Operation;
+use crate::Operation;
 
 /// The name of an operation in camelCase. Unless it has one of its own, it follows from the method
 /// and the path: `GET /api/user/{address}/positions` is `getUserPositions`,

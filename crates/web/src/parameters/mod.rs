@@ -5,9 +5,8 @@
 //! document follow.
 
 mod names;
+mod parameter;
 mod values;
-
-use std::borrow::Cow;
 
 use axum::{
     extract::{
@@ -17,170 +16,12 @@ use axum::{
     http::{StatusCode, request::Parts},
     response::IntoResponse,
 };
-use schemars::Schema;
-use serde_json::Value;
 use tetrad_network::network::Network;
 
 pub(super) use self::names::{QueryNames, only_accepted};
+pub use self::parameter::{Param, ParamError, Parameter, ParameterError, ParameterPlace};
 pub use self::values::{Amount, Choice, Limit, NamedToken, Number, Timeframe, UserAddress};
-use super::api::{Failure, Input, Operation};
-
-/// A value that clients write in a path or a query.
-pub trait Param: Sized {
-    /// Whether a well-formed value may be unknown, which is answered with 404.
-    const MAY_BE_UNKNOWN: bool = false;
-
-    /// The JSON schema, with the default if there is one.
-    fn schema() -> Schema;
-
-    /// The accepted values in words, for the description: `1 to 100`. None if the schema says it
-    /// better.
-    fn accepted() -> Option<String> {
-        None
-    }
-
-    /// The value of a parameter that is left out; none if it must not be.
-    fn absent() -> Option<Self> {
-        None
-    }
-
-    /// Reads the text of a request.
-    fn parse(text: &str, network: &Network) -> Result<Self, ParamError>;
-}
-
-/// The reason why a text is not a parameter's value.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ParamError {
-    /// The parameter is required.
-    Missing,
-    /// The text is malformed, for this reason.
-    Malformed(String),
-    /// The value is unknown, for this reason.
-    Unknown(String),
-}
-
-impl ParamError {
-    /// Returns the error for a malformed text.
-    pub fn malformed(what: impl ToString) -> Self {
-        Self::Malformed(what.to_string())
-    }
-
-    /// Returns the error for an unknown `what`, such as a token, with the text, cut short.
-    pub fn unknown(what: &str, text: &str) -> Self {
-        Self::Unknown(format!(
-            "no {what} {:?}",
-            text.chars().take(50).collect::<String>()
-        ))
-    }
-}
-
-/// A [`ParamError`] with the parameter that it concerns.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ParameterError {
-    /// The parameter's name.
-    pub name: &'static str,
-    /// The part of the request that has it.
-    pub place: ParameterPlace,
-    /// The reason.
-    pub error: ParamError,
-}
-
-/// The part of a request that holds a parameter.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ParameterPlace {
-    /// The path.
-    Path,
-    /// The query.
-    Query,
-}
-
-/// The description of a parameter.
-#[derive(Clone, Debug)]
-pub struct Parameter {
-    pub(super) name: Cow<'static, str>,
-    pub(super) place: ParameterPlace,
-    pub(super) description: String,
-    pub(super) required: bool,
-    pub(super) schema: Schema,
-    pub(super) example: String,
-    may_be_unknown: bool,
-}
-
-impl Parameter {
-    /// Describes a parameter. Without an example it shows its default.
-    pub fn new<P: Param>(
-        name: &'static str,
-        place: ParameterPlace,
-        doc: &str,
-        example: Option<&str>,
-    ) -> Self {
-        let doc = doc.trim();
-        let description = match P::accepted() {
-            Some(accepted) => format!("{}: {accepted}.", doc.trim_end_matches('.')),
-            None => doc.to_owned(),
-        };
-
-        let schema = P::schema();
-        let default = schema.get("default").map(|value| {
-            value
-                .as_str()
-                .map_or_else(|| value.to_string(), str::to_owned)
-        });
-        let example = example.map(str::to_owned).or(default).unwrap_or_default();
-
-        Self {
-            name: name.into(),
-            place,
-            description,
-            required: P::absent().is_none(),
-            schema,
-            example,
-            may_be_unknown: P::MAY_BE_UNKNOWN,
-        }
-    }
-
-    /// A parameter that no [`Param`] describes: a required one in the path, an optional one in the
-    /// query.
-    pub fn described(
-        name: String,
-        place: ParameterPlace,
-        description: String,
-        schema: Schema,
-        example: String,
-    ) -> Self {
-        let required = place == ParameterPlace::Path;
-        Self {
-            name: name.into(),
-            place,
-            description,
-            required,
-            schema,
-            example,
-            may_be_unknown: false,
-        }
-    }
-
-    /// The example in the type of the schema; none if there is none.
-    pub(super) fn example_value(&self) -> Option<Value> {
-        let text = self.example.as_str();
-        let of_type = |name: &str| self.schema.get("type").is_some_and(|types| types == name);
-        match text {
-            "" => None,
-            _ if of_type("integer") || of_type("number") || of_type("boolean") => {
-                serde_json::from_str(text).ok()
-            }
-            _ => Some(text.into()),
-        }
-    }
-
-    /// Describes another name for the parameter `name`.
-    pub fn alias<P: Param>(alias: &'static str, name: &str, place: ParameterPlace) -> Self {
-        Self {
-            description: format!("Another name for `{name}`."),
-            ..Self::new::<P>(alias, place, "", None)
-        }
-    }
-}
+use super::operation::{Failure, Input, Operation};
 
 /// Some parameters of a request; `parameters!` implements it.
 pub trait Parameters: Sized {
@@ -352,30 +193,6 @@ fn describe<S: Interface>(operation: Operation, parameters: Vec<Parameter>) -> O
         operation.fails::<S::Error>(&[StatusCode::NOT_FOUND])
     } else {
         operation
-    }
-}
-
-/// A parameter that may be left out.
-impl<P: Param> Param for Option<P> {
-    const MAY_BE_UNKNOWN: bool = P::MAY_BE_UNKNOWN;
-
-    fn schema() -> Schema {
-        let mut schema = P::schema();
-        // Leaving it out differs from giving the type's default.
-        schema.remove("default");
-        schema
-    }
-
-    fn accepted() -> Option<String> {
-        P::accepted()
-    }
-
-    fn absent() -> Option<Self> {
-        Some(None)
-    }
-
-    fn parse(text: &str, network: &Network) -> Result<Self, ParamError> {
-        P::parse(text, network).map(Some)
     }
 }
 
