@@ -31,7 +31,7 @@ use serde_json::json;
 use tetrad_stdx::clock::{Clock, SystemClock};
 use tokio::{sync::Notify, time::sleep};
 
-use super::{ClientAddresses, Peer, Shutdown, front::interface_path};
+use super::{ClientAddresses, Peer, Shutdown, interface_path};
 
 /// The header, and the parameter of the query, by which a client names itself.
 const NAME_HEADER: &str = "x-client";

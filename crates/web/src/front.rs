@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use axum::{Router, http::Request, response::Response, routing::MethodRouter};
+use axum::{Router, http::Request, response::Response};
 use futures_util::future::BoxFuture;
 
 use super::{Faults, IncomingBody};
@@ -15,24 +15,6 @@ pub trait FastPath: Send + Sync + 'static {
         &self,
         request: Request<IncomingBody>,
     ) -> Result<BoxFuture<'_, Response>, Box<Request<IncomingBody>>>;
-}
-
-/// The path of an interface: a slash at its end makes no difference.
-pub fn interface_path(path: &str) -> &str {
-    path.strip_suffix('/')
-        .filter(|bare| !bare.is_empty())
-        .unwrap_or(path)
-}
-
-/// Adds an interface at its path, and at the same path with a slash at its end.
-pub fn at_interface_path<S: Clone + Send + Sync + 'static>(
-    router: Router<S>,
-    path: &str,
-    interface: MethodRouter<S>,
-) -> Router<S> {
-    router
-        .route(path, interface.clone())
-        .route(&format!("{path}/"), interface)
 }
 
 /// The service of a listener. Clones share it.
