@@ -26,10 +26,10 @@ use tower::ServiceExt;
 use super::{
     ClientAddresses, ConnectionSlot, Flow, Front, Hosts, IncomingBody, ListenerLimits, Peer,
     RequestContext, RequestIds, RestError, Shutdown,
+    accepted::AcceptedStream,
     answer::CountedBody,
     compression::Negotiation,
     flow::{StreamBytes, Watched},
-    listener::AcceptedStream,
     preface::{self, Resumed},
     shared_stream::SharedStream,
     streams::{PIECE, Pieces, SHORT_RESPONSE, Streams},

@@ -62,6 +62,7 @@
 //! per socket. A connection over the limit waits to be accepted, and one that does not send the
 //! head of a request in time is closed without a response.
 
+mod accepted;
 mod admin_token;
 mod answer;
 mod answer_error;
@@ -108,6 +109,7 @@ mod traffic;
 mod unix_socket;
 mod unread_body;
 
+pub use accepted::{ConnectionSlot, ListenerLimits};
 pub use admin_token::AdminToken;
 pub use answer::{Answer, AnswerWriter, MAX_ANSWER, shared};
 pub use answer_error::AnswerError;
@@ -131,7 +133,7 @@ pub use front::{FastPath, Front};
 pub use hosts::{HostName, Hosts, NamedHost};
 pub use inherited::{Inherited, InheritedError};
 pub use interface_path::{at_interface_path, interface_path};
-pub use listener::{ConnectionSlot, Listener, ListenerLimits, listen, serve};
+pub use listener::{Listener, listen, serve};
 pub use once::MadeOnce;
 pub use openapi::{ApiInfo, openapi_router};
 pub use operation::{Failure, Input, Operation, Output};

@@ -11,38 +11,17 @@ use std::{
 };
 
 use tokio::{
-    net::{TcpListener, TcpSocket, TcpStream},
-    sync::{OwnedSemaphorePermit, Semaphore},
+    net::{TcpListener, TcpSocket},
+    sync::Semaphore,
 };
-use tokio_rustls::TlsAcceptor;
 
 #[cfg(unix)]
 use super::UnixSocket;
 use super::{
-    Capacity, Flow, Front, Hosts, Peer, RequestIds, Shutdown, Tls,
+    Capacity, ConnectionSlot, Flow, Front, Hosts, ListenerLimits, Peer, RequestIds, Shutdown, Tls,
+    accepted::AcceptedStream,
     connection::{Connection, Requests},
 };
-
-/// The limits of a listener.
-#[derive(Clone, Copy, Debug)]
-pub struct ListenerLimits {
-    /// Most concurrent connections; further ones wait to be accepted.
-    pub connections: usize,
-    /// How long a client may take to send the head of a request, including the first.
-    pub header_timeout: Duration,
-    /// How long a client may stop reading a response.
-    pub write_timeout: Duration,
-}
-
-impl Default for ListenerLimits {
-    fn default() -> Self {
-        Self {
-            connections: 20_000,
-            header_timeout: Duration::from_secs(15),
-            write_timeout: Duration::from_secs(10),
-        }
-    }
-}
 
 /// Number of connections accepted so far.
 static CONNECTIONS: AtomicU64 = AtomicU64::new(1);
@@ -73,13 +52,6 @@ pub fn listen(address: SocketAddr, send_buffer: Option<u32>) -> io::Result<TcpLi
     socket.listen(BACKLOG)
 }
 
-/// A connection's slot among those that a listener allows. Requests carry it as an extension; an
-/// upgraded connection keeps it.
-#[derive(Clone, Debug)]
-pub struct ConnectionSlot(
-    #[expect(dead_code, reason = "held, not used")] Arc<OwnedSemaphorePermit>,
-);
-
 /// A source of connections.
 #[derive(Debug)]
 pub enum Listener {
@@ -90,14 +62,6 @@ pub enum Listener {
     /// A Unix socket. Its clients count as local.
     #[cfg(unix)]
     Unix(UnixSocket),
-}
-
-/// An accepted connection.
-pub(super) enum AcceptedStream {
-    Tcp(TcpStream),
-    Tls(TcpStream, TlsAcceptor),
-    #[cfg(unix)]
-    Unix(tokio::net::UnixStream),
 }
 
 impl Listener {
