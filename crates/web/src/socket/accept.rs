@@ -1,128 +1,22 @@
 //! Accepting the WebSockets of an interface, within its limits.
 
-use std::{sync::Arc, time::Duration};
-
 use axum::{
     body::Body,
     extract::{FromRequestParts, Request, WebSocketUpgrade},
     http::{HeaderMap, HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
 };
-use governor::Quota;
 use hyper::upgrade::OnUpgrade;
 use hyper_util::rt::TokioIo;
-use tetrad_stdx::metrics::{Counter, Gauge};
 use tokio_tungstenite::{
     WebSocketStream,
-    tungstenite::{
-        handshake::derive_accept_key,
-        protocol::{Role, WebSocketConfig},
-    },
+    tungstenite::{handshake::derive_accept_key, protocol::Role},
 };
 
-use super::{SocketProtocol, task::SocketTask};
-use crate::{
-    ConnectionSlot, FaultScope, Operation, RequestContext, RestError, Shutdown, budget::UNCOUNTED,
-    client_slots::ClientSlots,
-};
-
-/// How long a client may take to accept a message, where no setting says otherwise.
-pub const WRITE_TIMEOUT: Duration = Duration::from_secs(10);
-
-/// The limits of a WebSocket.
-#[derive(Clone, Copy, Debug)]
-pub struct SocketLimits {
-    /// Bytes of a message.
-    pub max_message: usize,
-    /// Bytes of each of a connection's buffers, for reading and for writing.
-    pub buffer: usize,
-    /// Messages that a client may send; `None` for no limit.
-    pub messages: Option<Quota>,
-    /// Connections of one client; `None` for no limit other than the listener's.
-    pub per_client: Option<usize>,
-    /// How long a client may take to accept a message.
-    pub write_timeout: Duration,
-}
-
-impl SocketLimits {
-    fn config(&self) -> WebSocketConfig {
-        WebSocketConfig::default()
-            .max_message_size(Some(self.max_message))
-            .max_frame_size(Some(self.max_message))
-            .read_buffer_size(self.buffer)
-            .write_buffer_size(self.buffer)
-    }
-}
-
-/// The WebSockets of one interface. Clones share the counts.
-#[derive(Clone, Debug)]
-pub struct WebSockets(Arc<Shared>);
-
-#[derive(Debug)]
-struct Shared {
-    interface: &'static str,
-    /// The interface as faults distinguish it; none if no fault concerns it.
-    fault_scope: Option<FaultScope>,
-    limits: SocketLimits,
-    slots: Option<ClientSlots>,
-    shutdown: Shutdown,
-    open: Gauge,
-    cut: Counter,
-}
+use super::{SocketProtocol, WebSockets, task::SocketTask};
+use crate::{ConnectionSlot, Operation, RequestContext, RestError, budget::UNCOUNTED};
 
 impl WebSockets {
-    /// The WebSockets of an interface, by the name that it has in metrics and in the log. They are
-    /// closed when `shutdown` begins, and suffer the faults of `fault_scope`.
-    pub fn new(
-        interface: &'static str,
-        fault_scope: Option<FaultScope>,
-        limits: SocketLimits,
-        shutdown: Shutdown,
-    ) -> Self {
-        let slots = limits.per_client.map(ClientSlots::new);
-        Self(Arc::new(Shared {
-            interface,
-            fault_scope,
-            limits,
-            slots,
-            shutdown,
-            open: Gauge::default(),
-            cut: Counter::default(),
-        }))
-    }
-
-    /// The name of the interface.
-    pub fn interface(&self) -> &'static str {
-        self.0.interface
-    }
-
-    /// Whether connections are accepted: until the node shuts down.
-    pub fn are_accepted(&self) -> bool {
-        !self.0.shutdown.has_begun()
-    }
-
-    /// The number of open connections.
-    pub fn open(&self) -> usize {
-        usize::try_from(self.0.open.get()).unwrap_or_default()
-    }
-
-    /// The number of connections that were closed because the client did not read.
-    pub fn cut(&self) -> u64 {
-        self.0.cut.get()
-    }
-
-    pub(super) fn limits(&self) -> &SocketLimits {
-        &self.0.limits
-    }
-
-    pub(super) fn shutdown(&self) -> Shutdown {
-        self.0.shutdown.clone()
-    }
-
-    pub(super) fn count_cut(&self) {
-        self.0.cut.add(1);
-    }
-
     /// Upgrades a request, and serves the connection with the protocol that `begin` creates.
     /// Refuses requests that are not an upgrade, and clients that have reached their limit of
     /// connections.

@@ -17,13 +17,17 @@ mod ending;
 mod task;
 #[cfg(test)]
 mod tests;
+mod web_sockets;
 
 use std::future::Future;
 
 use futures_util::future::BoxFuture;
 pub use tokio_tungstenite::tungstenite::Utf8Bytes;
 
-pub use self::accept::{SocketLimits, WRITE_TIMEOUT, WebSockets, socket_operation};
+pub use self::{
+    accept::socket_operation,
+    web_sockets::{SocketLimits, WRITE_TIMEOUT, WebSockets},
+};
 use super::{Answer, AnswerError, Held};
 
 /// A protocol spoken over a WebSocket. Every connection has a value of its own.
