@@ -12,7 +12,7 @@ use tokio::{
 
 use super::{
     Gateway,
-    comet_methods::{CometCall, CometFailure},
+    comet_call::{CometCall, CometFailure},
     tx::TxOutcome,
     tx_result::TxResult,
 };

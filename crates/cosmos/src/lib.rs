@@ -43,6 +43,7 @@
 mod abci_query;
 mod blocks;
 mod comet;
+mod comet_call;
 mod comet_methods;
 mod comet_params;
 mod comet_socket;
@@ -70,7 +71,7 @@ use tetrad_chain::Chain;
 use tetrad_network::network::Network;
 use tetrad_web::{Answer, Operation, Shutdown, WebSockets};
 
-pub use comet_methods::CometType;
+pub use comet_call::CometType;
 
 use self::{
     grpc::Grpc,
