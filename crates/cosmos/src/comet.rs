@@ -20,6 +20,7 @@ use tetrad_web::{
 use super::{
     Gateway,
     comet_methods::{CometMethod, CometRequest, METHODS, call, find, uri_params},
+    comet_response::{answer, error, result_of, write, write_result},
     comet_socket::CometSocket,
     error::GatewayError,
     rest::SdkReply,
@@ -183,58 +184,6 @@ async fn write_one(
         Ok(request) => write(gateway, request, out).await,
         Err(what) => out.json(&error(&Value::Null, -32600, &what.to_string())),
     }
-}
-
-/// A JSON-RPC response with a result.
-pub(super) fn result_of(id: &Value, result: Value) -> Value {
-    json!({ "jsonrpc": "2.0", "id": id, "result": result })
-}
-
-/// A JSON-RPC response with an error.
-pub(super) fn error(id: &Value, code: i64, what: &str) -> Value {
-    let message = match code {
-        -32700 => "Parse error. Invalid JSON",
-        -32600 => "Invalid Request",
-        -32601 => "Method not found",
-        -32602 => "Invalid params",
-        _ => "Internal error",
-    };
-    json!({ "jsonrpc": "2.0", "id": id, "error": { "code": code, "message": message, "data": what } })
-}
-
-/// Writes the response to a request, or an error where it does not fit.
-async fn write(
-    gateway: &Gateway,
-    mut request: CometRequest,
-    out: &mut AnswerWriter,
-) -> Result<(), AnswerError> {
-    let id = request.id.take();
-    let (code, what) = match call(gateway, request).await {
-        Ok(result) => match write_result(&id, &result, out) {
-            Ok(()) => return Ok(()),
-            Err(what) => (-32603, what.to_string()),
-        },
-        Err(failure) => failure,
-    };
-    out.json(&error(&id, code, &what))
-}
-
-/// Writes a response whose result is JSON already. After an error, nothing of it is left.
-fn write_result(id: &Value, result: &Answer, out: &mut AnswerWriter) -> Result<(), AnswerError> {
-    let start = out.length();
-    let written = out
-        .push(format!(r#"{{"id":{id},"jsonrpc":"2.0","result":"#).as_bytes())
-        .and_then(|()| out.push(result.bytes()))
-        .and_then(|()| out.push(b"}"));
-    written.inspect_err(|_| out.truncate(start))
-}
-
-/// The response to a request.
-pub(super) async fn answer(gateway: &Gateway, request: CometRequest) -> Answer {
-    let mut out = AnswerWriter::new(MAX_ANSWER);
-    // An error always fits.
-    let _ = write(gateway, request, &mut out).await;
-    out.finish()
 }
 
 /// The response to a body, if it calls a method of CometBFT. Bodies that are longer than CometBFT

@@ -15,8 +15,8 @@ use tokio::sync::broadcast::{Receiver, error::RecvError};
 use super::{
     Gateway,
     blocks::{HashEncoding, block_with_id, header},
-    comet::{answer, error, result_of},
     comet_methods::CometRequest,
+    comet_response::{answer, error, result_of},
     event_query::EventQuery,
 };
 

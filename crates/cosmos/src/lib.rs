@@ -46,6 +46,7 @@ mod comet;
 mod comet_call;
 mod comet_methods;
 mod comet_params;
+mod comet_response;
 mod comet_socket;
 mod comet_tx;
 mod error;
