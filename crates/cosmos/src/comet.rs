@@ -23,7 +23,7 @@ use super::{
     comet_response::{answer, error, result_of, write, write_result},
     comet_socket::CometSocket,
     error::GatewayError,
-    rest::SdkReply,
+    sdk_reply::SdkReply,
 };
 
 /// Most bytes of a request, requests of a batch, and bytes of a batch's responses.

@@ -58,6 +58,7 @@ mod node;
 mod protobuf;
 mod queries;
 mod rest;
+mod sdk_reply;
 mod told_txs;
 mod tx;
 mod tx_lookup;

@@ -1,7 +1,7 @@
 //! The gateway's routes: a `GET` for every query, at the path and with the parameters that the
 //! descriptors give it.
 
-use std::{borrow::Cow, collections::BTreeSet, sync::Arc};
+use std::{collections::BTreeSet, sync::Arc};
 
 use axum::{
     Router,
@@ -9,7 +9,7 @@ use axum::{
         Path, Query,
         rejection::{PathRejection, QueryRejection},
     },
-    http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri, header},
+    http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri},
     response::{IntoResponse, Response},
     routing::get,
 };
@@ -18,11 +18,11 @@ use prost_reflect::{
     Cardinality, DynamicMessage, FieldDescriptor, Kind, MessageDescriptor, MethodDescriptor,
     ReflectMessage, Value as FieldValue,
 };
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde_json::{Map, Value};
+use schemars::json_schema;
+use serde_json::Value;
 use tetrad_network::account::{AddressError, Kind as AddressKind};
 use tetrad_web::{
-    Answer, Api, Failure, Operation, Output,
+    Api, Failure, Operation,
     parameters::{Parameter, ParameterPlace},
 };
 
@@ -30,6 +30,7 @@ use super::{
     Gateway,
     error::GatewayError,
     queries::{Method, ResponseContent},
+    sdk_reply::{SdkBody, SdkReply},
     tx_rest,
 };
 
@@ -37,42 +38,6 @@ use super::{
 pub(super) const HEIGHT_HEADER: &str = "x-cosmos-block-height";
 /// The header of the gateway's responses with the height that they are for.
 const ANSWERED_HEIGHT: HeaderName = HeaderName::from_static("grpc-metadata-x-cosmos-block-height");
-
-/// A body in the SDK's own shape, which the OpenAPI document does not repeat.
-struct SdkBody;
-
-impl JsonSchema for SdkBody {
-    fn schema_name() -> Cow<'static, str> {
-        "SdkBody".into()
-    }
-
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        Map::<String, Value>::json_schema(generator)
-    }
-}
-
-/// A response of the SDK in JSON, which may be different the next time.
-pub(super) struct SdkReply(pub(super) Answer);
-
-impl IntoResponse for SdkReply {
-    fn into_response(self) -> Response {
-        let mut response = self.0.into_json();
-        response
-            .headers_mut()
-            .insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
-        response
-    }
-}
-
-impl Output for SdkReply {
-    fn describe(operation: Operation) -> Operation {
-        operation.returns::<SdkBody>()
-    }
-}
 
 /// The parameters of a path or of a query.
 type Pairs = Vec<(String, String)>;

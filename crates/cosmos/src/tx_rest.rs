@@ -9,7 +9,7 @@ use serde_json::Value;
 use tetrad_primitives::block::cosmos::MAX_COSMOS_TX_SIZE;
 use tetrad_web::{Api, Held, Input, Operation, receive_json};
 
-use super::{Gateway, error::GatewayError, protobuf::from_json, rest::SdkReply};
+use super::{Gateway, error::GatewayError, protobuf::from_json, sdk_reply::SdkReply};
 
 /// Most bytes of a body: a transaction in base64, with room for one that is too large by a little,
 /// so that it gets the SDK's error.
