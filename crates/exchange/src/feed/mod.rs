@@ -5,6 +5,7 @@
 //! it continues from the chain's prices. A [`SourceSet`] combines several sources.
 
 mod condition;
+mod error;
 mod json_path;
 mod manual;
 mod noise;
@@ -16,12 +17,13 @@ mod spec;
 mod upstream;
 
 pub use condition::{Condition, SourceHealth};
+pub use error::FeedError;
 pub use json_path::JsonPath;
 pub use manual::Manual;
 pub use replay::{Recording, Replay, ReplayError};
 pub use scripted::{PricePath, PriceScript, ScriptedPrices};
 pub use simulation::Simulation;
-pub use source_set::{FeedError, Policy, SourceSet, SourceSetConfig};
+pub use source_set::{Policy, SourceSet, SourceSetConfig};
 pub use spec::SourceSpec;
 pub use upstream::{Upstream, UpstreamConfig};
 

@@ -9,8 +9,8 @@ use tetrad_web::Shutdown;
 use tokio::task::JoinSet;
 
 use super::{
-    Condition, Manual, Moment, Replay, ReplayError, ScriptedPrices, Simulation, Source,
-    SourceHealth, SourceSpec, Upstream, UpstreamConfig,
+    Condition, FeedError, Manual, Moment, Replay, ScriptedPrices, Simulation, Source, SourceHealth,
+    SourceSpec, Upstream, UpstreamConfig,
 };
 use crate::oracle::Feed;
 
@@ -21,30 +21,6 @@ pub enum Policy {
     Fallback,
     /// The median; of an even number, the mean of the two in the middle.
     Median,
-}
-
-/// The reason why a source could not be set up.
-#[derive(Debug, thiserror::Error)]
-pub enum FeedError {
-    /// A recording is unusable.
-    #[error("exchange.price-sources: {0}")]
-    Replay(#[from] ReplayError),
-    /// A file of certificate authorities is unusable.
-    #[error("exchange.upstream-ca-file: {file}: {what}")]
-    Authorities {
-        /// The file.
-        file: String,
-        /// The reason.
-        what: String,
-    },
-    /// A client for an upstream could not be created.
-    #[error("exchange.price-sources: {url}: {what}")]
-    Client {
-        /// The upstream.
-        url: String,
-        /// The reason.
-        what: String,
-    },
 }
 
 /// Several sources in order. Prices set by hand take precedence over all of them, and then those of
