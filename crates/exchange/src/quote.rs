@@ -6,10 +6,7 @@ use alloy_primitives::{Address, U256, hex};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer, ser::Error};
 use serde_json::value::RawValue;
-use tetrad_network::network::Token;
 use tetrad_stdx::decimal::{hundredths, shortest};
-
-use super::tick::Move;
 
 /// Decimals of dollars on chain.
 pub(super) const USD_DECIMALS: u8 = 8;
@@ -86,30 +83,4 @@ pub(super) fn key(address: Address) -> String {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
 pub(super) fn is_false(flag: &bool) -> bool {
     !flag
-}
-
-/// An entry of a price message (see the book, "Exchange").
-#[derive(Serialize)]
-pub(super) struct Update<'a> {
-    address: Cow<'a, str>,
-    symbol: &'a str,
-    price: Number,
-    change24h: Number,
-    /// Milliseconds since the Unix epoch.
-    timestamp: u64,
-    #[serde(skip_serializing_if = "is_false")]
-    halted: bool,
-}
-
-impl<'a> Update<'a> {
-    pub(super) fn new(token: &'a Token, item: &Move) -> Self {
-        Self {
-            address: key(token.address).into(),
-            symbol: &token.symbol,
-            price: Number::price(item.price),
-            change24h: Number::percent(item.change_24h),
-            timestamp: item.updated_at.saturating_mul(1_000),
-            halted: item.halted,
-        }
-    }
 }

@@ -1,9 +1,12 @@
 //! Price messages, serialised once for all listeners.
 
+use std::borrow::Cow;
+
+use serde::Serialize;
 use tetrad_network::network::Token;
 use tetrad_web::Utf8Bytes;
 
-use super::quote::{Update, key};
+use super::quote::{Number, is_false, key};
 
 /// New prices of some tokens, as messages of the WebSocket. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -28,6 +31,32 @@ pub(super) struct Move {
     /// Seconds since the Unix epoch.
     pub(super) updated_at: u64,
     pub(super) halted: bool,
+}
+
+/// An entry of a price message (see the book, "Exchange").
+#[derive(Serialize)]
+struct Update<'a> {
+    address: Cow<'a, str>,
+    symbol: &'a str,
+    price: Number,
+    change24h: Number,
+    /// Milliseconds since the Unix epoch.
+    timestamp: u64,
+    #[serde(skip_serializing_if = "is_false")]
+    halted: bool,
+}
+
+impl<'a> Update<'a> {
+    fn new(token: &'a Token, item: &Move) -> Self {
+        Self {
+            address: key(token.address).into(),
+            symbol: &token.symbol,
+            price: Number::price(item.price),
+            change24h: Number::percent(item.change_24h),
+            timestamp: item.updated_at.saturating_mul(1_000),
+            halted: item.halted,
+        }
+    }
 }
 
 impl Tick {
