@@ -1,9 +1,9 @@
-//! Tokens as clients name them in paths and messages.
+//! What clients name in paths, queries and messages: tokens and the lengths of candles.
 
 use alloy_primitives::Address;
 use schemars::Schema;
 use tetrad_network::network::Network;
-use tetrad_web::parameters::{NamedToken, Param, ParamError, parameters};
+use tetrad_web::parameters::{Choice, NamedToken, Param, ParamError, parameters};
 
 /// Reads a token's address in any case. A wrong checksum is accepted, as clients also write
 /// addresses in lower case.
@@ -53,4 +53,46 @@ parameters! {
         #[param("address", example = "0xd0c1a714c46c364dbdd4e0f7b0b6ba5354460da7")]
         pub(super) token: ListedToken,
     }
+}
+
+/// The length of a candle.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct CandleLength {
+    /// Its name on the wire.
+    pub(super) name: &'static str,
+    pub(super) seconds: u64,
+}
+
+impl Choice for CandleLength {
+    const CHOICES: &'static [(&'static str, Self)] = &[
+        (
+            "1m",
+            Self {
+                name: "1m",
+                seconds: 60,
+            },
+        ),
+        (
+            "5m",
+            Self {
+                name: "5m",
+                seconds: 300,
+            },
+        ),
+        (
+            "1h",
+            Self {
+                name: "1h",
+                seconds: 3_600,
+            },
+        ),
+        (
+            "1d",
+            Self {
+                name: "1d",
+                seconds: 86_400,
+            },
+        ),
+    ];
+    const DEFAULT: Option<&'static str> = Some("1m");
 }

@@ -13,8 +13,8 @@ use tetrad_web::Rendered;
 pub(super) use self::history::{HistoryShape, PriceHistory};
 use super::{
     history::Bar,
+    query::CandleLength,
     quote::{Number, Quote, is_false, key},
-    rest::CandleLength,
     snapshot::Snapshot,
 };
 

@@ -12,7 +12,6 @@ use tetrad_web::{
     not_found,
 };
 
-pub(super) use self::prices::CandleLength;
 use super::{Exchange, MarketError};
 
 /// The routes under `/api` with their description, and 404 for every other path below it.

@@ -3,7 +3,7 @@
 use axum::{extract::State, http::HeaderMap};
 use tetrad_web::{
     Cached, Path, Query, RestError,
-    parameters::{Choice, Limit, Timeframe, parameters},
+    parameters::{Limit, Timeframe, parameters},
 };
 
 use super::Exchange;
@@ -12,7 +12,7 @@ use crate::{
         ByAddress, Candle, Envelope, HistoryShape, PriceEntry, PriceHistory, SwapTokenEntry,
         TokenEntry,
     },
-    query::TokenPath,
+    query::{CandleLength, TokenPath},
 };
 
 /// Most prices or candles of an answer, a day by the minute, and how many it has by default.
@@ -58,48 +58,6 @@ impl HistoryQuery {
             (None, None) => Ok((Timeframe::DAY, HistoryShape::Object)),
         }
     }
-}
-
-/// The length of a candle.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct CandleLength {
-    /// Its name on the wire.
-    pub(crate) name: &'static str,
-    pub(crate) seconds: u64,
-}
-
-impl Choice for CandleLength {
-    const CHOICES: &'static [(&'static str, Self)] = &[
-        (
-            "1m",
-            Self {
-                name: "1m",
-                seconds: 60,
-            },
-        ),
-        (
-            "5m",
-            Self {
-                name: "5m",
-                seconds: 300,
-            },
-        ),
-        (
-            "1h",
-            Self {
-                name: "1h",
-                seconds: 3_600,
-            },
-        ),
-        (
-            "1d",
-            Self {
-                name: "1d",
-                seconds: 86_400,
-            },
-        ),
-    ];
-    const DEFAULT: Option<&'static str> = Some("1m");
 }
 
 /// A cached answer.
