@@ -83,6 +83,8 @@ pub use plan::{PlannedPrice, UpdatePlan};
 pub use snapshot::Snapshot;
 pub use updater::{UpdatePace, Updater};
 
+use self::bodies::BodyCache;
+
 /// Send buffer of each connection of a listener for price WebSockets, in bytes: a minute's prices.
 /// A larger one would only hold prices that are outdated when a slow client reads them.
 pub const SEND_BUFFER: u32 = 64 << 10;
@@ -91,6 +93,7 @@ pub const SEND_BUFFER: u32 = 64 << 10;
 #[derive(Clone)]
 pub struct Exchange {
     market: Market,
+    bodies: BodyCache,
     manual_prices: Arc<ManualPrices>,
     clock: Arc<dyn Clock>,
     started_ms: u64,
@@ -110,6 +113,7 @@ impl Exchange {
     ) -> Self {
         Self {
             market,
+            bodies: BodyCache::default(),
             manual_prices: Arc::new(manual_prices),
             started_ms: clock.now_ms(),
             clock,

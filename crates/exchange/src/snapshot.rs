@@ -7,7 +7,6 @@ use tetrad_chain::Head;
 use tetrad_network::network::Network;
 
 use super::{
-    bodies::Bodies,
     history::History,
     oracle::OracleState,
     quote::Quote,
@@ -35,8 +34,6 @@ pub struct Snapshot {
     /// Sequence number of the newest tick that it includes.
     pub sequence: u64,
     tick: OnceLock<Tick>,
-    /// Bodies of REST responses.
-    pub(super) bodies: Bodies,
 }
 
 impl Snapshot {
@@ -59,7 +56,6 @@ impl Snapshot {
             history,
             sequence,
             tick: OnceLock::new(),
-            bodies: Bodies::default(),
         }
     }
 

@@ -1,8 +1,9 @@
 //! The JSON of the REST interface, in the shape that the live network's clients read.
 
+mod current;
 mod history;
 
-use std::{borrow::Cow, sync::OnceLock};
+use std::borrow::Cow;
 
 use alloy_primitives::U256;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -10,23 +11,16 @@ use serde::{Serialize, Serializer};
 use tetrad_network::network::Token;
 use tetrad_web::Rendered;
 
-pub(super) use self::history::{HistoryShape, PriceHistory};
+pub(super) use self::{
+    current::{BodyCache, CurrentBodies},
+    history::{HistoryShape, PriceHistory},
+};
 use super::{
     history::Bar,
     query::CandleLength,
     quote::{Number, Quote, is_false, key},
     snapshot::Snapshot,
 };
-
-/// Bodies that depend on the snapshot alone, each rendered by the first request for it.
-#[derive(Debug, Default)]
-pub(super) struct Bodies {
-    prices: OnceLock<Rendered>,
-    tokens: OnceLock<Rendered>,
-    swap_tokens: OnceLock<Rendered>,
-    /// One for each token.
-    single: OnceLock<Vec<OnceLock<Rendered>>>,
-}
 
 /// A token's price.
 #[derive(Serialize, JsonSchema)]
@@ -184,74 +178,6 @@ impl<T: Serialize> Serialize for ByAddress<T> {
 }
 
 impl Snapshot {
-    /// `GET /api/prices`.
-    pub(super) fn prices_body(&self, now_ms: u64) -> &Rendered {
-        self.bodies.prices.get_or_init(|| {
-            let entries = self
-                .listed()
-                .map(|(token, quote)| (key(token.address), price_entry(token, quote, false)));
-            let data = ByAddress(entries.collect());
-            let count = Some(data.0.len());
-            Envelope {
-                count,
-                timestamp: Some(self.time_ms()),
-                ..Envelope::new(data)
-            }
-            .with_cached_flag(now_ms)
-        })
-    }
-
-    /// `GET /api/prices/<address>` of the token at this position.
-    pub(super) fn price_body(&self, token: usize, now_ms: u64) -> Option<&Rendered> {
-        let (info, quote) = self.listed().nth(token)?;
-        let bodies = self
-            .bodies
-            .single
-            .get_or_init(|| self.quotes.iter().map(|_| OnceLock::new()).collect());
-        Some(bodies.get(token)?.get_or_init(|| {
-            let data = price_entry(info, quote, true);
-            Rendered::new(
-                Envelope {
-                    timestamp: Some(self.time_ms()),
-                    ..Envelope::new(data)
-                }
-                .json(),
-                now_ms,
-            )
-        }))
-    }
-
-    /// `GET /api/tokens`.
-    pub(super) fn tokens_body(&self, now_ms: u64) -> &Rendered {
-        self.bodies.tokens.get_or_init(|| {
-            let data: Vec<_> = self.listed().map(token_entry).collect();
-            let count = Some(data.len());
-            Rendered::new(
-                Envelope {
-                    count,
-                    timestamp: Some(self.time_ms()),
-                    ..Envelope::new(data)
-                }
-                .json(),
-                now_ms,
-            )
-        })
-    }
-
-    /// `GET /api/tokens/swap`.
-    pub(super) fn swap_tokens_body(&self, now_ms: u64) -> &Rendered {
-        self.bodies.swap_tokens.get_or_init(|| {
-            let data: Vec<_> = self.listed().map(swap_token_entry).collect();
-            let count = Some(data.len());
-            Envelope {
-                count,
-                timestamp: Some(self.time_ms()),
-                ..Envelope::new(data)
-            }
-            .with_cached_flag(now_ms)
-        })
-    }
-
     /// `GET /api/prices/<address>/candles` of the token at this position: the newest `count` of
     /// this length.
     pub(super) fn candles_body(

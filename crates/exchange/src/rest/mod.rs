@@ -12,7 +12,7 @@ use tetrad_web::{
     not_found,
 };
 
-use super::{Exchange, MarketError};
+use super::{Exchange, MarketError, bodies::CurrentBodies};
 
 /// The routes under `/api` with their description, and 404 for every other path below it.
 pub(super) fn router(exchange: Exchange) -> (Router, Vec<Operation>) {
@@ -87,6 +87,12 @@ impl Interface for Exchange {
 }
 
 impl Exchange {
+    /// The bodies as of the newest head.
+    async fn current_bodies(&self) -> Result<CurrentBodies, MarketError> {
+        let snapshot = self.market.current().await?;
+        Ok(self.bodies.of(snapshot))
+    }
+
     fn respond<T>(&self, request: &HeaderMap, body: &Rendered) -> Cached<T> {
         // Without updates at a fixed interval, nothing tells how long a body stays valid.
         let policy = self.tick.map_or(CachePolicy::MaxAge(0), |tick| {

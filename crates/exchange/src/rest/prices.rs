@@ -67,24 +67,24 @@ pub(super) async fn prices(
     State(exchange): State<Exchange>,
     headers: HeaderMap,
 ) -> Body<ByAddress<PriceEntry<'static>>> {
-    let snapshot = exchange.market.current().await?;
-    Ok(exchange.respond(&headers, snapshot.prices_body(exchange.clock.now_ms())))
+    let bodies = exchange.current_bodies().await?;
+    Ok(exchange.respond(&headers, bodies.prices(exchange.clock.now_ms())))
 }
 
 pub(super) async fn tokens(
     State(exchange): State<Exchange>,
     headers: HeaderMap,
 ) -> Body<Vec<TokenEntry<'static>>> {
-    let snapshot = exchange.market.current().await?;
-    Ok(exchange.respond(&headers, snapshot.tokens_body(exchange.clock.now_ms())))
+    let bodies = exchange.current_bodies().await?;
+    Ok(exchange.respond(&headers, bodies.tokens(exchange.clock.now_ms())))
 }
 
 pub(super) async fn swap_tokens(
     State(exchange): State<Exchange>,
     headers: HeaderMap,
 ) -> Body<Vec<SwapTokenEntry<'static>>> {
-    let snapshot = exchange.market.current().await?;
-    Ok(exchange.respond(&headers, snapshot.swap_tokens_body(exchange.clock.now_ms())))
+    let bodies = exchange.current_bodies().await?;
+    Ok(exchange.respond(&headers, bodies.swap_tokens(exchange.clock.now_ms())))
 }
 
 pub(super) async fn price(
@@ -92,8 +92,8 @@ pub(super) async fn price(
     Path(path): Path<TokenPath>,
     headers: HeaderMap,
 ) -> Body<PriceEntry<'static>> {
-    let snapshot = exchange.market.current().await?;
-    let body = snapshot.price_body(path.token.0, exchange.clock.now_ms());
+    let bodies = exchange.current_bodies().await?;
+    let body = bodies.price(path.token.0, exchange.clock.now_ms());
     body.map(|body| exchange.respond(&headers, body))
         .ok_or_else(no_quote)
 }
