@@ -19,7 +19,6 @@ use prost_reflect::{
     ReflectMessage, Value as FieldValue,
 };
 use schemars::json_schema;
-use serde_json::Value;
 use tetrad_network::account::{AddressError, Kind as AddressKind};
 use tetrad_web::{
     Api, Failure, Operation,
@@ -141,7 +140,7 @@ async fn answer(
         .transpose()?;
 
     let write = |gateway: &Gateway, method: &Method, content: ResponseContent| {
-        content.json(gateway, |body| deviate(method.query.name, body))
+        content.json(gateway, method)
     };
     let (body, height) = gateway.ask(method, || Ok(request), height, write).await?;
     Ok((
@@ -226,40 +225,6 @@ fn parse(kind: &Kind, text: &str) -> Result<FieldValue, String> {
         }
         Kind::Message(_) => return Err("expected a scalar".to_owned()),
     })
-}
-
-/// The shapes in which REST differs from a gateway, for clients that read either.
-fn deviate(name: &str, body: &mut Value) {
-    match name {
-        // The base account once more, beside the fields of the network's own account.
-        "cosmos.auth.v1beta1.Query/Account" => flatten(&mut body["account"]),
-        "cosmos.auth.v1beta1.Query/Accounts" => {
-            body["accounts"]
-                .as_array_mut()
-                .into_iter()
-                .flatten()
-                .for_each(flatten);
-        }
-        // In whole wei.
-        "cosmos.evm.feemarket.v1.Query/BaseFee" => {
-            let whole = body["base_fee"]
-                .as_str()
-                .and_then(|text| text.split('.').next())
-                .map(str::to_owned);
-            body["base_fee"] = whole.into();
-        }
-        _ => {}
-    }
-}
-
-fn flatten(account: &mut Value) {
-    let base = account
-        .get("base_account")
-        .and_then(Value::as_object)
-        .cloned();
-    if let (Some(base), Some(members)) = (base, account.as_object_mut()) {
-        members.extend(base);
-    }
 }
 
 async fn no_address() -> GatewayError {

@@ -89,7 +89,7 @@ async fn answer(
             method,
             || Ok(request),
             None,
-            |gateway, _, content| content.json(gateway, |_| ()),
+            |gateway, method, content| content.json(gateway, method),
         )
         .await?;
     Ok(SdkReply(body))

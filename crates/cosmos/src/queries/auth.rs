@@ -13,7 +13,7 @@ use super::{Call, Query, page::PageRequest, query};
 use crate::{error::GatewayError, protobuf::BASE_ACCOUNT};
 
 pub(super) const QUERIES: &[Query] = &[
-    query("cosmos.auth.v1beta1.Query/Account", account, "An account."),
+    query("cosmos.auth.v1beta1.Query/Account", account, "An account.").deviating(flatten_account),
     query(
         "cosmos.auth.v1beta1.Query/AccountInfo",
         account_info,
@@ -23,7 +23,8 @@ pub(super) const QUERIES: &[Query] = &[
         "cosmos.auth.v1beta1.Query/Accounts",
         accounts,
         "All accounts, in the order of their hashed addresses.",
-    ),
+    )
+    .deviating(flatten_accounts),
     query(
         "cosmos.auth.v1beta1.Query/AccountAddressByID",
         address_by_id,
@@ -60,6 +61,30 @@ pub(super) const QUERIES: &[Query] = &[
         "Parameters of the auth module.",
     ),
 ];
+
+/// Repeats the base account beside the fields of the network's own account.
+fn flatten_account(body: &mut Value) {
+    flatten(&mut body["account"]);
+}
+
+/// Does so for each account of a list.
+fn flatten_accounts(body: &mut Value) {
+    body["accounts"]
+        .as_array_mut()
+        .into_iter()
+        .flatten()
+        .for_each(flatten);
+}
+
+fn flatten(account: &mut Value) {
+    let base = account
+        .get("base_account")
+        .and_then(Value::as_object)
+        .cloned();
+    if let (Some(base), Some(members)) = (base, account.as_object_mut()) {
+        members.extend(base);
+    }
+}
 
 /// The base account. The public key is absent before the first signed transaction.
 fn base_account(account: &Account, network: &Network) -> Value {

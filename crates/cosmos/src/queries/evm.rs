@@ -14,7 +14,8 @@ pub(super) const QUERIES: &[Query] = &[
         "cosmos.evm.feemarket.v1.Query/BaseFee",
         decimal_base_fee,
         BASE_FEE,
-    ),
+    )
+    .deviating(cut_base_fee),
     query(
         "cosmos.evm.feemarket.v1.Query/BlockGas",
         block_gas,
@@ -176,6 +177,15 @@ fn base_fee(call: &Call<'_>) -> Result<Value, GatewayError> {
 
 fn decimal_base_fee(call: &Call<'_>) -> Result<Value, GatewayError> {
     Ok(json!({ "base_fee": decimal(next_base_fee(call)?) }))
+}
+
+/// Shows the base fee in whole wei.
+fn cut_base_fee(body: &mut Value) {
+    let whole = body["base_fee"]
+        .as_str()
+        .and_then(|text| text.split('.').next())
+        .map(str::to_owned);
+    body["base_fee"] = whole.into();
 }
 
 fn block_gas(call: &Call<'_>) -> Result<Value, GatewayError> {

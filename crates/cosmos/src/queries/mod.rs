@@ -48,6 +48,8 @@ pub(super) struct Query {
     /// What it returns.
     pub(super) summary: &'static str,
     answer: QueryKind,
+    /// Changes the body of the REST route, where that differs from a gateway's.
+    deviation: Option<fn(&mut Value)>,
 }
 
 /// The implementation of a query.
@@ -91,6 +93,7 @@ const fn query(
         name,
         summary,
         answer: QueryKind::Now(answer),
+        deviation: None,
     }
 }
 
@@ -103,6 +106,17 @@ const fn later(
         name,
         summary,
         answer: QueryKind::Later(answer),
+        deviation: None,
+    }
+}
+
+impl Query {
+    /// Has the REST route deviate from a gateway's, for clients that read another shape as well.
+    const fn deviating(self, deviation: fn(&mut Value)) -> Self {
+        Self {
+            deviation: Some(deviation),
+            ..self
+        }
     }
 }
 
@@ -190,12 +204,8 @@ impl ResponseContent {
         Ok(out.finish())
     }
 
-    /// The response in the gateway's JSON, with the deviations of its REST routes.
-    pub(super) fn json(
-        self,
-        gateway: &Gateway,
-        deviate: impl FnOnce(&mut Value),
-    ) -> Result<Answer, GatewayError> {
+    /// The response of the REST route: the gateway's JSON, with the query's deviation.
+    pub(super) fn json(self, gateway: &Gateway, method: &Method) -> Result<Answer, GatewayError> {
         let message = match self {
             Self::Message(message) => message,
             Self::Txs(txs) => return txs.json(),
@@ -203,7 +213,9 @@ impl ResponseContent {
 
         hold_in_turn(json_bytes(&message))?;
         let mut body = gateway.messages.to_json(&message);
-        deviate(&mut body);
+        if let Some(deviate) = method.query.deviation {
+            deviate(&mut body);
+        }
         Ok(Answer::json(&body)?)
     }
 }
