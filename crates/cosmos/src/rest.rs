@@ -3,6 +3,7 @@
 
 use std::{collections::BTreeSet, sync::Arc};
 
+use alloy_primitives::{Address, address};
 use axum::{
     Router,
     extract::{
@@ -19,7 +20,10 @@ use prost_reflect::{
     ReflectMessage, Value as FieldValue,
 };
 use schemars::json_schema;
-use tetrad_network::account::{AddressError, Kind as AddressKind};
+use tetrad_network::{
+    account::{AddressError, Kind as AddressKind, address_to_bech32},
+    network::Network,
+};
 use tetrad_web::{
     Api, Failure, Operation,
     parameters::{Parameter, ParameterPlace},
@@ -344,43 +348,42 @@ fn parameter(
 ) -> Parameter {
     let address = gateway.messages.address_kind(field);
     let (schema, example) = match field.kind() {
-        Kind::Bool => (json_schema!({ "type": "boolean" }), "false"),
+        Kind::Bool => (json_schema!({ "type": "boolean" }), "false".to_owned()),
         Kind::Int32 | Kind::Int64 | Kind::Uint32 | Kind::Uint64 => (
             json_schema!({ "type": "integer", "minimum": 0, "format": "height" }),
-            "0",
+            "0".to_owned(),
         ),
         Kind::Bytes if place == ParameterPlace::Path => (
             json_schema!({ "type": "string", "pattern": "^[A-Za-z0-9_-]{26}[AEIMQUYcgkosw048]=$" }),
-            BYTES,
+            BYTES.to_owned(),
         ),
         Kind::Bytes => (
             json_schema!({ "type": "string", "pattern": "^([A-Za-z0-9+/]{4})*$" }),
-            "",
+            String::new(),
         ),
         Kind::Enum(of) => {
             let names: Vec<_> = of.values().map(|value| value.name().to_owned()).collect();
             // A choice has a number as well.
             (
                 json_schema!({ "anyOf": [{ "type": "string", "enum": names }, { "type": "integer" }] }),
-                "",
+                String::new(),
             )
         }
         _ => match address {
-            Some(AddressKind::Account) => (
-                json_schema!({ "type": "string", "format": "account-address" }),
-                ACCOUNT,
-            ),
-            Some(AddressKind::ValidatorOperator) => (
-                json_schema!({ "type": "string", "format": "operator-address" }),
-                OPERATOR,
-            ),
-            Some(AddressKind::Consensus) => (
-                json_schema!({ "type": "string", "format": "consensus-address" }),
-                CONSENSUS,
-            ),
+            Some(kind) => {
+                let format = match kind {
+                    AddressKind::Account => "account-address",
+                    AddressKind::ValidatorOperator => "operator-address",
+                    AddressKind::Consensus => "consensus-address",
+                };
+                (
+                    json_schema!({ "type": "string", "format": format }),
+                    address_to_bech32(&ACCOUNT, &gateway.network.hrp, kind),
+                )
+            }
             None => (
                 json_schema!({ "type": "string" }),
-                text_example(field.name()),
+                text_example(&gateway.network, field.name()),
             ),
         },
     };
@@ -391,7 +394,7 @@ fn parameter(
         (None, name) => describe_field(name),
     };
 
-    Parameter::described(name, place, description, schema, example.to_owned())
+    Parameter::described(name, place, description, schema, example)
 }
 
 /// The description of a field by its name, which means the same in all modules.
@@ -421,16 +424,16 @@ fn describe_field(name: &str) -> String {
     known.to_owned()
 }
 
-const ACCOUNT: &str = "pax17w0adeg64ky0daxwd2ugyuneellmjgnxljx2cg";
+/// The account that examples name, the first of development chains.
+const ACCOUNT: Address = address!("0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266");
+/// Its bytes, as a path has them.
 const BYTES: &str = "85_W5RqtiPb0zmq4gnJ5z_-5ImY=";
-const OPERATOR: &str = "paxvaloper17w0adeg64ky0daxwd2ugyuneellmjgnx5lw7at";
-const CONSENSUS: &str = "paxvalcons17w0adeg64ky0daxwd2ugyuneellmjgnxqvaz32";
 
 /// A text that a field may have.
-fn text_example(name: &str) -> &'static str {
-    match name {
-        "address_string" => ACCOUNT,
-        "denom" => "ahpx",
+fn text_example(network: &Network, name: &str) -> String {
+    let example = match name {
+        "address_string" => return address_to_bech32(&ACCOUNT, &network.hrp, AddressKind::Account),
+        "denom" => &network.denomination,
         "hash" => "0000000000000000000000000000000000000000000000000000000000000000",
         "key" => "0x0",
         "name" => "bonded_tokens_pool",
@@ -438,7 +441,8 @@ fn text_example(name: &str) -> &'static str {
         "path" => "/cosmos.auth.v1beta1.Query/Params",
         "subspace" => "staking",
         _ => "x",
-    }
+    };
+    example.to_owned()
 }
 
 #[cfg(test)]
