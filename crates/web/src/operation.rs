@@ -41,8 +41,8 @@ pub(super) struct ResponseKind {
 }
 
 impl Operation {
-    /// An operation of the interface `tag`. Only routes that are not registered with an [`Api`] are
-    /// described by hand: those of JSON-RPC and WebSockets.
+    /// An operation of the interface `tag`. Only routes that are not registered with an
+    /// [`Api`](super::Api) are described by hand: those of JSON-RPC and WebSockets.
     pub fn new(tag: &'static str, summary: &'static str) -> Self {
         Self {
             method: "",
