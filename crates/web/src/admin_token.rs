@@ -68,6 +68,7 @@ async fn authenticate(State(token): State<AdminToken>, request: Request, next: N
             .get(header::AUTHORIZATION)
             .and_then(|value| value.to_str().ok());
         let given = given.and_then(|value| value.split_once(' '));
+        // Names of schemes are case-insensitive (RFC 9110, 11.1).
         let given = given.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"));
         if !given.is_some_and(|(_, given)| token.is(given.trim())) {
             return RestError::Unauthorized.into_response();

@@ -178,6 +178,7 @@ impl AnswerWriter {
         if needed > self.limit {
             return Err(AnswerError::TooLong(self.limit));
         }
+        // Every writer comes here as it grows, so work for a client that is gone ends here.
         if is_abandoned() {
             return Err(AnswerError::Abandoned);
         }

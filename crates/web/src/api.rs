@@ -149,6 +149,7 @@ impl<S: Clone + Send + Sync + 'static> Api<S> {
         self.route(
             "post",
             path,
+            // A route layer, so that other methods still get 405 instead of 415.
             axum::routing::post(handler).route_layer(from_fn(only_json)),
             operation,
         )
@@ -169,6 +170,7 @@ impl<S: Clone + Send + Sync + 'static> Api<S> {
         self.route(
             "post",
             path,
+            // A route layer, so that other methods still get 405 instead of 415.
             axum::routing::post(handler).route_layer(from_fn(only_toml)),
             operation,
         )
@@ -197,6 +199,7 @@ impl<S: Clone + Send + Sync + 'static> Api<S> {
         self.route(
             "delete",
             path,
+            // A route layer, so that other methods still get 405 instead of 415.
             axum::routing::delete(handler).route_layer(from_fn(only_json)),
             operation,
         )

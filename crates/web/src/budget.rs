@@ -140,6 +140,7 @@ impl Budget {
         }
 
         let more = wanted - held.bytes;
+        // Relaxed: the counter guards no other memory.
         let take = |used: usize| Some(used + more).filter(|used| self.permits(wanted, *used));
         let taken = self
             .shared
@@ -163,6 +164,7 @@ impl Budget {
     /// Moves the bytes of `other` to `held`. Returns false, and releases `other`, if one holder may
     /// not have as many.
     pub fn merge(&self, held: &mut Held, mut other: Held) -> bool {
+        // Both are counted already; only the limit of one holder is left to check.
         let used = self.shared.used.load(Ordering::Relaxed);
         let fits = other.is_nothing() || self.permits(held.bytes + other.bytes, used);
 

@@ -139,6 +139,7 @@ impl Rendered {
             httpdate::fmt_http_date(UNIX_EPOCH + Duration::from_secs(modified)),
         );
 
+        // A 304 carries only what a cache needs to update its copy (RFC 9110, 15.4.5).
         if unchanged {
             *response.status_mut() = StatusCode::NOT_MODIFIED;
         } else {

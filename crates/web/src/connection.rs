@@ -129,6 +129,7 @@ impl Requests {
             return Ok(counted.map(ready));
         }
 
+        // Released first, to make room for the bytes of the response.
         drop(pending_stream);
         Ok(self.hold_stream_bytes(counted, own_bytes).map(ready))
     }
@@ -176,6 +177,7 @@ impl Requests {
     }
 
     async fn respond(&self, request: Request<IncomingBody>) -> Result<Response, Infallible> {
+        // Before everything else, so that refusals have an id as well.
         let named = self.ids.of(&request);
         if let Some(refusal) = self.hosts.refusal(&request, &self.permitted_host) {
             return named.answer(async { refusal }).await;
@@ -195,6 +197,7 @@ impl Requests {
             },
         };
 
+        // Boxed for the router only; the fast path reads the body as it is.
         let mut request = request.map(Body::new);
         request.extensions_mut().insert(self.peer);
         request.extensions_mut().insert(self.slot.clone());
@@ -205,6 +208,7 @@ impl Requests {
             answer
         });
         answer.await.inspect(|answer| {
+            // From here on the WebSocket's own write timeouts apply.
             if answer.status() == StatusCode::SWITCHING_PROTOCOLS {
                 self.flow.upgrade();
             }
@@ -255,6 +259,7 @@ impl Connection {
             AcceptedStream::Tls(stream, acceptor) => {
                 let _ = stream.set_nodelay(true);
                 let stream = self.watch(SharedStream::tcp(stream));
+                // Limited like the head of a request, or silent peers would occupy connections.
                 match timeout(self.limits.header_timeout, acceptor.accept(stream)).await {
                     // The handshake negotiated the protocol.
                     Ok(Ok(stream)) if stream.get_ref().1.alpn_protocol() == Some(HTTP_2) => {
@@ -293,6 +298,7 @@ impl Connection {
     {
         let looked = tokio::select! {
             looked = timeout(self.limits.header_timeout, preface::look(stream)) => looked,
+            // No request has begun that would have to be finished.
             () = self.shutdown.begun() => return,
         };
 

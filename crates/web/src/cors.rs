@@ -138,6 +138,7 @@ fn refused() -> Response {
 fn is_welcome(request: &Request, listed: &[Origin]) -> bool {
     let headers = request.headers();
     let Some(origin) = header_text(headers, header::ORIGIN) else {
+        // An origin that is not text is still an origin.
         return !headers.contains_key(header::ORIGIN);
     };
 

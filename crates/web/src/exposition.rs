@@ -87,6 +87,7 @@ impl Family<'_> {
             .copied()
             .chain(bound.map(|bound| ("le", bound)));
         for (at, (name, value)) in all.enumerate() {
+            // The text format escapes these three characters in values of labels.
             let value = value
                 .replace('\\', "\\\\")
                 .replace('"', "\\\"")

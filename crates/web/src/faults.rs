@@ -278,6 +278,8 @@ impl Faults {
         let all = self.0.faults.load();
         let mut effect: Option<FaultEffect> = None;
         for counted in all.iter().filter(|counted| counted.concerns(target)) {
+            // Every fault counts the request, even one that fails already, so that its share stays
+            // exact.
             let status = counted.next_fails().then_some(counted.fault.status);
             let effect = effect.get_or_insert(FaultEffect {
                 latency: Duration::ZERO,
@@ -397,6 +399,7 @@ impl FaultEffect {
         let body = if path.starts_with("/api/") {
             json!({ "success": false, "message": message, "error": "scenario", "timestamp": shared.clock.now_ms() })
         } else {
+            // The body has not been read, and the id is in it.
             json!({ "jsonrpc": "2.0", "id": null, "error": { "code": -32603, "message": message } })
         };
 
@@ -415,6 +418,7 @@ fn scope_of<B>(request: &Request<B>, only: Option<FaultScope>) -> Option<FaultSc
     match interface_path(request.uri().path()) {
         "/" | "/rpc" => (request.method() == Method::POST || upgrades).then_some(FaultScope::Rpc),
         "/ws" => upgrades.then_some(FaultScope::Prices),
+        // A scenario must not prevent its operator from ending it.
         path if path.starts_with("/api/admin/") => None,
         path if path.starts_with("/api/") => {
             (request.method() != Method::OPTIONS).then_some(FaultScope::Rest)

@@ -303,6 +303,7 @@ impl Watched {
         }
 
         loop {
+            // Includes the step that is about to be read.
             if self
                 .flow
                 .budget()

@@ -65,6 +65,7 @@ fn split(text: &str, separator: char) -> Vec<&str> {
     for (at, character) in text.char_indices() {
         match character {
             _ if escaped => escaped = false,
+            // A backslash escapes within quotes only (RFC 9110, 5.6.4).
             '\\' if quoted => escaped = true,
             '"' => quoted = !quoted,
             _ if character == separator && !quoted => {

@@ -118,6 +118,7 @@ impl Hosts {
         Some(
             (
                 StatusCode::FORBIDDEN,
+                // The text repeats what the client sent, and must not be taken for a page.
                 [(header::X_CONTENT_TYPE_OPTIONS, "nosniff")],
                 text,
             )
@@ -150,11 +151,13 @@ fn is_permitted(host: &[u8], listed: &[HostName]) -> bool {
         return false;
     };
 
+    // An IPv6 address ends with a bracket, so that no port follows its last colon.
     let name = match host.rsplit_once(':') {
         Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,
         _ => host,
     };
     name.is_empty() || is_address(name) || {
+        // A name may end with the dot of the root.
         let name = name.strip_suffix('.').unwrap_or(name);
         is_loopback(name) || listed.iter().any(|one| one.0.eq_ignore_ascii_case(name))
     }

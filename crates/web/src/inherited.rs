@@ -62,6 +62,7 @@ impl Inherited {
             return Ok(Self::default());
         };
         let names = env::var("LISTEN_FDNAMES").unwrap_or_default();
+        // Variables for another process were inherited by mistake (sd_listen_fds(3)).
         if env::var("LISTEN_PID").is_ok_and(|id| id != std::process::id().to_string()) {
             return Ok(Self::default());
         }
@@ -100,6 +101,7 @@ impl Inherited {
         #[cfg(unix)]
         if name == "listen-unix" && self.unix.is_none() {
             self.unix = sockets.take_unix_listener(at).map_err(wrong)?;
+            // tokio requires sockets that it did not open to be non-blocking.
             let ready = self
                 .unix
                 .as_ref()
@@ -122,6 +124,7 @@ impl Inherited {
         }
 
         *place = sockets.take_tcp_listener(at).map_err(wrong)?;
+        // tokio requires sockets that it did not open to be non-blocking.
         place
             .as_ref()
             .map_or(Ok(()), |socket| socket.set_nonblocking(true))

@@ -123,6 +123,7 @@ pub async fn serve(
     };
 
     loop {
+        // Before accepting: a connection over the limit waits in the system's queue.
         let Ok(permit) = permits.clone().acquire_owned().await else {
             return;
         };

@@ -73,6 +73,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Resumed<S> {
         out.put_slice(now);
         *given += now.len();
 
+        // The connection may outlive the buffer's use by hours.
         if later.is_empty() {
             *begun = Vec::new();
         }

@@ -112,6 +112,7 @@ impl Named {
             None => answer.instrument(span.clone()).await,
             Some(id) => {
                 let id = id.to_str().unwrap_or_default();
+                // At the highest level, so that no filter hides the id.
                 let line = tracing::error_span!(parent: &span, "request", id);
                 answer.instrument(line).instrument(span.clone()).await
             }

@@ -200,16 +200,19 @@ impl IntoResponse for RestError {
                     .insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
             }
             Self::MethodNotAllowed => {
+                // Required with 405 (RFC 9110, 15.5.6).
                 response
                     .headers_mut()
                     .insert(header::ALLOW, HeaderValue::from_static("GET,HEAD,OPTIONS"));
             }
             Self::Unauthorized => {
+                // Required with 401 (RFC 9110, 15.5.2).
                 response
                     .headers_mut()
                     .insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
             }
             Self::UnsupportedMediaType(_) => {
+                // With 415, this names the coding as a possible cause (RFC 9110, 15.5.16).
                 response.headers_mut().insert(
                     header::ACCEPT_ENCODING,
                     HeaderValue::from_static("identity"),

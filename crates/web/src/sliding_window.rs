@@ -70,6 +70,7 @@ impl SlidingWindow {
 
         self.turns += 1;
         let client = self.clients.entry(key).or_default();
+        // A new client has turn 0, which was never given out.
         self.order.remove(&client.turn);
         self.order.insert(self.turns, key);
         client.turn = self.turns;

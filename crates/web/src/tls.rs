@@ -106,6 +106,7 @@ fn read(certificate: &Path, key: &Path) -> Result<ServerConfig, TlsError> {
         .with_single_cert(chain, secret)
         .map_err(pair)?;
 
+    // rustls picks the first one that the client offers.
     config.alpn_protocols = vec![HTTP_2.to_vec(), b"http/1.1".to_vec()];
     Ok(config)
 }

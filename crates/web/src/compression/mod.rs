@@ -117,6 +117,7 @@ async fn encoded(
     } else {
         response.body().size_hint().exact()
     };
+    // Compressing a short body gains nothing, but a client may refuse the identity coding.
     match length {
         Some(length) if length >= LEAST as u64 || (accepted.refuses_identity() && length > 0) => {}
         _ => return response,
@@ -155,6 +156,7 @@ async fn from_prepared(
     };
 
     if response.status() == StatusCode::NOT_MODIFIED {
+        // Such a client has the coded form, whose tag is weak.
         weaken(response.headers_mut());
         return response;
     }

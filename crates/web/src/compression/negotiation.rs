@@ -44,6 +44,7 @@ impl Accepted {
                 };
                 let named = match coding {
                     _ if is(coding, "br") => &mut brotli,
+                    // `x-gzip` is an old name of gzip (RFC 9110, 8.4.1.3).
                     _ if is(coding, "gzip") || is(coding, "x-gzip") => &mut gzip,
                     _ if is(coding, "identity") => &mut identity,
                     b"*" => &mut others,
@@ -54,11 +55,13 @@ impl Accepted {
             }
         }
 
+        // `*` stands for every coding that is not named (RFC 9110, 12.5.3).
         let weight = |named: Option<u16>| named.or(others).unwrap_or(0);
 
         let accepted = Self {
             brotli: weight(brotli),
             gzip: weight(gzip),
+            // Identity needs no mention; only weight 0 excludes it (RFC 9110, 12.5.3).
             identity: identity.or(others.filter(|weight| *weight == 0)),
         };
         (accepted.brotli > 0 || accepted.gzip > 0).then_some(accepted)
@@ -103,6 +106,7 @@ fn weighted(element: &[u8]) -> Option<(&[u8], u16)> {
 
 /// A weight such as `1`, `0.5` or `0.125` in thousandths.
 fn thousandths(weight: &[u8]) -> Option<u16> {
+    // A weight has at most three digits after the point (RFC 9110, 12.4.2).
     let (whole, digits) = match weight {
         [whole @ (b'0' | b'1')] => (*whole, &[][..]),
         [whole @ (b'0' | b'1'), b'.', digits @ ..] if digits.len() <= 3 => (*whole, digits),

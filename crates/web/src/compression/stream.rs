@@ -69,6 +69,7 @@ impl HttpBody for EncodedBody {
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, io::Error>>> {
         loop {
+            // Compressing takes the thread, so that other tasks run between two pieces.
             if std::mem::take(&mut self.worked) {
                 context.waker().wake_by_ref();
                 return Poll::Pending;
@@ -80,6 +81,7 @@ impl HttpBody for EncodedBody {
                 Ok(Some(encoded)) => return Poll::Ready(Some(Ok(Frame::data(encoded.into())))),
                 Ok(None) => return Poll::Ready(None),
                 Err(error) => {
+                    // A body has ended with its error.
                     self.encoder = None;
                     return Poll::Ready(Some(Err(error)));
                 }

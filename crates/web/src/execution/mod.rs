@@ -98,9 +98,11 @@ impl Execution {
             let _ = sender.send(work());
         };
 
+        // Held until the result is there: dropping it cancels the execution.
         let _ticket = self.schedule.submit(caller, Box::new(run));
         receiver
             .await
+            // Work that panics drops the sender.
             .unwrap_or_else(|_| Err(ExecutionFailed.into()))
     }
 }

@@ -226,6 +226,7 @@ impl ExecutionSchedule {
 
         let now = Instant::now();
         let mut state = self.state.lock();
+        // Idle clients are not charged again, so that a sweep on charges alone would keep them.
         state.sweep(now);
         self.known.store(state.connections.len(), Ordering::Relaxed);
         state
@@ -268,6 +269,7 @@ impl ExecutionSchedule {
             },
             now,
         );
+        // Spawning may start a thread; other submitters should not wait for that.
         drop(state);
 
         if let Some(job) = next {
@@ -364,6 +366,7 @@ impl ScheduleState {
     /// Starts the job if none waits and a thread is free. Otherwise it is queued, and the job whose
     /// turn it is starts.
     fn admit(&mut self, job: Job, now: Instant) -> Option<Job> {
+        // A new job must not overtake queued ones.
         if self.waiting.iter().all(WaitQueue::is_empty)
             && self.limits.permit(job.kind, &self.running)
             && (job.kind < JobClass::Long || self.may_begin_long(job.caller.client.address))

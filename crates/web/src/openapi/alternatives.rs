@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 /// of its properties. Tools compare the alternatives on their own, and some overlook properties
 /// next to a reference, as OpenAPI 3.0 did.
 pub(super) fn flatten(schemas: &mut Map<String, Value>) {
+    // References mean the schemas as they were, whatever the loop has changed already.
     let before = schemas.clone();
     for schema in schemas.values_mut().filter_map(Value::as_object_mut) {
         let Some(alternatives) = schema.get("oneOf").and_then(Value::as_array) else {
@@ -65,6 +66,7 @@ fn merged<'a>(parts: impl Iterator<Item = &'a Value>) -> Value {
 
 /// Removes schemas that neither operations nor other schemas refer to.
 pub(super) fn remove_unused(schemas: &mut Map<String, Value>, operations: &[Value]) {
+    // A schema that is removed may have been the only one to refer to another.
     loop {
         let mut used = BTreeSet::new();
         operations

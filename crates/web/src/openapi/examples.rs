@@ -47,6 +47,7 @@ impl RouteExample<'_> {
             }
         }
 
+        // `~1` is the slash in a JSON pointer (RFC 6901).
         let body = format!("/responses/{}/content/application~1json", self.status);
         if let Some(content) = operation.pointer_mut(&body) {
             content["example"] = self.response.clone();

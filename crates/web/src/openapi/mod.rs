@@ -78,6 +78,7 @@ pub(crate) fn document(info: &ApiInfo, operations: &[Operation]) -> Value {
 
     let mut schemas = rename_schemas(generator.take_definitions(true));
     flatten(&mut schemas);
+    // After flattening, which drops references.
     remove_unused(&mut schemas, &described);
 
     let paths = by_path(operations, described, info.examples);
@@ -214,6 +215,7 @@ fn describe(operation: &Operation, info: &ApiInfo, generator: &mut SchemaGenerat
         described["security"] = if info.token_required {
             json!([token])
         } else {
+            // The empty requirement makes the token optional.
             json!([{}, token])
         };
     }

@@ -66,6 +66,7 @@ impl WebSockets {
 
         let sockets = self.clone();
         let config = self.0.limits.config();
+        // The upgrade is complete only once the response below is sent.
         tokio::spawn(async move {
             let _held = held;
             let Ok(upgraded) = upgrade.await else { return };

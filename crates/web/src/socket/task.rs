@@ -249,6 +249,7 @@ where
         &mut self,
         message: Option<Result<Message, tungstenite::Error>>,
     ) -> Result<Option<(BoxFuture<'static, SocketMessage>, Held, bool)>, Ending> {
+        // A message for the connection itself was counted on arrival as well.
         let mut held = self.flow.take();
         let Some(message) = self.read(message)? else {
             return Ok(None);
@@ -266,6 +267,7 @@ where
         match self.protocol.receive(message) {
             SocketReply::Nothing => Ok(None),
             SocketReply::Now(reply) => {
+                // The reply may need the memory of the message.
                 drop(held);
                 self.reply(reply).await?;
                 Ok(None)
@@ -323,6 +325,7 @@ where
             "a WebSocket ends"
         );
 
+        // Nobody would read the frame; and a cut has to look like a failing network.
         if matches!(ending, Ending::Lost | Ending::Cut) {
             return;
         }
@@ -343,6 +346,7 @@ where
             while let Some(Ok(_)) = socket.next().await {
                 self.flow.take();
             }
+            // Without reads to wait for, the client needs time to receive the close frame.
             if *unreadable {
                 sleep(CLOSING).await;
             }
@@ -432,6 +436,7 @@ impl<S: Sink<Message, Error = tungstenite::Error> + Unpin> Wire<S> {
             }
         }
 
+        // One flush for all messages, since each is a system call.
         if newest.is_some() {
             self.flush(missed).await
         } else {
