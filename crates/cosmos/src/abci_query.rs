@@ -24,9 +24,11 @@ pub(super) async fn answer(
     data: Result<Bytes, GatewayError>,
     height: u64,
 ) -> AbciAnswer {
+    // Paths of ABCI queries begin with a slash; names of methods do not.
     let answered = match gateway.methods.get(path.trim_start_matches('/')) {
         None => {
             let path: String = path.chars().take(100).collect();
+            // The code of the SDK's `ErrUnknownRequest`.
             Err((6, format!("unknown query path {path:?}: unknown request")))
         }
         Some(method) => match data {
@@ -49,6 +51,7 @@ pub(super) async fn answer(
             code,
             log,
             message: None,
+            // To clients, height 0 means that there is none.
             height: gateway.chain.head().number().max(1),
         },
     }

@@ -99,6 +99,7 @@ pub(super) fn copy_of_block(block: &Value) -> Result<Value, AnswerError> {
 pub(super) fn header(block: &Block, node: &NodeIdentity, encoding: HashEncoding) -> Value {
     let header = &block.header;
     let hash = |hash| encoding.hash(hash);
+    // Protobuf's JSON has bytes in base64; CometBFT's has addresses in hexadecimal digits.
     let proposer = match encoding {
         HashEncoding::Gateway => Base64::encode_string(node.proposer.as_slice()),
         HashEncoding::Comet => hex::encode_upper(node.proposer),
@@ -111,6 +112,7 @@ pub(super) fn header(block: &Block, node: &NodeIdentity, encoding: HashEncoding)
         "last_block_id": encoding.block_id(header.parent_hash),
         "last_commit_hash": hash(header.parent_hash),
         "data_hash": hash(header.transactions_root),
+        // Zero where a chain without validators has nothing to hash.
         "validators_hash": hash(B256::ZERO),
         "next_validators_hash": hash(B256::ZERO),
         "consensus_hash": hash(B256::ZERO),

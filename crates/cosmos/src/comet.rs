@@ -112,6 +112,7 @@ async fn get_method(
     }
 
     let mut response = SdkReply(out.finish()).into_response();
+    // CometBFT answers every failed `GET` with 500.
     if failure.is_some() {
         *response.status_mut() = StatusCode::INTERNAL_SERVER_ERROR;
     }
@@ -158,6 +159,7 @@ async fn batch(
     requests: &RawValue,
     out: &mut AnswerWriter,
 ) -> Result<(), AnswerError> {
+    // Left as text, so that a malformed request fails alone and not with its batch.
     let requests: Vec<&RawValue> = serde_json::from_str(requests.get())?;
     if requests.len() > MAX_BATCH {
         let what = format!("expected at most {MAX_BATCH} requests in a batch");
@@ -197,6 +199,7 @@ pub(super) fn answer_body(gateway: &Gateway, body: &[u8]) -> Option<BoxFuture<'s
     find(&named.method)?;
 
     let gateway = gateway.clone();
+    // Parsed here: the future outlives the body.
     let request = serde_json::from_slice(body);
     Some(Box::pin(async move {
         match request {

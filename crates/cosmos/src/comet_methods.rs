@@ -227,6 +227,7 @@ pub(super) fn uri_params(
     for (name, kind) in method.parameters {
         let Some((_, text)) = query
             .iter()
+            // CometBFT takes an empty parameter for an absent one.
             .find(|(given, text)| given == name && !text.is_empty())
         else {
             continue;
@@ -494,6 +495,7 @@ fn blockchain(call: &CometCall) -> Result<Value, CometFailure> {
     let gateway = &call.gateway;
     let head = &call.head;
     let newest = head.number();
+    // Like CometBFT's `filterMinMax`: 0 sets no bound, and the newest headers win.
     let last = call
         .number("maxHeight")?
         .filter(|last| *last > 0)

@@ -94,6 +94,7 @@ impl CometSocket {
                 result_of(id, json!({}))
             }
             _ => {
+                // Other methods may take long, and are answered as over HTTP.
                 let gateway = self.gateway.clone();
                 return SocketReply::Later(Box::pin(async move {
                     answer(&gateway, request).await.into()
@@ -239,6 +240,7 @@ impl SocketProtocol for CometSocket {
             }
         };
 
+        // Sockets that only send requests are not woken by blocks.
         if self.subscriptions.is_empty() {
             self.events = None;
         } else if self.events.is_none() {
@@ -278,6 +280,7 @@ impl SocketProtocol for CometSocket {
             } else {
                 0
             };
+            // A `None` after each transaction lets the sender yield where no subscription matches.
             let about_txs =
                 txs.flat_map(move |index| self.tx_messages(block, index).map(Some).chain([None]));
             about_block

@@ -104,6 +104,7 @@ async fn commit(gateway: &Gateway, raw: &[u8]) -> Result<Value, CometFailure> {
             return Ok(committed(&outcome, Some((result.comet(), height))));
         }
         match timeout_at(deadline, events.recv()).await {
+            // Missed events do not matter: the chain itself has the answer.
             Ok(Ok(Event::Head { .. } | Event::Pending(_)) | Err(RecvError::Lagged(_))) => {}
             Ok(Err(RecvError::Closed)) => {
                 return Err((-32603, "the node is shutting down".to_owned()));

@@ -91,6 +91,7 @@ impl Grpc {
             builder.with_service_name(V1).with_service_name(V1_ALPHA)
         };
 
+        // Older tools know only the alpha version.
         let built = || -> Result<_, tonic_reflection::server::Error> {
             let v1 = configure().build_v1()?;
             let alpha = configure().build_v1alpha()?;
@@ -98,6 +99,7 @@ impl Grpc {
             let alpha = boxed(alpha.max_decoding_message_size(MAX_REFLECTED));
             Ok([(V1, v1), (V1_ALPHA, alpha)])
         };
+        // Queries work without reflection.
         let reflection = built().map(Arc::from).unwrap_or_else(|error| {
             tracing::error!(%error, "gRPC has no reflection");
             Arc::from([])
@@ -164,6 +166,7 @@ fn check_encoding(headers: &HeaderMap) -> Result<(), Status> {
         return Ok(());
     };
 
+    // gRPC's `compression.md` asks for this code, with the codings that are accepted.
     let encoding = String::from_utf8_lossy(encoding);
     let mut refusal = status(
         Code::Unimplemented,

@@ -32,6 +32,7 @@ pub(super) struct NodeIdentity {
 
 impl NodeIdentity {
     pub(super) fn new(chain: &Chain, network: &Network) -> Self {
+        // Derived from genesis, so that it stays the same after a restart and on every node.
         let genesis = chain.head().genesis.hash;
         let seed: [u8; 32] =
             Sha256::digest([b"consensus".as_slice(), genesis.as_slice()].concat()).into();
@@ -41,6 +42,7 @@ impl NodeIdentity {
             network: chain.params().cosmos.clone(),
             proposer: key.address(),
             key,
+            // Node ids of CometBFT have 20 bytes.
             id: hex::encode(&genesis[..20]),
         }
     }

@@ -56,12 +56,14 @@ pub(super) struct Messages {
 impl Messages {
     /// The messages of `network`, which names its account and its public key.
     pub(super) fn new(network: &Network) -> Self {
+        // A copy, to which each network adds its own names.
         let mut pool = POOL.clone();
         for (type_url, template) in [
             (&network.account_type, ETH_ACCOUNT),
             (&network.key_type, ETH_KEY),
         ] {
             let name = type_url.trim_start_matches('/');
+            // A name that the descriptors contain already has a shape of its own.
             if pool.get_message_by_name(name).is_none() {
                 let added =
                     renamed(&pool, template, name).map(|file| pool.add_file_descriptor_proto(file));
@@ -195,6 +197,7 @@ impl JsonRendering<'_> {
         let bytes = bytes.unwrap_or_default();
 
         let value = match self.left {
+            // The nesting was checked for the outermost `Any`.
             Some(_) => self.value_of_any(&type_url, &bytes)?,
             None if !nests_within(&bytes, MAX_MESSAGE_LEVELS) => None,
             None => {

@@ -172,6 +172,7 @@ fn set(message: &mut DynamicMessage, name: &str, text: &str) -> Result<(), Strin
         .map_or((name, None), |(name, rest)| (name, Some(rest)));
 
     let descriptor = message.descriptor();
+    // Gateways accept a field's name in JSON as well.
     let field = descriptor
         .get_field_by_name(name)
         .or_else(|| descriptor.get_field_by_json_name(name));

@@ -81,6 +81,7 @@ impl ToldTxs {
                 }
             }
         };
+        // Rendered outside the lock, by the first socket that needs it.
         let told = || FoundTx::of(block, index, network).map(|found| Arc::new(ToldTx::of(&found)));
         of_block.get(index)?.get_or_init(told).clone()
     }

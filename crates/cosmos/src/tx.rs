@@ -196,6 +196,7 @@ impl Gateway {
             Err(error) => return Err(outcome.refused(error)),
         };
 
+        // Before the signature is verified, which takes longest.
         if self.chain.pool().get(transaction.hash()).is_some() {
             return Err(outcome.refused(refusal(SubmitError::AlreadyKnown)));
         }
@@ -219,6 +220,7 @@ impl Gateway {
             ..outcome
         };
 
+        // Before the signature is verified, which takes longest.
         if self.chain.pool().get(transaction.hash()).is_some() {
             return Err(outcome.refused(refusal(SubmitError::AlreadyKnown)));
         }

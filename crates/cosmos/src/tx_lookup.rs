@@ -135,17 +135,20 @@ impl CosmosHashes {
         hash: B256,
         network: &CosmosNetwork,
     ) -> Option<(Arc<Block>, usize)> {
+        // Held while hashing, since a concurrent search would hash the same blocks.
         let mut known = self.0.lock();
         let is_canonical = |block: &Arc<Block>| {
             head.block(block.number())
                 .is_some_and(|own| own.hash == block.hash)
         };
+        // The hashes are dropped after a revert, and before they take too much memory.
         if !known.newest.as_ref().is_some_and(is_canonical) || known.places.len() > 2 * MAX_HASHED {
             *known = HashedBlocks::default();
         }
 
         let first = known.newest.as_ref().map_or(0, |block| block.number() + 1);
         let mut left = MAX_HASHED;
+        // The newest first, since those are the ones that the limit keeps.
         for block in head.blocks_from(first).rev() {
             if block.transactions.len() > left {
                 break;
@@ -327,6 +330,7 @@ impl Gateway {
                 .map_err(GatewayError::InvalidArgument)?,
         };
 
+        // The scan visits blocks in memory before the older ones on disk.
         found.sort_unstable();
         if page.newest_first {
             found.reverse();
@@ -383,9 +387,11 @@ impl Gateway {
 
         match account {
             _ if first >= head.oldest() => {}
+            // The index of changes to an account leads to its blocks without reading the others.
             Some(account) => {
                 for block in self.chain.older_blocks_changing(head, account) {
                     let block = block.map_err(|error| error.to_string())?;
+                    // They come newest first.
                     if block.number() < first {
                         break;
                     }

@@ -65,6 +65,8 @@ impl TxResult {
         let gas_wanted = tx.gas_limit;
         let gas_used = tx.gas_needed();
 
+        // A failed transaction always lacks funds: refusals for any other reason come before the
+        // block.
         if !succeeded {
             let total = tx.transfers.iter().fold(U256::ZERO, |sum, transfer| {
                 sum.saturating_add(transfer.amount)
@@ -214,6 +216,7 @@ impl EventWriter<'_> {
     /// The events of the checks before the messages: the fee, the sequence and the signature.
     fn ante(mut self, tx: &CosmosTransaction) -> Self {
         let sender = self.sender.clone();
+        // The text of an empty list of coins.
         let fee = if tx.fee.is_zero() {
             String::new()
         } else {
@@ -274,6 +277,7 @@ impl EventWriter<'_> {
                 at,
             );
 
+            // The transfers of all messages are in one list.
             let own: Vec<_> = transfers.by_ref().take(message.targets().count()).collect();
             let total = own.iter().fold(U256::ZERO, |sum, transfer| {
                 sum.saturating_add(transfer.amount)

@@ -148,9 +148,11 @@ fn accounts(call: &Call<'_>) -> Result<Value, GatewayError> {
         .map(|account| typed_account(account, network))
         .collect();
 
+    // The key of a page is that of its first account.
     let next = rest
         .next()
         .map(|account| Base64::encode_string(keccak256(account.address).as_slice()));
+    // The count is at hand, so it is reported even if the request does not ask for it.
     Ok(
         json!({ "accounts": listed, "pagination": { "next_key": next, "total": state.len().to_string() } }),
     )

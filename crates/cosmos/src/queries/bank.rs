@@ -148,6 +148,7 @@ fn supply(call: &Call<'_>) -> Result<U256, GatewayError> {
             sum.saturating_add(account.balance)
         })
     };
+    // Counting visits every account, so its result is kept for the state.
     Ok(call.gateway.supply.get(state.root(), count))
 }
 

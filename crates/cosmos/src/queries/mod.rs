@@ -152,6 +152,7 @@ impl Methods {
                 .find(|known| known.name() == method)
         };
         let queries = MODULES.into_iter().flatten();
+        // A test ensures that no query is left out here.
         let all = queries.filter_map(|query| {
             Some((
                 query.name,

@@ -149,6 +149,7 @@ async fn abci(call: LaterCall) -> Result<Unwritten, GatewayError> {
     let path = call.text("path");
     let data = call.bytes("data");
     let height = number_in(&call.request, "height");
+    // Such queries could nest as deep as the message is long.
     if path.ends_with("/ABCIQuery") {
         return Err(GatewayError::InvalidArgument(
             "a query in a query of the same kind".to_owned(),

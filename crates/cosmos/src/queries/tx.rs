@@ -63,6 +63,7 @@ async fn broadcast(call: LaterCall) -> Result<Unwritten, GatewayError> {
         .and_then(|value| value.as_enum_number());
     let call = call.responder();
     let outcome = match mode {
+        // `BROADCAST_MODE_BLOCK` is deprecated, and counts as `BROADCAST_MODE_SYNC`.
         Some(1 | 2) => call.gateway.broadcast_tx(&raw).await,
         Some(ASYNC) => call.gateway.broadcast_tx_unchecked(&raw).await,
         _ => {
@@ -105,6 +106,7 @@ async fn simulate(call: LaterCall) -> Result<Unwritten, GatewayError> {
     let simulate = move || {
         let simulated = gateway.simulate_tx(&raw);
         simulated.map_err(|error| {
+            // The SDK's own words.
             GatewayError::Unknown(format!("{error}: With gas wanted: '0' and gas used: '0' "))
         })
     };

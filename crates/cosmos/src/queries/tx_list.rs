@@ -101,6 +101,7 @@ impl TxList {
                     continue;
                 };
                 let result = messages.to_json(&included(of, &found)?);
+                // The type of an `Any` is a member of its value's JSON.
                 let typed = format!(r#"{{"@type":"{TX}",{}"#, tx.trim_start_matches('{'));
                 let mut item = AnswerWriter::new(MAX_LIST_BYTES);
                 write_object(&result, &[("tx", typed.as_bytes())], &mut item)?;
