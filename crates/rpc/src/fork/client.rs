@@ -156,6 +156,7 @@ impl ForkClient {
     pub fn new(url: Url, config: &ForkConfig, budget: &Budget) -> io::Result<Self> {
         let requester = Requester::new(url, config, budget)?;
 
+        // A runtime of its own, since callers block the threads of the node's while they wait.
         let runtime = Builder::new_current_thread().enable_all().build()?;
         let (end, ended) = oneshot::channel::<()>();
         let handle = runtime.handle().clone();
@@ -267,6 +268,7 @@ impl Requester {
         for (name, value) in &config.headers {
             let name = HeaderName::from_bytes(name.as_bytes()).map_err(io::Error::other)?;
             let mut value = HeaderValue::from_str(value).map_err(io::Error::other)?;
+            // It may be a key, which must not appear in logs.
             value.set_sensitive(true);
             headers.insert(name, value);
         }
@@ -274,6 +276,7 @@ impl Requester {
         tls::install_provider();
         let http = Http::builder()
             .connect_timeout(config.timeout.min(MAX_CONNECTING))
+            // A redirect would carry the headers to another origin.
             .redirect(Policy::none())
             .user_agent(concat!("tetrad/", env!("CARGO_PKG_VERSION")))
             .build()
@@ -303,6 +306,7 @@ impl Requester {
 
         loop {
             match timeout_at(deadline, self.attempt(method, body.clone())).await {
+                // The last failure says more than that the time is over.
                 Err(_) => return Err(last),
                 Ok(Ok(result)) => return Ok(result),
                 Ok(Err(AttemptError::Lasting(error))) => return Err(error),
@@ -363,6 +367,7 @@ impl Requester {
             .post(url)
             .header("content-type", "application/json")
             .body(body);
+        // The headers may contain a key, which is for the configured origin only.
         if is_home {
             request.headers(self.headers.clone())
         } else {
@@ -416,6 +421,7 @@ async fn receive(
 
     read_body(
         reqwest::Body::from(response),
+        // A false announcement must not reserve more than the limit.
         announced.min(limit),
         limit,
         budget,
@@ -457,6 +463,7 @@ fn find_result(
         return Err(AttemptError::lasting(method, what));
     };
 
+    // Some nodes send a null error beside the result.
     let error = response.error.map(RawValue::get);
     if let Some(error) = error.filter(|error| *error != "null") {
         return Err(refusal(method, error));

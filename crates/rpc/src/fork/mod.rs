@@ -213,6 +213,7 @@ impl ChainForks {
     fn head(&self, header: Header, fork: &ChainFork) -> Result<Head, ForkError> {
         let params = ChainParams {
             chain_id: self.config.chain_id.unwrap_or(fork.chain_id),
+            // Other networks have none of the network's precompiles.
             network_precompiles: fork.chain_id == self.params.chain_id,
             ..self.params.clone()
         };
@@ -239,6 +240,7 @@ impl ChainForks {
         let changes = overlay.into_changes();
         state.apply(&changes);
 
+        // Again, now with the funded accounts in its state.
         Ok(Head::genesis(Arc::new(params), head.block.clone(), state))
     }
 }

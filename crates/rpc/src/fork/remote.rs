@@ -60,6 +60,7 @@ impl Remote {
         let balance: U256 = read(methods[0], balance)?;
         let nonce: U64 = read(methods[1], nonce)?;
         let code: Bytes = read(methods[2], code)?;
+        // Nodes answer with zeros for an account that does not exist (EIP-161).
         if balance.is_zero() && nonce.is_zero() && code.is_empty() {
             return Ok(None);
         }
@@ -120,6 +121,7 @@ impl Base for Remote {
     }
 
     fn block_hash(&self, number: u64) -> Result<Option<B256>, ReadError> {
+        // Later blocks are this chain's own.
         if number > self.number {
             return Ok(None);
         }

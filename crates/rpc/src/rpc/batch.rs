@@ -102,6 +102,7 @@ impl Rpc {
                 && let Some((at, executes, answer)) = under_way.next().await
             {
                 executing -= usize::from(executes);
+                // Other tasks ran during the wait.
                 turn = Duration::ZERO;
                 responses.finish(at, answer);
             }
@@ -167,6 +168,7 @@ impl<'b> BatchResponses<'_, 'b> {
     fn write<R>(&mut self, at: usize, write: impl FnOnce(&str, &mut JsonWriter) -> R) -> R {
         let (id, part) = &mut self.parts[at];
         let start = self.written.len();
+        // Every response begins with a comma, so that all can be sorted by their ranges.
         self.written.extend_anyway(",");
         let result = write(id.unwrap_or(NO_ID), &mut self.written);
 

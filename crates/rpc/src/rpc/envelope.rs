@@ -110,6 +110,7 @@ impl<'a> Item<'a> {
                 return Err(invalid(format!("expected a request object, got {kind}")));
             }
         };
+        // Which of the two counts would depend on the parser.
         if let Some(name) = members.repeated {
             return Err(invalid(format!("{name}: given twice")));
         }
@@ -312,6 +313,7 @@ pub(super) fn error(id: &str, error: &RpcError, dialect: Dialect) -> String {
     );
 
     let message = json_string(&error.message);
+    // The network's specification fixes these messages, so the details go into `data`.
     match (error.standard_text(), dialect) {
         (Some(standard), Dialect::Network) => {
             out.push_str(&format!("{},\"data\":{message}", json_string(standard)));

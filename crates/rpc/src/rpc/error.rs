@@ -355,6 +355,7 @@ impl From<SimulationError> for RpcError {
 
         match error {
             SimulationError::Call(error) => {
+                // geth prefixes these messages like this.
                 Self::new(code, format!("err: {}", Self::from(error).message))
             }
             error => Self::new(code, error.to_string()),

@@ -48,6 +48,7 @@ impl Context {
         let Some(data) = error
             .data
             .as_ref()
+            // A longer message contains the reason already.
             .filter(|_| error.code == REVERTED && error.message == REVERT)
         else {
             return error;

@@ -108,6 +108,7 @@ impl Filters {
             )));
         }
 
+        // Random, since whoever knows an identifier can poll or remove the filter.
         let mut random = [0; 16];
         OsRng
             .try_fill_bytes(&mut random)
@@ -150,10 +151,12 @@ impl Filters {
                     }
                 }
                 FilterKind::Blocks(seen) => {
+                    // As in geth, removed blocks are not reported.
                     let added = chain.update_since(seen)?.added;
                     FilterUpdate::Hashes(added.iter().map(|block| block.hash).collect())
                 }
                 FilterKind::Logs(filter, seen) => {
+                    // The logs are selected later, without the lock.
                     FilterUpdate::Logs(filter.clone(), chain.update_since(seen)?)
                 }
             })

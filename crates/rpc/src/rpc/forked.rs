@@ -133,6 +133,7 @@ pub(super) fn logs(
     };
     let read = serde_json::Deserializer::from_slice(answer.json()).deserialize_seq(&mut items);
 
+    // First, because a refusal also makes reading fail.
     if let Some(error) = items.refused {
         return Err(error);
     }

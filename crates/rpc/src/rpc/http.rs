@@ -33,6 +33,7 @@ impl FastPath for Direct {
         &self,
         request: http::Request<IncomingBody>,
     ) -> Result<BoxFuture<'_, Response>, Box<http::Request<IncomingBody>>> {
+        // Requests of pages go through the router, which answers for CORS.
         let direct =
             request.method() == Method::POST && !request.headers().contains_key(header::ORIGIN);
         let path = interface_path(request.uri().path());

@@ -524,6 +524,7 @@ impl Rpc {
         match outcome {
             Ok(None) => envelope::end(out),
             Ok(Some(pending)) => {
+                // The span is entered again whenever the call continues.
                 drop(entered);
                 return call.under_way(self, pending, span);
             }
@@ -649,6 +650,7 @@ impl Rpc {
         let context = self.context.clone();
         let table = self.table.clone();
         Box::pin(async move {
+            // Looked up again, since the future cannot borrow the method.
             let Some(method) = table.get(name) else {
                 return Err(RpcError::method_not_found(name));
             };

@@ -67,6 +67,7 @@ impl RpcSocket {
             _ => return None,
         };
 
+        // Events are received only while a subscription needs them.
         if self.subscriptions.is_empty() {
             self.follower = None;
         } else if self.follower.is_none() {
@@ -133,6 +134,7 @@ impl SocketProtocol for RpcSocket {
         let rpc = self.rpc.clone();
         let body = Bytes::from(message);
         let answer = Box::pin(async move { rpc.answer_with(&body, of_socket).await.into() });
+        // The client learns the identifier before the subscription's first event.
         if subscribes {
             SocketReply::BeforeEvents(answer)
         } else {

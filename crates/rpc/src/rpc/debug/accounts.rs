@@ -84,6 +84,7 @@ fn account_range(
         context,
         "ask for fewer accounts, or without code and storage",
     );
+    // As in geth, a count out of range stands for the largest one.
     let count = usize::try_from(count.0)
         .ok()
         .filter(|count| (1..=MAX_ACCOUNTS).contains(count))
@@ -141,6 +142,7 @@ fn write_account(key: B256, account: &Account, parts: AccountParts, out: &mut Js
     if parts.storage && slots.peek().is_some() {
         let mut storage = Object::begin(object.name("storage"));
         for (_, slot) in slots {
+            // Without prefix and leading zeros, as in geth's dumps.
             let value = hex::encode(slot.value.to_be_bytes_trimmed_vec());
             storage.member(&B256::from(slot.index).to_string(), &value);
         }
@@ -182,6 +184,7 @@ fn modified(
     for address in touched.into_values() {
         let before = first.get(address)?;
         let after = last.get(address)?;
+        // As in geth, an account that is gone at the end is not listed.
         if after.is_some_and(|after| before.is_none_or(|before| differ(&before, &after))) {
             found.push(address);
         }

@@ -100,6 +100,7 @@ impl Param for DatabaseKey {
 fn db_get(context: &Context, (key,): (DatabaseKey,)) -> Result<Bytes, RpcError> {
     let hash = match key.0.as_slice() {
         [CODE_PREFIX, hash @ ..] if hash.len() == 32 => B256::from_slice(hash),
+        // Old databases of geth have codes under their bare hashes.
         hash if hash.len() == 32 => B256::from_slice(hash),
         _ => {
             return Err(RpcError::server(
@@ -112,6 +113,7 @@ fn db_get(context: &Context, (key,): (DatabaseKey,)) -> Result<Bytes, RpcError> 
     if let Some(code) = find_code(&head.state, hash) {
         return Ok(code);
     }
+    // The code may belong to an account that was not read yet.
     check_whole(&head.state)?;
     Err(RpcError::server("not found"))
 }
@@ -176,6 +178,7 @@ fn storage_range_at(
     let replay = BlockReplay::find(context, block)?;
     let index = usize::try_from(index.0).unwrap_or(usize::MAX);
     let transactions = replay.block.transactions.len();
+    // The index after the last transaction stands for the state after the block.
     if index > transactions {
         return Err(RpcError::server(format!(
             "transaction index {index} out of range: the block has {transactions} transactions"

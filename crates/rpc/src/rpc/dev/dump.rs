@@ -112,6 +112,7 @@ async fn load_state(context: Arc<Context>, (packed,): (Bytes,)) -> Result<bool, 
         let prepared = dump.prepare(params, history_limits).map_err(invalid)?;
         Ok((prepared, turn))
     };
+    // The turn lasts until the chain has changed: the dump takes memory until then.
     let (prepared, _turn) = context.apart_for_caller(prepare).await?;
 
     match context.chain.change(Change::Load(prepared)).await {

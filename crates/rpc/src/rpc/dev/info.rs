@@ -79,6 +79,7 @@ async fn metadata(context: Arc<Context>, (): ()) -> Result<Serialized<Value>, Rp
     let snapshots = context.chain.snapshots().await?;
     let head = context.chain.head();
 
+    // A restarted node is another instance, even with the same chain.
     let process = std::process::id().to_be_bytes();
     let instance = keccak256([head.genesis.hash.as_slice(), &process].concat());
     let forked = context.fork().map(|fork| {

@@ -245,6 +245,7 @@ async fn mine(
     let pace = Pace {
         first: None,
         interval,
+        // Only an interval of 0 permits blocks with the time of their parent.
         at_least: interval.unwrap_or(SECONDS_APART).min(SECONDS_APART),
     };
     mine_at(&context, blocks, pace).await

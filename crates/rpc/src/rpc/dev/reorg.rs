@@ -226,6 +226,7 @@ async fn reorg(context: Arc<Context>, options: ReorgOptions) -> Result<(), RpcEr
     let base = below(&context.chain.head(), "Reorg", depth)?;
 
     let mut blocks: Vec<Vec<Transaction>> = Vec::new();
+    // `below` has checked that the depth is at most the height.
     blocks.resize_with(depth as usize, Vec::new);
     let mut nonces: HashMap<Address, u64> = HashMap::new();
     for (transaction, at) in options.transactions {

@@ -162,6 +162,7 @@ fn receipts(context: &Context, (id,): (BlockId,)) -> Result<Option<BlockReceipts
         return Ok(None);
     };
 
+    // The sizes are known, so that a long response is refused before it is written.
     let size: usize = block.receipts.iter().map(written_size).sum();
     let limit = context.config.max_batch_response;
     if size > limit {

@@ -165,6 +165,7 @@ fn call_many(
     let mut size = 0;
     let mut results = Vec::with_capacity(bundles.len());
     for bundle in bundles {
+        // The overrides of a block hold for its own bundle only.
         view.environment = environment.clone();
         bundle.block.apply(&mut view.environment)?;
 

@@ -182,14 +182,18 @@ fn fork_hash(head: &Head, time: u64) -> ForkHash {
             Activation::Block(block) => Some(block),
             Activation::Time(_) => None,
         })
+        // The DAO fork counts, though it changes no rule of the EVM (EIP-2124).
         .chain(head.params.forks.dao().map(|dao| dao.block))
+        // Forks of the first block do not count (EIP-2124).
         .filter(|block| *block > 0)
         .collect();
     let mut times: Vec<u64> = schedule
         .iter()
         .filter_map(|fork| time_of(fork.activation))
+        // Nor do forks by time up to the first block (EIP-6122).
         .filter(|at| *at > genesis.header.timestamp && *at <= time)
         .collect();
+    // Several forks at once count as one (EIP-2124).
     for list in [&mut blocks, &mut times] {
         list.sort_unstable();
         list.dedup();

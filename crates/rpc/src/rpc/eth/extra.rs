@@ -165,6 +165,7 @@ fn by_sender_and_nonce(
     (sender, nonce): (Address, u64),
 ) -> Result<Option<RpcTransaction>, RpcError> {
     let head = context.chain.head();
+    // The account has not used this nonce yet.
     if head.state.nonce(sender)? <= nonce {
         return Ok(None);
     }
@@ -213,6 +214,7 @@ async fn wait(context: &Context, hash: B256, timeout: Duration) -> Result<RpcRec
             if let Some(receipt) = receipt(context, (hash,))? {
                 return Ok(receipt);
             }
+            // Missed events do not matter: the receipt is looked up again anyway.
             if let Err(RecvError::Closed) = events.recv().await {
                 return Err(tetrad_chain::Stopped::Ended.into());
             }

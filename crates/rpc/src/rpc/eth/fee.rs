@@ -328,6 +328,7 @@ fn tips_at(block: &Block, percentiles: &[f64]) -> Vec<Quantity<u128>> {
     let mut found = Vec::with_capacity(percentiles.len());
     // The percentiles rise, so each one goes on where the one before it ended.
     for percentile in percentiles {
+        // In floating point, so that it is rounded as in geth.
         let threshold = (block.header.gas_used as f64 * percentile / 100.0) as u64;
         while gas < threshold && at + 1 < tips.len() {
             at += 1;

@@ -75,6 +75,7 @@ async fn new_pending_transaction_filter(
     context: Arc<Context>,
     (full,): (Option<bool>,),
 ) -> Result<Quantity<u128>, RpcError> {
+    // Nothing arrives that late: only the number of arrivals matters.
     let (_, seen) = context.chain.pool().arrivals_since(u64::MAX);
     add(
         &context,

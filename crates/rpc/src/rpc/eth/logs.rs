@@ -176,6 +176,7 @@ impl LogFilter {
         is_over: &impl Fn() -> bool,
         answer: &mut LogResponse<'_>,
     ) -> Result<(), RpcError> {
+        // Counted before anything is written, so that too large a response is refused early.
         let before = answer.size;
         let mut found = Vec::new();
         for block in blocks {

@@ -141,6 +141,7 @@ fn replacement(
             .filter(|_| tx.is_eip2930() || tx.is_dynamic_fee()),
         authorization_list: tx.authorization_list().map(<[_]>::to_vec),
         blob_versioned_hashes: tx.blob_versioned_hashes().map(<[_]>::to_vec),
+        // The type follows from the fields.
         transaction_type: None,
         ..request
     }

@@ -134,6 +134,7 @@ async fn sign_transaction(
     let from = request
         .from
         .ok_or_else(|| RpcError::invalid_params("params[0].from: missing"))?;
+    // Impersonated accounts can send, but there is no key to sign with.
     if context.keyring.get(from).is_none() {
         return Err(SubmitError::UnknownAccount.into());
     }

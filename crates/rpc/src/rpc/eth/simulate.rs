@@ -222,6 +222,7 @@ impl SimulatedBlock {
 
         object
             .member("gasUsed", &Quantity(gas.tx_gas_used()))
+            // Without refunds, but no less than the floor of EIP-7623.
             .member(
                 "maxUsedGas",
                 &Quantity(gas.total_gas_spent().max(gas.floor_gas())),

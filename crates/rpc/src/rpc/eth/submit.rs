@@ -91,6 +91,7 @@ async fn send(
     from: Address,
     sign: impl FnOnce(&Context, UnsignedTransaction) -> Result<Transaction, SubmitError>,
 ) -> Result<B256, RpcError> {
+    // Before the lock, since an estimate may take long.
     let gas = match request.gas {
         Some(gas) => gas,
         None => estimate_apart(context.clone(), request.clone(), None).await?,

@@ -319,6 +319,7 @@ impl QueryLimits {
         let is_full = failures.errors.len() >= MAX_ERRORS;
 
         let error = match outcome {
+            // Paths are built only once something has failed.
             Ok(value) if failures.nulls.is_empty() => return value,
             // Nothing can change the response any more.
             Err(_) if is_full && failures.is_void() => return Some(Value::Null),
@@ -420,6 +421,7 @@ impl Extension for Limited {
         let name = info.alias.unwrap_or(info.name).len();
         let refused = |what: String| ServerError::new(what, Some(position));
 
+        // The response is refused as a whole, so that nothing more need be executed.
         if limits.is_exhausted.load(Ordering::Relaxed) {
             return Ok(Some(Value::Null));
         }

@@ -223,6 +223,7 @@ async fn answer(
 
     match context.execution.apart(caller, run_query).await? {
         QueryStep::Answered(answered) => Ok(answered),
+        // A mutation waits for its block, and must not occupy a thread meanwhile.
         QueryStep::Mutation(request, _memory) => {
             let limits = limits(&context);
             let response = schema.execute(request.data(limits.clone())).await;

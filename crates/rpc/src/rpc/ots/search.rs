@@ -272,6 +272,7 @@ fn first_with_code(
         return Ok(None);
     }
 
+    // Of a contract that was destroyed and created again, this finds one of the creations.
     while without + 1 < with {
         let middle = without + (with - without) / 2;
         if has_code_after(middle)? {

@@ -112,6 +112,7 @@ fn read_block_object(json: &str, rules: ParamRules) -> Result<BlockId, String> {
         #[serde(borrow)]
         block_number: Option<&'a RawValue>,
         block_hash: Option<String>,
+        // Hashes find only blocks that are in the chain, so this has no effect.
         #[serde(rename = "requireCanonical")]
         _require_canonical: Option<bool>,
     }

@@ -111,6 +111,7 @@ fn stack_trace(context: &Context, (hash,): (B256,)) -> Result<Serialized<StackTr
     let mut frames = Vec::new();
     for (at, call) in calls.iter().rev().enumerate() {
         budget.check_time()?;
+        // The innermost calls have the reason, and the outermost ones show what was asked for.
         let is_shown = at < MAX_FRAMES / 2 || calls.len() - at <= MAX_FRAMES / 2;
         if is_shown {
             let contract = call.code.and_then(known);

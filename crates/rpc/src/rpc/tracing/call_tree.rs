@@ -67,6 +67,7 @@ pub(super) fn write_call_tree(
 
         if let Some(inner) = next.and_then(|&index| calls.get(index)) {
             call.begin_inner(out);
+            // A call that fails undoes the logs of all calls within it.
             let succeeded = call.succeeded && !inner.trace.is_error();
             begin(inner, out);
             open.push(OpenCall {
@@ -104,8 +105,10 @@ fn begin(call: &CallTraceNode, out: &mut JsonWriter) {
     let error = trace.status.and_then(failure_message);
     let is_revert = trace.status == Some(InstructionResult::Revert);
 
+    // geth omits the address of a contract that was not created.
     let to = (error.is_none() || !trace.kind.is_any_create()).then_some(trace.address);
     let output =
+        // Of the failures, only reverts have output.
         (!trace.output.is_empty() && (error.is_none() || is_revert)).then_some(&trace.output);
     let reason = revert_reason(&trace.output).filter(|reason| is_revert && !reason.is_empty());
 
@@ -145,6 +148,7 @@ fn end(
         });
     }
 
+    // As in geth, static calls have no value.
     if !trace.kind.is_static_call() {
         out.extend_from_slice(b",\"value\":");
         Quantity(trace.value).write(out);

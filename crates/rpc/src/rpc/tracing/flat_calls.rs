@@ -164,6 +164,7 @@ impl FlatList<'_> {
             .end();
 
         self.write_place(&mut object);
+        // The name in OpenEthereum's traces.
         write_end(object, 0, position, "suicide");
     }
 

@@ -77,6 +77,7 @@ impl PrestateConfig {
                 }
             } else if let Some(changed) = self.changed(&old, account) {
                 if exists {
+                    // As in geth, slots that were zero are in `post` only.
                     let kept = |old: U256, new: U256| old != new && !old.is_zero();
                     before.insert(*address, self.old(&old, account, kept));
                 }

@@ -87,6 +87,7 @@ impl RpcReceipt {
         match &receipt.status {
             Status::Success => object.member("status", &Quantity(1u8)),
             Status::Failure => object.member("status", &Quantity(0u8)),
+            // Receipts had a state root until Byzantium (EIP-658).
             Status::Root(root) => object.member("root", root),
         };
 

@@ -82,6 +82,7 @@ pub(super) fn write_waiting(
     let gas_price = if base_fee.is_some() {
         transaction.effective_gas_price(base_fee)
     } else {
+        // As in geth, the price is the fee cap until a block fixes it.
         transaction.envelope.max_fee_per_gas()
     };
     let input = transaction.envelope.input();

@@ -163,6 +163,7 @@ impl TracerProcess {
 
     /// The reason why a process did not answer, from what it printed when it ended.
     fn cause(&mut self, what: String) -> Failure {
+        // It may still be running, and waiting for it would not end.
         let _ = self.child.kill();
         let status = self.child.wait();
 

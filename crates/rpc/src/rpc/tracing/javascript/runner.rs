@@ -95,6 +95,7 @@ impl<'r> ScriptRunner<'r> {
         // reported as for other tracers.
         let gas_used = self.execute(subject)?;
 
+        // Different gas would mean that the script saw another execution.
         match traced {
             Some((traced, result)) if traced == gas_used => {
                 out.extend_from_slice(result.get().as_bytes());
