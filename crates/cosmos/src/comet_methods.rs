@@ -240,6 +240,7 @@ pub(super) fn uri_params(
 }
 
 fn uri_param(kind: CometType, text: &str) -> Result<Value, &'static str> {
+    // CometBFT takes text in double quotes as JSON, and digits after 0x as bytes.
     let quoted = text
         .strip_prefix('"')
         .and_then(|text| text.strip_suffix('"'));

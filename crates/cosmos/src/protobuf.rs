@@ -231,6 +231,7 @@ impl JsonRendering<'_> {
 
     fn field(&mut self, message: &DynamicMessage, field: &FieldDescriptor) -> Option<Json> {
         if field.supports_presence() && !message.has_field(field) {
+            // Absent fields count as well: a message of a few bytes may have thousands of them.
             return self.counted(Json::Null);
         }
         match &*message.get_field(field) {

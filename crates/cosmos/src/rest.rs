@@ -176,6 +176,7 @@ fn set(message: &mut DynamicMessage, name: &str, text: &str) -> Result<(), Strin
     let field = descriptor
         .get_field_by_name(name)
         .or_else(|| descriptor.get_field_by_json_name(name));
+
     let Some(field) = field else { return Ok(()) };
 
     match (rest, field.kind()) {

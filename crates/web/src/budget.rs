@@ -189,6 +189,7 @@ impl Drop for Held {
     fn drop(&mut self) {
         if let Some(from) = &self.from {
             from.used.fetch_sub(self.bytes, Ordering::Relaxed);
+            // All of them: only some may fit into what was released.
             from.released.notify_waiters();
         }
     }

@@ -174,6 +174,7 @@ fn is_address(name: &str) -> bool {
 }
 
 fn is_loopback(name: &str) -> bool {
+    // `localhost` and all names below it mean the machine itself (RFC 6761, 6.3).
     const LOOPBACK: &[u8] = b"localhost";
     let name = name.as_bytes();
     let Some(at) = name.len().checked_sub(LOOPBACK.len()) else {

@@ -78,6 +78,7 @@ impl Traffic {
     }
 
     fn answered(&self, status: u16, took: Duration) {
+        // Statuses without a counter of their own count with their class, which bounds the metrics.
         let exact = STATUSES.iter().position(|(known, _)| *known == status);
         let class = if status < 500 { "4xx" } else { "5xx" };
         let at = exact.or_else(|| STATUSES.iter().position(|(_, name)| *name == class));

@@ -56,6 +56,7 @@ impl<K: Copy + Eq + Hash, V: Clone> Generations<K, V> {
             return Some(value.clone());
         }
 
+        // Moved to the younger generation, since it is in use.
         let (value, weight) = self.old.remove(key)?;
         self.insert(*key, value.clone(), weight);
         Some(value)

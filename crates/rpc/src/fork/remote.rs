@@ -96,6 +96,7 @@ fn weight(account: &Option<Account>) -> usize {
         .as_ref()
         .and_then(|account| account.contract.as_ref())
         .map_or(0, |contract| contract.code.len());
+
     256 + code + code / 8
 }
 

@@ -118,6 +118,7 @@ impl Context {
     /// a name for it.
     fn block_of(&self, given: Option<&RawValue>) -> Option<Box<RawValue>> {
         match given.map(RawValue::get) {
+            // These name another block by the time the failure is looked at.
             None | Some(r#""latest""# | r#""pending""# | r#""safe""# | r#""finalized""#) => {
                 let newest = Quantity(self.chain.head().number());
                 serde_json::value::to_raw_value(&newest).ok()

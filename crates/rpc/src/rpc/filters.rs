@@ -169,6 +169,7 @@ impl Filters {
         let id = u128::try_from(id).map_err(|_| not_found())?;
         let filter = inner.filters.get_mut(&id).ok_or_else(not_found)?;
 
+        // The order of use leads to the filters that expire next.
         inner.by_use.remove(&(filter.used, id));
         filter.used = Instant::now();
         inner.by_use.insert((filter.used, id));

@@ -20,6 +20,7 @@ pub(super) fn quantity(text: &str) -> Result<U256, String> {
     let digits = text
         .strip_prefix("0x")
         .ok_or("expected a quantity with 0x prefix")?;
+    // `execution-apis` defines quantities strictly: there is one way to write each number.
     match digits.as_bytes() {
         [] => Err("expected a quantity, got 0x without digits".to_owned()),
         [b'0', _, ..] => Err("expected a quantity without leading zeros".to_owned()),

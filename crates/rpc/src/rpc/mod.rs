@@ -252,6 +252,7 @@ impl Context {
     fn time_limit(&self) -> impl Fn() -> bool + Send + Sync + use<> {
         let begun = Instant::now();
         let limit = self.config.execution_timeout;
+
         move || interrupted() || begun.elapsed() > limit
     }
 }
@@ -548,6 +549,7 @@ impl Rpc {
         let Some(method) = self.table.get(&request.method) else {
             return Err(self.no_method(&request.method));
         };
+        // Before they are read: the number of values decides how much memory that takes.
         if let Some(params) = request.params {
             check_json(params.get().as_bytes())
                 .map_err(|error| RpcError::invalid_params(format!("params: {error}")))?;

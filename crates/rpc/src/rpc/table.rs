@@ -408,6 +408,7 @@ where
     P: Params + Send + 'static,
     R: Json + 'static,
 {
+    // Determined once for the method, not for each call.
     let is_lenient = ParamRules::is_lenient(method);
     Arc::new(move |context, params, out| {
         let params = P::read(params, ParamRules::new(context.dialect, is_lenient))?;
@@ -445,6 +446,7 @@ async fn in_slices(
     caller: Caller,
     params: KeptParams,
 ) -> Answer {
+    // Waiting for another node would use up a slice without executing.
     if caller.long || caller.remote {
         return in_turn(work, context, caller, params).await;
     }

@@ -74,6 +74,7 @@ impl Accepted {
             std::cmp::Ordering::Less => Coding::Gzip,
             std::cmp::Ordering::Equal => ours,
         };
+        // A client may prefer the body as it is.
         let weight = self.brotli.max(self.gzip);
         (weight > 0 && weight >= self.identity.unwrap_or(0)).then_some(coding)
     }

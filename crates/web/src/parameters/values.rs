@@ -139,6 +139,7 @@ impl Param for UserAddress {
     }
 
     fn parse(text: &str, network: &Network) -> Result<Self, ParamError> {
+        // Hex digits in lower case need no valid checksum (EIP-55).
         let is_hex = text.starts_with("0x") || text.starts_with("0X");
         let address = if is_hex {
             address_from_hex(&text.to_ascii_lowercase())
@@ -179,6 +180,7 @@ impl Param for Amount {
     }
 
     fn parse(text: &str, _: &Network) -> Result<Self, ParamError> {
+        // The parser would skip underscores, and take a text without digits for zero.
         let digits = Some(text)
             .filter(|text| !text.is_empty() && text.bytes().all(|digit| digit.is_ascii_digit()));
         let number = digits.and_then(|digits| U256::from_str_radix(digits, 10).ok());

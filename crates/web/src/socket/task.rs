@@ -137,12 +137,15 @@ where
         let mut held_for_answers = Held::default();
         // The number of answers for which events wait.
         let mut awaited = 0_usize;
+
         let mut ping = interval_at(Instant::now() + PING_INTERVAL, PING_INTERVAL);
         let mut heard = Instant::now();
+
         // Shared by all turns: subscribing takes a lock that all connections share.
         let mut shutdown = self.wire.shutdown.clone();
         let mut begun = pin!(shutdown.begun());
         let mut cut = pin!(self.flow.faults().when_cut(self.target.clone()));
+
         let mut turn = 0_u32;
 
         loop {

@@ -83,6 +83,7 @@ struct DatabaseKey(Vec<u8>);
 impl Param for DatabaseKey {
     fn read(json: &str, _: ParamRules) -> Result<Self, String> {
         let text = params::string(json)?;
+        // Like geth's `ParseHexOrString`.
         let bytes = if text.starts_with("0x") {
             hex::data(&text)?
         } else {

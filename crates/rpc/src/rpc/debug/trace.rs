@@ -125,6 +125,7 @@ fn block_by_rlp(
         .chain
         .view(BlockId::Hash(foreign.header.parent_hash))?;
 
+    // The block's own time decides which transactions are valid in it.
     let rules = parent
         .head
         .rules(foreign.header.number, foreign.header.timestamp);
@@ -133,6 +134,7 @@ fn block_by_rlp(
         .transactions
         .into_iter()
         .map(|listed| recover(listed.0, rules).map(Arc::new));
+
     let block = Block {
         hash: foreign.header.hash_slow(),
         transactions: recovered

@@ -47,6 +47,7 @@ pub(super) fn methods(table: &mut Table) {
 /// The whole chain as compressed JSON. Past states are always included.
 async fn dump_state(context: Arc<Context>, _: (bool,)) -> Result<WrittenAs<Bytes>, RpcError> {
     let limit = context.config.max_dump_bytes;
+    // One dump at a time, since each may take as much memory as the limit allows.
     let turn = context.dumping.clone().lock_owned().await;
     let (head, ahead) = context.chain.present().await?;
     let out = context.writer(usize::MAX);

@@ -212,6 +212,7 @@ async fn mine_one(
         interval: None,
         at_least: SECONDS_APART,
     };
+    // The result that anvil returns.
     mine_at(&context, blocks, pace).await.map(|()| "0x0")
 }
 

@@ -104,6 +104,7 @@ impl Param for StateContext {
 impl StateContext {
     fn view(&self, context: &Context, budget: &Budget) -> Result<View, RpcError> {
         let mut view = context.chain.view(self.block)?;
+        // After its last transaction, the state within the block is that of the view.
         if let Some(count) = self.count
             && count < view.block.transactions.len()
         {

@@ -263,6 +263,7 @@ impl LogFilter {
 
     /// Whether the filter selects this log.
     fn matches(&self, log: &Log) -> bool {
+        // A log needs as many topics as there are positions, even where any topic matches.
         if !self.addresses.matches(&log.address) || self.topics.len() > log.topics().len() {
             return false;
         }
@@ -296,6 +297,7 @@ impl LogFilter {
         &'a self,
         block: &'a Block,
     ) -> impl Iterator<Item = LogPosition<'a>> + 'a {
+        // The bloom filter of the header rules out most blocks without reading their logs.
         let candidates = self.may_match(block).then(|| block.logs());
         candidates
             .into_iter()

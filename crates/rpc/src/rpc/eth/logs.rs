@@ -183,6 +183,7 @@ impl LogFilter {
             if is_over() {
                 return Err(out_of_time(block.number()));
             }
+
             for at in self.matching(block) {
                 answer.count(written_size(at.log), block.number())?;
                 found.push((block, at));

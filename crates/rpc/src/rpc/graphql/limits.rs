@@ -191,6 +191,7 @@ impl<'d> Measure<'d> {
             return Ok(QuerySize::default());
         };
 
+        // Marks the fragment as being measured, so that a cycle is noticed.
         self.known.insert(name, None);
         let extent = self.set(&fragment.node.selection_set.node)?;
         self.known.insert(name, Some(extent));

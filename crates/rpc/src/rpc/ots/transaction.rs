@@ -60,6 +60,7 @@ const ADVICE: &str = "use debug_traceTransaction with the callTracer and onlyTop
 fn error(context: &Context, (hash,): (B256,)) -> Result<Bytes, RpcError> {
     let budget = Budget::new(context, ADVICE);
     let (replay, index) = find_transaction(context, hash)?;
+    // The receipt saves the replay of a transaction that succeeded.
     if replay.block.receipts[index].succeeded() {
         return Ok(Bytes::new());
     }

@@ -209,6 +209,7 @@ impl<'e> Inspector<EvmContext<'e>> for CallRecorder {
         outcome: &mut CallOutcome,
     ) {
         self.tracing.call_end(context, inputs, outcome);
+        // After the inspector, which completes the record of the call.
         self.end(context, outcome.result.result);
     }
 

@@ -80,6 +80,7 @@ fn run_tasks(node: &Node) {
 /// Passes messages on. The end of the input ends the process, whatever the script does.
 fn forward(messages: &SyncSender<Vec<u8>>) {
     let mut input = io::stdin().lock();
+    // Unlike a script, the node is trusted with the length of its messages.
     while let Ok(bytes) = message::read_bytes(&mut input, u32::MAX as usize) {
         if messages.send(bytes).is_err() {
             break;

@@ -98,6 +98,7 @@ impl<'e> Inspector<EvmContext<'e>> for WithWrites {
     fn step_end(&mut self, interpreter: &mut Interpreter, context: &mut EvmContext<'e>) {
         self.inspector.step_end(interpreter, context);
 
+        // Only after the script's `step`, in which the slot still has its old value.
         if let Some((address, slot)) = self.current.take() {
             self.written.insert((address, slot));
             show(context, address, slot);
