@@ -113,6 +113,7 @@ impl CometSocket {
             Err(what) => return error(id, -32602, &format!("failed to parse query: {what}")),
         };
 
+        // CometBFT's other events are about consensus, which does not exist here.
         let topic = match query.equal("tm.event") {
             Some("NewBlock") => CometTopic::Block,
             Some("NewBlockHeader") => CometTopic::Header,

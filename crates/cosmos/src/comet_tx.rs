@@ -120,6 +120,7 @@ async fn commit(gateway: &Gateway, raw: &[u8]) -> Result<Value, CometFailure> {
 }
 
 fn committed(outcome: &TxOutcome, included: Option<(Value, u64)>) -> Value {
+    // As in CometBFT, the result is empty where the check fails.
     let (result, height) = included.unwrap_or_else(|| {
         (
             json!({ "code": 0, "data": null, "log": "", "info": "",

@@ -115,6 +115,7 @@ impl EventQuery {
                 EventTest::Number(number, accepted) => (*number, *accepted),
                 EventTest::Equals(text) => match text.parse() {
                     Ok(number) => (number, EQUAL),
+                    // No height equals a text that is not a number.
                     Err(_) => return (1, 0),
                 },
                 EventTest::Exists | EventTest::Contains(_) => continue,

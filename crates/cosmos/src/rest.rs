@@ -110,6 +110,7 @@ impl PathTemplate {
                 continue;
             };
             let (name, star) = name
+                // The pattern of `google.api.http` for the rest of the path.
                 .strip_suffix("=**")
                 .map_or((name, ""), |name| (name, "*"));
             template.route.push_str(&format!("/{{{star}{name}}}"));

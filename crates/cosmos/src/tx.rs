@@ -265,6 +265,7 @@ fn refusal(error: SubmitError) -> CosmosError {
         | SubmitError::FutureReplacesPending
         | SubmitError::AccountLimit { .. }
         | SubmitError::Evicted => CosmosError::mempool_full(error),
+        // Clients read the expected sequence from the SDK's sentence.
         SubmitError::NonceTooLow { next, nonce } => CosmosError::wrong_sequence(format!(
             "account sequence mismatch, expected {next}, got {nonce}"
         )),

@@ -115,6 +115,7 @@ impl TxResult {
         let tx = &transaction.envelope;
         let sender = address(transaction.sender, network);
 
+        // The attributes of Cosmos EVM's event, by which clients search.
         let mut attributes = vec![
             ("amount", tx.value().to_string()),
             ("ethereumTxHash", transaction.hash().to_string()),

@@ -216,6 +216,7 @@ impl<S: Clone + Send + Sync + 'static> Api<S> {
             .parameters
             .iter()
             .filter(|parameter| parameter.place == ParameterPlace::Path);
+        // Otherwise every request to the route would fail.
         debug_assert!(
             named.all(|parameter| path.contains(&format!("{{{}}}", parameter.name))),
             "{path} has no segment for a parameter of its handler"

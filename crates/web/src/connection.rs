@@ -327,6 +327,7 @@ impl Connection {
         let ended = tokio::select! {
             ended = connection.as_mut() => ended,
             () = self.shutdown.begun() => {
+                // Requests under way are finished; the connection then closes.
                 connection.as_mut().graceful_shutdown();
                 tokio::select! {
                     ended = connection => ended,

@@ -117,6 +117,7 @@ async fn guard_administration(request: Request, next: Next) -> Response {
         return refused();
     }
 
+    // The inner layer has allowed every origin.
     let mut response = next.run(request).await;
     if administers {
         response

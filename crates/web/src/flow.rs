@@ -279,6 +279,7 @@ impl Watched {
             self.stalled = None;
             return written;
         }
+        // WebSockets have their own write timeouts.
         if self.flow.upgraded.load(Ordering::Relaxed) {
             return written;
         }

@@ -87,6 +87,7 @@ fn describe(limit: u32, admission: RateDecision, now_ms: u64, headers: &mut Head
         reset_ms,
         ..
     } = admission;
+    // The draft counts seconds from now; the customary header names a time.
     let seconds = reset_ms.div_ceil(1_000);
     let at = (now_ms + reset_ms).div_ceil(1_000);
 

@@ -127,6 +127,7 @@ fn storage(call: &Call<'_>) -> Result<Value, GatewayError> {
     let digits = key.strip_prefix("0x").unwrap_or(&key);
     let slot = U256::from_str_radix(digits, 16)
         .ok()
+        // The parser takes a text without digits for zero.
         .filter(|_| !digits.is_empty());
     let slot = slot.ok_or_else(|| {
         let key: String = key.chars().take(70).collect();

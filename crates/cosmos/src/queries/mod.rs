@@ -261,6 +261,7 @@ impl Gateway {
                 })
                 .await?;
 
+                // The wait is over; making and writing the response takes a turn.
                 let made = move || Ok((write(&gateway, &own, make()?)?, height));
                 if is_long {
                     in_long_turn(made).await

@@ -150,6 +150,7 @@ impl<'b> BatchResponses<'_, 'b> {
         };
         self.parts.push((request.id, 0..0));
 
+        // Before the limit of size: a subscription that exists already needs its identifier.
         if let Some(result) = of_socket.remove(&at) {
             let rpc = self.rpc;
             self.write(at, |id, out| rpc.finish(id, result.map(Raw), out));

@@ -60,6 +60,7 @@ impl OnFork {
         };
 
         let at = match self {
+            // Methods that take a block by hash only have no other reference to it.
             Self::Block => first(Reference::Block).or_else(|| first(Reference::Hash)),
             Self::State => first(Reference::Block),
             Self::Transaction => first(Reference::Hash),
@@ -319,6 +320,7 @@ impl Forwarder<'_> {
         };
 
         let number = match id {
+            // The pending block is this node's own.
             BlockId::Pending => return Ok(false),
             BlockId::Latest | BlockId::Safe | BlockId::Finalized => self.head.number(),
             BlockId::Earliest => 0,
@@ -371,6 +373,7 @@ impl Forwarder<'_> {
                 }
                 _ => return Ok(false),
             };
+            // A tag would mean another block to the other node.
             filter.insert(name.to_owned(), json!(U64::from(*number)));
         }
 

@@ -500,6 +500,7 @@ impl Rpc {
         };
 
         if let Some(fork) = self.context.fork() {
+            // Any method may wait for the other node, so none runs on this task.
             let pending = self.on_fork(fork, client, method.name, call.kept_params());
             return call.under_way(self, pending, span);
         }

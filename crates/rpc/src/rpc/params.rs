@@ -189,6 +189,7 @@ impl<'a> Elements<'a> {
             .and_then(|rest| rest.strip_suffix(']'))
             .ok_or_else(|| RpcError::invalid_params("params: expected an array"))?;
 
+        // Elements remain text: only the method knows their types.
         let mut elements = Vec::new();
         let mut start = 0;
         let mut depth = 0;

@@ -198,6 +198,7 @@ fn of_block<'a>(
     removed: bool,
 ) -> Box<dyn Iterator<Item = Result<Answer, AnswerError>> + Send + 'a> {
     match topic {
+        // As in geth, only logs are reported as removed.
         SubscriptionTopic::NewHeads if !removed => {
             let header = RpcHeader {
                 block: block.clone(),

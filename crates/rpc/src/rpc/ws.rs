@@ -99,6 +99,7 @@ impl RpcSocket {
         };
 
         let dialect = self.rpc.context.dialect;
+        // The future that answers the rest cannot change the connection's subscriptions.
         let mut results = SocketResults::new();
         for (at, item) in items.into_iter().enumerate() {
             if let Ok(request) = item.request(dialect)

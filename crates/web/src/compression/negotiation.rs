@@ -94,6 +94,7 @@ fn weighted(element: &[u8]) -> Option<(&[u8], u16)> {
     let mut parts = element.split(|byte| *byte == b';').map(<[u8]>::trim_ascii);
     let coding = parts.next().filter(|coding| !coding.is_empty())?;
     match (parts.next(), parts.next()) {
+        // A coding without a weight has the greatest (RFC 9110, 12.4.2).
         (None, _) => Some((coding, 1_000)),
         (Some(parameter), None) => {
             let (name, value) = parameter.split_at_checked(2)?;

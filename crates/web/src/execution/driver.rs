@@ -44,6 +44,7 @@ impl DriverKeeper {
 
         Self {
             asleep,
+            // Without the thread, sockets may wait for an execution, but nothing fails.
             thread: thread.ok().map(|thread| thread.thread().clone()),
         }
     }

@@ -58,6 +58,7 @@ impl Ending {
 
     /// The close frame; `None` if the node does not close the connection itself.
     pub(super) fn frame(self) -> Option<CloseFrame> {
+        // The codes of RFC 6455, 7.4.1, and 1013: the client may try again later.
         let (code, reason) = match self {
             Self::Lost | Self::Cut | Self::ClosedByClient => return None,
             Self::ShuttingDown => (CloseCode::Away, "the node is shutting down"),

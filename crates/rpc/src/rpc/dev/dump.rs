@@ -133,6 +133,7 @@ pub(in crate::rpc) fn read_dump(packed: &[u8], limit: usize) -> Result<Dump, Str
     } else {
         Box::new(packed)
     };
+    // The limit applies to the unpacked JSON, to which a short dump may expand.
     let mut metered = Metered {
         inner: read,
         left: limit,

@@ -110,6 +110,7 @@ fn config(context: &Context, (): ()) -> Result<EthConfig, RpcError> {
         .max()
         .unwrap_or(0);
     let next = times.iter().copied().filter(|time| *time > now).min();
+    // EIP-7910 asks for the last planned fork in addition to the next.
     let last = times.iter().copied().filter(|time| *time > now).max();
 
     Ok(EthConfig {
@@ -136,6 +137,7 @@ fn fork_config(head: &Head, time: u64) -> ForkRules {
     };
     let precompiles = environment.precompiles(params);
 
+    // The names are those of EIP-7910.
     let mut system_contracts = BTreeMap::new();
     if rules.has(Fork::Cancun) {
         system_contracts.insert("BEACON_ROOTS_ADDRESS", BEACON_ROOTS_ADDRESS);

@@ -62,6 +62,7 @@ const MAX_PERCENTILES: usize = 100;
 
 /// The suggested tip, in wei per gas.
 pub(in crate::rpc) fn suggested_tip(head: &Head) -> u128 {
+    // geth's oracle takes the 60th percentile of 20 blocks as well.
     let first = head.number().saturating_sub(SUGGESTION_BLOCKS - 1);
     let mut tips: Vec<u128> = head
         .blocks_from(first)

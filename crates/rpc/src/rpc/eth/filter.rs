@@ -173,6 +173,7 @@ fn changed_logs(
 
     match filter.select_all(&update.removed, &update.added, max_logs, out) {
         Ok(Some(logs)) => Ok(logs),
+        // The filter has moved on, so the client has to query these logs itself.
         Ok(None) | Err(AnswerError::TooLong(_)) => {
             let first = update
                 .added

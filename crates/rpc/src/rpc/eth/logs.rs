@@ -239,6 +239,7 @@ impl LogFilter {
         for block in old.chain(held) {
             for at in self.matching(&block) {
                 let index = at.transaction_index as usize;
+                // Logs are numbered within the block, but addressed within their transaction here.
                 let first = block.receipts[index].first_log_index;
                 found.push((block.clone(), index, (at.log_index - first) as usize));
             }

@@ -167,6 +167,7 @@ impl Param for BlockOverrides {
 impl BlockOverrides {
     /// Applies the overrides to the environment of the call.
     pub(crate) fn apply(&self, environment: &mut Environment) -> Result<(), RpcError> {
+        // Only a whole block has these, as in `eth_simulateV1`.
         for (name, given) in [
             ("beaconRoot", self.beacon_root.is_some()),
             ("withdrawals", self.withdrawals.is_some()),

@@ -131,6 +131,7 @@ fn simulate_v1(
 
     let view = context.chain.view(block.unwrap_or(BlockId::Latest))?;
     let chain_id = context.chain.params().chain_id;
+    // All calls are checked before the first of them runs.
     let mut plans = Vec::with_capacity(payload.blocks.len());
     for block in payload.blocks {
         let mut calls = Vec::with_capacity(block.calls.len());

@@ -301,6 +301,7 @@ fn check(
     given: GraphRequest,
     memory: &mut ParsedMemory,
 ) -> Result<(Request, Option<OperationType>), ServerError> {
+    // Before it is parsed: a document takes a multiple of the memory of its text.
     memory.take(limits::check_tokens(&given.query).map_err(refused)?)?;
 
     let mut request = Request::new(given.query);

@@ -152,6 +152,7 @@ fn search<'a>(
     let mut found = Vec::new();
     for block in blocks {
         budget.check_time()?;
+        // Checked between blocks only, so that none is divided between two pages.
         if found.len() as u64 >= size {
             return Ok((found, false));
         }
@@ -159,6 +160,7 @@ fn search<'a>(
             continue;
         }
 
+        // Within a block, too, the newest comes first.
         for index in in_block(head, block, account, &budget)?.into_iter().rev() {
             found.push((block.clone(), index));
         }

@@ -155,6 +155,7 @@ fn frame(
 
     Frame {
         address: call.account,
+        // Given only where the code is another account's, as in a delegate call.
         code_address: call.code.filter(|code| Some(*code) != call.account),
         contract: contract.map(|contract| contract.label.clone()),
         function: function

@@ -138,6 +138,7 @@ fn filter(context: &Context, (filter,): (TraceFilter,)) -> Result<Written, RpcEr
     let mut matching = 0;
     for at in range {
         budget.check_time()?;
+        // Once the page is full, nothing more need be executed.
         if matching >= wanted.end {
             break;
         }

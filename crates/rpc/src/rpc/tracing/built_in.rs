@@ -74,6 +74,7 @@ impl BuiltIns {
 
     /// A recorder of everything that they need.
     pub(super) fn recorder(&self) -> CallRecorder {
+        // Records take memory, so that only what one of the tracers shows is recorded.
         let mut config = TracingInspectorConfig::none();
         for tracer in self.all() {
             config.record_inputs |= matches!(tracer, BuiltIn::Calls(_) | BuiltIn::FlatCalls(_));

@@ -200,6 +200,7 @@ fn write_accounts(
 
 impl Json for WrittenAccount {
     fn write(&self, out: &mut JsonWriter) {
+        // A plain number, as in geth's traces.
         let nonce = self
             .nonce
             .map(|nonce| i64::try_from(nonce).unwrap_or(i64::MAX));

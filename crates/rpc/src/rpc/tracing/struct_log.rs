@@ -124,6 +124,7 @@ impl StructLogger {
         self.lines += 1;
 
         let name = OpCode::name_by_op(step.op);
+        // geth's name for an opcode that does not exist.
         let name = if name == "Unknown" {
             format!("opcode {:#x} not defined", step.op)
         } else {
@@ -215,12 +216,15 @@ impl Recorder for StructLogger {
 
 impl Inspector<EvmContext<'_>> for StructLogger {
     fn step(&mut self, interpreter: &mut Interpreter, _: &mut EvmContext<'_>) {
+        // Only the lines end here: result and gas are those of the whole execution.
         if self.options.limit > 0 && self.lines >= self.options.limit {
             return;
         }
 
         let memory = &interpreter.memory;
         let return_data = &interpreter.return_data.0;
+
+        // A line shows the machine as it was before the instruction.
         self.step = Some(OpcodeStep {
             pc: interpreter.bytecode.pc(),
             op: interpreter.bytecode.opcode(),

@@ -99,6 +99,7 @@ fn write_header(block: &Block, pending: bool, object: &mut Object<'_>) {
     let header = &block.header;
     object
         .member("number", &Quantity(header.number))
+        // A block that is not sealed has neither hash nor nonce, as in geth.
         .member("hash", &(!pending).then_some(block.hash))
         .member("parentHash", &header.parent_hash)
         .member("nonce", &(!pending).then_some(header.nonce))

@@ -25,6 +25,7 @@ impl Place {
             if is_over() {
                 return None;
             }
+            // A returned place wakes it, but nothing does when the time is over.
             RETURNED.wait_for(&mut taken, TICK);
         }
 
