@@ -23,7 +23,6 @@ impl UnixSocket {
     /// # Errors
     /// I/O errors.
     pub fn bind(path: &Path) -> io::Result<Self> {
-        // Links are not followed, since their target may belong to another program.
         let is_socket = fs::symlink_metadata(path).is_ok_and(|found| found.file_type().is_socket());
         if is_socket
             && StdUnixStream::connect(path)

@@ -27,7 +27,6 @@ thread_local! {
 /// along with the time limit.
 pub fn interrupted() -> bool {
     if let Some(end) = END.get() {
-        // A slice is too short to be worth checking for cancellation.
         let over = Instant::now() >= end;
         OVERRUN.set(OVERRUN.get() | over);
         return over;
