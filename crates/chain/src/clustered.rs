@@ -112,6 +112,7 @@ impl Chain {
             removed.map_err(|error| ChangeError::Unavailable(error.to_string()))?;
         }
 
+        // One id for all attempts: a leader that finds it in the log does not repeat the change.
         let request = OsRng.next_u64();
         let mut deadline = Instant::now() + ACKNOWLEDGE_TIMEOUT;
         loop {
@@ -144,6 +145,7 @@ impl Chain {
         change: &Change,
         request: u64,
     ) -> Result<ChangeOutcome, ChangeError> {
+        // The borrow is a lock, which must not be held while waiting.
         let leads = self.shared.leadership.borrow().leads;
         if leads {
             return self.change_here(change.clone(), Some(request)).await;
@@ -210,6 +212,7 @@ impl Chain {
                 return Ok(!removed.is_empty());
             };
 
+            // Also here: the leader may not have the transaction yet.
             let here = !self.remove_here(selection).is_empty();
             match peers.remove(selection).await {
                 Err(SubmitError::NotLeading) if Instant::now() < deadline => {
@@ -285,6 +288,7 @@ impl Chain {
 
             if leads && (included.is_none() || self.mining() != Mining::Instant) {
                 self.wake();
+                // A block may have included it by now.
                 if self.pool().get(hash).is_none() {
                     break Ok(Settled::Included);
                 }

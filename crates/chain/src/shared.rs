@@ -240,6 +240,7 @@ impl SharedChain {
         let mut environment = head.next_environment(timestamp);
         environment.gas_limit = match (sealing.set.gas_limit, sealing.configured.gas_limit) {
             (Some(limit), _) => limit,
+            // Other clients reject a block whose gas limit moves faster.
             (None, limit) if standard => {
                 header::next_gas_limit(&head.block.header, limit, environment.rules)
             }
@@ -247,6 +248,8 @@ impl SharedChain {
         };
         environment.beneficiary = sealing.beneficiary();
         environment.mix_hash = sealing.set.next_randomness.unwrap_or(environment.mix_hash);
+
+        // Before London a header has no base fee, whatever was set.
         if environment.base_fee.is_some() {
             environment.base_fee = sealing.set.next_base_fee.or(environment.base_fee);
         }

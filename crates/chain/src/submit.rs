@@ -25,6 +25,7 @@ impl Chain {
     /// checked on the caller's thread. With instant mining it is sealed once the caller awaits
     /// [`settled`](Self::settled).
     pub fn accept_raw(&self, raw: &[u8]) -> Result<Accepted, SubmitError> {
+        // Until the pool has the transaction, so that the writer's next block waits for it.
         let _arrival = self.shared.arrivals.begin();
         self.accept(Submission::decode(raw)?)
     }

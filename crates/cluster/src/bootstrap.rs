@@ -248,6 +248,7 @@ impl Membership {
             .await?
             .map_or(0, |heights| heights.start);
         let mut heights = persist(|| offered(&objects)).await?;
+        // The log lacks the entries that would bring an older state forward.
         heights.retain(|height| *height >= begins);
         let (oldest, newest) = heights.first().zip(heights.last()).ok_or_else(|| {
             ClusterError::Refused(format!(
@@ -286,6 +287,7 @@ impl Membership {
         let missing = || ClusterError::io(storage, "")(io::ErrorKind::NotFound.into());
         let chain = ChainFile::load(storage)?.ok_or_else(missing)?;
 
+        // Before the chain is published: a node that joins begins with a checkpoint.
         let objects = self.connection.objects().await?;
         for height in store::checkpoints(storage).map_err(ClusterError::io(storage, ""))? {
             persist(|| upload(&objects, storage, height)).await?;

@@ -372,6 +372,7 @@ impl Connection {
             name: self.names.pool(),
             subjects: vec![self.names.pool_subject("*")],
             description: Some("Transactions of tetrad that wait for a block".to_owned()),
+            // A transaction that is stored again replaces its earlier message.
             max_messages_per_subject: 1,
             storage: StorageType::File,
             num_replicas: self.replicas(),

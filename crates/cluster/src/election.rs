@@ -137,6 +137,7 @@ impl Election {
     }
 
     async fn release(&self, chain: &Chain) {
+        // The writer first: once the lease is free, another node begins.
         let _ = timeout(RESIGN_TIMEOUT, chain.resign()).await;
 
         let (done, released) = oneshot::channel();
@@ -259,6 +260,7 @@ impl Candidate {
             }
         }
 
+        // Another node's epoch in the log has deposed the writer.
         if self.beginning.is_none() && !self.chain.leadership().borrow().leads {
             return self.release().await;
         }
@@ -423,6 +425,7 @@ impl Candidate {
     }
 
     async fn take(&mut self, revision: Option<u64>, epoch: u64) {
+        // Above both: the last holder may have claimed an epoch that never began.
         let epoch = epoch
             .max(self.chain.leadership().borrow().epoch)
             .saturating_add(1);

@@ -169,6 +169,7 @@ impl StateBoard {
 
         let mut nodes = self.nodes.lock();
         nodes.retain(|_, (seen, _)| seen.elapsed() < GONE_AFTER);
+        // Announcements of made-up nodes must not fill the memory.
         if nodes.len() < MAX_NODES || nodes.contains_key(&state.node) {
             nodes.insert(state.node.clone(), (Instant::now(), state));
         }

@@ -183,6 +183,7 @@ impl<'a> BlockExecutor<'a> {
 
         // Impersonating a contract means sending from it, EIP-3607 notwithstanding.
         self.evm.ctx.cfg.disable_eip3607 = transaction.is_impersonated();
+        // New accounts get numbers in the order of first use, which a failure must not change.
         let used = self.evm.ctx.db().used();
         let executed = match transaction.cosmos() {
             None => self
@@ -383,6 +384,7 @@ impl<'a> BlockExecutor<'a> {
         let mut requests = None;
         if rules.has(Fork::Prague) && self.environment.number > 0 {
             let collected = requests.insert(Requests::default());
+            // In the order of their types, as EIP-7685 hashes them.
             collect_deposits(self.chain.deposit_contract, &self.receipts, collected)?;
             for (contract, kind) in [
                 (
@@ -395,6 +397,7 @@ impl<'a> BlockExecutor<'a> {
                 ),
             ] {
                 let output = self.requests_of(contract)?;
+                // EIP-7685 leaves requests without data out of the hash.
                 if !output.is_empty() {
                     collected.push_request_with_type(kind, output);
                 }
@@ -471,6 +474,7 @@ impl<'a> BlockExecutor<'a> {
     /// block invalid.
     fn requests_of(&mut self, contract: Address) -> Result<Bytes, BlockError> {
         let failed = |reason: String| Err(BlockError::SystemCall(contract, reason));
+        // By Ethereum's rules a block without these contracts is invalid (EIP-7002, EIP-7251).
         if self.chain.standard
             && self
                 .evm

@@ -152,6 +152,7 @@ where
         .balance_incr(beneficiary, fee.saturating_sub(burned))?;
     context.journal_mut().commit_tx();
 
+    // The whole fee is taken, so that the receipt shows the whole limit as used.
     let gas = ResultGas::default().with_total_gas_spent(gas_limit);
     Ok(match failure {
         None => ExecutionResult::Success {
@@ -197,6 +198,7 @@ impl<'a, I: Inspector<EvmContext<'a>>> Frame<'_, 'a, I> {
                 let sent = frame.call(transfer.to, transfer.amount, &Bytes::new(), 0, |frame| {
                     frame.transfer(transfer.to, transfer.amount, index)
                 })?;
+                // As in the SDK, one failed message undoes all.
                 if sent.is_some() {
                     return Ok(sent);
                 }

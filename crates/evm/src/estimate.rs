@@ -43,6 +43,8 @@ impl CallContext<'_> {
     /// Estimates the gas that `call` needs.
     pub fn estimate(&self, call: &Call) -> Result<u64, EstimateError> {
         let mut high = self.highest(call)?;
+
+        // A plain transfer needs exactly this, which spares the search, as in geth.
         if call.input.is_empty()
             && self.is_plain_account(call)?
             && succeeded(&self.attempt(call, TRANSFER_GAS)?)
@@ -110,6 +112,7 @@ impl CallContext<'_> {
 
     /// The upper bound of the search.
     fn highest(&self, call: &Call) -> Result<u64, EstimateError> {
+        // As in geth, a limit that no transaction may have counts as none.
         let mut high = call
             .gas
             .filter(|gas| *gas >= TRANSFER_GAS)

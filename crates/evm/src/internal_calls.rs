@@ -87,6 +87,7 @@ impl InternalCalls {
     }
 
     fn begin(&mut self, call: InternalCall) {
+        // The outermost call is the transaction itself, which explorers list as such.
         let index = if self.active.is_empty() {
             None
         } else {

@@ -200,6 +200,7 @@ impl<'a> Overlay<'a> {
     /// Adopts the changes of one transaction or system call.
     pub fn commit(&mut self, changes: EvmState) -> Result<(), ReadError> {
         for (address, account) in changes {
+            // revm's state has the accounts that were only read, too.
             if !account.is_touched() {
                 continue;
             }
@@ -229,6 +230,7 @@ impl<'a> Overlay<'a> {
                 .extend(changed.map(|(index, slot)| (index, slot.present_value)));
 
             let mut info = account.info;
+            // revm hands back what `seen` gave it.
             if info.code_hash == OCCUPIED {
                 info.code_hash = KECCAK_EMPTY;
             }
@@ -363,6 +365,7 @@ impl OverlayAccount {
             address: self.address,
             key: self.key,
             after,
+            // Except on a fork, there is nothing beneath a new account.
             storage_wiped: self.wiped && (self.base.is_some() || forked),
             storage,
             public_key: self.public_key,
@@ -431,6 +434,7 @@ impl Database for Overlay<'_> {
     ) -> Result<U256, ReadError> {
         self.check_patience()?;
         match self.accounts.get(id.get()) {
+            // A forgotten account's index may be another one's by now.
             Some(entry) if entry.address == address => entry.slot(self.base, index),
             _ => self.storage(address, index),
         }

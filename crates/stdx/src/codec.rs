@@ -151,6 +151,7 @@ impl<'a> Reader<'a> {
         for shift in (0..64).step_by(7) {
             let byte = self.byte()?;
             let bits = u64::from(byte & 0x7f);
+            // One bit of the tenth byte is left of the 64.
             if shift == 63 && bits > 1 {
                 break;
             }
@@ -183,6 +184,7 @@ impl<'a> Reader<'a> {
     /// Reads the number of the items that follow, each of which takes no less than `least` bytes.
     pub fn count(&mut self, least: usize) -> Result<usize, Malformed> {
         let count = usize::try_from(self.number()?).map_err(|_| Malformed("count"))?;
+        // A made-up count must not have the caller allocate.
         if count.saturating_mul(least.max(1)) > self.0.len() {
             return Err(Malformed("count: more than there can be"));
         }

@@ -141,6 +141,7 @@ fn absorb(states: &mut States, at: usize, lane: &mut Lane<'_>) {
         None => {
             lane.rest = None;
             padded[..message.len()].copy_from_slice(message);
+            // Ethereum's Keccak pads with 0x01; SHA-3 would with 0x06.
             padded[message.len()] = 0x01;
             padded[RATE - 1] |= 0x80;
             &padded

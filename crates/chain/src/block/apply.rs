@@ -143,6 +143,7 @@ fn verify(head: &Head, block: &ForeignBlock) -> Result<(), InvalidBlock> {
     let header = &block.header;
     let body = &block.body;
 
+    // First, since the other fields are judged by the parent's.
     field("parentHash", head.block.hash, header.parent_hash)?;
     header::verify(&head.params, &head.block.header, header)?;
 
@@ -165,6 +166,7 @@ fn verify(head: &Head, block: &ForeignBlock) -> Result<(), InvalidBlock> {
 
 /// Compares a header with the one that execution leads to, and names the first field that differs.
 fn compare(expected: &Header, found: &Header) -> Result<(), InvalidBlock> {
+    // A difference in gas also changes the roots below, which say less about the fault.
     field("gasUsed", expected.gas_used, found.gas_used)?;
     field("blobGasUsed", expected.blob_gas_used, found.blob_gas_used)?;
     field("receiptsRoot", expected.receipts_root, found.receipts_root)?;

@@ -239,7 +239,10 @@ pub(crate) fn next_difficulty(parent: &Header, timestamp: u64, rules: Rules) -> 
         parent.difficulty.saturating_add(step)
     };
 
+    // As if the delaying blocks had not been mined (EIP-649).
     let period = (parent.number + 1).saturating_sub(bomb_delay(rules)) / BOMB_PERIOD;
+
+    // The bomb is 2^(period - 2), rounded down to nothing in the first two periods.
     let bomb = if period > 1 {
         U256::ONE.checked_shl(usize::try_from(period - 2).unwrap_or(usize::MAX))
     } else {

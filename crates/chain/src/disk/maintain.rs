@@ -116,6 +116,7 @@ fn walk(
         let DecodedEntry { height, entry, .. } = decoded?;
         let failed = |what| OpenError::Entry { height, what };
 
+        // Snapshots and settings outlast a revert.
         at.standing.follow(height, &entry).map_err(failed)?;
         if !history.is_void(height) {
             advance(&mut at, entry).map_err(failed)?;
@@ -289,6 +290,7 @@ impl<'a> Verification<'a> {
 /// before it. Returns `None` if there is no such entry.
 pub fn repair(chain: &ChainStore) -> Result<Option<Repaired>, MaintainError> {
     let identity = identity(chain)?;
+    // Damaged records first: the replay below cannot read past one.
     if let Some(repaired) = store::repair(chain, identity)? {
         return Ok(Some(repaired));
     }

@@ -432,6 +432,7 @@ pub(crate) fn replay(
 
         bytes += size;
         let failed = |what| OpenError::Entry { height, what };
+        // Snapshots and settings outlast a revert.
         replayed.standing.follow(height, &entry).map_err(failed)?;
         if !history.is_void_below(height, end) {
             replayed.apply(entry, limits).map_err(failed)?;

@@ -115,6 +115,8 @@ impl PoolState {
         let Some((worst, sender)) = ranking.worst(base_fee) else {
             return Err(SubmitError::PoolFull);
         };
+
+        // Of equal ones the earlier stays.
         if worst >= new.worth {
             return Err(if worst.executable && !new.worth.executable {
                 SubmitError::FutureReplacesPending

@@ -200,6 +200,8 @@ impl Sender {
     pub(super) fn remove(&mut self, nonce: u64) -> Option<PoolSlot> {
         let slot = self.slots.remove(&nonce)?;
         self.subtract(&slot);
+
+        // A lower nonce was added for a reverted head that the pool has not settled yet.
         if nonce >= self.nonce {
             self.end = self.end.min(nonce);
         }

@@ -52,6 +52,7 @@ impl Admission<'_> {
             return Err(DecodeError::Signature.into());
         }
 
+        // Without a limit on code, the transactions that create it are not limited either.
         let size = tx.encode_2718_len();
         if size > MAX_SIZE && limits.code_size {
             return Err(SubmitError::Oversized {

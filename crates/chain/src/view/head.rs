@@ -367,6 +367,8 @@ impl Head {
         }
 
         let state = self.held_after(before)?;
+
+        // The last changes are the block's own; those before are edits.
         match record.changes.split_last() {
             Some((_, edits)) if !edits.is_empty() => Ok(State::deferred(state, edits.to_vec())),
             _ => Ok(state),

@@ -29,6 +29,7 @@ impl HeldBlocks {
     pub fn difference(&self, newer: &Self) -> (Vec<Arc<Block>>, Vec<Arc<Block>>) {
         let first = newer.first();
         let next = self.blocks.next().min(newer.blocks.next());
+        // From the newest on: through the parent hashes, the blocks before a shared one are shared.
         let newest_shared = (first..next)
             .rev()
             .find(|number| self.agrees_at(newer, *number));

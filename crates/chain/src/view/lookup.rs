@@ -120,6 +120,7 @@ impl Chain {
 
         let shared = &self.shared;
         let asked = Instant::now();
+        // The lock is held while a whole block is executed.
         block_in_place(|| {
             let mut kept = shared.pending.lock();
             if let Some(pending) = kept.as_ref()
@@ -129,6 +130,7 @@ impl Chain {
             }
 
             let began = Instant::now();
+            // Read before the transactions: one that comes later makes the block stale.
             let pool_version = shared.pool.version();
             let environment = shared.next_environment(head, 0);
             let pooled = shared

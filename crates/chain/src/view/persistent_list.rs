@@ -138,6 +138,7 @@ fn set<T: Clone>(link: &mut Option<Arc<Node<T>>>, level: u32, offset: u64, item:
         })
     });
 
+    // Copies a node only if another list shares it.
     let emptied = match Arc::make_mut(node) {
         Node::Leaf(items) => {
             items[slot(offset, 0)] = item;

@@ -103,6 +103,7 @@ impl RemovedBlocks {
             .range(first..)
             .take_while(|entry| entry.version <= version)
         {
+            // A client has not seen blocks from `next` on, and need not learn of their removal.
             let known = entry
                 .blocks
                 .iter()

@@ -49,6 +49,7 @@ pub(crate) struct Arrival<'a>(&'a AtomicUsize);
 impl Arrivals {
     /// Counts a transaction until the guard is dropped.
     pub(crate) fn begin(&self) -> Arrival<'_> {
+        // Relaxed: a count that is a moment old makes a block smaller or later, but never wrong.
         self.under_way.fetch_add(1, Ordering::Relaxed);
         Arrival(&self.under_way)
     }

@@ -89,6 +89,8 @@ impl ChainWriter {
                 Err(ChangeError::Append(AppendError::Conflict { .. })) => self.follow(true)?,
                 outcome => return outcome,
             }
+
+            // An entry that was followed may have begun another node's epoch.
             if !self.leads {
                 return Err(ChangeError::NotLeading);
             }
@@ -168,6 +170,7 @@ impl ChainWriter {
         self.recorder.adopt(shift);
         self.adopt_settings(standing.settings);
 
+        // A revert may leave any part of the present chain, so that the blocks are compared.
         if has_reverts {
             let (_, added) = self.head().held_blocks().difference(head.held_blocks());
             self.replace(head, added);
@@ -357,6 +360,7 @@ impl ChainWriter {
         // The newest block of the head that was canonical when the log had `to` entries, and the
         // height of its state.
         let shared = (head.oldest()..=head.number()).rev().find_map(|number| {
+            // `rewound` keeps the edits after the newest block, which the log may have after `to`.
             let is_whole = number < head.number() || head.edits().is_empty();
             let is_shared = history.height_below(number, to)? == history.height_of(number)?;
             let height = journal
@@ -376,6 +380,7 @@ impl ChainWriter {
             };
             for stored in journal.between(height, to).map_err(reason)? {
                 let stored = stored.map_err(reason)?;
+                // The others were reverted before `to`.
                 if !history.is_void_below(stored.height, to) {
                     at.apply(stored.entry().map_err(reason)?, limits)?;
                 }

@@ -201,6 +201,7 @@ impl Journal {
         entry: &LogEntry,
         bytes: u64,
     ) {
+        // After an interrupted change the same entries are read again.
         if height == self.height {
             if let Some(requests) = &mut self.requests {
                 requests.note(height, part, entry);

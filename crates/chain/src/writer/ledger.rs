@@ -278,6 +278,7 @@ impl ChainWriter {
         for transactions in blocks {
             let built = self.reorg_block(&head, transactions.clone());
             let sealed = built.inspect_err(|_| {
+                // Sealing uses up the timestamp and the settings of the next block.
                 *self.shared.timing.lock() = timing.clone();
                 self.restore_sealing(sealing);
             })?;
@@ -315,6 +316,7 @@ impl ChainWriter {
         let hashes: Vec<_> = transactions.iter().map(Transaction::hash).collect();
         let candidate = Candidate::build(head, &environment, transactions, &[], None)?;
 
+        // Building a block leaves out what cannot be executed, and a reorg must not.
         let missing = hashes.into_iter().find(|hash| {
             let mut included = candidate.content.transactions.iter();
             !included.any(|own| own.hash() == *hash)
@@ -356,10 +358,12 @@ impl ChainWriter {
     /// Starts anew with another chain and this gas limit for its new blocks, and clears the pool
     /// and the snapshots.
     pub(super) fn restart(&mut self, head: Head, gas_limit: u64) -> Result<(), ChangeError> {
+        // A log is that of one genesis block.
         if self.recorder.journal.is_some() {
             return Err(ChangeError::Recorded);
         }
 
+        // `replace` removes the blocks from the new chain's first one on, but not those before.
         let removed: Vec<_> = self.head().blocks_from(0).cloned().collect();
         removed
             .iter()

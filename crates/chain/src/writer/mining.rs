@@ -51,6 +51,7 @@ impl ChainWriter {
         if self.is_ending() {
             self.abandon_orders();
         } else if self.schedule.mined.elapsed() >= PIECE || !is_awaited() {
+            // Commands that arrive without a pause delay mining by no more than one piece's time.
             self.mine_some();
         }
     }
@@ -58,6 +59,7 @@ impl ChainWriter {
     /// Mines no more, since the node ends. In a cluster the next leader mines what is left.
     pub(super) fn abandon_orders(&mut self) {
         for order in std::mem::take(&mut self.schedule.orders) {
+            // The others learn from their closed channel that the chain has stopped.
             if order.request.is_some() {
                 let error = order.deposed();
                 let _ = order.reply.send(Err(error));
@@ -140,11 +142,13 @@ impl ChainWriter {
         let mut outcome = Ok(());
         let mut time_is_up = false;
         while order.left > 0 && !time_is_up {
+            // Looked at before the block, because the last one of a piece begins with a preamble.
             time_is_up = Instant::now() >= until;
             self.recorder.expect_after(order.left as usize - 1);
             let sealed = match self.mine_next(&head, order, time_is_up) {
                 Ok(sealed) => sealed,
                 Err(error) => {
+                    // The blocks before it are recorded, and have yet to be published.
                     outcome = Err(error);
                     break;
                 }

@@ -58,11 +58,15 @@ impl ChainWriter {
         let _span =
             tracing::trace_span!(target: "tetrad::span", "change", otel.name = change.name())
                 .entered();
+
+        // The caller asks the next leader (`Chain::change_among`).
         if !self.leads {
             let _ = reply.send(Err(ChangeError::NotLeading));
             return;
         }
 
+        // With the id in its entry, the next leader neither repeats the change nor loses its
+        // answer.
         self.recorder.part = request.map(|id| RequestPart {
             id,
             left: 0,
@@ -81,6 +85,7 @@ impl ChainWriter {
             part.answer = outcome.number();
         }
 
+        // A change of the time alone has no entry yet.
         let is_recorded = self.record_time();
         self.recorder.part = None;
         self.note_height();
@@ -136,6 +141,7 @@ impl ChainWriter {
                 None
             }
             Change::Reorg { .. } => {
+                // Another attempt would remove further blocks.
                 let reason = format!(
                     "blocks were removed, and the last {} not replaced",
                     progress.left
@@ -232,6 +238,8 @@ impl ChainWriter {
             }
 
             let head = Arc::new(next.after(&self.head()));
+
+            // Before the head, so that a client that polls it finds the blocks that it removes.
             self.shared
                 .removed
                 .push(head.version(), &removed, self.shared.history_limits.bytes);
@@ -246,6 +254,8 @@ impl ChainWriter {
                 .flatten()
                 .flatten()
                 .flat_map(|changes| &changes.0);
+
+            // After the head, so that a submitter with an answer finds the receipt at once.
             self.settle(changed.map(|change| change.address), &head);
 
             // There may be no subscribers.

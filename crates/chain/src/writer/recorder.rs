@@ -244,6 +244,7 @@ impl ChainWriter {
         to: u64,
         blocks: &[Sealed],
     ) -> Result<(), AppendError> {
+        // Sealing the replacements has moved the present time.
         let shift = blocks.first().map_or_else(
             || self.shared.timing.lock().shift(),
             |first| first.timing_before.shift(),
@@ -290,6 +291,7 @@ impl ChainWriter {
     pub(super) fn height_after(&self, number: u64) -> Option<u64> {
         let head = self.head();
         let Some(journal) = &self.recorder.journal else {
+            // Nothing is recorded, so that any height will do.
             return Some(0);
         };
         journal
@@ -302,6 +304,7 @@ impl ChainWriter {
     pub(super) fn record_time(&mut self) -> bool {
         let shift = self.shared.timing.lock().shift();
         let recorded = self.retry(|writer| {
+            // An attempt that followed another writer has adopted its shift.
             writer.shared.timing.lock().restore(shift);
             let is_known = writer.recorder.journal.is_none() || shift == writer.recorder.shift;
             if is_known {
@@ -367,6 +370,7 @@ impl ChainWriter {
             let result = match &outcome {
                 Ok(()) => Ok(()),
                 Err(error) => {
+                    // It would not survive a restart, so that its sender must not count on it.
                     let refusal = || SubmitError::Storage(error.to_string());
                     self.shared
                         .pool

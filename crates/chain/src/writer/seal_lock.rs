@@ -21,6 +21,7 @@ impl SealLock {
     /// Takes the lock if it is free. Otherwise its holder will check the pool again, including
     /// everything that was added before this call.
     pub(crate) fn take(&self) -> bool {
+        // Acquire and release, so that the next check sees what the caller has added to the pool.
         let next = |state: u8| Some(if state == FREE { HELD } else { WANTED });
         self.0
             .fetch_update(Ordering::AcqRel, Ordering::Acquire, next)
@@ -30,6 +31,7 @@ impl SealLock {
     /// Releases the lock, unless another submitter waits for a new check. Returns whether it was
     /// released.
     pub(crate) fn release(&self) -> bool {
+        // `WANTED` becomes `HELD`: one more check serves all who asked.
         self.0.fetch_sub(1, Ordering::AcqRel) != WANTED
     }
 }

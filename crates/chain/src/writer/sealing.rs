@@ -82,6 +82,7 @@ impl ChainWriter {
             return false;
         }
 
+        // The submitter's own client waits meanwhile: the writer's thread does the rest.
         for _ in 0..MAX_INLINE_BLOCKS {
             let head = self.head();
             let environment = self.shared.next_environment(&head, 0);
@@ -126,10 +127,12 @@ impl ChainWriter {
         let wanted = self.shared.pool.has_executable(base_fee)
             || (alone && self.shared.preamble_wants_block(head, environment));
         if !wanted {
+            // Without a block their submitters would wait in vain.
             self.shared.pool.release_unaffordable(base_fee);
             return false;
         }
 
+        // A block costs almost the same with one transaction as with many.
         if gather {
             self.shared.arrivals.gather();
             if self.shared.peers.get().is_some() {
@@ -146,6 +149,7 @@ impl ChainWriter {
             // The next attempt builds on the other writer's blocks, with the same transactions from
             // the pool.
             Err(ChangeError::Append(AppendError::Conflict { .. })) => match self.follow(true) {
+                // Another node's epoch may have begun among the entries.
                 Ok(()) => return self.leads,
                 Err(error) => self.refuse_all(|| SubmitError::Storage(error.to_string())),
             },
@@ -177,6 +181,7 @@ impl ChainWriter {
 
         let sealed = self.seal(&head, &environment, candidate);
         self.record_sealed(&sealed)?;
+        // Only now: on top of another writer's block they may be executable.
         self.reject(rejected);
         Ok(self.publish_sealed(sealed))
     }
@@ -198,6 +203,7 @@ impl ChainWriter {
         }
 
         let sealed = self.seal(head, environment, candidate);
+        // Only a cluster's writer waits by this time.
         let began = self.shared.peers.get().map(|_| Instant::now());
         self.record_sealed(&sealed)?;
         let stored_in = began.map(|began| began.elapsed());
@@ -300,6 +306,8 @@ impl ChainWriter {
         } = sealed;
 
         self.publish(next, vec![block.clone()], Vec::new());
+
+        // After the head: until then readers find these blocks by their hashes.
         dropped.iter().for_each(|old| self.shared.index.remove(old));
         self.after_blocks();
         block

@@ -159,6 +159,8 @@ fn take_turn<R>(
 fn execute(writer: &mut ChainWriter, inbox: &mut Inbox, command: WriterCommand) {
     match command {
         WriterCommand::Wake => {
+            // Before the pool is read, so that a transaction that comes later wakes the writer
+            // again.
             writer.shared.woken.store(false, Ordering::Release);
             writer.schedule.request_seal(SealReason::Preamble);
         }
@@ -172,6 +174,7 @@ fn execute(writer: &mut ChainWriter, inbox: &mut Inbox, command: WriterCommand) 
             ..
         } => writer.change(change, request, reply),
         WriterCommand::Follow { all, reply } => {
+            // Before the log is read, so that an entry that comes later is announced again.
             writer.shared.summoned.store(false, Ordering::Release);
             let followed = writer.follow(all);
 
@@ -223,6 +226,7 @@ impl Inbox {
 
     /// Returns whether a command waits.
     fn has_any(&mut self) -> bool {
+        // A channel has no peek, so the command is received ahead of its turn.
         self.deferred.extend(self.commands.try_recv());
         !self.deferred.is_empty()
     }
@@ -255,6 +259,7 @@ impl Inbox {
             match command {
                 WriterCommand::Store(waiting) => all.push(waiting),
                 other => {
+                    // Commands are executed in order of arrival.
                     self.deferred.push_front(other);
                     break;
                 }

@@ -61,6 +61,7 @@ impl ChainWriter {
 
         let journal = self.recorder.journal.as_mut().ok_or("there is no log")?;
         let history = journal.history().ok_or("no checkpoint is kept")?;
+        // Before the entries are removed: an error here leaves everything as it was.
         let checkpoint = history.checkpoint_below(end)?;
 
         let aside = journal.truncate(end).map_err(|error| error.to_string())?;
@@ -96,6 +97,7 @@ impl ChainWriter {
         let mut transactions = Vec::new();
         for stored in journal.reader().stream(from)? {
             let stored = stored?;
+            // A revert had removed these transactions from the chain already.
             if history
                 .as_ref()
                 .is_some_and(|history| history.is_void(stored.height))
@@ -104,6 +106,7 @@ impl ChainWriter {
             }
 
             if let LogEntry::Block { block, .. } = stored.entry()? {
+                // The next leader updates the prices itself.
                 let sent = block
                     .transactions
                     .iter()

@@ -180,6 +180,7 @@ async fn consume(stream: &jetstream::stream::Stream<()>, after: u64) -> Option<p
         deliver_policy: DeliverPolicy::ByStartSequence {
             start_sequence: after + 1,
         },
+        // A lost consumer costs nothing: the next one begins after the last message.
         ack_policy: AckPolicy::None,
         inactive_threshold: EXPIRY,
         memory_storage: true,

@@ -133,6 +133,7 @@ impl JetStreamLog {
         let own = self.copy.reader();
         let end = self.copy.end();
         let heights = self.runtime.block_on(self.stream.heights())?;
+        // Reading begins anew, perhaps in the middle of an entry.
         self.assembler.clear();
 
         if heights.is_none() && !own.heights().is_empty() {
@@ -535,6 +536,7 @@ impl BlockLog for JetStreamLog {
         self.copy.append(expected, entry)?;
         self.newest = Some(keccak256(entry));
         self.last = Some(last);
+        // What this node publishes need not be delivered to it.
         self.tail = None;
         self.assembler.clear();
         Ok(())

@@ -218,6 +218,7 @@ impl StatePart {
 
         part.end_account(&mut slots)?;
         part.accounts = accounts.into_iter().collect();
+        // Hashed here, where records are decoded in parallel.
         part.accounts.root();
         part.retired = retired.into_iter().collect();
         Ok(part)
@@ -241,6 +242,7 @@ fn add_slots(account: Option<&mut Account>, mut slots: Trie<Slot>) -> Result<(),
         .and_then(|account| account.contract.as_mut())
         .ok_or(Malformed("slots of no contract"))?;
 
+    // Merged subtrees keep the hashes that they have.
     slots.root();
     Arc::make_mut(contract).storage.merge(slots);
     Ok(())

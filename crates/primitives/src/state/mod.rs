@@ -324,6 +324,7 @@ impl State {
         account.nonce = fields.nonce;
         account.balance = fields.balance;
 
+        // An address has only one key, so that the first one stays.
         if let (None, Some(key)) = (&account.public_key, change.public_key) {
             account.public_key = Some(Arc::new(key));
         }

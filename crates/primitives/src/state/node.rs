@@ -172,6 +172,7 @@ impl<V: Value> TrieNode<V> {
                 self.encode_branch(depth, out, value)
             }
             Self::Branch { prefix, .. } => {
+                // The longest branch: 16 hashes of 33 bytes, the empty value and the list's header.
                 let mut branch = Vec::with_capacity(532);
                 self.encode_branch(depth, &mut branch, value);
                 encode_extension(prefix, &branch, out);

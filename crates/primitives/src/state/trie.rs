@@ -300,6 +300,7 @@ fn split<V: Value>(branch: Arc<TrieNode<V>>, length: usize) -> (Prefix, [Link<V>
 
     let index = prefix.nibble(length);
     prefix.drop_front(length + 1);
+    // A shorter prefix changes the encoding.
     *hash = NodeHash::default();
     let mut only = <[Link<V>; 16]>::default();
     only[index] = Some(Arc::new(node));
@@ -336,6 +337,7 @@ fn remove<V: Value>(link: &mut Link<V>, key: &B256, depth: usize) -> Option<V> {
     let mut child = child.take();
     if let Some(arc) = &mut child {
         let only = Arc::make_mut(arc);
+        // Its depth or its prefix changes, and with it its encoding.
         only.touch();
         if let TrieNode::Branch { prefix: below, .. } = only {
             below.push_front(prefix, index);

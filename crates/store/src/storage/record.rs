@@ -222,6 +222,7 @@ impl<'a> Records<'a> {
             };
         };
 
+        // The head is intact, so that this is the length that was to be written.
         let size = record_size(header.length);
         if rest.len() < size {
             return Tail::Torn;

@@ -168,6 +168,7 @@ impl Checkpoint {
             })?;
         }
 
+        // An empty record marks the end, without which a reader refuses the file.
         out.record(|_| {})?;
         out.file.sync()?;
         Ok(out.written)

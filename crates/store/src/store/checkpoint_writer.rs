@@ -63,6 +63,7 @@ impl CheckpointWriter {
         growth: u64,
         behind: u64,
     ) -> io::Result<Self> {
+        // Holds nothing: while the thread is busy, no state is retained for it.
         let (work, offered) = sync_channel::<Work>(0);
         let newest = Arc::new(AtomicU64::new(newest_size(&*storage)));
         let written = newest.clone();

@@ -213,6 +213,7 @@ impl History {
 
         if tables.active.bytes >= self.part_bytes {
             let full = std::mem::replace(&mut tables.active, ActiveIndex::starting_at(height));
+            // Readers search it in memory until its file is written.
             let full = ListedPart::new(IndexPart::Memory(full));
             Arc::make_mut(&mut tables.sealed).push(full.clone());
             self.seal(full.part);
@@ -275,6 +276,7 @@ impl History {
     /// Forgets the entries from height `end` on, which the log no longer has. Only the chain's
     /// writer may call it.
     pub fn truncate(&self, end: u64) -> Result<(), LogError> {
+        // A part that is being written may cover entries that are removed.
         self.finish();
 
         let (start, mut kept) = {
@@ -501,6 +503,7 @@ impl History {
 
         let heights = std::iter::from_fn(move || {
             let height = self.version(key, below, u64::MAX).transpose()?;
+            // After an error, 0 ends the iteration.
             below = height.as_ref().copied().unwrap_or_default();
             Some(height)
         });
@@ -673,6 +676,8 @@ fn usable_part(
     let Some(index) = index.filter(|index| index.heights.end <= end) else {
         return Ok(None);
     };
+
+    // Entries that were removed, or another log's, have another checksum there.
     let is_current = index.check == check(log, index.heights.end)?;
     Ok(is_current.then_some(index))
 }

@@ -321,6 +321,7 @@ impl DecodedTx {
             return Err(CosmosError::too_large(what));
         }
 
+        // Any other encoding of the same content would have another hash.
         check_adr_027(raw)?;
         let parts: TxRaw = decode(raw, UnknownFields::Refused, "TxRaw")?;
         let body: TxBody = decode(&parts.body_bytes, UnknownFields::MayBeNonCritical, "TxBody")?;
@@ -340,6 +341,7 @@ impl DecodedTx {
             _ => {}
         }
 
+        // Chains that descend from Ethermint have packages of their own.
         if body
             .messages
             .iter()
@@ -377,6 +379,7 @@ fn ethereum(body: &TxBody) -> Result<Bytes, CosmosError> {
         "MsgEthereumTx",
     )?;
 
+    // Newer clients send the encoding, older ones the fields.
     match (message.raw.is_empty(), &message.data) {
         (false, _) => Ok(message.raw.into()),
         (true, Some(data)) => ethereum::from_fields(data),
@@ -447,6 +450,7 @@ impl CosmosTransaction {
             check_fee_payer(fee, sender)?;
         }
 
+        // Unlike non-critical options, the SDK refuses those that it does not know.
         if let Some(option) = body
             .extension_options
             .iter()
@@ -526,6 +530,7 @@ impl CosmosTransaction {
     /// Checks everything that depends on the network, but neither on the state nor on the
     /// signature.
     pub fn check(&self, network: &CosmosNetwork) -> Result<(), CosmosError> {
+        // Bytes, as Go counts them, although the SDK's message says characters.
         if self.body.memo.len() > MAX_MEMO {
             let what = format!(
                 "maximum number of characters is {MAX_MEMO} but received {}",
@@ -539,6 +544,7 @@ impl CosmosTransaction {
             for (text, coins) in std::iter::once((from, coins)).chain(message.targets()) {
                 check_prefix(text, &network.prefix)?;
                 if let Some(coin) = coins.iter().find(|coin| coin.denom != network.denom) {
+                    // The SDK's answer: nobody has coins of another denomination.
                     let denom: String = coin.denom.chars().take(130).collect();
                     let what = format!(
                         "spendable balance 0{denom} is smaller than {}{denom}",

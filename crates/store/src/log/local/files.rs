@@ -242,6 +242,8 @@ impl LogFiles {
                 .storage
                 .open(&offsets_name(first))
                 .and_then(|file| file.length());
+
+            // Offsets are written once their segment is complete, so that their number is enough.
             if known.is_ok_and(|length| first + length / WORD as u64 >= to) {
                 continue;
             }

@@ -275,6 +275,7 @@ impl BlockLog for LocalLog {
             return Err(AppendError::TooLarge(self.record.len()));
         }
 
+        // A segment has at least one entry, or the next one would have the same name.
         if self.newest.length >= self.segment_bytes && self.end > self.newest.first {
             self.roll()?;
         }
