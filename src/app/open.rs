@@ -71,6 +71,7 @@ pub(super) async fn chain(
                 tracing::warn!(%error, "no checkpoint in the data directory can be used: fetching one of the cluster");
                 joining.fetch_checkpoint().await?;
                 tokio::time::sleep(BETWEEN_ATTEMPTS).await;
+                // The attempt has released the directory.
                 directory = config.data_dir.as_deref().map(DataDir::open).transpose()?;
             }
             (opened, _) => return opened,
@@ -128,6 +129,7 @@ impl OpenAttempt {
                     "an entry of the cluster's log cannot be applied: reading it again"
                 );
                 repair(&kept).map_err(std::io::Error::other)?;
+                // The attempt has released the directory.
                 let directory = config.data_dir.as_deref().map(DataDir::open).transpose()?;
                 Ok(open(opening(directory), expected, || {
                     genesis.build(params.clone())

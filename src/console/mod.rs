@@ -107,6 +107,7 @@ impl Console {
 
         let (lines, waiting) = sync_channel(BACKLOG);
         let mut newest = chain.head();
+        // Its events end only when nobody holds the chain.
         drop(chain);
 
         if thread::Builder::new()
@@ -128,6 +129,7 @@ impl Console {
                         newest = head.clone();
                         if console.logging.load(Ordering::Relaxed) {
                             let own = console.clone();
+                            // Rendering executes the block again.
                             let render = move || own.render(&head, &added, &removed);
                             let text = tokio::task::spawn_blocking(render).await.unwrap_or_default();
                             send(&lines, text, &mut missed);

@@ -98,6 +98,7 @@ impl UpdatePlan<'_> {
 
     /// The most that the next update moves a price, unless it arrives.
     fn most(&self, price: u64) -> u64 {
+        // At least one unit, or a price below five units would never move.
         share(price, MAX_MOVE_BPS).max(1).min(self.accepted(price))
     }
 
@@ -112,6 +113,7 @@ impl UpdatePlan<'_> {
 /// The next price on the way from `now` to `target`: the target, or a price that the oracle accepts
 /// and does not take for an arrival. A token that is resumed therefore has its source's price.
 fn step(now: u64, target: u64, most: u64, accepted: u64) -> u64 {
+    // The oracle takes prices from 1 to 2^63 - 1.
     let target = target.clamp(1, i64::MAX as u64);
     let distance = target.abs_diff(now);
     if distance <= most {

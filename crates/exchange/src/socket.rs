@@ -167,6 +167,7 @@ impl SocketProtocol for PriceSocket {
                 // The snapshot included it.
                 Ok(_) => {}
                 Err(RecvError::Lagged(_)) => {
+                    // The snapshot replaces all ticks that wait.
                     self.ticks = self.ticks.resubscribe();
                     self.snapshot_due = true;
                 }

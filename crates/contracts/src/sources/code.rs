@@ -70,6 +70,7 @@ impl CompiledCode {
             let range = link.range().filter(|range| range.end <= digits.len() / 2);
             let range =
                 range.ok_or_else(|| format!("a link at {} is not within the code", link.start))?;
+            // The compiler writes placeholders there, which are not hex digits.
             digits[2 * range.start..2 * range.end].fill(b'0');
         }
 

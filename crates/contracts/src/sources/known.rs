@@ -92,6 +92,7 @@ impl Contents {
 
         let previous = self.verified.insert(address, contract);
 
+        // The address had other code before, which another contract may still have.
         if let Some(previous) =
             previous.filter(|previous| self.by_code.get(&previous.code_hash) == Some(&address))
         {
@@ -106,6 +107,8 @@ impl Contents {
         }
 
         self.by_code.insert(document.code_hash, address);
+
+        // What was identified before may be this contract.
         self.identified.clear();
     }
 

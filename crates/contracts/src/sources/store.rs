@@ -115,6 +115,7 @@ impl VerifiedContract {
     }
 
     fn decode(bytes: &[u8]) -> io::Result<Self> {
+        // A few compressed bytes may expand to any number.
         let mut text = Vec::new();
         GzDecoder::new(bytes)
             .take(MAX_DOCUMENT as u64 + 1)

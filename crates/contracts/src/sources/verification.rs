@@ -255,6 +255,7 @@ impl Verifier {
 
     /// Ends running compilers.
     pub fn stop(&self) {
+        // First, so that running compilers end while this waits for their threads.
         self.0.is_over.store(true, Ordering::Relaxed);
         let mut queue = self.0.queue.lock();
         queue.waiting = Ring::default();
@@ -345,6 +346,7 @@ impl Shared {
         let mut candidates = 0;
         let mut without_code = 0;
         for (file, name, contract) in output.named(&request.contract) {
+            // A program may be of another version than its name says.
             let version = contract.metadata.as_deref().and_then(version_in);
             let version = version.unwrap_or_else(|| compiler.version.to_string());
             if CompilerVersion::parse(&version)

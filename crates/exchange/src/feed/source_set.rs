@@ -171,6 +171,7 @@ impl Source for SourceSet {
                 current: &precedence.current,
                 ..*moment
             });
+            // The median is known only once all sources have answered.
             if self.policy == Policy::Fallback {
                 precedence.add(&prices);
             }
@@ -180,6 +181,7 @@ impl Source for SourceSet {
         let decide = |token: usize| {
             let by_hand = held.get(token).copied().flatten().map(Some);
             by_hand
+                // `Some(None)` is a scenario in which the sources fall silent.
                 .or_else(|| scripted.get(token).copied().flatten())
                 .unwrap_or_else(|| {
                     let opinion = |prices: &Vec<Option<u64>>| prices.get(token).copied().flatten();

@@ -74,6 +74,8 @@ impl Shared {
     /// Applies the blocks since. Returns false if the history has to be rebuilt.
     fn catch_up(&self, progress: &mut DerivationProgress, head: &Arc<Head>) -> bool {
         let (removed, added) = progress.blocks.difference(head.held_blocks());
+
+        // After a reset with another first block nothing of the history remains.
         if added
             .first()
             .is_some_and(|first| first.number() == head.genesis.number())
@@ -191,6 +193,7 @@ impl Shared {
                 self.replay(&mut history, head, &block);
             }
         } else if !complete {
+            // The history begins with the state after the oldest block.
             first += 1;
         }
         for block in head.blocks_from(first) {

@@ -115,6 +115,7 @@ impl Market {
             return Ok(snapshot);
         }
 
+        // On a thread of its own, so that a client that disconnects does not interrupt it.
         let shared = self.0.clone();
         let derived = tokio::task::spawn_blocking(move || shared.derive(&mut progress)).await;
         derived.map_err(|error| MarketError::Interrupted(error.to_string()))?

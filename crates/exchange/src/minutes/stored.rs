@@ -68,6 +68,7 @@ impl Minutes {
         let sealed = from.number()?;
         let tokens = from.number()?;
 
+        // A damaged file must not have much memory allocated.
         let count = present
             .checked_sub(first)
             .filter(|count| *count <= NEEDED + SPARE + 2 * GROUP);

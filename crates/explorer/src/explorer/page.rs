@@ -57,6 +57,7 @@ impl ItemWriter {
         self.out.push(if self.count == 0 { b"[" } else { b"," })?;
         self.out.json(item)?;
 
+        // A page has one item, however long, or its list would never end.
         if self.count > 0 && self.out.length() > self.max_bytes {
             self.out.truncate(end);
             return Ok(false);

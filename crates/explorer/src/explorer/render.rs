@@ -438,6 +438,7 @@ impl<'a> Render<'a> {
         let failure = if ok {
             None
         } else {
+            // A receipt does not say why: the index found out by executing the block again.
             self.reader.failure(block.number(), index)?
         };
         let result = match &failure {
@@ -540,6 +541,7 @@ impl<'a> Render<'a> {
         transfer: &TokenTransfer,
     ) -> Result<TransferBody, IndexError> {
         let token = self.token(transfer.token, transfer.kind)?;
+        // A transfer of ERC-721 moves one id, and has no amount.
         let is_counted = transfer.kind != TokenKind::Erc721;
         Ok(TransferBody {
             transaction_hash: at.transaction.hash().to_string(),

@@ -324,6 +324,7 @@ async fn status(State(explorer): State<Explorer>) -> NoCache<IndexingBody> {
     let hundredths = if finished {
         100
     } else {
+        // 100 only once the index has reached the head.
         (tip * 100).checked_div(head).unwrap_or(100).min(99)
     };
 

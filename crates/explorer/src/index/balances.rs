@@ -85,6 +85,7 @@ fn set_balance(
     if before.is_zero() {
         batch.add_counts(Some(token), one, 1);
     } else {
+        // The balance is a part of the key.
         batch.remove(holder_key(token, before, holder, word).bytes())?;
     }
 

@@ -221,6 +221,7 @@ impl Follower {
         meta: &mut Meta,
         left: &mut Allowance,
     ) -> Result<bool, IndexError> {
+        // Blocks that memory dropped before they were indexed are skipped.
         let mut next = (meta.tip + 1).max(self.chain.oldest(head));
         if meta.first > meta.tip {
             meta.first = next;

@@ -448,6 +448,7 @@ impl IndexReader {
         let mut last = Position::default();
         let mut skipped = 0;
         for (count, row) in rows.enumerate() {
+            // A filter that leaves out most rows must not make a page read the whole index.
             if page.items.len() == range.limit || count == MAX_READS + range.skip {
                 page.next = Some(last);
                 break;
@@ -744,6 +745,7 @@ impl IndexReader {
         let key = RowKey::new(kind::HOLDER).address(token);
         let after = after.map(|after| {
             key.clone()
+                // Inverted, so that the largest balance comes first.
                 .word(!after.balance)
                 .address(after.address)
                 .word(after.id)

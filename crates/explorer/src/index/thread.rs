@@ -108,6 +108,7 @@ struct Hurry<'a>(&'a SharedIndex);
 impl<'a> Hurry<'a> {
     fn new(shared: &'a SharedIndex) -> Self {
         shared.waiting.fetch_add(1, Ordering::AcqRel);
+        // Counted first: the thread that wakes looks at the count.
         shared.wake();
         Self(shared)
     }

@@ -100,6 +100,7 @@ impl Asset {
             Ok(gas) if self.token.is_some() => Ok(gas + gas / 4),
             Ok(gas) => Ok(gas),
             Err(EstimateError::Transaction(error)) => Err(self.unpayable(error)),
+            // A payment of the coin fails only in the recipient's own code.
             Err(_) if self.token.is_none() => Err(FaucetError::Recipient {
                 symbol: self.symbol.clone(),
             }),
@@ -369,6 +370,7 @@ impl Faucet {
         asset: &Asset,
         client: ClientKey,
     ) -> Result<OutgoingCall, FaucetError> {
+        // The cheap check first. `pay` repeats it, right before the payment is sent.
         let tag = self.admit(recipient, asset, client)?;
 
         // The mark is in an access list, which transactions have since Berlin (EIP-2930).
@@ -383,6 +385,7 @@ impl Faucet {
             .state
             .balance(self.account())
             .map_err(|error| asset.unpayable(error))?;
+        // A payment of a token has no value, but needs gas.
         if balance < value || balance.is_zero() {
             return Err(self.empty(asset));
         }
@@ -392,6 +395,7 @@ impl Faucet {
             to: Some(to),
             value,
             input: input.clone(),
+            // The access list costs gas, too.
             access_list: Some(self.0.marks.access_list(tag)),
             ..Call::default()
         };

@@ -56,6 +56,8 @@ pub fn steps(network: &Network, roles: LendingRoles, limited: bool) -> Vec<Step>
     for token in stable {
         steps.extend(supply(token, COLLATERAL_USD, treasury, borrower, pool));
     }
+
+    // Without loans, every APY would be zero.
     for token in &network.tokens {
         let loan = LendingPool::borrowCall {
             asset: token.address,

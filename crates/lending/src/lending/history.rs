@@ -86,6 +86,7 @@ impl Samples {
 
         if settled {
             let mut samples = self.0.lock();
+            // All of them can be read again.
             if samples.len() >= MAX_SAMPLES {
                 samples.clear();
             }

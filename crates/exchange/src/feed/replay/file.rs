@@ -75,6 +75,7 @@ impl Recording {
     pub fn read(path: &Path, network: &Network) -> Result<Self, ReplayError> {
         let file = path.display().to_string();
         let unreadable = |error| ReplayError::Read(file.clone(), error);
+        // Looked at first, since the whole file is read into memory.
         if std::fs::metadata(path).map_err(unreadable)?.len() > MAX_BYTES {
             return Err(ReplayError::TooLong(file));
         }
@@ -150,6 +151,7 @@ impl Recording {
     fn from_json(text: &str, network: &Network) -> Result<Self, (String, String)> {
         let wrong =
             |error: serde_json::Error| (format!("line {}", error.line()), error.to_string());
+        // Entries are decoded one by one, so that an error can name its entry.
         let entries: Vec<&RawValue> = serde_json::from_str(text).map_err(wrong)?;
 
         let mut recording = Self::empty(network);
@@ -161,6 +163,7 @@ impl Recording {
             let mut prices = Vec::with_capacity(entry.prices.len());
             for (name, price) in &entry.prices {
                 let token = position(network, name).map_err(|what| (place.clone(), what))?;
+                // The text of the price, since a float would round it.
                 prices.push((token, price.get().trim_matches('"')));
             }
             recording.push(RecordingRow {
@@ -195,6 +198,7 @@ impl Recording {
             return Err((place, "time: not later than the row before".to_owned()));
         }
 
+        // A token without a price in a row keeps that of the row before.
         let last = self.prices.len().saturating_sub(self.tokens);
         let mut all: Vec<u64> = self.prices.get(last..).unwrap_or_default().to_vec();
         all.resize(self.tokens, 0);

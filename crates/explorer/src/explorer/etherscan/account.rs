@@ -407,6 +407,7 @@ fn transfer_entry(
         ("tokenSymbol", symbol.unwrap_or_default()),
         ("tokenDecimal", decimals.to_string()),
         ("logIndex", at.log_index.to_string()),
+        // Etherscan's own word.
         ("input", "deprecated".to_owned()),
         amount,
     ]));
