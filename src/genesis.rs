@@ -146,6 +146,7 @@ fn predeployed() -> impl Iterator<Item = GenesisAccount> {
     .into_iter()
     .map(|(address, code)| GenesisAccount {
         address,
+        // Contracts start with nonce 1 (EIP-161).
         nonce: 1,
         code,
         ..GenesisAccount::default()

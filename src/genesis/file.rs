@@ -92,6 +92,7 @@ pub fn parse(text: &str) -> Result<(Genesis, ChainParams), GenesisTextError> {
                 .unwrap_or_default()
                 .into_iter()
                 .map(|(slot, value)| (slot.into(), value.into()))
+                // A slot with the value zero is not in the trie.
                 .filter(|(_, value): &(U256, U256)| !value.is_zero())
                 .collect(),
         });

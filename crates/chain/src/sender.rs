@@ -110,6 +110,7 @@ impl Sender {
             };
 
             match settled {
+                // Another sender of the account was first, such as another node of the cluster.
                 Err(SubmitError::NonceTooLow { .. } | SubmitError::ReplacementUnderpriced)
                     if attempt < ATTEMPTS =>
                 {

@@ -146,6 +146,7 @@ pub async fn init(
     }
 
     let count = stream.append_all(reader.stream(from)?).await?;
+    // Before the chain is published: nodes that join take the keys along with it.
     membership.share_keys(directory).await?;
     membership.publish_chain(&*storage).await?;
     Ok(count)

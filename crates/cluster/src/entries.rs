@@ -181,6 +181,7 @@ impl Served {
             }
         };
         let part = part(&self.connection.client, entry.len(), &message.payload)?;
+        // After its last part nobody asks for the entry again.
         self.last = Some((height, entry.clone())).filter(|_| part.end < entry.len());
         Some(entry.slice(part))
     }

@@ -97,6 +97,7 @@ impl Announcement {
                 .timeout(Some(PART_TIMEOUT));
             match client.send_request(self.subject.clone(), wanted).await {
                 Ok(answer) => return Ok(answer.payload),
+                // The request or its answer may have been lost.
                 Err(error) if error.kind() == RequestErrorKind::TimedOut => {
                     failure = with_causes(&error)
                 }

@@ -164,6 +164,7 @@ async fn store(
 
             match acknowledged {
                 Ok(_) => return Ok(()),
+                // It would be refused every time.
                 Err(error) if error.kind() == PublishErrorKind::MaxPayloadExceeded => {
                     return Err(with_causes(&error));
                 }

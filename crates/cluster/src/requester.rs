@@ -57,6 +57,8 @@ impl Requester {
         request: NatsRequest,
     ) -> Result<Response, SendError> {
         let node = &holder.node;
+
+        // Without a connection the client would keep it, and send it later.
         if !self.connection.is_connected() {
             return Err(SendError::Undelivered);
         }

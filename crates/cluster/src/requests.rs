@@ -105,6 +105,7 @@ impl Requests {
         let is_new = {
             let mut announced = self.announced.lock();
             if announced.len() >= MOST_ANNOUNCED && !announced.contains(&announcement.subject) {
+                // Without an answer it is announced again.
                 return;
             }
             announced.insert(announcement.subject.clone())
@@ -163,6 +164,7 @@ impl Requests {
             Request::Change { id, .. } => id,
             _ => None,
         };
+        // A repeated request must not be executed twice at the same time.
         let is_new = id.is_none_or(|id| self.under_way.lock().insert(id));
 
         let outcome = if is_new {
@@ -228,6 +230,7 @@ impl Requests {
 
     async fn submit(&self, submission: Submission, again: bool) -> Result<Settled, SubmitError> {
         let hash = submission.transaction.hash();
+        // An earlier attempt may have been executed.
         if again && self.chain.transaction(&self.chain.head(), hash).is_some() {
             return Ok(Settled::Included);
         }

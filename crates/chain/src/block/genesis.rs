@@ -217,6 +217,7 @@ fn run<'a>(
                 code,
                 ..
             } => {
+                // A creation would choose the address itself, so the constructor runs as a call.
                 set_code(&mut evm, *address, code.clone())?;
                 let runtime = call(&mut evm, params, *deployer, *address, Bytes::new())
                     .map_err(|reason| step.failed(reason))?;

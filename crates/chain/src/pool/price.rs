@@ -45,6 +45,7 @@ pub(super) fn outbids(new: &Transaction, old: &Transaction) -> bool {
         .zip(all_prices(old))
         .all(|(new, old)| {
             let needed = U256::from(old) * U256::from(percent) / U256::from(100);
+            // Rounding must not make an equal price enough.
             old == 0 || (new > old && U256::from(new) >= needed)
         })
 }

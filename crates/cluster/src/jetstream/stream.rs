@@ -265,6 +265,7 @@ impl LogStream {
         };
         let begins = oldest.header.height;
         let newest = self.last_part(oldest, last).await?;
+        // The writer of the last entry may not have stored all of its parts.
         let complete = newest.header.part + 1 == newest.header.parts;
         Ok(Some(begins..newest.header.height + u64::from(complete)))
     }

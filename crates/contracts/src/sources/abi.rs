@@ -31,6 +31,7 @@ pub fn decode_values(parameters: &[Param], data: &[u8]) -> Option<Vec<DynSolValu
 
     let types = parameters.iter().map(|parameter| parameter.resolve().ok());
     let kind = DynSolType::Tuple(types.collect::<Option<_>>()?);
+    // Offsets may lead to the same place, so that short data stands for huge values.
     Measure::of(data)?.values(&kind)?;
 
     let values = kind.abi_decode_params(data).ok()?;

@@ -98,6 +98,7 @@ impl ArtifactWatcher {
         let is_over = Arc::new(AtomicBool::new(false));
         let over = is_over.clone();
 
+        // Once before it returns, so that the first requests know the contracts.
         self.look();
         thread::Builder::new()
             .name("artifacts".to_owned())

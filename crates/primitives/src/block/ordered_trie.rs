@@ -15,6 +15,7 @@ pub(super) fn ordered_root(count: usize, encode: impl Fn(usize, &mut Vec<u8>)) -
     let mut entries: Vec<_> = (0..count)
         .map(|index| (Nibbles::unpack(alloy_rlp::encode(index)), index))
         .collect();
+    // RLP orders index 0, which is 0x80, after index 127.
     entries.sort_unstable();
 
     let mut levels = Vec::new();

@@ -29,6 +29,7 @@ pub fn recover(signature: &Signature, hash: B256) -> Option<(Address, Compressed
 /// Recovers the authority of an EIP-7702 authorization, or marks it invalid.
 pub fn recover_authority(authorization: &SignedAuthorization) -> RecoveredAuthorization {
     let authority = match authorization.signature() {
+        // EIP-7702 demands the lower half for `s`.
         Ok(signature) if signature.s() <= SECP256K1N_HALF => {
             recover(&signature, authorization.signature_hash()).map(|(address, _)| address)
         }

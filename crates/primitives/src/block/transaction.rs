@@ -85,6 +85,7 @@ impl Transaction {
     /// Recovers the sender. `strict` rejects signatures with a high `s` value (EIP-2), as all rules
     /// since Homestead do.
     pub fn recover(envelope: Envelope, strict: bool) -> Result<Self, DecodeError> {
+        // Cosmos transactions are legacy transactions without a signature.
         if is_unsigned_legacy(&envelope) {
             return Self::recover_cosmos(&envelope);
         }

@@ -108,6 +108,7 @@ impl Storage for Directory {
         }
 
         let file = options.open(self.0.join(name))?;
+        // The mode that a file is created with is subject to the umask.
         if let Some(mode) = mode {
             file.set_permissions(fs::Permissions::from_mode(mode))?;
         }

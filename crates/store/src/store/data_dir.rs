@@ -89,6 +89,7 @@ impl DataDir {
             .read(true)
             .write(true)
             .create(true)
+            // Its content names the process that holds the lock.
             .truncate(false)
             .open(path.join(LOCK))
             .map_err(|source| failed(path, source))?;

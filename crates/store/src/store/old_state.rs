@@ -88,6 +88,7 @@ impl LaterState for OldState {
         let mut below = self.below;
         while let Some(height) = self.history.version(key, below, self.below)? {
             below = height;
+            // The checkpoint includes older changes.
             if below < self.beginning.height {
                 break;
             }

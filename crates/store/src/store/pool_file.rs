@@ -165,6 +165,7 @@ impl PoolFile {
             .write_at(&self.bytes, self.length)
             .and_then(|()| self.file.sync());
         if let Err(error) = written {
+            // Unless the rest of the write is gone, further records could not be read.
             self.failed = self.file.truncate(self.length).is_err();
             return Err(error);
         }

@@ -201,6 +201,7 @@ fn restore(
         ));
     }
 
+    // Anvil dumps transactions in no particular order.
     dumped.sort_by_key(|receipt| receipt.cumulative_gas_used);
     let transactions: Vec<_> = transactions
         .into_iter()

@@ -161,6 +161,7 @@ impl Serialize for WrittenHistory<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let head = self.head;
         let mut accounts: Vec<_> = self.oldest.accounts().collect();
+        // Restoring numbers the accounts in this order.
         accounts.sort_by_key(|account| account.number);
 
         let mut own = serializer.serialize_struct("WrittenHistory", 5)?;

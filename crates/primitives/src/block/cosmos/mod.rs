@@ -716,6 +716,7 @@ impl CosmosTransaction {
                     SignedContent::SignDoc,
                     keccak256(self.direct_sign_bytes(&signer)),
                 )),
+                // What Amino's document does not say would not be signed.
                 _ if !is_covered => None,
                 0 => Some((SignedContent::SignDoc, keccak256(amino::sign_bytes(&doc)))),
                 1 => self
@@ -774,6 +775,7 @@ impl CosmosTransaction {
     }
 
     fn typed_data_hash(&self, doc: &Value, signer: &SignerData<'_>) -> Option<B256> {
+        // Its types have no field for a timeout.
         if self.body.timeout_height != 0 {
             return None;
         }
@@ -786,6 +788,7 @@ impl CosmosTransaction {
         fee_payer: &str,
         signer: &SignerData<'_>,
     ) -> Option<B256> {
+        // Its types have no field for a timeout.
         if self.body.timeout_height != 0 {
             return None;
         }

@@ -78,6 +78,7 @@ impl WalletSignature {
             return refused("r or s exceeds the order of the curve");
         };
 
+        // Anyone can derive the high `s` from the low one, and with it another hash.
         let mut low = signature;
         low.normalize_s();
         if low != signature {
