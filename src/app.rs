@@ -162,6 +162,7 @@ impl Node {
     /// Accounts of a keystore are not among them.
     pub fn development_accounts(&self) -> Vec<(Address, Zeroizing<String>)> {
         let key = |address| self.keyring.get(address).map(|key| (address, key.to_hex()));
+        // Those of a keystore come after them.
         let own = self
             .keyring
             .addresses()

@@ -37,6 +37,7 @@ impl Listeners {
 
         // Other chains than the network's have no exchange.
         let prices = config.ws_listen.filter(|_| config.has_exchange());
+        // The default address may be in use, but not one that somebody chose.
         let is_required =
             config.ws_listen_required || config.ws_listen != Config::default().ws_listen;
         let metrics = match config.metrics {
@@ -140,6 +141,7 @@ impl Listeners {
         }
 
         if let (Some(listener), Some(router)) = (self.prices, prices) {
+            // On this listener every path is the price WebSocket.
             let router = faults.affect(router, Some(FaultScope::Prices));
             let front = Front::from(tetrad_web::with_cors(router, &config.origins))
                 .with_faults(faults.clone());

@@ -60,6 +60,7 @@ impl Node {
         inherited: Inherited,
     ) -> Result<Self, SpawnError> {
         prepare_process();
+        // Whoever waits for the file must not find that of an earlier run.
         if let Some(file) = &config.ready_file {
             ready::remove(file)?;
         }
@@ -493,6 +494,7 @@ async fn watch_artifacts(
     };
 
     let watcher = ArtifactWatcher::new(directory, known.clone());
+    // Its first look reads all files of the directory.
     let started = tokio::task::spawn_blocking(move || watcher.start()).await;
     Ok(Some(started.map_err(io::Error::other)??))
 }
@@ -569,6 +571,7 @@ fn chain_config(config: &Config, gas_limit: u64, clock: Arc<dyn Clock>) -> Chain
         pool: config.pool,
         history: config.history,
         clock,
+        // A node of a cluster leads only once it is elected.
         leads: !config.cluster.is_enabled(),
     }
 }

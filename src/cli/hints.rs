@@ -25,6 +25,7 @@ pub(super) fn on_flag(error: &clap::Error) -> Option<String> {
     let Some(ContextValue::String(shown)) = error.get(ContextKind::InvalidArg) else {
         return None;
     };
+    // The parser names the value as well: `--chain-id <ID>`.
     let flag = shown.strip_prefix("--")?.split([' ', '=', '[']).next()?;
     settings().find(|setting| setting.flag() == flag).map(usage)
 }

@@ -197,6 +197,7 @@ impl Values {
         let origin = ValueOrigin::Flag(part.to_owned());
         let wrong = |what: String| ConfigError::of(setting.name, format!("{origin}: {what}"));
 
+        // The other part stays that of the file or the environment.
         let mut config = Config::default();
         setting.apply(&mut config, self.given(setting))?;
         match part {

@@ -23,6 +23,7 @@ static FORMS: LazyLock<HashMap<Selector, Vec<DynSolType>>> = LazyLock::new(|| {
     for number in ["uint256", "uint", "int256", "int"] {
         let kinds = ["string", "bool", "address", number];
         let mut lists: Vec<Vec<&str>> = vec![Vec::new()];
+        // The library's functions have up to four parameters.
         for _ in 0..4 {
             lists = lists
                 .iter()
@@ -98,6 +99,7 @@ pub(super) fn message(data: &[u8]) -> String {
     let text = decoded
         .unwrap_or_else(|| alloy_primitives::hex::encode_prefixed(&data[..data.len().min(64)]));
     let text: String = text.chars().take(MAX_MESSAGE).collect();
+    // Line by line, since `clean` replaces line breaks.
     text.split('\n').map(clean).collect::<Vec<_>>().join("\n")
 }
 

@@ -141,6 +141,7 @@ pub(super) fn function(
     arguments: &[String],
     context: &ScenarioContext,
 ) -> Result<CallInput, CallError> {
+    // The parser calls itself for each opening bracket.
     if signature.len() > MAX_SIGNATURE || brackets(signature) > MAX_NESTING {
         let expected = format!(
             "a function of at most {MAX_SIGNATURE} bytes and {MAX_NESTING} opening brackets"

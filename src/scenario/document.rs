@@ -446,6 +446,7 @@ impl Reader<'_> {
         };
 
         let gas = match &raw.gas {
+            // A transaction without data pays 21,000 gas (Yellow Paper, 6.2).
             Some(gas) if !(21_000..=MAX_GAS).contains(gas.get_ref()) => {
                 return Err(self.error(gas, "gas", &format!("expected 21000 to {MAX_GAS}")));
             }

@@ -121,6 +121,7 @@ impl ScenarioRun {
             }
 
             self.settle(&node.chain);
+            // After the steps, so that prices do not jump back between two effects.
             effects.retain(|(until, _)| *until > elapsed);
 
             if elapsed >= self.scenario.lasts {
@@ -139,6 +140,7 @@ impl ScenarioRun {
 
         // The steps at the end act on a node without the scenario's effects.
         drop(effects);
+        // They have as long as requests have at shutdown.
         tokio::select! {
             () = self.perform_last(&node) => {}
             () = shutdown.cut() => {}
@@ -196,6 +198,7 @@ impl ScenarioRun {
             "a scenario has ended"
         );
 
+        // Last: `stop` returns when the state changes.
         self.state.send_replace(state);
     }
 

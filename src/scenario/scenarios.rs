@@ -71,6 +71,7 @@ impl Scenarios {
             return None;
         }
 
+        // One that runs stays listed, or nobody could stop it.
         if runs.listed.len() >= MAX_LISTED
             && let Some(ended) = runs
                 .listed
@@ -99,6 +100,7 @@ impl Scenarios {
 
     /// Returns all scenarios, the newest first.
     pub(super) fn list(&self) -> Vec<Arc<ScenarioRun>> {
+        // Not under the lock: each transaction is looked up on the chain.
         let runs: Vec<_> = self.0.runs.lock().listed.iter().rev().cloned().collect();
         runs.iter().for_each(|run| run.settle(&self.0.node.chain));
         runs

@@ -30,6 +30,7 @@ pub(super) fn collect_deposits(
         .flat_map(|receipt| &receipt.logs)
         .filter(|log| log.address == contract)
     {
+        // Sepolia's deposit contract emits `Transfer` as well.
         if log.topics().first() == Some(&DepositEvent::SIGNATURE_HASH) {
             deposits.extend_from_slice(&deposit(log)?);
         }
@@ -51,6 +52,7 @@ fn deposit(log: &Log) -> Result<Vec<u8>, MalformedDeposit> {
         event.index,
     ];
 
+    // A block with an event of another layout is invalid (EIP-6110).
     let sizes_hold = fields
         .iter()
         .zip([48, 32, 8, 96, 8])

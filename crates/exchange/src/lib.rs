@@ -143,6 +143,7 @@ impl Exchange {
         let rest = rest::router(self.clone());
         let (rest, mut operations) = RateLimit::protect(rate_limit, self.clock.clone(), rest);
 
+        // Not within that limit: there is one on the number of sockets.
         let socket = socket_operation("Exchange", "/ws", "Prices as they change, over WebSocket.");
         operations.push(socket.named("openPriceSocket"));
         (rest.merge(socket::router(self.clone())), operations)

@@ -30,6 +30,7 @@ impl DeferredStates {
         let state = cached.map_or_else(find, |(_, state)| Ok(state))?;
 
         let mut states = self.0.lock();
+        // Another thread may have found the same state meanwhile.
         states.retain(|(known, _)| *known != block);
         if states.len() == STATES {
             states.pop_front();

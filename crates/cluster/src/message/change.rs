@@ -184,6 +184,7 @@ fn read_edit(from: &mut Reader<'_>) -> Result<Edit, Malformed> {
             let (slot, value) = read_slot(from)?;
             Edit::Storage(address, slot, value)
         }
+        // No account takes less: an address, and a byte for each of the other parts.
         ACCOUNTS => Edit::Accounts(read_list(from, 24, read_account)?),
         CHAIN_ID => Edit::ChainId(from.number()?),
         SIGNATURE => {

@@ -84,6 +84,7 @@ impl fmt::Display for JsonPath {
 impl JsonPath {
     /// The number at the token's path, verbatim, bare or in quotes; none if the path leads nowhere.
     pub fn find(&self, document: &str, token: &Token) -> Option<String> {
+        // Raw, since a parsed number would pass through a float.
         let mut here: &RawValue = serde_json::from_str(document).ok()?;
         for step in &self.0 {
             here = match step {

@@ -19,6 +19,7 @@ impl Noise {
     /// never further than six deviations out: the sum of twelve uniform ones (Irwin and Hall).
     pub(super) fn normal(&self, token: u64, position: u64) -> i128 {
         let start = mix(self.0 ^ mix(token ^ mix(position)));
+        // SplitMix64's increment, 2^64 divided by the golden ratio.
         let words =
             (1..=3u64).map(|n| mix(start.wrapping_add(n.wrapping_mul(0x9e37_79b9_7f4a_7c15))));
         let sum: i64 = words

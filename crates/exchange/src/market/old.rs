@@ -61,6 +61,7 @@ impl Shared {
 
         let since = head.block.header.timestamp.saturating_sub(DAY);
         let read = |number: &u64| self.chain.old_block(head, *number);
+        // Times never decrease, so a search reads only a few blocks.
         let older = numbers.partition_point(|number| {
             read(number).is_some_and(|block| block.header.timestamp < since)
         });

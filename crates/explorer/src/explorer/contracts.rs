@@ -311,6 +311,7 @@ impl Explorer {
 
         let verifier = self.0.verifier.clone();
         let client = current_client().address.octets();
+        // Parsing megabytes of JSON takes more than a millisecond.
         in_turn(move || {
             let input =
                 StandardInput::parse(&submission.input).map_err(SubmissionError::Malformed)?;

@@ -66,6 +66,7 @@ impl RowKey {
     }
 
     pub(super) fn block(mut self, number: u64) -> Self {
+        // Big-endian: keys are in the order of their bytes.
         self.0.extend_from_slice(&number.to_be_bytes());
         self
     }

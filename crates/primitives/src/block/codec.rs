@@ -129,6 +129,7 @@ impl Receipt {
         };
 
         let gas_used = from.number()?;
+        // No log takes less: an address, the number of topics, and the length of the data.
         let count = from.count(22)?;
         let logs = (0..count)
             .map(|_| read_log(from))

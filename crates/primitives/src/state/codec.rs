@@ -35,6 +35,7 @@ impl Changes {
 
     /// Decodes changes.
     pub fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
+        // No change takes less: an address, and a byte for each of the other parts.
         let count = from.count(24)?;
         (0..count)
             .map(|_| read_change(from))

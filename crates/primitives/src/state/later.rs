@@ -101,6 +101,7 @@ pub trait LaterState {
         let wiped = self.newest(address, Part::Storage, is_new)?;
 
         Ok(match (set, wiped) {
+            // A change that wipes the storage may set slots, which it does afterwards.
             (Some((at, value)), Some((wiped, ()))) if at >= wiped => value,
             (Some((_, value)), None) => value,
             (_, Some(_)) => U256::ZERO,

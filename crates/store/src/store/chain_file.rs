@@ -182,6 +182,7 @@ impl ChainFile {
         settings: &Settings,
         genesis: Option<B256>,
     ) -> Result<(), ChainFileError> {
+        // Either side may lack a setting of the other.
         for (setting, _) in self.settings.iter().chain(settings) {
             let old = value_of(setting, &self.settings);
             let new = value_of(setting, settings);

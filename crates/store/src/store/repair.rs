@@ -66,6 +66,7 @@ fn first_fault(
         damage,
     }) = extent
     else {
+        // With a single checkpoint nothing shows that there ever were entries.
         if oldest == newest {
             return Ok(None);
         }
@@ -75,6 +76,7 @@ fn first_fault(
             place,
         });
     };
+    // Compaction removes the older checkpoints before the entries, so these were lost.
     if oldest < heights.start {
         return Err(LogError::Missing {
             from: oldest,

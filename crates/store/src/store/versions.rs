@@ -32,6 +32,7 @@ impl Versions {
             let address = &change.address;
             self.push(StateKey::of(address, Part::Fields), height);
 
+            // A removed account loses its code and its storage as well.
             let is_gone = change.after.is_none();
             if is_gone
                 || change

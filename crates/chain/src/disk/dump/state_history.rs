@@ -64,6 +64,7 @@ impl StateHistory {
         blocks: Vec<Arc<Block>>,
         limits: HistoryLimits,
     ) -> Result<Head, DumpError> {
+        // A development method may have changed it.
         Arc::make_mut(&mut params).chain_id = self.chain_id;
         let count = blocks.len();
         let mut blocks = blocks.into_iter();

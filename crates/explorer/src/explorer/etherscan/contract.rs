@@ -153,6 +153,7 @@ pub(in crate::explorer) fn standard_input(form: &Form, source: &str) -> Result<S
 /// The standard input of a single file, whose settings are members of the form.
 fn single_file(form: &Form, source: &str) -> Result<String, Refusal> {
     let name = form.get("contractname").unwrap_or_default();
+    // The compiler's own default is 200 runs.
     let runs = form
         .get("runs")
         .filter(|runs| !runs.is_empty())
