@@ -101,6 +101,7 @@ pub fn network_genesis(
         options.frozen_prices,
     ));
 
+    // After the exchange: the pool lends its tokens at the oracle's prices.
     let roles = lending::genesis::LendingRoles {
         treasury: funded.treasury,
         borrower: funded.borrower,

@@ -154,6 +154,7 @@ pub(super) fn values(matches: &ArgMatches) -> Result<Values, ConfigError> {
         values.read_file(Path::new(&file))?;
     }
 
+    // Each source wins over those before.
     values.read_environment(std::env::vars())?;
     read_main_address(matches, &mut values)?;
 

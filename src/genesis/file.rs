@@ -166,6 +166,7 @@ fn check(
         return invalid("excessBlobGas", format!("expected at most {}", i64::MAX));
     }
 
+    // In block 1, the first that calls these contracts.
     if params.forks.at(1, file.timestamp).has(Fork::Prague) {
         check_request_contracts(file)?;
     }

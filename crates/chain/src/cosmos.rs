@@ -123,6 +123,7 @@ impl Chain {
             )));
         }
 
+        // The cap of EIP-7825, since Osaka.
         let cap = CfgEnv::new()
             .with_spec_and_mainnet_gas_params(next.rules.spec())
             .tx_gas_limit_cap();
@@ -143,6 +144,7 @@ impl Chain {
             return Err(CosmosError::out_of_gas(what));
         }
 
+        // No nonce can follow it (EIP-2681).
         if tx.sequence == u64::MAX {
             return Err(CosmosError::wrong_sequence(format!(
                 "{} is the last sequence",

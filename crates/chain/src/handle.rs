@@ -58,6 +58,7 @@ impl Chain {
             journal,
             waiting,
         } = recovered;
+
         let head = Arc::new(head);
         let leads = config.leads;
         let height = journal.as_ref().map_or(0, Journal::height);

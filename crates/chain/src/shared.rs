@@ -182,6 +182,7 @@ impl SharedChain {
         let mut timing = Timing::new(config.clock);
         timing.restore(shift);
         timing.start_at(&head);
+
         let sealing = Sealing {
             configured: ConfiguredSealing {
                 mining: config.mining,
@@ -191,6 +192,7 @@ impl SharedChain {
             },
             set: settings.sealing,
         };
+
         let index = Index::default();
         head.blocks_from(0).for_each(|block| index.insert(block));
 

@@ -220,6 +220,7 @@ impl Candidate {
                 () = self.election.wished.notified() => {}
             }
 
+            // A wish to give up the lead comes before the lease is renewed.
             let wish = self.election.wish.lock().take();
             if let Some(done) = wish {
                 self.release().await;

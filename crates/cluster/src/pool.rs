@@ -330,6 +330,7 @@ impl PoolMirror {
             .filter(|(hash, _)| !self.known.contains_key(hash))
             .collect();
 
+        // The message of any other may be on its way.
         let again = missing
             .iter()
             .filter(|(hash, _)| self.unknown.contains(*hash));

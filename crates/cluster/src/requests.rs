@@ -189,6 +189,7 @@ impl Requests {
                 Outcome::Submitted(self.submit_signed(&raw, again).await)
             }
             Request::SubmitImpersonated { transaction, again } => {
+                // `NotLeading` comes first: the sender asks the leader, whose settings count.
                 Outcome::Submitted(match (leads, allows_changes) {
                     (false, _) => Err(SubmitError::NotLeading),
                     (true, false) => Err(SubmitError::UnknownAccount),

@@ -96,6 +96,7 @@ fn charge(
     if !sender.bump_nonce() {
         return invalid(InvalidTransaction::NonceOverflowInTransaction);
     }
+    // The SDK takes the whole fee, however little gas is used.
     if !sender.decr_balance(fee) {
         return invalid(InvalidTransaction::LackOfFundForMaxFee {
             fee: Box::new(fee),

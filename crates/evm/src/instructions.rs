@@ -84,6 +84,7 @@ fn net_metering(written: &SStoreResult) -> (u64, i64) {
     if new == present {
         return (200, 0);
     }
+    // A clean slot: this transaction has not changed it yet.
     if original == present {
         return if original.is_zero() {
             (20_000, 0)
@@ -94,6 +95,7 @@ fn net_metering(written: &SStoreResult) -> (u64, i64) {
         };
     }
 
+    // A dirty slot: earlier writes have paid, and refunds are corrected for them.
     let mut refund = 0;
     if !original.is_zero() {
         if present.is_zero() {

@@ -118,6 +118,7 @@ impl Inspector<EvmContext<'_>> for InternalCalls {
                 inputs.caller,
                 inputs.target_address,
             ),
+            // These run the code of another account for the calling contract itself.
             CallScheme::CallCode => (
                 InternalCallKind::CallCode,
                 inputs.target_address,

@@ -264,6 +264,7 @@ fn check_known(config: &ChainConfig) -> Result<(), UnsupportedConfig> {
         ));
     }
 
+    // Without the rules of such a fork, blocks would be executed wrongly.
     let schedules = |name: &str| name.ends_with("Block") || name.ends_with("Time");
 
     let unknown = config

@@ -184,6 +184,7 @@ impl History {
         let last = now / seconds;
         let held = self.minutes.held();
         let begun = held.start() / length;
+        // What is held may begin in the middle of a period, whose candle would be incomplete.
         let oldest = if self.minutes.is_complete() {
             begun
         } else {

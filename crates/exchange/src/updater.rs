@@ -213,6 +213,7 @@ impl Updater {
             .map(|planned| U256::from(planned.price))
             .collect();
 
+        // An oracle that was deployed before there were halts lacks this function.
         match oracle.halts {
             Some(_) => PriceOracle::updatePricesTowardCall {
                 tokens,

@@ -80,6 +80,7 @@ impl FailedCall {
                 .as_ref()
                 .is_some_and(|json| json.get().len() > MAX_JSON)
             {
+                // Half of a JSON text is of no use.
                 *part = None;
             }
         }

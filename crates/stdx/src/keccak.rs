@@ -202,6 +202,7 @@ fn permute(a: &mut States) {
         14,
     ];
 
+    // θ, ρ with π, χ and ι, in the order of FIPS 202.
     for constant in ROUND_CONSTANTS {
         let mut columns = [[0; LANES]; 5];
         for x in 0..5 {

@@ -123,6 +123,7 @@ fn execute(head: &Head, foreign: ForeignBlock) -> Result<AppliedBlock, InvalidBl
     let content = BlockContent {
         ommers: foreign.body.ommers,
         withdrawals,
+        // Proof of work is not checked, so its nonce is taken over.
         nonce: header.nonce,
         ..content
     };

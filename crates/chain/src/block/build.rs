@@ -101,6 +101,7 @@ pub fn build(
 
     let root = view.state.clone().apply(&changes);
     let block = seal(&environment, content, root);
+    // The limit of EIP-7934.
     if rules.has(Fork::Osaka) && block.size() > MAX_BLOCK_SIZE {
         return Err(BuildError::Size(block.size()));
     }

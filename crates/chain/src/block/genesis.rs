@@ -151,6 +151,7 @@ impl Genesis {
             excess_blob_gas: rules.has(Fork::Cancun).then_some(self.excess_blob_gas),
             pretended_blob_base_fee: None,
             parent_hash: B256::ZERO,
+            // Zero in the genesis block (EIP-4788).
             parent_beacon_block_root: rules.has(Fork::Cancun).then_some(B256::ZERO),
             extra_data: self.extra_data.clone(),
         };

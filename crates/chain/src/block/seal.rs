@@ -76,6 +76,7 @@ impl BlockContent {
 pub(crate) fn seal(environment: &Environment, content: BlockContent, state_root: B256) -> Block {
     let (transactions_root, receipts_root) = content.roots();
     let rules = environment.rules;
+    // Since Shanghai a block has a list of withdrawals, even if that is empty (EIP-4895).
     let withdrawals = content
         .withdrawals
         .or_else(|| rules.has(Fork::Shanghai).then(Vec::new));
@@ -110,6 +111,7 @@ pub(crate) fn seal(environment: &Environment, content: BlockContent, state_root:
         requests_hash: rules
             .has(Fork::Prague)
             .then(|| content.requests.unwrap_or_default().requests_hash()),
+        // Fields of Amsterdam, whose rules are not supported.
         block_access_list_hash: None,
         slot_number: None,
     };

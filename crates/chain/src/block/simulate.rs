@@ -180,6 +180,7 @@ fn complete(base: &Header, plans: Vec<BlockPlan>) -> Result<Vec<BlockPlan>, Simu
             return Err(SimulationError::TooManyBlocks);
         }
 
+        // Geth fills gaps between the numbers with empty blocks, too.
         for between in number + 1..at {
             time = time.saturating_add(BLOCK_TIME);
             all.push(BlockPlan {
@@ -232,6 +233,7 @@ impl Simulation<'_> {
         let state = self.state.clone();
         let mut overlay = Overlay::new(&state, &hashes);
         let mut precompiles = environment.precompiles(params);
+        // Before the system calls, as in geth.
         apply_overrides(&mut overlay, &mut precompiles, &plan.overrides)?;
 
         let mut executor = BlockExecutor::begin_on(params, &environment, overlay)?;

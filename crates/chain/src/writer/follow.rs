@@ -113,6 +113,7 @@ impl ChainWriter {
             match caught_up {
                 Ok(None) => return Ok(()),
                 Ok(Some(caught_up)) => self.publish_replayed(caught_up),
+                // Only a node of a cluster can get one from another.
                 Err(FollowError::NeedsCheckpoint { after })
                     if self.shared.peers.get().is_some() =>
                 {
@@ -222,6 +223,7 @@ impl ChainWriter {
                 LogEntry::Revert { to, .. } => {
                     caught_up.replayed = match self.reverted(caught_up.replayed, *to) {
                         Ok(replayed) => replayed,
+                        // Pruned here, and no checkpoint from before it is left.
                         Err(_) if !self.can_revert_to(*to)? => {
                             let height = decoded.height;
                             let entries = iter::once(Ok(decoded)).chain(entries);
@@ -310,6 +312,7 @@ impl ChainWriter {
                     epoch = Some((number, node));
                 }
             }
+            // Entries come in batches, of which the last is empty.
             if journal.published() == before {
                 break;
             }

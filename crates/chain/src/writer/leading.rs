@@ -35,6 +35,7 @@ impl ChainWriter {
                     self.seal_ready();
                     return Ok(());
                 }
+                // Another node has appended meanwhile: its entry comes first.
                 Err(AppendError::Conflict { .. }) => {}
                 Err(error) => return Err(error.into()),
             }

@@ -157,6 +157,7 @@ impl ChainWriter {
         let done = |()| ChangeOutcome::Done;
         let outcome = match change {
             Change::Mine { count, pace } => {
+                // Answered with its last block: other commands have their turn in between.
                 self.order(count, count, pace, reply);
                 return None;
             }

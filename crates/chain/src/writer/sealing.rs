@@ -281,6 +281,7 @@ impl ChainWriter {
 
         let mut timing = self.shared.timing.lock();
         let mut sealing = self.shared.sealing.lock();
+        // To be restored if the log refuses the block.
         let timing_before = timing.clone();
         let sealing_before = *sealing;
         timing.sealed(head.block.header.timestamp, environment.timestamp);

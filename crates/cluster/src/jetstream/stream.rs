@@ -281,6 +281,7 @@ impl LogStream {
             .payload(payload)
             .headers(header.headers())
             .expected_stream(&self.name)
+            // With this two writers can never interleave.
             .expected_last_sequence(last);
 
         let acknowledged = self

@@ -394,6 +394,7 @@ impl ArtifactSource {
             .and_then(|text| serde_json::from_str(text).ok())
             .unwrap_or_default();
 
+        // Metadata has it among the settings, where compilers refuse it.
         let target = parsed.settings.remove("compilationTarget");
         let target = target
             .as_ref()
@@ -412,6 +413,7 @@ impl ArtifactSource {
             ),
         };
 
+        // Paths of sources begin at the project, in which the directory of artifacts is.
         let root = self.directory.parent().unwrap_or(&self.directory);
         let sources = parsed.sources.into_iter().filter_map(|(path, source)| {
             let content = source

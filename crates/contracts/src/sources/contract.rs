@@ -63,6 +63,7 @@ impl CompiledContract {
         (file, name, contract): (&str, &str, &CompilerContract),
         compiler_version: &str,
     ) -> Result<Option<Self>, String> {
+        // An interface or an abstract contract.
         let Some(runtime_code) = contract.evm.deployed_bytecode.code()? else {
             return Ok(None);
         };

@@ -154,6 +154,7 @@ impl Store {
         if let Some(folder) = &store.folder {
             let mut names = folder.names()?;
             names.retain(|name| name.ends_with(EXTENSION));
+            // So that the limit always admits the same ones.
             names.sort();
             for name in names.into_iter().take(MAX_CONTRACTS) {
                 match store.load(&**folder, &name) {

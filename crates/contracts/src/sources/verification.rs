@@ -271,6 +271,7 @@ impl Shared {
     /// Works on the queue until it is empty.
     fn work(&self) {
         loop {
+            // The lock is not held while a compiler runs.
             let next = {
                 let mut queue = self.queue.lock();
                 let next = queue.waiting.take_next();

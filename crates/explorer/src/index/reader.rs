@@ -617,6 +617,7 @@ impl IndexReader {
             .range::<&[u8]>((start, Bound::Excluded(&end[..])))?
             .enumerate()
         {
+            // Rows that are left out count as well: they are read.
             if page.items.len() == limit || count == MAX_READS {
                 page.next = last;
                 break;

@@ -133,6 +133,7 @@ pub fn address_from_hex(text: &str) -> Result<Address, AddressError> {
         });
     }
 
+    // Only mixed case carries a checksum (EIP-55).
     let mixed_case = digits.contains(|c: char| c.is_ascii_lowercase())
         && digits.contains(|c: char| c.is_ascii_uppercase());
     if mixed_case {

@@ -90,6 +90,7 @@ fn build(
     let (path, content) = if entries.len() == 1 {
         (key.slice(depth..), Content::Value(*index))
     } else {
+        // In sorted keys, what the first and the last have in common, all have.
         let at = key.common_prefix_length(last);
         let first = levels.get(level + 1).map_or(0, Vec::len);
         let mut mask = TrieMask::default();

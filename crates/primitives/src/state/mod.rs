@@ -413,6 +413,7 @@ fn changed_contract(
 
     for &(index, value) in &change.storage {
         let key = slot_key(index);
+        // On a fork a zero has to hide the value of the base.
         if value.is_zero() && (!forked || edited.owns_storage) {
             edited.storage.remove(&key);
         } else {

@@ -246,6 +246,7 @@ impl LogEntry {
             REVERT => {
                 let to = from.number()?;
                 let shift = TimeShift::read(from)?;
+                // Without a snapshot it is encoded as before there were any.
                 let uses_up = if from.is_empty() {
                     None
                 } else {

@@ -58,6 +58,7 @@ impl ActiveIndex {
             LogEntry::Block { block, changes, .. } => {
                 self.versions.insert(height, changes);
                 let number = block.number();
+                // Only after a revert is there a second block with this number.
                 self.blocks
                     .entry(number)
                     .or_insert_with(|| Vec::with_capacity(1))

@@ -71,6 +71,7 @@ pub fn export(chain: &ChainStore, out: &mut dyn Write) -> Result<u64, ArchiveErr
     let begin_at = checkpoints(&**storage)?.first().copied().unwrap_or(0);
     let log = chain.log.open(identity, begin_at)?.reader();
     let bases = History::open(storage.clone(), log.clone(), identity, PART_BYTES)?.bases()?;
+    // Without a state before them, older entries are of no use.
     let &oldest = bases
         .first()
         .ok_or_else(|| CheckpointError::none(storage.describe("")))?;

@@ -316,6 +316,7 @@ impl CheckpointHead {
         let next_number = u32::try_from(from.number()?).map_err(|_| Malformed("account number"))?;
         let root = from.array()?.into();
 
+        // Earlier versions of the format end here.
         let snapshots = if version >= 2 {
             from.option(Snapshots::read)?
         } else {

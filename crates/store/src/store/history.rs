@@ -103,6 +103,7 @@ impl Tables {
                 .map_or(heights.end, |next| heights.end.min(*next));
             let part = rebuilt_part(log, at..stop, part_bytes)?;
             at = part.heights.end;
+            // The last part goes on growing.
             if at == heights.end {
                 tables.note_reverts(&part.reverts);
                 tables.active = part;
@@ -462,6 +463,7 @@ impl History {
         below: u64,
         end: u64,
     ) -> Result<Option<u64>, LogError> {
+        // The lock is not held while files are read.
         let (newest, sealed) = {
             let tables = self.tables.read();
             let newest = tables

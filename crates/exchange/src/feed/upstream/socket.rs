@@ -37,6 +37,7 @@ pub(super) async fn listen(
             .map_err(|error| error.to_string())?;
     }
 
+    // Only messages with a price prolong it.
     let mut heard = Instant::now();
     loop {
         let silent = || format!("no price at {} for {:?}", upstream.path, config.max_age);

@@ -101,6 +101,7 @@ impl Keystore {
             });
         }
 
+        // Tools leave out the zeros at the beginning of the counter.
         let iv = decode("iv", &crypto.cipherparams.iv)?;
         let start = (16usize).checked_sub(iv.len());
         let start = start.ok_or(KeystoreError::Length {

@@ -62,6 +62,7 @@ pub(super) fn signing_hash(doc: &Value, evm_chain_id: u64) -> Option<B256> {
             members.insert(name.clone(), value);
         }
     }
+    // EIP-712 has no arrays of several types, so each message is a member of its own.
     for (index, one) in doc["msgs"].as_array()?.iter().enumerate() {
         let name = one["type"].as_str()?.rsplit('/').next()?;
         let kind = add_type(&mut types, &format!("Type{name}"), None, one)?;
@@ -125,6 +126,7 @@ fn legacy_types(message: &BankMessage) -> Types {
         ("Msg", &[("type", "string"), ("value", "MsgValue")]),
     ];
     let coin: &[(&str, &str)] = &[("denom", "string"), ("amount", "string")];
+    // Ethermint names a type by the path to its member.
     let of_message: &[(&str, &[(&str, &str)])] = match message {
         BankMessage::Send(_) => &[
             (

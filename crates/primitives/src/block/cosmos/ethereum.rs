@@ -59,6 +59,7 @@ pub fn ethereum_tx_raw(
         ..TxBody::default()
     };
 
+    // The signature is within the message, so the Cosmos transaction has neither signer nor key.
     let auth = AuthInfo {
         signer_infos: Vec::new(),
         fee: Some(fee),

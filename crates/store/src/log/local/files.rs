@@ -316,6 +316,7 @@ impl ReadLog for LogFiles {
         };
 
         let newest = positions.newest();
+        // The newest segment grows: the entries that are complete by now count.
         if from >= newest {
             let skipped = usize::try_from(from - newest).unwrap_or(usize::MAX);
             let offsets: VecDeque<_> = positions.offsets.iter().skip(skipped).copied().collect();
