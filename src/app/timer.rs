@@ -35,6 +35,7 @@ pub(super) async fn sources(chain: Chain, sources: Arc<SourceSet>, mut shutdown:
                 .wait_for(|leadership| !leadership.leads)
                 .await
                 .is_err();
+            // A node that no longer leads stops asking.
             drop(asking);
             if is_over {
                 return;

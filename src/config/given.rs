@@ -301,6 +301,7 @@ pub(super) fn listen_address(text: &str, example: &str) -> Result<SocketAddr, St
     }
 
     let (host, port) = match text.rsplit_once(':') {
+        // The colons of IPv6 addresses separate no port.
         _ if text.parse::<IpAddr>().is_ok() => return Err(wrong("no port")),
         Some((host, port)) => (host, port),
         None => ("", text),

@@ -429,6 +429,7 @@ pub(super) fn exchange_checkpoints(
             let leads = chain.leadership().borrow().leads;
             let exchanged = match chain.needs_checkpoint_after() {
                 _ if leads => offer_new(&connection, &chain, &*storage).await,
+                // With it the writer can follow the log again.
                 Some(_) => fetch_newest(&connection, &*storage)
                     .await
                     .map(|()| chain.entries_arrived()),

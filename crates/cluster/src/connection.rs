@@ -553,6 +553,7 @@ fn authenticated(
     let decoded = |text: &str| percent_decode_str(text).decode_utf8_lossy().into_owned();
     Ok(match (user, password) {
         ("", None) => options,
+        // As in all clients of NATS, a user without a password is a token.
         (token, None) => options.token(decoded(token)),
         (user, Some(password)) => options.user_and_password(decoded(user), decoded(password)),
     })

@@ -132,6 +132,7 @@ impl Offer {
             size: bytes.len(),
         };
 
+        // Before it is announced, or a request for its first part would find nobody.
         let wanted = client
             .subscribe(announcement.subject.clone())
             .await

@@ -214,6 +214,7 @@ impl<'a> BlockExecutor<'a> {
         I: for<'e> Inspector<EvmContext<'e>>,
     {
         let mut cfg = self.evm.ctx.cfg.clone();
+        // A contract can be impersonated, though EIP-3607 forbids transactions of contracts.
         cfg.disable_eip3607 = transaction.is_impersonated();
         let precompiles = self.environment.precompiles(self.chain);
         let inputs = ExecutionInputs {

@@ -143,6 +143,7 @@ impl Environment {
             timestamp: U256::from(self.timestamp),
             gas_limit: self.gas_limit,
             basefee: self.base_fee.unwrap_or(0),
+            // `DIFFICULTY` is the randomness since the merge (EIP-4399).
             difficulty: if merged { U256::ZERO } else { self.difficulty },
             prevrandao: merged.then_some(self.mix_hash),
             blob_excess_gas_and_price: self.excess_blob_gas.zip(self.blob_base_fee()).map(

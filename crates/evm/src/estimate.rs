@@ -144,6 +144,7 @@ impl CallContext<'_> {
             call.value,
             blob_gas * U256::from(call.max_fee_per_blob_gas.unwrap_or_default()),
         ] {
+            // As in geth, something has to be left for gas.
             if cost > U256::ZERO && cost >= available {
                 return Err(EstimateError::InsufficientFunds);
             }

@@ -132,6 +132,7 @@ impl<'a> Overlay<'a> {
         info.balance = info.balance.saturating_add(amount);
         entry.changed = true;
 
+        // An empty account that is touched is removed (EIP-161).
         if clear_empty && info.is_empty() {
             entry.now = None;
             entry.wiped = true;

@@ -135,6 +135,7 @@ impl Minutes {
         }
         if let Some(group) = self.groups.back_mut() {
             let group = Arc::make_mut(group);
+            // Minutes without a change share a row.
             let same = group.rows.last().filter(|last| ***last == *row).cloned();
             group.rows.push(same.unwrap_or(row));
             group.volumes.extend(

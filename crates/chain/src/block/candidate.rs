@@ -128,6 +128,7 @@ fn rejection(error: TransactionError) -> Option<SubmitError> {
     use InvalidTransaction as Invalid;
     match error {
         TransactionError::BlockFull { .. } | TransactionError::BlobsFull => None,
+        // A later block may have lower prices, or the nonces before.
         TransactionError::Invalid(
             Invalid::NonceTooHigh { .. }
             | Invalid::GasPriceLessThanBasefee

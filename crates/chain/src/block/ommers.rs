@@ -32,6 +32,7 @@ pub(crate) fn verify(head: &Head, block: &ForeignBlock) -> Result<(), InvalidBlo
     let ancestors: Vec<Arc<Block>> = (0..GENERATIONS)
         .map_while(|back| head.any_block(head.number().checked_sub(back)?))
         .collect();
+    // No uncle may be included twice.
     let mut taken: HashSet<B256> = ancestors
         .iter()
         .flat_map(|ancestor| &ancestor.ommers)

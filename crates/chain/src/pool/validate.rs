@@ -161,6 +161,7 @@ impl Admission<'_> {
         };
         let max = self.rules.blobs.map_or(0, |blobs| blobs.max_blobs_per_tx) as usize;
 
+        // In geth's words.
         match hashes.len() {
             0 => Err(SubmitError::Blobs("blobless blob transaction".to_owned())),
             have if have > max => Err(SubmitError::Blobs(format!(

@@ -418,6 +418,7 @@ impl Head {
     pub fn next_environment(&self, timestamp: u64) -> Environment {
         let parent = &self.block.header;
         let rules = self.rules(parent.number + 1, timestamp);
+        // There is no beacon chain whose randomness the block could have.
         let entropy = keccak256([self.block.hash.as_slice(), &timestamp.to_be_bytes()].concat());
 
         Environment {
@@ -583,6 +584,7 @@ impl Head {
             self.recent.changed -= record.changed;
             self.recent.since_held += record.changed;
 
+            // One state in so many changes stays: those between are derived from it.
             if self.recent.since_held >= STATE_INTERVAL {
                 self.recent.since_held = 0;
             } else {

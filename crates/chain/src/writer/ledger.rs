@@ -209,6 +209,7 @@ impl ChainWriter {
         } = self
             .reverted(self.published(), to)
             .map_err(ChangeError::Snapshot)?;
+        // First: nothing changes unless the log takes it.
         self.record(|| LogEntry::Revert {
             to,
             shift,
@@ -412,6 +413,7 @@ impl ChainWriter {
             }
             None => {
                 let mut timing = self.shared.timing.lock();
+                // The next block must not be earlier.
                 if timing.now() < time {
                     timing.set(time);
                 }

@@ -44,6 +44,7 @@ pub(super) fn parts(
     id: AttemptId,
     size: usize,
 ) -> Option<impl Iterator<Item = (PartHeader, Bytes)>> {
+    // An empty entry has a part as well.
     let parts = entry.len().div_ceil(size).max(1);
     let parts = u32::try_from(parts)
         .ok()

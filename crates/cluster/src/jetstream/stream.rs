@@ -106,6 +106,7 @@ impl LogStream {
             description: Some("The log of a chain of tetrad".to_owned()),
             storage: StorageType::File,
             num_replicas: replicas,
+            // A full stream refuses new entries, rather than lose old ones.
             discard: DiscardPolicy::New,
             ..Config::default()
         };

@@ -122,6 +122,7 @@ impl Contents {
             signatures: verified.signatures.clone(),
             origin: Origin::SameCode,
             matches: Matches {
+                // Its creation was not compared.
                 creation: None,
                 ..verified.matches
             },

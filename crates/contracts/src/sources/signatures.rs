@@ -40,6 +40,8 @@ impl Signatures {
             });
         }
         for event in abi.events() {
+            // Events of one signature differ in what they index, such as `Transfer` of ERC-20 and
+            // ERC-721.
             let indexed = event.inputs.iter().filter(|input| input.indexed).count();
             insert(&mut self.events, (event.selector(), indexed), || {
                 Arc::new(event.clone())

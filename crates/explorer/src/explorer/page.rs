@@ -118,6 +118,7 @@ impl<C> Page<C> {
         at: C,
         item: impl FnOnce() -> Result<Option<T>, E>,
     ) -> Result<ControlFlow<()>, RestError> {
+        // An item too many shows that there is another page.
         if self.items.count() == self.limit {
             self.more = true;
             return Ok(ControlFlow::Break(()));

@@ -691,6 +691,7 @@ impl IndexReader {
         after: Option<U256>,
         limit: usize,
     ) -> Result<IndexPage<U256, U256>, IndexError> {
+        // ERC-1155 has balances, but no owners.
         let rows = if standard == TokenKind::Erc1155 {
             kind::BALANCE
         } else {

@@ -241,6 +241,7 @@ impl BlockRows {
         let place = |key: RowKey| key.position(block, transaction, at);
         self.push(place(RowKey::new(kind::CALL)), encode_call(call));
 
+        // A call to itself is listed once.
         let to = call.to.filter(|to| *to != call.from);
         for address in [Some(call.from), to].into_iter().flatten() {
             self.push(

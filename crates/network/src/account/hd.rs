@@ -115,6 +115,7 @@ fn master(seed: &[u8]) -> Result<ExtendedKey, DeriveError> {
 /// Derives a child (BIP-32, "CKDpriv").
 fn child(parent: &ExtendedKey, index: u32) -> Result<ExtendedKey, DeriveError> {
     let secret = parent.key.to_bytes();
+    // BIP-32 derives hardened keys from the private key.
     let (left, chain_code) = if index >= HARDENED {
         hmac_sha512(
             parent.chain_code.as_slice(),

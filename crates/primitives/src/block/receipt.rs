@@ -55,6 +55,7 @@ impl Receipt {
         }
 
         let status = match self.status {
+            // As RLP encodes 1 and 0.
             Status::Success => &[1][..],
             Status::Failure => &[][..],
             Status::Root(ref root) => root.as_slice(),

@@ -114,6 +114,7 @@ pub(crate) fn copy_file(from: &dyn Storage, to: &dyn Storage, name: &str) -> io:
     const CHUNK: u64 = 1 << 20;
 
     let source = from.open(name)?;
+    // Its length now: a node may append to it meanwhile.
     let length = source.length()?;
     let target = to.create_like(name, &*source)?;
     let mut buffer = Vec::new();

@@ -443,6 +443,7 @@ impl History {
             IndexPart::File(index) => logged(index.places(key)).unwrap_or_default(),
         });
 
+        // The key is a part of the hash, which others may share.
         active.into_iter().rev().chain(older).find_map(|place| {
             let block = self.block(place.number)?;
             match place.index {

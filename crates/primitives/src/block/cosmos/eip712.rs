@@ -84,6 +84,7 @@ pub(super) fn legacy_signing_hash(
     evm_chain_id: u64,
 ) -> Option<B256> {
     let (first, others) = tx.messages.split_first()?;
+    // This form has one type for all messages.
     let is_same_type =
         |other: &BankMessage| std::mem::discriminant(other) == std::mem::discriminant(first);
     if !others.iter().all(is_same_type) {
@@ -236,6 +237,7 @@ impl TypedData {
 
     /// The hash that is signed, of a message of the primary type `Tx` with these members.
     fn signing_hash(&self, members: &BTreeMap<String, &Value>, evm_chain_id: u64) -> Option<B256> {
+        // Ethermint has texts where EIP-712 has an address and 32 bytes.
         let domain = json!({
             "name": "Cosmos Web3",
             "version": "1.0.0",

@@ -311,6 +311,7 @@ fn signed(
         EthereumTypedTransaction::Legacy(mut tx) => {
             let odd = match v {
                 27 | 28 => v == 28,
+                // 35 + 2 × chain id + parity (EIP-155).
                 35.. => {
                     tx.chain_id = Some((v - 35) / 2);
                     (v - 35) % 2 == 1

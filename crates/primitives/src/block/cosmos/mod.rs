@@ -511,6 +511,7 @@ impl CosmosTransaction {
         let gas_price = u128::try_from(price)
             .map_err(|_| CosmosError::invalid_request("the fee is too large"))?;
 
+        // Only of a single transfer can Ethereum's interfaces show recipient and value.
         let (to, value) = match (self.messages.as_slice(), self.transfers.as_slice()) {
             ([BankMessage::Send(_)], [transfer]) => (transfer.to, transfer.amount),
             _ => (BANK_ADDRESS, U256::ZERO),
@@ -850,6 +851,7 @@ pub fn cosmos_hash(raw: &[u8]) -> B256 {
 
 /// The public key of a signer, which must be that of the sender.
 fn public_key(key: &Any, sender: Address) -> Result<CompressedKey, CosmosError> {
+    // Networks have this type in packages of different names.
     if !key.type_url.ends_with(".ethsecp256k1.PubKey") {
         let shown: String = key.type_url.chars().take(100).collect();
         return Err(CosmosError::invalid_pub_key(format!(

@@ -108,6 +108,7 @@ pub(super) fn check_adr_027(raw: &[u8]) -> Result<(), CosmosError> {
             .content
             .ok_or_else(|| malformed("a field is not of bytes"))?;
 
+        // Only an item of a repeated field can be empty and still say something.
         let is_default = content.is_empty() && field.number != SIGNATURES;
         let shortest = 1 + encoded_len_varint(content.len() as u64) + content.len();
         if before - rest.len() != shortest || is_default {

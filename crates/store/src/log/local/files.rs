@@ -196,6 +196,7 @@ impl LogFiles {
             .copied()
             .unwrap_or_default();
 
+        // Only those of the newest segment are in memory.
         let offset = positions
             .offsets
             .get((height - first) as usize)
