@@ -201,6 +201,7 @@ impl Sources {
             "Whether a NATS server is connected: 1 or 0.",
         )
         .sample(&[], u8::from(state.connected));
+
         out.gauge(
             "tetrad_cluster_epoch",
             "Number of the newest epoch in the node's log.",
@@ -211,6 +212,7 @@ impl Sources {
             "Entries of the log that the node's head includes.",
         )
         .sample(&[], state.height);
+
         out.gauge(
             "tetrad_cluster_lag_entries",
             "Entries by which the node is behind the leader.",
@@ -221,6 +223,7 @@ impl Sources {
             "Time for which the node has been behind the leader.",
         )
         .sample(&[], state.lag_seconds);
+
         out.gauge(
             "tetrad_cluster_nodes",
             "Nodes that announced themselves lately.",

@@ -158,13 +158,16 @@ impl Services {
         let mut routes = MainRoutes::new(self.faults.clone(), config.rpc.slow);
         // The gateway's own listeners share this counter with the main listener.
         let cosmos = routes.traffic("cosmos");
+
         routes.add_exposed(undescribed(json_rpc.router(&site)));
         routes.add_interface("graphql", undescribed(json_rpc.graphql_router()));
         routes.add_interface("site", undescribed(site.router()));
         routes.add_counted(&cosmos, gateway.router());
+        // Faults never affect what looks after the node.
         routes.add(self.probes(exchange));
         let faucet = self.limited(config.rate_limit, faucet::router(faucet));
         routes.add_interface("faucet", faucet);
+
         if let Some(exchange) = exchange {
             self.add_exchange(&mut routes, config, addresses, exchange);
         }

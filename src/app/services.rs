@@ -109,6 +109,7 @@ impl Services {
             tick.is_some(),
             self.storage.clone(),
         );
+
         tokio::spawn(tetrad_exchange::follow(
             market.clone(),
             self.shutdown.clone(),

@@ -77,6 +77,7 @@ pub async fn status(config: &ClusterConfig) -> Result<Status, ClusterError> {
         .await?
         .and_then(|lease| lease.value)
         .map(|claim| claim.node);
+
     let mut log = None;
     let mut log_bytes = 0;
     let mut checkpoints = Vec::new();

@@ -116,6 +116,7 @@ impl PoolMirror {
         let mut leadership = self.chain.leadership();
         let mut ticks = interval(COMPARE_INTERVAL);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+
         loop {
             tokio::select! {
                 message = self.messages.recv() => {

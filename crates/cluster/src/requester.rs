@@ -111,6 +111,7 @@ impl Requester {
         let mut pause = FIRST_PAUSE;
         let mut next = Instant::now() + pause;
         let mut deadline = Instant::now() + SILENCE_TIMEOUT;
+
         loop {
             tokio::select! {
                 Some(answer) = attempts.next() => match answer {

@@ -242,6 +242,7 @@ impl Simulation<'_> {
             environment: &environment,
             precompiles,
         };
+
         let mut transactions = Vec::new();
         let mut calls = Vec::new();
         let mut first_log_index = 0;
@@ -369,6 +370,7 @@ impl Budget<'_> {
         let options = self.options;
         let waives_blob_fee =
             !options.validation && transaction.envelope.max_fee_per_blob_gas() == Some(0);
+
         let mut logs = LogCollector::new(options.trace_transfers);
         let mut watch = Watch::new(&mut logs, options.is_over, self.bytes);
         let executed = executor.simulate(
@@ -378,6 +380,7 @@ impl Budget<'_> {
             waives_blob_fee,
             &mut watch,
         );
+
         match watch.stopped() {
             None => {}
             Some(Stop::Time) => return Err(SimulationError::Timeout),

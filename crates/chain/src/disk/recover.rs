@@ -176,6 +176,7 @@ pub fn open(
     let end = log.end();
     let checkpoint = newest_checkpoint(storage, identity, &history, end)?;
     let from = checkpoint.height;
+
     let (replayed, bytes) = replay(
         opening.params.clone(),
         opening.limits,
@@ -184,6 +185,7 @@ pub fn open(
         &history,
         end,
     )?;
+
     let head = replayed.head;
     tracing::info!(
         block = head.number(),

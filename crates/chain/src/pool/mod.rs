@@ -182,6 +182,7 @@ impl Pool {
         let account = account.as_deref();
         let waiting = inner.senders.get(&address);
         let old = waiting.and_then(|sender| sender.get(nonce));
+
         check_account(&transaction, account)?;
         check_funds(&transaction, cost, account, waiting)?;
         check_replacement(&transaction, old)?;
@@ -197,6 +198,7 @@ impl Pool {
             cost,
             bytes,
         });
+
         let incoming = Incoming {
             pooled: &pooled,
             worth: Worth::of(&pooled, executable, fee_floor),
@@ -209,6 +211,7 @@ impl Pool {
             .entry(address)
             .or_insert_with(|| Sender::new(next))
             .touch(now);
+
         // Submitters wait only for transactions that the very next block can include.
         let affordable = pooled.transaction.envelope.max_fee_per_gas() >= u128::from(fee_floor);
         let (waiter, included) = (affordable && executable).then(oneshot::channel).unzip();
@@ -408,9 +411,11 @@ impl PoolState {
         let replaced = self.change(address, |sender| sender.insert(slot)).flatten();
         self.rank(pooled);
         self.tidy(address);
+
         self.by_hash.insert(hash, (address, nonce));
         self.bytes += pooled.bytes;
         self.arrivals += 1;
+
         self.recent.push_back(hash);
         if self.recent.len() > MAX_RECENT {
             self.recent.pop_front();

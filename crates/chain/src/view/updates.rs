@@ -98,6 +98,7 @@ impl RemovedBlocks {
         let first = kept
             .entries
             .partition_point(|entry| entry.version <= seen.version);
+
         for entry in kept
             .entries
             .range(first..)

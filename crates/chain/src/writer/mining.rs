@@ -141,6 +141,7 @@ impl ChainWriter {
         let mut dropped = Vec::new();
         let mut outcome = Ok(());
         let mut time_is_up = false;
+
         while order.left > 0 && !time_is_up {
             // Looked at before the block, because the last one of a piece begins with a preamble.
             time_is_up = Instant::now() >= until;

@@ -82,6 +82,7 @@ async fn compare_last(
     let mut assembler = Assembler::default();
     let mut next = first;
     let mut read = 0;
+
     while let Some(part) = stream
         .part_from(next)
         .await?

@@ -53,6 +53,7 @@ impl Shared {
                 sequence: 0,
             },
         };
+
         progress.blocks = head.held_blocks().clone();
         progress.newest = head.block.hash;
         self.announce_differences(&mut progress, &oracle, head.block.header.timestamp);
@@ -82,6 +83,7 @@ impl Shared {
         {
             return false;
         }
+
         if removed.is_empty() {
             if added
                 .first()

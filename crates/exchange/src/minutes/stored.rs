@@ -29,6 +29,7 @@ impl Minutes {
         // Rows are written as differences to the row before; the first has none before it.
         let none: MinuteRow = self.bars.iter().map(|_| Bar::flat(0)).collect();
         let mut before = &none;
+
         for row in self.groups.iter().flat_map(|group| &group.rows) {
             if row == before {
                 out.byte(SAME);

@@ -163,6 +163,7 @@ pub(super) async fn quote(
         tokenOut: token_out.address,
         amountIn: amount_in,
     };
+
     let ask = move || {
         let view = View::newest(head);
         let answer = read(&view, vault, &call);
@@ -171,6 +172,7 @@ pub(super) async fn quote(
         })?;
         Ok::<_, RestError>((answer, view))
     };
+
     let snapshot = exchange.market.current().await?;
     let (answer, view) = in_turn(ask).await?;
     let status = SwapStatus::new(answer.status)

@@ -182,6 +182,7 @@ pub(super) fn decode_call(bytes: &[u8]) -> Result<InternalCall, Malformed> {
     let kind = *KINDS
         .get(usize::from(reader.byte()?))
         .ok_or(Malformed("kind of an internal call"))?;
+
     let from = Address::from(reader.array::<20>()?);
     let to = reader.option(|reader| Ok(Address::from(reader.array::<20>()?)))?;
     let value: U256 = reader.wide()?;
@@ -189,6 +190,7 @@ pub(super) fn decode_call(bytes: &[u8]) -> Result<InternalCall, Malformed> {
     let gas_used = reader.number()?;
     let error =
         reader.option(|reader| Ok(String::from_utf8_lossy(reader.string()?).into_owned()))?;
+
     Ok(InternalCall {
         kind,
         from,

@@ -92,6 +92,7 @@ impl Counts {
         let mut key = Parts(key);
         let mut value = Parts(value);
         let row_kind = key.byte();
+
         let counts = match row_kind {
             kind::TRANSACTION => {
                 let touched = Touched::of_code(value.byte());

@@ -197,6 +197,7 @@ impl StatePart {
         let mut accounts = Vec::new();
         let mut slots = Trie::default();
         let mut retired = Vec::new();
+
         while !from.is_empty() {
             match from.byte()? {
                 0 => {

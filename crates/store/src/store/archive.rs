@@ -82,17 +82,20 @@ pub fn export(chain: &ChainStore, out: &mut dyn Write) -> Result<u64, ArchiveErr
         bytes: Vec::new(),
         scratch: Writer::default(),
     };
+
     let json = serde_json::to_vec(&file).map_err(io::Error::from)?;
     records.write(|out| {
         out.string(MAGIC);
         out.number(VERSION);
         out.string(&json);
     })?;
+
     let state = checkpoint::bytes(&**storage, oldest)?;
     records.write(|out| {
         out.number(oldest);
         out.raw(&state);
     })?;
+
     let prices = read_file(&**storage, PRICES)?.unwrap_or_default();
     records.write(|out| out.string(&prices))?;
 

@@ -60,6 +60,7 @@ fn first_fault(
     let (Some(&oldest), Some(&newest)) = (checkpoints.first(), checkpoints.last()) else {
         return Err(LogError::Beginning { place });
     };
+
     let Some(Extent {
         heights,
         reverts: found,
@@ -76,6 +77,7 @@ fn first_fault(
             place,
         });
     };
+
     // Compaction removes the older checkpoints before the entries, so these were lost.
     if oldest < heights.start {
         return Err(LogError::Missing {

@@ -245,6 +245,7 @@ impl SealedIndex {
         let least = [key.0, below];
         let mut at = table.fence_before(least);
         let mut rows = self.read(table, at, FENCED.min(table.rows - at))?;
+
         // The number of earlier rows to read at once, which grows because one is enough unless it
         // is reverted.
         let mut some = 1;

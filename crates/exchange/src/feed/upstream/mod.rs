@@ -235,6 +235,7 @@ impl Source for Upstream {
             .flatten()
             .copied()
             .max_by_key(|(_, at)| *at);
+
         let circuit = self.0.circuit.lock();
         let status = match newest {
             _ if circuit.is_open(&self.0.config) => SourceHealth::Broken,
@@ -242,6 +243,7 @@ impl Source for Upstream {
             Some(heard) if self.0.is_young(heard) => SourceHealth::Ok,
             Some(_) => SourceHealth::Stale,
         };
+
         Condition {
             name: self.0.name.clone(),
             status,
