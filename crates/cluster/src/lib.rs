@@ -283,6 +283,7 @@ impl Membership {
         chain.join(Arc::new(ClusterPeers::new(requester)));
         // What is missing to follow the log is fetched meanwhile.
         bootstrap::exchange_checkpoints(connection.clone(), chain.clone(), storage);
+        // Before it serves requests or can lead, for which it has to know all entries.
         let height = follow_to_end(chain).await?;
         tracing::info!(cluster = config.name, node, height, "joined the cluster");
 

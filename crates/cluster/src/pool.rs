@@ -359,6 +359,7 @@ impl PoolMirror {
 /// message is.
 fn accept(chain: &Chain, hash: B256, payload: &[u8], allows_changes: bool) -> Content {
     if payload.is_empty() {
+        // Dropping transactions is a development method.
         if !allows_changes {
             return Content::Foreign;
         }

@@ -146,6 +146,7 @@ where
 
     let fee = cosmos.fee;
     let gas_limit = cosmos.gas_limit;
+    // As in EIP-1559, the base fee is burned, and the rest is a tip.
     let burned = U256::from(context.block.basefee()) * U256::from(gas_limit);
     let beneficiary = context.block.beneficiary();
     context

@@ -53,6 +53,7 @@ impl Candidate {
         // Senders whose next transaction does not fit: those after it cannot be executed either.
         let mut waiting = HashSet::<Address, DefaultHashBuilder>::default();
         for pooled in pooled {
+            // With less gas no transaction fits.
             if executor.gas_left() < MIN_TX_GAS
                 || until.is_some_and(|until| Instant::now() >= until)
             {

@@ -151,6 +151,7 @@ impl ArtifactWatcher {
             }
             match read_artifacts(&self.directory, &path) {
                 Ok(artifacts) => {
+                    // A file without artifacts matters only if it had some.
                     has_changed |= !artifacts.is_empty() || self.files.contains_key(&path);
                     self.files.insert(path, WatchedFile { state, artifacts });
                 }

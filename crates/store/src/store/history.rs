@@ -584,6 +584,7 @@ impl History {
         wanted: &'a [Vec<LogKey>],
     ) -> impl Iterator<Item = u64> + 'a {
         let last = before.checked_sub(1);
+        // The lock is not held while files are read.
         let (growing, active, sealed) = {
             let tables = self.tables.read();
             let active =
