@@ -47,6 +47,7 @@ impl IntoResponse for BodyError {
     fn into_response(self) -> Response {
         let mut response = (self.status(), format!("{self}\n")).into_response();
         let header = match self {
+            // With 415, this names the coding as the cause (RFC 9110, 15.5.16).
             Self::Encoded => Some((header::ACCEPT_ENCODING, "identity")),
             Self::NoRoom => Some((header::RETRY_AFTER, "1")),
             Self::TooLarge(_) | Self::TooManyValues(_) | Self::TooSlow | Self::Failed(_) => None,
