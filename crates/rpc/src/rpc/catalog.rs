@@ -1,8 +1,6 @@
 //! What `rpc.discover` says about more than one method: namespaces, errors, names of parameters,
 //! effects.
 
-use std::collections::BTreeSet;
-
 use serde_json::{Map, Value, json};
 
 use super::error::{
@@ -10,52 +8,117 @@ use super::error::{
     SERVER_ERROR, TIMEOUT, TOO_LARGE,
 };
 
-/// The namespaces with their descriptions.
-const NAMESPACES: &[(&str, &str)] = &[
-    ("admin", "The node as peers would see it."),
-    (
-        "anvil",
-        "Development: accounts, time, mining, snapshots, forks, as in anvil. Not available in \
-         production.",
-    ),
-    ("debug", "Traces, raw blocks, state ranges, as in geth."),
-    ("erigon", "Methods of Erigon that explorers use."),
-    (
-        "eth",
-        "Blocks, accounts, transactions, calls, logs and fees.",
-    ),
-    (
-        "evm",
-        "Development: time, mining and snapshots, as in Ganache and Hardhat. Not available in \
-         production.",
-    ),
-    (
-        "hardhat",
-        "Development: accounts and mining, as in Hardhat. Not available in production.",
-    ),
-    ("net", "The network's id, and peers."),
-    (
-        "ots",
-        "Otterscan: search by address, internal operations, contract creators.",
-    ),
-    ("personal", "Signatures of the node's accounts."),
-    ("rpc", "Descriptions of the methods."),
-    (
-        "tenderly",
-        "Development: balances, as in Tenderly. Not available in production.",
-    ),
-    (
-        "testing",
-        "Blocks built on demand, for tests of consensus rules.",
-    ),
-    ("tetrad", "Methods that only this node has."),
-    (
-        "trace",
-        "Call traces and state differences, as in OpenEthereum and Erigon.",
-    ),
-    ("txpool", "Pending and queued transactions."),
-    ("web3", "The client's version, and Keccak-256."),
+/// A namespace: the methods whose names begin with its name.
+#[derive(Debug)]
+pub(super) struct Namespace {
+    pub(super) name: &'static str,
+    /// Its description.
+    about: &'static str,
+    /// Whether tools call its methods with JSON integers, which count in every dialect then.
+    pub(super) takes_integers: bool,
+}
+
+/// All namespaces.
+const NAMESPACES: &[Namespace] = &[
+    Namespace {
+        name: "admin",
+        about: "The node as peers would see it.",
+        takes_integers: false,
+    },
+    Namespace {
+        name: "anvil",
+        about: "Development: accounts, time, mining, snapshots, forks, as in anvil. Not available in \
+                production.",
+        takes_integers: true,
+    },
+    Namespace {
+        name: "debug",
+        about: "Traces, raw blocks, state ranges, as in geth.",
+        takes_integers: true,
+    },
+    Namespace {
+        name: "erigon",
+        about: "Methods of Erigon that explorers use.",
+        takes_integers: false,
+    },
+    Namespace {
+        name: "eth",
+        about: "Blocks, accounts, transactions, calls, logs and fees.",
+        takes_integers: false,
+    },
+    Namespace {
+        name: "evm",
+        about: "Development: time, mining and snapshots, as in Ganache and Hardhat. Not available in \
+                production.",
+        takes_integers: true,
+    },
+    Namespace {
+        name: "hardhat",
+        about: "Development: accounts and mining, as in Hardhat. Not available in production.",
+        takes_integers: true,
+    },
+    Namespace {
+        name: "net",
+        about: "The network's id, and peers.",
+        takes_integers: false,
+    },
+    Namespace {
+        name: "ots",
+        about: "Otterscan: search by address, internal operations, contract creators.",
+        takes_integers: true,
+    },
+    Namespace {
+        name: "personal",
+        about: "Signatures of the node's accounts.",
+        takes_integers: false,
+    },
+    Namespace {
+        name: "rpc",
+        about: "Descriptions of the methods.",
+        takes_integers: false,
+    },
+    Namespace {
+        name: "tenderly",
+        about: "Development: balances, as in Tenderly. Not available in production.",
+        takes_integers: false,
+    },
+    Namespace {
+        name: "testing",
+        about: "Blocks built on demand, for tests of consensus rules.",
+        takes_integers: false,
+    },
+    Namespace {
+        name: "tetrad",
+        about: "Methods that only this node has.",
+        takes_integers: false,
+    },
+    Namespace {
+        name: "trace",
+        about: "Call traces and state differences, as in OpenEthereum and Erigon.",
+        takes_integers: true,
+    },
+    Namespace {
+        name: "txpool",
+        about: "Pending and queued transactions.",
+        takes_integers: false,
+    },
+    Namespace {
+        name: "web3",
+        about: "The client's version, and Keccak-256.",
+        takes_integers: false,
+    },
 ];
+
+impl Namespace {
+    /// The namespace of a method, which has to be in the table.
+    pub(super) fn of(method: &str) -> &'static Self {
+        let name = method.split(['_', '.']).next().unwrap_or(method);
+        NAMESPACES
+            .iter()
+            .find(|namespace| namespace.name == name)
+            .unwrap_or_else(|| panic!("the namespace of {method} is not in the table"))
+    }
+}
 
 /// The errors of methods: name, code and meaning.
 const ERRORS: &[(&str, i32, &str)] = &[
@@ -147,20 +210,12 @@ const PARAMETERS: &[(&str, &str)] = &[
     ),
 ];
 
-/// The namespace of a method.
-pub(super) fn namespace(method: &str) -> &str {
-    method.split(['_', '.']).next().unwrap_or(method)
-}
-
-/// The components that methods refer to: namespaces as tags, and errors.
-pub(super) fn components<'a>(methods: impl Iterator<Item = &'a str>) -> Value {
-    let used: BTreeSet<&str> = methods.map(namespace).collect();
+/// The components that methods refer to: their namespaces as tags, and errors.
+pub(super) fn components(used: impl Iterator<Item = &'static Namespace>) -> Value {
     let mut tags = Map::new();
-    for (name, about) in NAMESPACES {
-        if used.contains(name) {
-            let tag = json!({"name": name, "description": about});
-            tags.insert((*name).to_owned(), tag);
-        }
+    for Namespace { name, about, .. } in used {
+        let tag = json!({"name": name, "description": about});
+        tags.insert((*name).to_owned(), tag);
     }
 
     let mut errors = Map::new();
@@ -240,12 +295,13 @@ mod tests {
     use crate::rpc::{Rpc, error::Dialect};
 
     #[test]
-    fn every_namespace_is_described() {
-        for name in Rpc::methods(true).names() {
+    fn every_namespace_has_methods() {
+        let described = Rpc::methods(true).describe(Dialect::Network);
+        for Namespace { name, .. } in NAMESPACES {
             assert!(
-                NAMESPACES
+                described
                     .iter()
-                    .any(|(known, _)| *known == namespace(name)),
+                    .any(|method| method.namespace.name == *name),
                 "{name}"
             );
         }
@@ -292,7 +348,7 @@ mod tests {
         ];
         for name in table.names() {
             let is_for_development =
-                ["anvil", "hardhat", "evm", "tenderly"].contains(&namespace(name));
+                ["anvil", "hardhat", "evm", "tenderly"].contains(&Namespace::of(name).name);
             if changes_state(name) && !is_for_development {
                 assert!(known.contains(&name), "{name}");
             }

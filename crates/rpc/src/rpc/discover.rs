@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::{
     Context, OnFork, RpcError, Table,
-    catalog::{self, changes_state, errors, namespace},
+    catalog::{self, changes_state, errors},
     error::Dialect,
     examples::{Answers, ExampleExchange, examples},
     json::Raw,
@@ -51,10 +51,9 @@ fn modules(context: &Context, (): ()) -> Result<Raw<String>, RpcError> {
         .methods
         .described
         .iter()
-        .filter_map(|method| method.name.split_once('_'));
-    let modules: serde_json::Map<_, _> = names
-        .map(|(space, _)| (space.to_owned(), json!("1.0")))
-        .collect();
+        .map(|method| method.namespace.name);
+    let modules: serde_json::Map<_, _> =
+        names.map(|name| (name.to_owned(), json!("1.0"))).collect();
     Ok(Raw(Value::Object(modules).to_string()))
 }
 
@@ -69,7 +68,7 @@ fn discover(context: &Context, (): ()) -> Result<Raw<Arc<str>>, RpcError> {
 
 fn document(methods: &[Described]) -> String {
     let shown = results();
-    let components = catalog::components(methods.iter().map(|method| method.name));
+    let components = catalog::components(methods.iter().map(|method| method.namespace));
     let methods: Vec<Value> = methods
         .iter()
         .map(|method| describe(method, shown.get(method.example)))
@@ -131,7 +130,7 @@ fn describe(described: &Described, example: Option<&(Value, Value)>) -> Value {
 
     let mut method = json!({
         "name": name,
-        "tags": [reference("tags", namespace(name))],
+        "tags": [reference("tags", described.namespace.name)],
         "summary": described.summary,
         "paramStructure": "by-position",
         "params": params,

@@ -84,6 +84,7 @@ pub(super) fn answer(
     fork: &ChainFork,
     method: &str,
     Forward { subject, at }: Forward,
+    rules: ParamRules,
     params: Option<&RawValue>,
 ) -> Result<Option<Answer>, RpcError> {
     // Invalid parameters are refused by the method itself.
@@ -97,7 +98,7 @@ pub(super) fn answer(
         context,
         fork,
         head: context.chain.head(),
-        rules: ParamRules::of(method, context.dialect),
+        rules,
     };
     let is_there = match subject {
         OnFork::Block => forwarder.place_block(&mut params, at, |number| number <= fork.number)?,

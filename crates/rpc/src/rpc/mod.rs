@@ -660,8 +660,9 @@ impl Rpc {
 
             if let Some(forward) = method.forward() {
                 let own = context.clone();
+                let rules = method.rules(context.dialect);
                 let given = params.clone();
-                let ask = move || forked::answer(&own, &fork, name, forward, given.get());
+                let ask = move || forked::answer(&own, &fork, name, forward, rules, given.get());
                 if let Some(answer) = context.execution.apart(caller, ask).await? {
                     return Ok(Written(answer));
                 }

@@ -26,27 +26,12 @@ pub(super) struct ParamRules {
 }
 
 impl ParamRules {
-    /// The namespaces that tools call, some of them with JSON integers, whatever the dialect.
-    const LENIENT: [&str; 6] = ["ots_", "trace_", "debug_", "anvil_", "evm_", "hardhat_"];
-
-    /// The rules of a method.
-    pub(super) fn of(method: &str, dialect: Dialect) -> Self {
-        Self::new(dialect, Self::is_lenient(method))
-    }
-
-    /// The rules of a method that [is lenient](Self::is_lenient) or not.
-    pub(super) fn new(dialect: Dialect, is_lenient: bool) -> Self {
+    /// The rules of a method that takes JSON integers in every dialect, or only in Ethereum's.
+    pub(super) fn new(dialect: Dialect, takes_integers: bool) -> Self {
         Self {
             dialect,
-            integers: is_lenient || dialect == Dialect::Ethereum,
+            integers: takes_integers || dialect == Dialect::Ethereum,
         }
-    }
-
-    /// Whether a method takes JSON integers in every dialect.
-    pub(super) fn is_lenient(method: &str) -> bool {
-        Self::LENIENT
-            .iter()
-            .any(|namespace| method.starts_with(namespace))
     }
 
     /// The digits of a JSON integer, if it counts.

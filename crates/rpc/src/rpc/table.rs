@@ -27,7 +27,7 @@ use tetrad_web::{Caller, Held, Slice, json_memory};
 
 use super::{
     Context, OnFork,
-    catalog::Effort,
+    catalog::{Effort, Namespace},
     error::{Dialect, RpcError},
     forked::Forward,
     json::{Json, JsonWriter, Written},
@@ -102,6 +102,7 @@ pub(super) type ResultSchema = fn(Option<&Value>) -> Value;
 /// The description of a method.
 pub(super) struct Described {
     pub(super) name: &'static str,
+    pub(super) namespace: &'static Namespace,
     /// The names of the parameters.
     pub(super) parameters: Vec<&'static str>,
     pub(super) summary: &'static str,
@@ -169,10 +170,13 @@ struct Types {
 /// One method.
 pub(super) struct Method {
     pub(super) name: &'static str,
+    namespace: &'static Namespace,
     pub(super) handler: Handler,
     pub(super) meter: Arc<Meter>,
     on_fork: OnFork,
     types: Types,
+    /// Whether it takes JSON integers in every dialect.
+    takes_integers: bool,
     parameters: Vec<&'static str>,
     summary: &'static str,
     example: &'static str,
@@ -184,9 +188,15 @@ impl Method {
         self.on_fork.forward(&(self.types.references)())
     }
 
+    /// The rules by which its parameters are read.
+    pub(super) fn rules(&self, dialect: Dialect) -> ParamRules {
+        ParamRules::new(dialect, self.takes_integers)
+    }
+
     fn describe(&self, dialect: Dialect) -> Described {
         Described {
             name: self.name,
+            namespace: self.namespace,
             parameters: self.parameters.clone(),
             summary: self.summary,
             example: self.example,
@@ -220,7 +230,8 @@ pub(super) struct Registration<'t, P> {
 }
 
 impl<P: Params> Registration<'_, P> {
-    /// Other names of the method.
+    /// Other names of the method. It reads its parameters by the rules of its first name's namespace
+    /// whichever of them is called.
     pub(super) fn aliases(mut self, names: &'static [&'static str]) -> Self {
         self.aliases = names;
         self
@@ -238,13 +249,16 @@ impl<P: Params> Registration<'_, P> {
             ..
         } = self;
         let parameters: Vec<&'static str> = parameters.into();
+        let takes_integers = Namespace::of(example).takes_integers;
         for name in [&[example], aliases].concat() {
             let method = Method {
                 name,
+                namespace: Namespace::of(name),
                 handler: handler.clone(),
                 meter: Arc::default(),
                 on_fork,
                 types,
+                takes_integers,
                 parameters: parameters.clone(),
                 summary,
                 example,
@@ -312,9 +326,9 @@ impl Table {
         R: Json + Send + 'static,
         F: Future<Output = Result<R, RpcError>> + Send + 'static,
     {
-        let is_lenient = ParamRules::is_lenient(name);
+        let takes_integers = Namespace::of(name).takes_integers;
         let run = move |context: Arc<Context>, params: Option<&RawValue>| {
-            let params = P::read(params, ParamRules::new(context.dialect, is_lenient))?;
+            let params = P::read(params, ParamRules::new(context.dialect, takes_integers))?;
             let answer = async move {
                 let result = handler(context.clone(), params).await?;
                 // Nothing is left to write, however long the result is.
@@ -409,9 +423,9 @@ where
     R: Json + 'static,
 {
     // Determined once for the method, not for each call.
-    let is_lenient = ParamRules::is_lenient(method);
+    let takes_integers = Namespace::of(method).takes_integers;
     Arc::new(move |context, params, out| {
-        let params = P::read(params, ParamRules::new(context.dialect, is_lenient))?;
+        let params = P::read(params, ParamRules::new(context.dialect, takes_integers))?;
         if params.is_far(&context.chain, reach) {
             return Ok(Reached::Far);
         }
@@ -431,9 +445,9 @@ where
     P: Params + Send + 'static,
     R: Json + 'static,
 {
-    let is_lenient = ParamRules::is_lenient(method);
+    let takes_integers = Namespace::of(method).takes_integers;
     Arc::new(move |context, params| {
-        let params = P::read(params, ParamRules::new(context.dialect, is_lenient))?;
+        let params = P::read(params, ParamRules::new(context.dialect, takes_integers))?;
         context.render(handler(context, params)?)
     })
 }
