@@ -1,5 +1,4 @@
-//! What `rpc.discover` says about more than one method: namespaces, errors, names of parameters,
-//! effects.
+//! What `rpc.discover` says about more than one method: namespaces, errors, names of parameters.
 
 use serde_json::{Map, Value, json};
 
@@ -267,28 +266,6 @@ pub(super) fn errors(method: &str, effort: Effort) -> Vec<&'static str> {
     found
 }
 
-/// Whether a method changes the chain, its pool or the node's settings. Filters, which belong to
-/// their client, do not count.
-pub(super) fn changes_state(method: &str) -> bool {
-    let Some((namespace, verb)) = method.split_once('_') else {
-        return false;
-    };
-    let reads = |verbs: &[&str]| verbs.iter().any(|one| verb.starts_with(one));
-    match namespace {
-        "anvil" | "hardhat" => !reads(&[
-            "get",
-            "dump",
-            "metadata",
-            "nodeInfo",
-            "impersonateSignature",
-        ]),
-        "evm" | "tenderly" => true,
-        "eth" => reads(&["send", "resend", "submit"]),
-        "debug" => verb == "setHead",
-        _ => false,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -317,41 +294,6 @@ mod tests {
                     .any(|method| method.parameters.contains(name)),
                 "{name}"
             );
-        }
-    }
-
-    #[test]
-    fn methods_that_change_the_chain_are_known() {
-        let table = Rpc::methods(true);
-        let reading = |name: &str| table.get(name).is_some() && !changes_state(name);
-        for name in [
-            "eth_call",
-            "eth_newFilter",
-            "eth_sign",
-            "anvil_nodeInfo",
-            "hardhat_dumpState",
-            "debug_traceCall",
-        ] {
-            assert!(reading(name), "{name}");
-        }
-
-        let known = [
-            "debug_setHead",
-            "eth_resend",
-            "eth_sendRawTransaction",
-            "eth_sendRawTransactionSync",
-            "eth_sendTransaction",
-            "eth_sendTransactionSync",
-            "eth_sendUnsignedTransaction",
-            "eth_submitHashrate",
-            "eth_submitWork",
-        ];
-        for name in table.names() {
-            let is_for_development =
-                ["anvil", "hardhat", "evm", "tenderly"].contains(&Namespace::of(name).name);
-            if changes_state(name) && !is_for_development {
-                assert!(known.contains(&name), "{name}");
-            }
         }
     }
 }

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::{
     Context, OnFork, RpcError, Table,
-    catalog::{self, changes_state, errors},
+    catalog::{self, errors},
     error::Dialect,
     examples::{Answers, ExampleExchange, examples},
     json::Raw,
@@ -137,7 +137,7 @@ fn describe(described: &Described, example: Option<&(Value, Value)>) -> Value {
         "result": {"name": "result", "schema": result},
         "errors": errors,
     });
-    if changes_state(name) {
+    if described.changes_state {
         method["x-changes-state"] = true.into();
     }
 

@@ -3,10 +3,11 @@
 //! A handler is a plain function over the context and a tuple of parameters; registering it wraps
 //! it into a uniform [`Handler`]. The registration of a method carries everything about it:
 //!
-//! - how it runs: [`read`](Table::read), [`execute`](Table::execute), [`apart`](Table::apart) or
-//!   [`wait`](Table::wait). Blocks and states that have to be read from disk or built first go to a
-//!   thread of their own in any case, and so do long results, long parameters, or those with many
-//!   values of a method that waits. Requests that wait for their turn keep them unread;
+//! - how it runs: [`read`](Table::read), [`execute`](Table::execute), [`apart`](Table::apart),
+//!   [`wait`](Table::wait) or [`change`](Table::change). Blocks and states that have to be read
+//!   from disk or built first go to a thread of their own in any case, and so do long results, long
+//!   parameters, or those with many values of a method that waits. Requests that wait for their
+//!   turn keep them unread;
 //! - what a fork does with it: [`OnFork`];
 //! - its documentation: the names of its parameters and a summary, see [`Registration::describe`].
 //!   Its example is in the `examples.jsonl` of its namespace.
@@ -112,6 +113,7 @@ pub(super) struct Described {
     pub(super) shapes: Vec<ParamShape>,
     pub(super) result: ResultSchema,
     pub(super) effort: Effort,
+    pub(super) changes_state: bool,
 }
 
 /// How a method runs.
@@ -167,6 +169,12 @@ struct Types {
     result: ResultSchema,
 }
 
+/// What the registration of a method adds to the way it runs.
+#[derive(Clone, Copy, Default)]
+struct Properties {
+    changes_state: bool,
+}
+
 /// One method.
 pub(super) struct Method {
     pub(super) name: &'static str,
@@ -177,6 +185,7 @@ pub(super) struct Method {
     types: Types,
     /// Whether it takes JSON integers in every dialect.
     takes_integers: bool,
+    properties: Properties,
     parameters: Vec<&'static str>,
     summary: &'static str,
     example: &'static str,
@@ -207,6 +216,7 @@ impl Method {
                 is_long: matches!(self.handler, Handler::Apart(_)),
                 looks_back: (self.types.references)().iter().any(Option::is_some),
             },
+            changes_state: self.properties.changes_state,
         }
     }
 }
@@ -226,6 +236,7 @@ pub(super) struct Registration<'t, P> {
     handler: Handler,
     on_fork: OnFork,
     types: Types,
+    properties: Properties,
     params: PhantomData<P>,
 }
 
@@ -234,6 +245,13 @@ impl<P: Params> Registration<'_, P> {
     /// whichever of them is called.
     pub(super) fn aliases(mut self, names: &'static [&'static str]) -> Self {
         self.aliases = names;
+        self
+    }
+
+    /// The method changes the chain, its pool or the node's settings. Filters, which belong to their
+    /// client, do not count.
+    pub(super) fn changes_state(mut self) -> Self {
+        self.properties.changes_state = true;
         self
     }
 
@@ -246,6 +264,7 @@ impl<P: Params> Registration<'_, P> {
             handler,
             on_fork,
             types,
+            properties,
             ..
         } = self;
         let parameters: Vec<&'static str> = parameters.into();
@@ -259,6 +278,7 @@ impl<P: Params> Registration<'_, P> {
                 on_fork,
                 types,
                 takes_integers,
+                properties,
                 parameters: parameters.clone(),
                 summary,
                 example,
@@ -270,7 +290,7 @@ impl<P: Params> Registration<'_, P> {
 }
 
 impl Table {
-    /// Adds a method that only reads, quickly unless a parameter is far.
+    /// Adds a method that waits for nothing and is quick, unless a parameter is far.
     pub(super) fn read<P, R>(
         &mut self,
         name: &'static str,
@@ -314,7 +334,22 @@ impl Table {
         self.register::<P, R>(name, Handler::Apart(work(handler, name)), on_fork)
     }
 
-    /// Adds a method that waits for something.
+    /// Adds a method that waits until it has [changed](Registration::changes_state) something.
+    pub(super) fn change<P, R, F>(
+        &mut self,
+        name: &'static str,
+        handler: fn(Arc<Context>, P) -> F,
+        on_fork: OnFork,
+    ) -> Registration<'_, P>
+    where
+        P: Params + Send + 'static,
+        R: Json + Send + 'static,
+        F: Future<Output = Result<R, RpcError>> + Send + 'static,
+    {
+        self.wait(name, handler, on_fork).changes_state()
+    }
+
+    /// Adds a method that waits for something, and [changes](Registration::changes_state) nothing.
     pub(super) fn wait<P, R, F>(
         &mut self,
         name: &'static str,
@@ -368,6 +403,7 @@ impl Table {
             handler,
             on_fork,
             types,
+            properties: Properties::default(),
             params: PhantomData,
         }
     }
@@ -599,6 +635,47 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn what_asks_does_not_count_as_a_change() {
+        let described = Rpc::methods(true).describe(Dialect::Network);
+        let changing: Vec<_> = described
+            .iter()
+            .filter(|method| method.changes_state)
+            .map(|method| method.name)
+            .collect();
+
+        for name in [
+            "eth_call",
+            "eth_newFilter",
+            "eth_sign",
+            "anvil_nodeInfo",
+            "hardhat_dumpState",
+            "debug_traceCall",
+        ] {
+            assert!(!changing.contains(&name), "{name}");
+        }
+
+        // Other methods that change the chain exist for development only.
+        let for_production: Vec<_> = Rpc::methods(false)
+            .describe(Dialect::Network)
+            .into_iter()
+            .filter(|method| method.changes_state)
+            .map(|method| method.name)
+            .collect();
+        assert_eq!(
+            for_production,
+            [
+                "eth_resend",
+                "eth_sendRawTransaction",
+                "eth_sendRawTransactionSync",
+                "eth_sendTransaction",
+                "eth_sendTransactionSync",
+                "eth_submitHashrate",
+                "eth_submitWork",
+            ]
+        );
     }
 
     #[test]

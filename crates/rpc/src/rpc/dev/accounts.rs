@@ -10,7 +10,7 @@ use crate::rpc::{Context, OnFork, RpcError, Table};
 
 pub(super) fn methods(table: &mut Table) {
     table
-        .wait("anvil_setBalance", set_balance, OnFork::Node)
+        .change("anvil_setBalance", set_balance, OnFork::Node)
         .aliases(&[
             "hardhat_setBalance",
             "tenderly_setBalance",
@@ -19,22 +19,22 @@ pub(super) fn methods(table: &mut Table) {
         .describe(["address", "wei"], "Sets the balance of an account.");
 
     table
-        .wait("anvil_addBalance", add_balance, OnFork::Node)
+        .change("anvil_addBalance", add_balance, OnFork::Node)
         .aliases(&["hardhat_addBalance", "tenderly_addBalance"])
         .describe(["address", "wei"], "Adds to the balance of an account.");
 
     table
-        .wait("anvil_setNonce", set_nonce, OnFork::Node)
+        .change("anvil_setNonce", set_nonce, OnFork::Node)
         .aliases(&["hardhat_setNonce", "evm_setAccountNonce"])
         .describe(["address", "nonce"], "Sets the nonce of an account.");
 
     table
-        .wait("anvil_setCode", set_code, OnFork::Node)
+        .change("anvil_setCode", set_code, OnFork::Node)
         .aliases(&["hardhat_setCode", "evm_setAccountCode"])
         .describe(["address", "code"], "Sets the code of an account.");
 
     table
-        .wait("anvil_setStorageAt", set_storage_at, OnFork::Node)
+        .change("anvil_setStorageAt", set_storage_at, OnFork::Node)
         .aliases(&["hardhat_setStorageAt"])
         .describe(
             ["address", "slot", "value"],
@@ -42,7 +42,7 @@ pub(super) fn methods(table: &mut Table) {
         );
 
     table
-        .wait("anvil_setChainId", set_chain_id, OnFork::Node)
+        .change("anvil_setChainId", set_chain_id, OnFork::Node)
         .describe(
             ["chain id"],
             "Changes the chain id that transactions have to be signed for.",

@@ -34,7 +34,7 @@ pub(super) fn methods(table: &mut Table) {
         );
 
     table
-        .wait("anvil_loadState", load_state, OnFork::Node)
+        .change("anvil_loadState", load_state, OnFork::Node)
         .aliases(&["hardhat_loadState"])
         .describe(
             ["dump"],

@@ -19,7 +19,7 @@ sol! {
 
 pub(super) fn methods(table: &mut Table) {
     table
-        .wait("anvil_dealERC20", deal, OnFork::Node)
+        .change("anvil_dealERC20", deal, OnFork::Node)
         .aliases(&[
             "hardhat_dealERC20",
             "anvil_setERC20Balance",
@@ -31,7 +31,7 @@ pub(super) fn methods(table: &mut Table) {
         );
 
     table
-        .wait("anvil_setERC20Allowance", set_allowance, OnFork::Node)
+        .change("anvil_setERC20Allowance", set_allowance, OnFork::Node)
         .describe(
             ["owner", "spender", "token", "amount"],
             "Sets the amount of a token, in its smallest unit, that `spender` may take from \

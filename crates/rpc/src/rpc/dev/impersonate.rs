@@ -16,7 +16,7 @@ use crate::rpc::{
 
 pub(super) fn methods(table: &mut Table) {
     table
-        .wait("anvil_impersonateAccount", impersonate, OnFork::Node)
+        .change("anvil_impersonateAccount", impersonate, OnFork::Node)
         .aliases(&["hardhat_impersonateAccount"])
         .describe(
             ["address"],
@@ -24,7 +24,7 @@ pub(super) fn methods(table: &mut Table) {
         );
 
     table
-        .wait(
+        .change(
             "anvil_stopImpersonatingAccount",
             stop_impersonating,
             OnFork::Node,
@@ -33,7 +33,7 @@ pub(super) fn methods(table: &mut Table) {
         .describe(["address"], "Ends the impersonation of an account.");
 
     table
-        .wait(
+        .change(
             "anvil_autoImpersonateAccount",
             impersonate_all,
             OnFork::Node,
@@ -56,7 +56,7 @@ pub(super) fn methods(table: &mut Table) {
         );
 
     table
-        .wait(
+        .change(
             "eth_sendUnsignedTransaction",
             send_unsigned_transaction,
             OnFork::Node,

@@ -34,6 +34,7 @@ pub(super) fn methods(table: &mut Table) {
 
     table
         .read("anvil_setLoggingEnabled", set_logging_enabled, OnFork::Node)
+        .changes_state()
         .aliases(&["hardhat_setLoggingEnabled"])
         .describe(
             ["on"],

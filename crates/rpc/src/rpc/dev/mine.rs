@@ -20,14 +20,14 @@ use crate::rpc::{
 };
 
 pub(super) fn methods(table: &mut Table) {
-    table.wait("evm_mine", mine_one, OnFork::Node).describe(
+    table.change("evm_mine", mine_one, OnFork::Node).describe(
         ["options"],
         "Seals a block, even an empty one; takes a timestamp, or an object with `timestamp` \
          and `blocks`.",
     );
 
     table
-        .wait("evm_mine_detailed", mine_detailed, OnFork::Node)
+        .change("evm_mine_detailed", mine_detailed, OnFork::Node)
         .aliases(&["anvil_mine_detailed"])
         .describe(
             ["options"],
@@ -35,7 +35,7 @@ pub(super) fn methods(table: &mut Table) {
         );
 
     table
-        .wait("anvil_mine", mine, OnFork::Node)
+        .change("anvil_mine", mine, OnFork::Node)
         .aliases(&["hardhat_mine"])
         .describe(
             ["blocks", "seconds between them"],
@@ -46,7 +46,7 @@ pub(super) fn methods(table: &mut Table) {
         );
 
     table
-        .wait("anvil_setAutomine", set_automine, OnFork::Node)
+        .change("anvil_setAutomine", set_automine, OnFork::Node)
         .aliases(&["evm_setAutomine"])
         .describe(
             ["on"],
@@ -62,14 +62,14 @@ pub(super) fn methods(table: &mut Table) {
         );
 
     table
-        .wait("anvil_setIntervalMining", set_interval_mining, OnFork::Node)
+        .change("anvil_setIntervalMining", set_interval_mining, OnFork::Node)
         .describe(
             ["seconds"],
             "Seals blocks at an interval in seconds; with 0 only on demand.",
         );
 
     table
-        .wait(
+        .change(
             "evm_setIntervalMining",
             set_interval_mining_ms,
             OnFork::Node,
@@ -88,12 +88,12 @@ pub(super) fn methods(table: &mut Table) {
         );
 
     table
-        .wait("anvil_setCoinbase", set_coinbase, OnFork::Node)
+        .change("anvil_setCoinbase", set_coinbase, OnFork::Node)
         .aliases(&["hardhat_setCoinbase"])
         .describe(["address"], "Sets the recipient of the tips of new blocks.");
 
     table
-        .wait("anvil_setBlockGasLimit", set_block_gas_limit, OnFork::Node)
+        .change("anvil_setBlockGasLimit", set_block_gas_limit, OnFork::Node)
         .aliases(&["evm_setBlockGasLimit"])
         .describe(
             ["gas"],
@@ -103,7 +103,7 @@ pub(super) fn methods(table: &mut Table) {
         );
 
     table
-        .wait(
+        .change(
             "anvil_setNextBlockBaseFeePerGas",
             set_next_block_base_fee,
             OnFork::Node,
@@ -112,7 +112,7 @@ pub(super) fn methods(table: &mut Table) {
         .describe(["wei"], "Sets the base fee of the next block.");
 
     table
-        .wait("anvil_setMinGasPrice", set_min_gas_price, OnFork::Node)
+        .change("anvil_setMinGasPrice", set_min_gas_price, OnFork::Node)
         .aliases(&["hardhat_setMinGasPrice"])
         .describe(
             ["wei"],
@@ -120,7 +120,7 @@ pub(super) fn methods(table: &mut Table) {
         );
 
     table
-        .wait("hardhat_setPrevRandao", set_prev_randao, OnFork::Node)
+        .change("hardhat_setPrevRandao", set_prev_randao, OnFork::Node)
         .describe(["randomness"], "Sets `PREVRANDAO` of the next block.");
 }
 

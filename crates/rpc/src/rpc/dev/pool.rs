@@ -9,7 +9,7 @@ use crate::rpc::{Context, OnFork, RpcError, Table};
 
 pub(super) fn methods(table: &mut Table) {
     table
-        .wait("anvil_dropTransaction", drop_transaction, OnFork::Kept)
+        .change("anvil_dropTransaction", drop_transaction, OnFork::Kept)
         .describe(
             ["transaction hash"],
             "Removes a transaction from the pool; the result is its hash, or null if the pool \
@@ -17,7 +17,7 @@ pub(super) fn methods(table: &mut Table) {
         );
 
     table
-        .wait(
+        .change(
             "hardhat_dropTransaction",
             drop_transaction_for_hardhat,
             OnFork::Kept,
@@ -28,7 +28,7 @@ pub(super) fn methods(table: &mut Table) {
         );
 
     table
-        .wait(
+        .change(
             "anvil_dropAllTransactions",
             drop_all_transactions,
             OnFork::Node,
@@ -37,7 +37,7 @@ pub(super) fn methods(table: &mut Table) {
         .describe([], "Removes all transactions from the pool.");
 
     table
-        .wait(
+        .change(
             "anvil_removePoolTransactions",
             remove_pool_transactions,
             OnFork::Node,

@@ -22,27 +22,27 @@ use crate::{
 
 pub(super) fn methods(table: &mut Table) {
     table
-        .wait("anvil_rollback", rollback, OnFork::Node)
+        .change("anvil_rollback", rollback, OnFork::Node)
         .describe(
             ["blocks"],
             "Removes the newest blocks, by default one, with their transactions.",
         );
 
     table
-        .wait("debug_setHead", set_head, OnFork::Node)
+        .change("debug_setHead", set_head, OnFork::Node)
         .describe(
             ["number"],
             "Removes the blocks after the one with this number, with their transactions.",
         );
 
-    table.wait("anvil_reorg", reorg, OnFork::Node).describe(
+    table.change("anvil_reorg", reorg, OnFork::Node).describe(
         ["depth", "transactions"],
         "Replaces the newest blocks by as many new ones with the given transactions, each \
          with the position of its block.",
     );
 
     table
-        .wait("anvil_reset", reset, OnFork::Node)
+        .change("anvil_reset", reset, OnFork::Node)
         .aliases(&["hardhat_reset"])
         .describe(
             ["options"],
@@ -52,6 +52,7 @@ pub(super) fn methods(table: &mut Table) {
 
     table
         .read("anvil_setRpcUrl", set_rpc_url, OnFork::Node)
+        .changes_state()
         .describe(
             ["url"],
             "Changes the URL of the forked node; has no effect without a fork.",

@@ -7,7 +7,7 @@ use crate::rpc::{Context, OnFork, RpcError, Table, hex::Quantity};
 
 pub(super) fn methods(table: &mut Table) {
     table
-        .wait("evm_snapshot", snapshot, OnFork::Node)
+        .change("evm_snapshot", snapshot, OnFork::Node)
         .aliases(&["anvil_snapshot"])
         .describe(
             [],
@@ -15,7 +15,7 @@ pub(super) fn methods(table: &mut Table) {
         );
 
     table
-        .wait("evm_revert", revert, OnFork::Node)
+        .change("evm_revert", revert, OnFork::Node)
         .aliases(&["anvil_revert"])
         .describe(
             ["snapshot"],

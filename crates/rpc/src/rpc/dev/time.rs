@@ -9,7 +9,7 @@ use crate::rpc::{Context, OnFork, RpcError, Table};
 
 pub(super) fn methods(table: &mut Table) {
     table
-        .wait("anvil_increaseTime", increase_time, OnFork::Node)
+        .change("anvil_increaseTime", increase_time, OnFork::Node)
         .aliases(&["evm_increaseTime"])
         .describe(
             ["seconds"],
@@ -18,7 +18,7 @@ pub(super) fn methods(table: &mut Table) {
         );
 
     table
-        .wait(
+        .change(
             "anvil_setNextBlockTimestamp",
             set_next_block_timestamp,
             OnFork::Node,
@@ -27,7 +27,7 @@ pub(super) fn methods(table: &mut Table) {
         .describe(["time"], "Sets the timestamp of the next block.");
 
     table
-        .wait("anvil_setTime", set_time, OnFork::Node)
+        .change("anvil_setTime", set_time, OnFork::Node)
         .aliases(&["evm_setTime"])
         .describe(
             ["time"],
@@ -36,7 +36,7 @@ pub(super) fn methods(table: &mut Table) {
         );
 
     table
-        .wait(
+        .change(
             "anvil_setBlockTimestampInterval",
             set_block_timestamp_interval,
             OnFork::Node,
@@ -47,7 +47,7 @@ pub(super) fn methods(table: &mut Table) {
         );
 
     table
-        .wait(
+        .change(
             "anvil_removeBlockTimestampInterval",
             remove_block_timestamp_interval,
             OnFork::Node,

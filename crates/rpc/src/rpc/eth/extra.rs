@@ -67,7 +67,7 @@ pub(super) fn methods(table: &mut Table) {
              memory.",
         );
     table
-        .wait(
+        .change(
             "eth_sendTransactionSync",
             send_transaction_sync,
             OnFork::Node,
@@ -76,7 +76,7 @@ pub(super) fn methods(table: &mut Table) {
             ["transaction"],
             "Signs with a key that the node holds, submits, and returns the receipt.",
         );
-    table.wait("eth_sendRawTransactionSync", send_raw_transaction_sync, OnFork::Node).describe(
+    table.change("eth_sendRawTransactionSync", send_raw_transaction_sync, OnFork::Node).describe(
         ["signed transaction", "timeout"],
         "Submits a signed transaction and returns its receipt (EIP-7966), or error 4 if there is \
          none within the timeout in milliseconds, by default and with 0 in 20 seconds.",

@@ -18,7 +18,7 @@ pub(super) fn methods(table: &mut Table) {
         "The transactions in the pool that can go into the next block, of the accounts whose keys \
          the node holds.",
     );
-    table.wait("eth_resend", resend, OnFork::Node).describe(
+    table.change("eth_resend", resend, OnFork::Node).describe(
         ["transaction", "gas price", "gas"],
         "Replaces a transaction of an account whose key the node holds, while it waits in the \
          pool, by one with another gas price or gas limit. The nonce names it, and whatever else \

@@ -20,14 +20,14 @@ pub(in crate::rpc) const BLOB_TYPE: u8 = TxType::Eip4844 as u8;
 
 pub(super) fn methods(table: &mut Table) {
     table
-        .wait("eth_sendRawTransaction", send_raw_transaction, OnFork::Node)
+        .change("eth_sendRawTransaction", send_raw_transaction, OnFork::Node)
         .describe(
             ["signed transaction"],
             "Submits a signed transaction and returns its hash once the block is sealed. For a \
              transaction that has to wait, it returns as soon as the pool has it.",
         );
     table
-        .wait("eth_sendTransaction", send_transaction, OnFork::Node)
+        .change("eth_sendTransaction", send_transaction, OnFork::Node)
         .describe(
             ["transaction"],
             "Signs with a key that the node holds, submits, and returns the hash once the block is \

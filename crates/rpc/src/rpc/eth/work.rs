@@ -31,12 +31,14 @@ pub(super) fn methods(table: &mut Table) {
         .describe([], "Refused: blocks need no proof of work.");
     table
         .read("eth_submitWork", submit_work, OnFork::Node)
+        .changes_state()
         .describe(
             ["nonce", "pow hash", "digest"],
             "Refused: blocks need no proof of work.",
         );
     table
         .read("eth_submitHashrate", submit_hashrate, OnFork::Node)
+        .changes_state()
         .describe(
             ["hashes per second", "client id"],
             "Refused: blocks need no proof of work.",
