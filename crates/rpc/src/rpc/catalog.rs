@@ -243,10 +243,12 @@ pub(super) struct Effort {
     pub(super) is_long: bool,
     /// Whether a parameter refers to the past.
     pub(super) looks_back: bool,
+    /// Whether it waits for a receipt.
+    pub(super) awaits_receipt: bool,
 }
 
 /// The names of the errors of a method.
-pub(super) fn errors(method: &str, effort: Effort) -> Vec<&'static str> {
+pub(super) fn errors(effort: Effort) -> Vec<&'static str> {
     let mut found = vec!["InvalidParams", "ServerError", "InternalError"];
     if effort.looks_back {
         found.push("HistoryPruned");
@@ -260,7 +262,7 @@ pub(super) fn errors(method: &str, effort: Effort) -> Vec<&'static str> {
     if effort.is_long {
         found.push("ResponseTooLarge");
     }
-    if method.starts_with("eth_send") && method.ends_with("Sync") {
+    if effort.awaits_receipt {
         found.push("NoReceipt");
     }
     found

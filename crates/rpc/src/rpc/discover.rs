@@ -123,7 +123,7 @@ fn describe(described: &Described, example: Option<&(Value, Value)>) -> Value {
         .map(|(name, shape)| parameter(name, shape))
         .collect();
     let result = (described.result)(example.map(|(_, result)| result));
-    let errors: Vec<Value> = errors(name, described.effort)
+    let errors: Vec<Value> = errors(described.effort)
         .into_iter()
         .map(|error| reference("errors", error))
         .collect();

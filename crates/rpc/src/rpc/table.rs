@@ -173,6 +173,7 @@ struct Types {
 #[derive(Clone, Copy, Default)]
 struct Properties {
     changes_state: bool,
+    awaits_receipt: bool,
 }
 
 /// One method.
@@ -215,6 +216,7 @@ impl Method {
                 executes: matches!(self.handler, Handler::Execute(..)),
                 is_long: matches!(self.handler, Handler::Apart(_)),
                 looks_back: (self.types.references)().iter().any(Option::is_some),
+                awaits_receipt: self.properties.awaits_receipt,
             },
             changes_state: self.properties.changes_state,
         }
@@ -252,6 +254,12 @@ impl<P: Params> Registration<'_, P> {
     /// client, do not count.
     pub(super) fn changes_state(mut self) -> Self {
         self.properties.changes_state = true;
+        self
+    }
+
+    /// The method waits for the receipt of a transaction, for a limited time.
+    pub(super) fn awaits_receipt(mut self) -> Self {
+        self.properties.awaits_receipt = true;
         self
     }
 

@@ -72,15 +72,23 @@ pub(super) fn methods(table: &mut Table) {
             send_transaction_sync,
             OnFork::Node,
         )
+        .awaits_receipt()
         .describe(
             ["transaction"],
             "Signs with a key that the node holds, submits, and returns the receipt.",
         );
-    table.change("eth_sendRawTransactionSync", send_raw_transaction_sync, OnFork::Node).describe(
-        ["signed transaction", "timeout"],
-        "Submits a signed transaction and returns its receipt (EIP-7966), or error 4 if there is \
-         none within the timeout in milliseconds, by default and with 0 in 20 seconds.",
-    );
+    table
+        .change(
+            "eth_sendRawTransactionSync",
+            send_raw_transaction_sync,
+            OnFork::Node,
+        )
+        .awaits_receipt()
+        .describe(
+            ["signed transaction", "timeout"],
+            "Submits a signed transaction and returns its receipt (EIP-7966), or error 4 if there \
+             is none within the timeout in milliseconds, by default and with 0 in 20 seconds.",
+        );
 }
 
 /// The time that a sender waits for a receipt by default.
