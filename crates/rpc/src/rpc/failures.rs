@@ -20,25 +20,15 @@ const REVERT: &str = "execution reverted";
 /// The longest block parameter that is recorded.
 const MAX_BLOCK: usize = 256;
 
-/// The form of a method's parameters.
+/// The form in which the parameters of a method have the call whose failure is recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Form {
+pub(super) enum CallForm {
     /// A transaction object, a block, and overrides.
     Call,
     /// A transaction object.
     Transaction,
     /// An encoded transaction.
     Raw,
-}
-
-/// The form of the parameters of a method whose failures are recorded.
-fn form(method: &str) -> Option<Form> {
-    match method {
-        "eth_call" | "eth_estimateGas" => Some(Form::Call),
-        "eth_sendTransaction" => Some(Form::Transaction),
-        "eth_sendRawTransaction" | "eth_sendRawTransactionSync" => Some(Form::Raw),
-        _ => None,
-    }
 }
 
 impl Context {
@@ -65,21 +55,14 @@ impl Context {
         }
     }
 
-    /// Whether failures of a method are recorded.
-    pub(super) fn records_failures(&self, method: &str) -> bool {
-        self.config.development && form(method).is_some()
-    }
-
     /// Records that a method failed, unless its parameters were wrong.
     pub(super) fn record_failure(
         &self,
         method: &'static str,
+        form: CallForm,
         params: Option<&RawValue>,
         error: &RpcError,
     ) {
-        let Some(form) = form(method).filter(|_| self.config.development) else {
-            return;
-        };
         if !matches!(error.code, REVERTED | SERVER_ERROR | TIMEOUT) {
             return;
         }
@@ -89,11 +72,11 @@ impl Context {
             .unwrap_or_default();
         let given = |at: usize| params.get(at).copied().filter(|raw| raw.get() != "null");
         let call = match form {
-            Form::Call | Form::Transaction => given(0).map(ToOwned::to_owned),
-            Form::Raw => given(0).and_then(decoded),
+            CallForm::Call | CallForm::Transaction => given(0).map(ToOwned::to_owned),
+            CallForm::Raw => given(0).and_then(decoded),
         };
         // Only calls have a block and overrides.
-        let of_call = |at| given(at).filter(|_| form == Form::Call);
+        let of_call = |at| given(at).filter(|_| form == CallForm::Call);
 
         let reason = error
             .message

@@ -89,6 +89,7 @@ use self::{
     batch::SocketResults,
     discover::Methods,
     envelope::{Body, NO_ID, Request},
+    failures::CallForm,
     filters::Filters,
     forked::OnFork,
     json::{Json, JsonWriter, Written},
@@ -294,7 +295,7 @@ impl Call<'_> {
     fn under_way(&self, rpc: &Rpc, pending: Pending, span: Span) -> Began {
         let name = self.method.name;
         Began::UnderWay(Started {
-            pending: rpc.recording(name, self.kept_params(), pending),
+            pending: rpc.recording(self.method, self.kept_params(), pending),
             executes: !matches!(self.method.handler, Handler::Wait(_)),
             name,
             meter: self.method.meter.clone(),
@@ -618,21 +619,31 @@ impl Rpc {
 
     /// Records the failure of a call, and appends the error response.
     fn fail(&self, call: &Call<'_>, error: &RpcError, out: &mut JsonWriter) {
-        self.context
-            .record_failure(call.method.name, call.request.params, error);
+        if let Some(form) = self.recorded_form(call.method) {
+            self.context
+                .record_failure(call.method.name, form, call.request.params, error);
+        }
         self.refuse(call.request.response_id(), error, out);
     }
 
+    /// The form of a method's calls, if their failures are recorded by this node.
+    fn recorded_form(&self, method: &Method) -> Option<CallForm> {
+        method
+            .recorded()
+            .filter(|_| self.context.config.development)
+    }
+
     /// Has the failure of a method recorded, if failures of this method are.
-    fn recording(&self, name: &'static str, params: KeptParams, pending: Pending) -> Pending {
-        if !self.context.records_failures(name) {
+    fn recording(&self, method: &Method, params: KeptParams, pending: Pending) -> Pending {
+        let Some(form) = self.recorded_form(method) else {
             return pending;
-        }
+        };
+        let name = method.name;
         let context = self.context.clone();
         Box::pin(async move {
             pending
                 .await
-                .inspect_err(|error| context.record_failure(name, params.get(), error))
+                .inspect_err(|error| context.record_failure(name, form, params.get(), error))
         })
     }
 

@@ -30,6 +30,7 @@ use super::{
     Context, OnFork,
     catalog::{Effort, Namespace},
     error::{Dialect, RpcError},
+    failures::CallForm,
     forked::Forward,
     json::{Json, JsonWriter, Written},
     meter::Meter,
@@ -174,6 +175,7 @@ struct Types {
 struct Properties {
     changes_state: bool,
     awaits_receipt: bool,
+    recorded: Option<CallForm>,
 }
 
 /// One method.
@@ -196,6 +198,11 @@ impl Method {
     /// How a fork forwards requests, if it does.
     pub(super) fn forward(&self) -> Option<Forward> {
         self.on_fork.forward(&(self.types.references)())
+    }
+
+    /// The form of the calls whose failures are recorded, if they are.
+    pub(super) fn recorded(&self) -> Option<CallForm> {
+        self.properties.recorded
     }
 
     /// The rules by which its parameters are read.
@@ -260,6 +267,12 @@ impl<P: Params> Registration<'_, P> {
     /// The method waits for the receipt of a transaction, for a limited time.
     pub(super) fn awaits_receipt(mut self) -> Self {
         self.properties.awaits_receipt = true;
+        self
+    }
+
+    /// The failures of the method are recorded on development nodes.
+    pub(super) fn records_failures(mut self, form: CallForm) -> Self {
+        self.properties.recorded = Some(form);
         self
     }
 

@@ -6,20 +6,29 @@ use tetrad_evm::{Patience, StateOverrides};
 use tetrad_web::refuses_long;
 
 use super::{overrides::BlockOverrides, request::TransactionRequest};
-use crate::rpc::{Context, Dialect, OnFork, RpcError, Table, error::call_output, hex::Quantity};
+use crate::rpc::{
+    Context, Dialect, OnFork, RpcError, Table, error::call_output, failures::CallForm,
+    hex::Quantity,
+};
 
 pub(super) fn methods(table: &mut Table) {
-    table.execute("eth_call", call, OnFork::State).describe(
-        ["transaction", "block", "state overrides", "block overrides"],
-        "Runs a call on the state of a block and returns its output. A revert is an error with \
-         code 3 and the revert data.",
-    );
-    table.execute("eth_estimateGas", estimate_gas, OnFork::State).describe(
-        ["transaction", "block", "state overrides", "block overrides"],
-        "The least gas with which a transaction succeeds: in the named block, or else in the next \
-         one, also if a second passes\n\
-         until then.",
-    );
+    table
+        .execute("eth_call", call, OnFork::State)
+        .records_failures(CallForm::Call)
+        .describe(
+            ["transaction", "block", "state overrides", "block overrides"],
+            "Runs a call on the state of a block and returns its output. A revert is an error with \
+             code 3 and the revert data.",
+        );
+    table
+        .execute("eth_estimateGas", estimate_gas, OnFork::State)
+        .records_failures(CallForm::Call)
+        .describe(
+            ["transaction", "block", "state overrides", "block overrides"],
+            "The least gas with which a transaction succeeds: in the named block, or else in the \
+             next one, also if a second passes\n\
+             until then.",
+        );
 }
 
 type CallParams = (

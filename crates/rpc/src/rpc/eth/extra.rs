@@ -16,6 +16,7 @@ use super::{
 };
 use crate::rpc::{
     Context, OnFork, RpcError, Table,
+    failures::CallForm,
     hex::Quantity,
     json::{Json, JsonWriter, Object},
     params::{LooseNumber, StateBlock},
@@ -83,6 +84,7 @@ pub(super) fn methods(table: &mut Table) {
             send_raw_transaction_sync,
             OnFork::Node,
         )
+        .records_failures(CallForm::Raw)
         .awaits_receipt()
         .describe(
             ["signed transaction", "timeout"],

@@ -13,7 +13,7 @@ use tetrad_primitives::block::{
 use super::{
     call::estimate, fee::suggested_tip, overrides::BlockOverrides, request::TransactionRequest,
 };
-use crate::rpc::{Context, OnFork, RpcError, Table, error::call_output};
+use crate::rpc::{Context, OnFork, RpcError, Table, error::call_output, failures::CallForm};
 
 /// The first byte of an encoded transaction with blobs (EIP-4844).
 pub(in crate::rpc) const BLOB_TYPE: u8 = TxType::Eip4844 as u8;
@@ -21,6 +21,7 @@ pub(in crate::rpc) const BLOB_TYPE: u8 = TxType::Eip4844 as u8;
 pub(super) fn methods(table: &mut Table) {
     table
         .change("eth_sendRawTransaction", send_raw_transaction, OnFork::Node)
+        .records_failures(CallForm::Raw)
         .describe(
             ["signed transaction"],
             "Submits a signed transaction and returns its hash once the block is sealed. For a \
@@ -28,6 +29,7 @@ pub(super) fn methods(table: &mut Table) {
         );
     table
         .change("eth_sendTransaction", send_transaction, OnFork::Node)
+        .records_failures(CallForm::Transaction)
         .describe(
             ["transaction"],
             "Signs with a key that the node holds, submits, and returns the hash once the block is \
