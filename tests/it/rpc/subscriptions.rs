@@ -169,6 +169,17 @@ async fn unsubscribing_ends_it() {
 }
 
 #[tokio::test]
+async fn a_method_is_known_however_its_name_is_escaped() {
+    let node = node().await;
+    let mut socket = Socket::connect(&node).await;
+    socket
+        .send(r#"{"jsonrpc":"2.0","id":1,"method":"eth_\u0073ubscribe","params":["newHeads"]}"#)
+        .await;
+    let id = socket.next().await["result"].clone();
+    assert_eq!(socket.rpc("eth_unsubscribe", json!([id])).await, true);
+}
+
+#[tokio::test]
 async fn wrong_subscriptions_are_named() {
     let node = node_with(|config| config.rpc.max_subscriptions = 1).await;
     let mut socket = Socket::connect(&node).await;

@@ -11,6 +11,7 @@ use super::{
     Began, Rpc, RpcError,
     envelope::{Batch, Item, NO_ID, Request},
     json::{JsonWriter, Raw},
+    table::SocketResult,
 };
 
 /// The number of a batch's requests that execute or wait to execute at a time.
@@ -22,9 +23,8 @@ const USUAL: usize = 64;
 /// How long a batch may occupy the thread before it yields.
 const TURN: Duration = Duration::from_millis(2);
 
-/// The results of those elements of a batch that the WebSocket executes itself, as JSON, by their
-/// position.
-pub(super) type SocketResults = HashMap<usize, Result<String, RpcError>>;
+/// The results of those elements of a batch that the WebSocket executes itself, by position.
+pub(super) type SocketResults = HashMap<usize, SocketResult>;
 
 /// The responses of a batch so far.
 struct BatchResponses<'r, 'b> {

@@ -26,8 +26,8 @@ const NAMESPACES: &[Namespace] = &[
     },
     Namespace {
         name: "anvil",
-        about: "Development: accounts, time, mining, snapshots, forks, as in anvil. Not available in \
-                production.",
+        about: "Development: accounts, time, mining, snapshots, forks, as in anvil. Not available \
+                in production.",
         takes_integers: true,
     },
     Namespace {
@@ -47,8 +47,8 @@ const NAMESPACES: &[Namespace] = &[
     },
     Namespace {
         name: "evm",
-        about: "Development: time, mining and snapshots, as in Ganache and Hardhat. Not available in \
-                production.",
+        about: "Development: time, mining and snapshots, as in Ganache and Hardhat. Not available \
+                in production.",
         takes_integers: true,
     },
     Namespace {

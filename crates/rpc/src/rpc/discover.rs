@@ -36,10 +36,12 @@ pub(super) struct Methods {
 }
 
 impl Methods {
-    /// Describes the methods of `table`.
+    /// Describes the methods of `table` that every transport has.
     pub(super) fn of(table: &Table, dialect: Dialect) -> Self {
+        let mut described = table.describe(dialect);
+        described.retain(|method| !method.needs_connection);
         Self {
-            described: table.describe(dialect),
+            described,
             document: OnceLock::new(),
         }
     }

@@ -94,7 +94,6 @@ use self::{
     forked::OnFork,
     json::{Json, JsonWriter, Written},
     meter::{Meter, Meters},
-    params::ParamRules,
     table::{Handler, KeptParams, Method, Pending, Reached},
 };
 use crate::fork::{ChainFork, ChainForks};
@@ -217,11 +216,6 @@ impl Context {
     /// The chain that is currently forked.
     fn fork(&self) -> Option<Arc<ChainFork>> {
         self.forks.as_ref()?.current()
-    }
-
-    /// The rules of parameters of the standard methods.
-    fn rules(&self) -> ParamRules {
-        ParamRules::new(self.dialect, false)
     }
 
     /// An empty result of at most `limit` bytes.
@@ -386,6 +380,7 @@ impl Rpc {
     fn methods(development: bool) -> Table {
         let mut table = Table::default();
         eth::methods(&mut table);
+        subscriptions::methods(&mut table);
         net::methods(&mut table);
         web3::methods(&mut table);
         admin::methods(&mut table);
@@ -587,7 +582,7 @@ impl Rpc {
                     slice: Some(slice),
                 }
             }
-            Handler::Apart(_) | Handler::Wait(_) => Attempt::default(),
+            Handler::Apart(_) | Handler::Wait(_) | Handler::OnConnection(_) => Attempt::default(),
         }
     }
 

@@ -10,14 +10,28 @@ use tetrad_web::{Answer, AnswerError};
 use tokio::sync::broadcast::{Receiver, error::RecvError};
 
 use super::{
-    Context, RpcError,
+    Context, RpcError, Table,
     eth::{LogFilter, RpcHeader, RpcTransaction},
     json::{Json, Object},
-    params::{self, Param, ParamRules, Params},
+    params::{self, Param, ParamRules},
 };
 
 /// The characters of an unknown topic that its refusal repeats.
 const MAX_SHOWN_NAME: usize = 50;
+
+pub(super) fn methods(table: &mut Table) {
+    table
+        .on_connection("eth_subscribe", Subscriptions::subscribe)
+        .describe(
+            ["topic", "options"],
+            "Subscribes this connection to `newHeads`, `logs`, `newPendingTransactions` or \
+             `syncing`; the result is the subscription's id, which its notifications have.",
+        );
+
+    table
+        .on_connection("eth_unsubscribe", Subscriptions::unsubscribe)
+        .describe(["subscription"], "Ends a subscription of this connection.");
+}
 
 /// The subject of a subscription.
 #[derive(Clone, Debug)]
@@ -34,16 +48,16 @@ enum SubscriptionTopic {
 
 impl SubscriptionTopic {
     /// The topic with this name, with options that depend on it.
-    fn read(context: &Context, name: &str, options: Option<&str>) -> Result<Self, RpcError> {
+    fn read(context: &Context, name: &str, options: &TopicOptions) -> Result<Self, RpcError> {
         match name {
             "newHeads" => Ok(Self::NewHeads),
             "syncing" => Ok(Self::Syncing),
             "logs" => {
-                let filter = read_options::<LogFilter>(context, options)?.unwrap_or_default();
+                let filter = options.read::<LogFilter>()?.unwrap_or_default();
                 Ok(Self::Logs(Box::new(filter.of_future_logs(context)?)))
             }
             "newPendingTransactions" => Ok(Self::NewPendingTransactions {
-                full: read_options(context, options)?.unwrap_or(false),
+                full: options.read()?.unwrap_or(false),
             }),
             other => {
                 let shown: String = other.chars().take(MAX_SHOWN_NAME).collect();
@@ -62,13 +76,6 @@ impl SubscriptionTopic {
     }
 }
 
-fn read_options<P: Param>(context: &Context, options: Option<&str>) -> Result<Option<P>, RpcError> {
-    options
-        .map(|json| P::read(json, context.rules()))
-        .transpose()
-        .map_err(|what| RpcError::invalid_params(format!("params[1]: {what}")))
-}
-
 /// The first parameter of `eth_subscribe`.
 struct TopicName(String);
 
@@ -78,14 +85,26 @@ impl Param for TopicName {
     }
 }
 
-/// The second parameter, whose shape depends on the first.
-struct TopicOptions(Option<Box<RawValue>>);
+/// The second parameter, unread since its shape depends on the first, with the rules to read it by.
+struct TopicOptions(Option<(Box<RawValue>, ParamRules)>);
+
+impl TopicOptions {
+    /// Reads the options, if they are given.
+    fn read<P: Param>(&self) -> Result<Option<P>, RpcError> {
+        let Some((json, rules)) = &self.0 else {
+            return Ok(None);
+        };
+        P::read(json.get(), *rules)
+            .map(Some)
+            .map_err(|what| RpcError::invalid_params(format!("params[1]: {what}")))
+    }
+}
 
 impl Param for TopicOptions {
     const DEFAULT: Option<fn() -> Self> = Some(|| Self(None));
 
-    fn read(json: &str, _: ParamRules) -> Result<Self, String> {
-        params::shape(json).map(|raw| Self(Some(raw)))
+    fn read(json: &str, rules: ParamRules) -> Result<Self, String> {
+        params::shape(json).map(|raw| Self(Some((raw, rules))))
     }
 }
 
@@ -98,14 +117,12 @@ pub(super) struct Subscriptions {
 
 impl Subscriptions {
     /// `eth_subscribe`: returns the subscription's identifier.
-    pub(super) fn subscribe(
+    fn subscribe(
         &mut self,
         context: &Context,
-        params: Option<&RawValue>,
+        (name, options): (TopicName, TopicOptions),
     ) -> Result<String, RpcError> {
-        let (name, options): (TopicName, TopicOptions) = Params::read(params, context.rules())?;
-        let options = options.0.as_deref().map(RawValue::get);
-        let topic = SubscriptionTopic::read(context, &name.0, options)?;
+        let topic = SubscriptionTopic::read(context, &name.0, &options)?;
 
         let limit = context.config.max_subscriptions;
         let count: usize = self.topics.values().map(SubscriptionTopic::size).sum();
@@ -122,12 +139,7 @@ impl Subscriptions {
     }
 
     /// `eth_unsubscribe`: returns whether there was such a subscription.
-    pub(super) fn unsubscribe(
-        &mut self,
-        context: &Context,
-        params: Option<&RawValue>,
-    ) -> Result<bool, RpcError> {
-        let (id,): (String,) = Params::read(params, context.rules())?;
+    fn unsubscribe(&mut self, _: &Context, (id,): (String,)) -> Result<bool, RpcError> {
         if self.topics.remove(&id).is_none() {
             return Err(RpcError::server("subscription not found"));
         }

@@ -4,13 +4,20 @@
 //! it into a uniform [`Handler`]. The registration of a method carries everything about it:
 //!
 //! - how it runs: [`read`](Table::read), [`execute`](Table::execute), [`apart`](Table::apart),
-//!   [`wait`](Table::wait) or [`change`](Table::change). Blocks and states that have to be read
-//!   from disk or built first go to a thread of their own in any case, and so do long results, long
-//!   parameters, or those with many values of a method that waits. Requests that wait for their
-//!   turn keep them unread;
+//!   [`wait`](Table::wait), [`change`](Table::change) or
+//!   [`on_connection`](Table::on_connection). Blocks and states that have to be read from disk or
+//!   built first go to a thread of their own in any case, and so do long results, long parameters,
+//!   or those with many values of a method that waits. Requests that wait for their turn keep them
+//!   unread;
 //! - what a fork does with it: [`OnFork`];
+//! - whether it [changes the chain](Registration::changes_state), [awaits a
+//!   receipt](Registration::awaits_receipt), or has its [failures
+//!   recorded](Registration::records_failures);
 //! - its documentation: the names of its parameters and a summary, see [`Registration::describe`].
 //!   Its example is in the `examples.jsonl` of its namespace.
+//!
+//! What all methods of a namespace have in common is in the [`Namespace`] that their names begin
+//! with.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -35,6 +42,7 @@ use super::{
     json::{Json, JsonWriter, Written},
     meter::Meter,
     params::{ParamReader, ParamRules, ParamShape, Params, Reach, Reference},
+    subscriptions::Subscriptions,
 };
 
 /// Most bytes of a result that are written on the task that received the request: about a
@@ -43,6 +51,9 @@ const MAX_AT_ONCE: usize = 512 << 10;
 
 /// The result of a method, or an error.
 pub(super) type Answer = Result<Written, RpcError>;
+
+/// The result of a method that needs a connection, as JSON, or an error.
+pub(super) type SocketResult = Result<String, RpcError>;
 
 /// A method call in progress.
 pub(super) type Pending = Pin<Box<dyn Future<Output = Answer> + Send>>;
@@ -55,6 +66,9 @@ type Wait = dyn Fn(Arc<Context>, Option<&RawValue>) -> Result<Pending, RpcError>
 /// Reads the parameters, and runs the method. Since no type of a method is in it, what runs it is
 /// compiled once.
 type Work = dyn Fn(&Context, Option<&RawValue>) -> Answer + Send + Sync;
+/// Reads the parameters, and runs the method on the subscriptions of a connection.
+type OnConnection =
+    dyn Fn(&mut Subscriptions, &Context, Option<&RawValue>) -> SocketResult + Send + Sync;
 
 /// Whether a method has a short result, and what its parameters refer to at hand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -115,6 +129,7 @@ pub(super) struct Described {
     pub(super) result: ResultSchema,
     pub(super) effort: Effort,
     pub(super) changes_state: bool,
+    pub(super) needs_connection: bool,
 }
 
 /// How a method runs.
@@ -128,6 +143,8 @@ pub(super) enum Handler {
     Apart(Arc<Work>),
     /// As a future that waits for something.
     Wait(Arc<Wait>),
+    /// By the WebSocket that received it. [`Table::get`] returns none of these.
+    OnConnection(Arc<OnConnection>),
 }
 
 impl Handler {
@@ -156,6 +173,9 @@ impl Handler {
             }
             Self::Execute(_, work) | Self::Quick(_, work) => {
                 Box::pin(in_turn(work.clone(), context, caller, params))
+            }
+            Self::OnConnection(_) => {
+                return Err(RpcError::internal("the method belongs to a connection"));
             }
         })
     }
@@ -210,6 +230,11 @@ impl Method {
         ParamRules::new(dialect, self.takes_integers)
     }
 
+    /// Whether it exists only over WebSocket.
+    fn needs_connection(&self) -> bool {
+        matches!(self.handler, Handler::OnConnection(_))
+    }
+
     fn describe(&self, dialect: Dialect) -> Described {
         Described {
             name: self.name,
@@ -226,6 +251,7 @@ impl Method {
                 awaits_receipt: self.properties.awaits_receipt,
             },
             changes_state: self.properties.changes_state,
+            needs_connection: self.needs_connection(),
         }
     }
 }
@@ -234,6 +260,8 @@ impl Method {
 #[derive(Default)]
 pub struct Table {
     methods: HashMap<&'static str, Method, DefaultHashBuilder>,
+    /// The names of the methods that need a connection.
+    on_connection: Vec<&'static str>,
 }
 
 /// A method that enters the table when it is [described](Self::describe).
@@ -250,15 +278,15 @@ pub(super) struct Registration<'t, P> {
 }
 
 impl<P: Params> Registration<'_, P> {
-    /// Other names of the method. It reads its parameters by the rules of its first name's namespace
-    /// whichever of them is called.
+    /// Other names of the method. Whichever of them is called, parameters are read by the rules of
+    /// the first name's namespace.
     pub(super) fn aliases(mut self, names: &'static [&'static str]) -> Self {
         self.aliases = names;
         self
     }
 
-    /// The method changes the chain, its pool or the node's settings. Filters, which belong to their
-    /// client, do not count.
+    /// The method changes the chain, its pool or the node's settings. Filters, which belong to
+    /// their client, do not count.
     pub(super) fn changes_state(mut self) -> Self {
         self.properties.changes_state = true;
         self
@@ -304,6 +332,9 @@ impl<P: Params> Registration<'_, P> {
                 summary,
                 example,
             };
+            if method.needs_connection() {
+                table.on_connection.push(name);
+            }
             let before = table.methods.insert(name, method);
             debug_assert!(before.is_none(), "{name} is registered twice");
         }
@@ -405,6 +436,27 @@ impl Table {
         self.register::<P, R>(name, Handler::Wait(Arc::new(run)), on_fork)
     }
 
+    /// Adds a method that belongs to a WebSocket connection, and has a short result.
+    pub(super) fn on_connection<P, R>(
+        &mut self,
+        name: &'static str,
+        handler: fn(&mut Subscriptions, &Context, P) -> Result<R, RpcError>,
+    ) -> Registration<'_, P>
+    where
+        P: Params + 'static,
+        R: Json + Into<Value> + 'static,
+    {
+        let takes_integers = Namespace::of(name).takes_integers;
+        let run = move |subscriptions: &mut Subscriptions,
+                        context: &Context,
+                        params: Option<&RawValue>| {
+            let params = P::read(params, ParamRules::new(context.dialect, takes_integers))?;
+            let result: Value = handler(subscriptions, context, params)?.into();
+            Ok(result.to_string())
+        };
+        self.register::<P, R>(name, Handler::OnConnection(Arc::new(run)), OnFork::Node)
+    }
+
     fn register<P: Params, R: Json>(
         &mut self,
         name: &'static str,
@@ -429,8 +481,25 @@ impl Table {
         }
     }
 
+    /// The method with this name, unless it needs a connection.
     pub(super) fn get(&self, name: &str) -> Option<&Method> {
-        self.methods.get(name)
+        self.methods
+            .get(name)
+            .filter(|method| !method.needs_connection())
+    }
+
+    /// The method with this name that needs a connection.
+    pub(super) fn get_on_connection(&self, name: &str) -> Option<&OnConnection> {
+        match &self.methods.get(name)?.handler {
+            Handler::OnConnection(run) => Some(&**run),
+            _ => None,
+        }
+    }
+
+    /// Whether a message may call a method that needs a connection: it contains the name of one, or
+    /// escapes, with which a name may be written.
+    pub(super) fn may_need_connection(&self, message: &str) -> bool {
+        message.contains('\\') || self.on_connection.iter().any(|name| message.contains(name))
     }
 
     /// The descriptions of all methods, sorted by name.

@@ -11,11 +11,12 @@ use tetrad_web::{
 };
 
 use super::{
-    Rpc, RpcConfig, RpcError,
+    Rpc, RpcConfig,
     batch::SocketResults,
     envelope::{self, Batch, Body, Request},
     json::Raw,
     subscriptions::{Follower, Subscriptions},
+    table::SocketResult,
 };
 
 /// The size of a connection's buffers in bytes.
@@ -51,21 +52,12 @@ impl RpcSocket {
         }
     }
 
-    /// Executes the two methods that belong to a connection, and returns the result as JSON; none
-    /// if the request calls another one.
-    fn execute(&mut self, request: &Request<'_>) -> Option<Result<String, RpcError>> {
+    /// Executes a method that needs a connection, and returns the result as JSON; none if the
+    /// request calls another one.
+    fn execute(&mut self, request: &Request<'_>) -> Option<SocketResult> {
+        let run = self.rpc.table.get_on_connection(&request.method)?;
         let context = &self.rpc.context;
-        let result = match &*request.method {
-            "eth_subscribe" => self
-                .subscriptions
-                .subscribe(context, request.params)
-                .map(|id| format!("\"{id}\"")),
-            "eth_unsubscribe" => self
-                .subscriptions
-                .unsubscribe(context, request.params)
-                .map(|was| was.to_string()),
-            _ => return None,
-        };
+        let result = run(&mut self.subscriptions, context, request.params);
 
         // Events are received only while a subscription needs them.
         if self.subscriptions.is_empty() {
@@ -120,7 +112,7 @@ impl SocketProtocol for RpcSocket {
     fn receive(&mut self, message: Utf8Bytes) -> SocketReply {
         let mut of_socket = SocketResults::new();
         // Most messages are for other methods, and are read only where they are answered.
-        if message.contains("subscribe")
+        if self.rpc.table.may_need_connection(&message)
             && let max_batch = self.rpc.context.config.max_batch
             && let Ok(body) =
                 envelope::read_body(message.as_bytes(), max_batch, self.rpc.context.dialect)
