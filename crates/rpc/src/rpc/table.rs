@@ -773,6 +773,7 @@ mod tests {
         let table = Rpc::methods(true);
         for method in table.describe(Dialect::Network) {
             assert!(!method.summary.is_empty(), "{}", method.name);
+            assert!(!method.summary.contains('\n'), "{}", method.name);
             assert!(
                 method.parameters.iter().all(|name| !name.is_empty()),
                 "{}",

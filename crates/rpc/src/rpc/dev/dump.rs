@@ -29,8 +29,8 @@ pub(super) fn methods(table: &mut Table) {
         .describe(
             ["historic"],
             "The whole chain in anvil's format, extended under `tetrad` by everything that anvil \
-             does not write: every past state. Compressed JSON,\n\
-             of which only the beginning is shown here. Past states are always in it.",
+             does not write: every past state. Compressed JSON, of which only the beginning is \
+             shown here. Past states are always in it.",
         );
 
     table
@@ -39,8 +39,7 @@ pub(super) fn methods(table: &mut Table) {
         .describe(
             ["dump"],
             "Continues from a dump of this node, of another one, or of anvil, as compressed or \
-             plain JSON. A chain in a data directory\n\
-             cannot become another one.",
+             plain JSON. A chain in a data directory cannot become another one.",
         );
 }
 

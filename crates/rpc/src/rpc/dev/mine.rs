@@ -98,8 +98,8 @@ pub(super) fn methods(table: &mut Table) {
         .describe(
             ["gas"],
             "Sets the gas limit of new blocks, from the next one on. On a chain from a genesis \
-             file that may be further than one block can go by Ethereum's\n\
-             rules: other clients do not take the block then.",
+             file that may be further than one block can go by Ethereum's rules: other clients do \
+             not take the block then.",
         );
 
     table

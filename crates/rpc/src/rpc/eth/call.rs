@@ -26,8 +26,7 @@ pub(super) fn methods(table: &mut Table) {
         .describe(
             ["transaction", "block", "state overrides", "block overrides"],
             "The least gas with which a transaction succeeds: in the named block, or else in the \
-             next one, also if a second passes\n\
-             until then.",
+             next one, also if a second passes until then.",
         );
 }
 
