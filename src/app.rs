@@ -2,7 +2,6 @@
 
 mod addresses;
 mod cluster;
-mod directory;
 mod error;
 mod forks;
 mod identity;
@@ -15,8 +14,7 @@ mod network_info;
 mod open;
 mod openapi;
 mod probes;
-mod process;
-mod ready;
+mod ready_file;
 mod routes;
 mod scenarios;
 mod secrets;

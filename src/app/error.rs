@@ -9,7 +9,7 @@ use tetrad_rpc::fork::ForkError;
 use tetrad_store::store::DataDirError;
 use tetrad_web::TlsError;
 
-use super::{import::ImportError, ready::ReadyError};
+use super::{import::ImportError, ready_file::ReadyFileError};
 use crate::{config::ConfigError, genesis::file::GenesisFileError};
 
 /// The error of starting a node.
@@ -74,7 +74,7 @@ pub enum SpawnError {
     Scenario(String),
     /// The ready file could not be written, or that of an earlier run not removed.
     #[error(transparent)]
-    Ready(#[from] ReadyError),
+    Ready(#[from] ReadyFileError),
     /// Another system call failed.
     #[error(transparent)]
     System(#[from] io::Error),

@@ -1,5 +1,8 @@
 //! `GET /metrics`: the node's counters and gauges, for Prometheus.
 
+mod data_directory;
+mod process;
+
 use std::{path::PathBuf, sync::Arc};
 
 use axum::{
@@ -16,8 +19,6 @@ use tetrad_stdx::clock::Clock;
 use tetrad_web::{
     Api, Exposition, METRICS_TYPE, Operation, Output, Traffic, WebSockets, method_not_allowed,
 };
-
-use super::{directory, process};
 
 /// The sources of the metrics.
 pub(super) struct Sources {
@@ -82,9 +83,9 @@ async fn scrape(State(sources): State<Arc<Sources>>) -> MetricsText {
         sources.prices(exchange.market(), &mut out).await;
     }
     if let Some(directory) = &sources.data_dir {
-        directory::describe(&mut out, directory, sources.chain.checkpoint());
+        data_directory::write(&mut out, directory, sources.chain.checkpoint());
     }
-    process::describe(&mut out, sources.started_ms);
+    process::write(&mut out, sources.started_ms);
 
     MetricsText(out.finish())
 }

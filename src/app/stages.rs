@@ -33,7 +33,7 @@ use super::{
     identity::Identity,
     import, keystore,
     listeners::Listeners,
-    open, ready,
+    open, ready_file,
     routes::Routers,
     scenarios, secrets,
     services::{AdminAccess, Services},
@@ -62,7 +62,7 @@ impl Node {
         prepare_process();
         // Whoever waits for the file must not find that of an earlier run.
         if let Some(file) = &config.ready_file {
-            ready::remove(file)?;
+            ready_file::remove(file)?;
         }
         let config = with_failed_calls(config, &clock);
 
@@ -111,7 +111,7 @@ impl Node {
             config: with_network(config, &opened.network),
         };
         if let Some(file) = &node.config.ready_file {
-            ready::write(file, &node)?;
+            ready_file::write(file, &node)?;
         }
         Ok(node)
     }

@@ -48,7 +48,7 @@ impl Contents {
 
 /// Writes number and size of the files of each kind, and the age of the checkpoint with this
 /// height. Writes nothing if the directory cannot be read at the moment.
-pub(super) fn describe(out: &mut Exposition, directory: &Path, checkpoint: Option<u64>) {
+pub(super) fn write(out: &mut Exposition, directory: &Path, checkpoint: Option<u64>) {
     let Ok(entries) = fs::read_dir(directory) else {
         return;
     };

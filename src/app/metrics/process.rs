@@ -8,7 +8,7 @@ use tetrad_web::Exposition;
 const TICKS_PER_SECOND: f64 = 100.0;
 
 /// Writes the available metrics; without `/proc` only the start time.
-pub(super) fn describe(out: &mut Exposition, started_ms: u64) {
+pub(super) fn write(out: &mut Exposition, started_ms: u64) {
     out.gauge(
         "process_start_time_seconds",
         "Start time of the process since the Unix epoch.",

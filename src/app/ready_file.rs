@@ -12,7 +12,7 @@ use super::Node;
 /// The error of writing the ready file.
 #[derive(Debug, thiserror::Error)]
 #[error("--ready-file {0}: {1}")]
-pub struct ReadyError(String, std::io::Error);
+pub struct ReadyFileError(String, std::io::Error);
 
 #[derive(Serialize)]
 struct ReadyFile {
@@ -30,17 +30,17 @@ struct ReadyFile {
 }
 
 /// Removes the file of an earlier run, which names ports that this node does not have.
-pub(super) fn remove(path: &Path) -> Result<(), ReadyError> {
+pub(super) fn remove(path: &Path) -> Result<(), ReadyFileError> {
     match std::fs::remove_file(path) {
         Err(error) if error.kind() != ErrorKind::NotFound => {
-            Err(ReadyError(path.display().to_string(), error))
+            Err(ReadyFileError(path.display().to_string(), error))
         }
         _ => Ok(()),
     }
 }
 
 /// Writes the file atomically: a reader never sees half of it.
-pub(super) fn write(path: &Path, node: &Node) -> Result<(), ReadyError> {
+pub(super) fn write(path: &Path, node: &Node) -> Result<(), ReadyFileError> {
     let ready = ReadyFile {
         rpc: node.rpc_url(),
         ws: node.ws_url(),
@@ -52,17 +52,19 @@ pub(super) fn write(path: &Path, node: &Node) -> Result<(), ReadyError> {
         pid: std::process::id(),
     };
 
+    persist(path, &ready).map_err(|error| ReadyFileError(path.display().to_string(), error))
+}
+
+fn persist(path: &Path, ready: &ReadyFile) -> std::io::Result<()> {
     // A rename is atomic only within a file system, so the draft is in the same directory.
     let directory = path
         .parent()
         .filter(|parent| !parent.as_os_str().is_empty())
         .unwrap_or(Path::new("."));
-    let persist = || -> std::io::Result<()> {
-        let mut file = tempfile::NamedTempFile::new_in(directory)?;
-        serde_json::to_writer(&mut file, &ready)?;
-        file.write_all(b"\n")?;
-        file.persist(path)?;
-        Ok(())
-    };
-    persist().map_err(|error| ReadyError(path.display().to_string(), error))
+
+    let mut draft = tempfile::NamedTempFile::new_in(directory)?;
+    serde_json::to_writer(&mut draft, ready)?;
+    draft.write_all(b"\n")?;
+    draft.persist(path)?;
+    Ok(())
 }
