@@ -12,7 +12,7 @@ use std::{
 
 use alloy_primitives::B256;
 use k256::elliptic_curve::rand_core::{OsRng, RngCore};
-use tetrad_store::{log::ReadLog, store::History};
+use tetrad_store::{log::ReadLog, store::DiskHistory};
 use tokio::{
     sync::{oneshot, watch},
     time::{Instant, sleep, sleep_until, timeout_at},
@@ -185,7 +185,7 @@ impl Chain {
 
     /// Returns this node's copy of the log, if it has a data directory.
     pub fn log(&self) -> Option<&dyn ReadLog> {
-        self.shared.history.as_deref().map(History::log)
+        self.shared.history.as_deref().map(DiskHistory::log)
     }
 
     /// Returns the height of the entry that this node cannot follow before it has a checkpoint

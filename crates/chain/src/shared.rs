@@ -13,7 +13,7 @@ use tetrad_primitives::block::{
     DevSettings, Impersonated, Mining, SealingSettings, Setting, Transaction,
 };
 use tetrad_stdx::{clock::Clock, metrics::Counter};
-use tetrad_store::{log::TimeShift, store::History};
+use tetrad_store::{log::TimeShift, store::DiskHistory};
 use tokio::sync::{broadcast, watch};
 
 use super::{
@@ -102,7 +102,7 @@ pub(super) struct SharedChain {
     pub(super) preamble: Option<Box<dyn Preamble>>,
     pub(super) history_limits: HistoryLimits,
     /// The history on disk, with blocks that memory no longer holds.
-    pub(super) history: Option<Arc<History>>,
+    pub(super) history: Option<Arc<DiskHistory>>,
     /// Whether pending transactions are stored on disk.
     pub(super) stores_pool: bool,
     pub(super) pending: Mutex<Option<PendingBlock>>,

@@ -41,7 +41,7 @@
 //! # Reverts and snapshots
 //!
 //! The entries that a revert undoes are found in logarithmic time (`store/reverts.rs`). A
-//! checkpoint of reverted entries is unusable (`History::bases`): start, `CheckpointWriter`,
+//! checkpoint of reverted entries is unusable (`DiskHistory::bases`): start, `CheckpointWriter`,
 //! compaction, `verify` and `repair` share this rule. Compaction writes a checkpoint at the log's
 //! new start.
 //!

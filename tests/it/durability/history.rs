@@ -14,7 +14,7 @@ use tetrad_primitives::block::Block;
 use tetrad_store::{
     log::{BlockLog, ChainIdentity, Durability, LocalLogs, LogEntry, LogStore},
     storage::{Directory, Storage},
-    store::{Found, History, LogKey},
+    store::{DiskHistory, Found, LogKey},
 };
 
 use super::{
@@ -139,7 +139,7 @@ async fn through_many_parts_of_the_index() {
         .with_durability(Durability::Os)
         .with_segments_of(2_000);
     let mut log = logs.open(identity, 0).unwrap();
-    let history = History::open(storage.clone(), log.reader(), identity, 3_000).unwrap();
+    let history = DiskHistory::open(storage.clone(), log.reader(), identity, 3_000).unwrap();
     let append = |log: &mut dyn BlockLog, entry: &LogEntry| {
         let before = log.written();
         log.append(log.end(), &entry.to_bytes()).unwrap();
@@ -162,7 +162,7 @@ async fn through_many_parts_of_the_index() {
     history.finish();
 
     for round in 0..2 {
-        let reopened = History::open(storage.clone(), log.reader(), identity, 3_000).unwrap();
+        let reopened = DiskHistory::open(storage.clone(), log.reader(), identity, 3_000).unwrap();
         // Whoever has a rotten file open does not notice.
         for history in [&reopened, &history].into_iter().take(2 - round) {
             for (at, block) in blocks.iter().enumerate() {
@@ -246,7 +246,7 @@ async fn through_many_parts_of_the_index() {
 struct Indexed {
     storage: Arc<dyn Storage>,
     log: Box<dyn BlockLog>,
-    history: Arc<History>,
+    history: Arc<DiskHistory>,
     _directory: tempfile::TempDir,
 }
 
@@ -263,7 +263,8 @@ impl Indexed {
             .with_durability(Durability::Os)
             .with_segments_of(2_000);
         let log = logs.open(Self::IDENTITY, 0).unwrap();
-        let history = History::open(storage.clone(), log.reader(), Self::IDENTITY, 3_000).unwrap();
+        let history =
+            DiskHistory::open(storage.clone(), log.reader(), Self::IDENTITY, 3_000).unwrap();
         let mut indexed = Self {
             storage,
             log,
@@ -284,7 +285,7 @@ impl Indexed {
     }
 
     /// Everything that the log and the index say about these blocks.
-    fn known(&self, history: &History, blocks: &[Arc<Block>]) -> Vec<String> {
+    fn known(&self, history: &DiskHistory, blocks: &[Arc<Block>]) -> Vec<String> {
         let reader = self.log.reader();
         let entries = reader
             .stream(0)
@@ -355,7 +356,7 @@ async fn a_truncated_log_and_its_index_go_on_as_if_they_had_never_been_longer() 
                 "at {end}"
             );
             let (storage, reader) = (truncated.storage.clone(), truncated.log.reader());
-            let reopened = History::open(storage, reader, Indexed::IDENTITY, 3_000).unwrap();
+            let reopened = DiskHistory::open(storage, reader, Indexed::IDENTITY, 3_000).unwrap();
             assert_eq!(
                 truncated.known(&reopened, &blocks),
                 expected,

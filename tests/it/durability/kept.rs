@@ -10,7 +10,7 @@ use tetrad_primitives::state::State;
 use tetrad_store::{
     log::ChainIdentity,
     storage::Storage,
-    store::{Checkpoint, History, backup},
+    store::{Checkpoint, DiskHistory, backup},
 };
 
 use super::{
@@ -253,7 +253,7 @@ impl Model {
             genesis: first_head().block.hash,
         };
         let log = kept_in(storage.clone()).log.open(identity, 0).unwrap();
-        let history = History::open(storage.clone(), log.reader(), identity, 8_192).unwrap();
+        let history = DiskHistory::open(storage.clone(), log.reader(), identity, 8_192).unwrap();
         let bases = history.bases().unwrap();
         if let [first, second, ..] = bases[..] {
             self.is_shortened = true;

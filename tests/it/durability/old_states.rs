@@ -9,7 +9,7 @@ use tetrad_primitives::state::{AccountChange, AccountFields, Changes, LaterState
 use tetrad_store::{
     log::{ChainIdentity, Durability, EditableParams, LocalLogs, LogEntry, LogStore, TimeShift},
     storage::Storage,
-    store::{Checkpoint, History, OldState},
+    store::{Checkpoint, DiskHistory, OldState},
 };
 
 use super::{disk::Disk, ledger::first_head, rounds};
@@ -116,7 +116,7 @@ fn every_height_is_read_as_it_was() {
             .with_durability(Durability::Os)
             .with_segments_of(3_000);
         let mut log = logs.open(identity, 0).unwrap();
-        let history = History::open(storage.clone(), log.reader(), identity, 2_000).unwrap();
+        let history = DiskHistory::open(storage.clone(), log.reader(), identity, 2_000).unwrap();
         // The state below each height, and one that was read before what it is made of was taken
         // back.
         let mut states = vec![head.state.clone()];
@@ -174,7 +174,7 @@ fn every_height_is_read_as_it_was() {
             }
         }
         history.finish();
-        let reopened = History::open(storage, log.reader(), identity, 2_000).unwrap();
+        let reopened = DiskHistory::open(storage, log.reader(), identity, 2_000).unwrap();
         let counts = |height: &u64| {
             height
                 .checked_sub(1)

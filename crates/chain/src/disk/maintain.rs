@@ -15,8 +15,8 @@ use tetrad_store::{
     },
     storage::Storage,
     store::{
-        self, ChainFile, ChainStore, Checkpoint, CheckpointError, History, PART_BYTES, Repaired,
-        Standing, checkpoints,
+        self, ChainFile, ChainStore, Checkpoint, CheckpointError, DiskHistory, PART_BYTES,
+        Repaired, Standing, checkpoints,
     },
 };
 
@@ -75,7 +75,7 @@ impl From<AppendError> for MaintainError {
 struct Opened {
     identity: ChainIdentity,
     log: Box<dyn BlockLog>,
-    history: Arc<History>,
+    history: Arc<DiskHistory>,
 }
 
 fn identity(chain: &ChainStore) -> Result<ChainIdentity, MaintainError> {
@@ -89,7 +89,7 @@ fn opened(chain: &ChainStore) -> Result<Opened, MaintainError> {
     let identity = identity(chain)?;
     let begin_at = checkpoints(&*chain.storage)?.first().copied().unwrap_or(0);
     let log = chain.log.open(identity, begin_at)?;
-    let history = History::open(chain.storage.clone(), log.reader(), identity, PART_BYTES)?;
+    let history = DiskHistory::open(chain.storage.clone(), log.reader(), identity, PART_BYTES)?;
     Ok(Opened {
         identity,
         log,
@@ -98,14 +98,14 @@ fn opened(chain: &ChainStore) -> Result<Opened, MaintainError> {
 }
 
 /// Opens the blocks of a chain on which no node runs.
-pub fn canonical_blocks(chain: &ChainStore) -> Result<Arc<History>, MaintainError> {
+pub fn canonical_blocks(chain: &ChainStore) -> Result<Arc<DiskHistory>, MaintainError> {
     Ok(opened(chain)?.history)
 }
 
 /// Replays the log from a checkpoint up to height `end`, and returns the checkpoint there.
 fn walk(
     log: &dyn ReadLog,
-    history: &History,
+    history: &DiskHistory,
     from: Checkpoint,
     end: u64,
 ) -> Result<Checkpoint, MaintainError> {
@@ -147,7 +147,7 @@ pub fn verify(store: &ChainStore) -> Result<Report, MaintainError> {
 
 /// A verification under way.
 struct Verification<'a> {
-    history: &'a History,
+    history: &'a DiskHistory,
     /// The checkpoints from which the present chain can be replayed, by height.
     checkpoints: BTreeMap<u64, CheckpointSummary>,
     /// The height of the oldest one.

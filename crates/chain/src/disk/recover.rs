@@ -13,7 +13,7 @@ use tetrad_store::{
     storage::Storage,
     store::{
         ChainFile, ChainFileError, ChainStore, Checkpoint, CheckpointError, CheckpointWriter,
-        DataDir, History, PoolFile, Settings, Standing, checkpoints,
+        DataDir, DiskHistory, PoolFile, Settings, Standing, checkpoints,
     },
 };
 
@@ -166,7 +166,7 @@ pub fn open(
     let identity = chain_file(&opening, expected, make)?.identity();
     let log = open_log(&opening, identity)?;
     let reader = log.reader();
-    let history = History::open(
+    let history = DiskHistory::open(
         opening.kept.storage.clone(),
         reader.clone(),
         identity,
@@ -245,7 +245,7 @@ fn open_journal(
     opening: Opening,
     identity: ChainIdentity,
     log: Box<dyn BlockLog>,
-    history: Arc<History>,
+    history: Arc<DiskHistory>,
     waiting: &[Submission],
     bytes: u64,
 ) -> Result<Journal, OpenError> {
@@ -315,7 +315,7 @@ fn begin(opening: &Opening, head: &Head) -> Result<ChainFile, OpenError> {
 pub(super) fn newest_checkpoint(
     storage: &dyn Storage,
     identity: ChainIdentity,
-    history: &History,
+    history: &DiskHistory,
     end: u64,
 ) -> Result<Checkpoint, OpenError> {
     let heights = checkpoints(storage).map_err(|error| OpenError::io(storage, error))?;
@@ -371,7 +371,7 @@ fn blocks_before(
     block: &Arc<Block>,
     genesis: &Arc<Block>,
     limits: HistoryLimits,
-    history: &History,
+    history: &DiskHistory,
     end: u64,
 ) -> Vec<Arc<Block>> {
     let first = block
@@ -403,7 +403,7 @@ pub(crate) fn replay(
     limits: HistoryLimits,
     checkpoint: Checkpoint,
     log: &dyn ReadLog,
-    history: &Arc<History>,
+    history: &Arc<DiskHistory>,
     end: u64,
 ) -> Result<(Replayed, u64), OpenError> {
     let Checkpoint {
@@ -417,8 +417,8 @@ pub(crate) fn replay(
     } = checkpoint;
 
     let recent = blocks_before(&block, &genesis, limits, history, end);
-    let mut head =
-        Head::resumed(params, genesis, recent, block, state).with_archive(history.clone(), height);
+    let mut head = Head::resumed(params, genesis, recent, block, state)
+        .with_disk_history(history.clone(), height);
     head.set_params(parameters);
 
     let mut replayed = Replayed::from(head, shift, standing);

@@ -11,7 +11,7 @@ use tetrad_primitives::{
 };
 use tetrad_store::{
     log::EditableParams,
-    store::{History, LogKey, OldState, OldStateError},
+    store::{DiskHistory, LogKey, OldState, OldStateError},
 };
 
 use super::{
@@ -48,7 +48,7 @@ pub struct Head {
     /// Rough size of the history in memory.
     bytes: usize,
     /// Older history, on a chain with a data directory.
-    archive: Option<Arc<History>>,
+    disk_history: Option<Arc<DiskHistory>>,
     /// Block number and log height of the checkpoint from which the chain was replayed.
     base: Option<(u64, u64)>,
     /// Number of heads that were published before this one.
@@ -155,7 +155,7 @@ impl Head {
             recent,
             deferred: Arc::default(),
             bytes: 0,
-            archive: None,
+            disk_history: None,
             base: None,
             version: 0,
         }
@@ -197,9 +197,9 @@ impl Head {
 
     /// Attaches the history on disk, which serves what memory does not hold, to the head of a
     /// checkpoint at this log height.
-    pub(crate) fn with_archive(self, archive: Arc<History>, height: u64) -> Self {
+    pub(crate) fn with_disk_history(self, history: Arc<DiskHistory>, height: u64) -> Self {
         Self {
-            archive: Some(archive),
+            disk_history: Some(history),
             base: Some((self.number(), height)),
             ..self
         }
@@ -283,7 +283,7 @@ impl Head {
     pub(crate) fn any_block(&self, number: u64) -> Option<Arc<Block>> {
         self.block(number)
             .cloned()
-            .or_else(|| self.archive.as_ref()?.block(number))
+            .or_else(|| self.disk_history.as_ref()?.block(number))
     }
 
     /// Iterates over the blocks from `number` on, oldest first.
@@ -319,7 +319,7 @@ impl Head {
     /// [`state_after`](Self::state_after).
     pub fn state_before(&self, number: u64) -> Result<State, Pruned> {
         self.held_before(number)
-            .or_else(|pruned| self.archived(pruned, |archive| OldState::before(archive, number)))
+            .or_else(|pruned| self.old_state(pruned, |history| OldState::before(history, number)))
     }
 
     /// Returns whether memory has the state after the block with this number.
@@ -375,18 +375,18 @@ impl Head {
         }
     }
 
-    fn archived(
+    fn old_state(
         &self,
         pruned: Pruned,
-        find: impl FnOnce(Arc<History>) -> Result<Option<OldState>, OldStateError>,
+        find: impl FnOnce(Arc<DiskHistory>) -> Result<Option<OldState>, OldStateError>,
     ) -> Result<State, Pruned> {
-        let archive = self
-            .archive
+        let history = self
+            .disk_history
             .clone()
             .filter(|_| pruned.0 < self.number())
             .ok_or(pruned)?;
 
-        match find(archive) {
+        match find(history) {
             Ok(old) => old.map(|old| State::forked(Arc::new(old))).ok_or(pruned),
             Err(error) => {
                 tracing::error!(%error, block = pruned.0, "failed to read a historical state");
@@ -645,10 +645,10 @@ pub(super) fn weight(block: &Block, changed: usize) -> usize {
 
 impl BlockHashes for Head {
     fn block_hash(&self, number: u64) -> Result<Option<B256>, ReadError> {
-        match (self.block(number), self.state.base(), &self.archive) {
+        match (self.block(number), self.state.base(), &self.disk_history) {
             (Some(block), ..) => Ok(Some(block.hash)),
             (None, Some(base), _) if number < self.genesis.number() => base.block_hash(number),
-            (None, _, Some(archive)) => Ok(archive.block(number).map(|block| block.hash)),
+            (None, _, Some(history)) => Ok(history.block(number).map(|block| block.hash)),
             (None, ..) => Ok(None),
         }
     }

@@ -12,7 +12,7 @@ use tetrad_store::{
     },
     storage::Storage,
     store::{
-        Checkpoint, CheckpointWriter, DataDir, History, PendingTransaction, PoolFile, Standing,
+        Checkpoint, CheckpointWriter, DataDir, DiskHistory, PendingTransaction, PoolFile, Standing,
         checkpoints,
     },
 };
@@ -45,7 +45,7 @@ pub struct Journal {
 /// The files beside the log of a chain with a data directory.
 struct JournalFiles {
     storage: Arc<dyn Storage>,
-    history: Arc<History>,
+    history: Arc<DiskHistory>,
     checkpoint_writer: CheckpointWriter,
     pool: PoolFile,
     /// Bytes of the log that were reported to the checkpoint writer.
@@ -66,7 +66,7 @@ impl JournalFiles {
 pub(crate) struct JournalParts {
     pub(crate) storage: Arc<dyn Storage>,
     pub(crate) identity: ChainIdentity,
-    pub(crate) history: Arc<History>,
+    pub(crate) history: Arc<DiskHistory>,
     pub(crate) checkpoint_writer: CheckpointWriter,
     pub(crate) directory: Option<DataDir>,
 }
@@ -128,7 +128,7 @@ impl Journal {
     }
 
     /// Returns the index of the log, through which older blocks are read.
-    pub(crate) fn history(&self) -> Option<Arc<History>> {
+    pub(crate) fn history(&self) -> Option<Arc<DiskHistory>> {
         self.files.as_ref().map(|files| files.history.clone())
     }
 

@@ -11,7 +11,7 @@ use std::io::{self, Read, Write};
 use tetrad_stdx::codec::{Malformed, Reader, Writer};
 
 use super::{
-    ChainFile, ChainFileError, ChainStore, CheckpointError, History, PART_BYTES, PRICES,
+    ChainFile, ChainFileError, ChainStore, CheckpointError, DiskHistory, PART_BYTES, PRICES,
     checkpoint, checkpoints,
     unfinished::{self, FillError},
 };
@@ -70,7 +70,7 @@ pub fn export(chain: &ChainStore, out: &mut dyn Write) -> Result<u64, ArchiveErr
     let identity = file.identity();
     let begin_at = checkpoints(&**storage)?.first().copied().unwrap_or(0);
     let log = chain.log.open(identity, begin_at)?.reader();
-    let bases = History::open(storage.clone(), log.clone(), identity, PART_BYTES)?.bases()?;
+    let bases = DiskHistory::open(storage.clone(), log.clone(), identity, PART_BYTES)?.bases()?;
     // Without a state before them, older entries are of no use.
     let &oldest = bases
         .first()

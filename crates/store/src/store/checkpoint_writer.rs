@@ -12,7 +12,7 @@ use std::{
 
 use parking_lot::Mutex;
 
-use super::{Checkpoint, History, checkpoint, checkpoints};
+use super::{Checkpoint, DiskHistory, checkpoint, checkpoints};
 use crate::{
     log::{ChainIdentity, ReadLog},
     storage::Storage,
@@ -59,7 +59,7 @@ impl CheckpointWriter {
         storage: Arc<dyn Storage>,
         identity: ChainIdentity,
         log: Arc<dyn ReadLog>,
-        history: Arc<History>,
+        history: Arc<DiskHistory>,
         growth: u64,
         behind: u64,
     ) -> io::Result<Self> {
@@ -184,7 +184,7 @@ fn write(
     storage: &dyn Storage,
     identity: ChainIdentity,
     log: &dyn ReadLog,
-    history: &History,
+    history: &DiskHistory,
     snapshot: &Checkpoint,
 ) -> io::Result<u64> {
     // A checkpoint must not include entries that a power failure could lose.

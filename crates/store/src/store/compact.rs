@@ -3,7 +3,7 @@
 use std::io;
 
 use super::{
-    History, checkpoint, checkpoints,
+    DiskHistory, checkpoint, checkpoints,
     sealed::{index_firsts, index_name},
 };
 use crate::{
@@ -17,7 +17,7 @@ use crate::{
 pub fn compact(
     storage: &dyn Storage,
     log: &mut dyn BlockLog,
-    history: &History,
+    history: &DiskHistory,
     from: u64,
 ) -> Result<(), LogError> {
     remove_checkpoints(storage, history, from).map_err(LogError::io(storage, ""))?;
@@ -26,7 +26,7 @@ pub fn compact(
 }
 
 /// Removes the checkpoints below height `from` or of reverted entries.
-fn remove_checkpoints(storage: &dyn Storage, history: &History, from: u64) -> io::Result<()> {
+fn remove_checkpoints(storage: &dyn Storage, history: &DiskHistory, from: u64) -> io::Result<()> {
     let mut kept = history.bases()?;
     kept.retain(|height| *height >= from);
     for height in checkpoints(storage)?

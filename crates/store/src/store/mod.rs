@@ -1,4 +1,4 @@
-//! The files beside the log. [Checkpoints](Checkpoint) of the state and the [index](History) of
+//! The files beside the log. [Checkpoints](Checkpoint) of the state and the [index](DiskHistory) of
 //! blocks, transactions, logs and changes are derived from the log and can be rebuilt from it. The
 //! file of pending transactions ([`PoolFile`]), the description of the chain ([`ChainFile`]) and
 //! past prices are not.
@@ -11,9 +11,9 @@ mod checkpoint;
 mod checkpoint_writer;
 mod compact;
 mod data_dir;
+mod disk_history;
 #[doc(hidden)]
 pub mod fuzzing;
-mod history;
 mod index_part;
 mod key;
 mod log_rows;
@@ -37,7 +37,7 @@ pub use checkpoint::{Checkpoint, CheckpointError, checkpoints};
 pub use checkpoint_writer::CheckpointWriter;
 pub use compact::compact;
 pub use data_dir::{DataDir, DataDirError};
-pub use history::{Found, History};
+pub use disk_history::{DiskHistory, Found};
 pub use key::LogKey;
 pub use old_state::{OldState, OldStateError};
 pub use pool_file::{PendingTransaction, PoolFile};
@@ -55,7 +55,7 @@ const LOCK: &str = "lock";
 /// chain include it.
 pub const PRICES: &str = "prices";
 
-/// Size of the entries that one part of the [index](History) covers, in bytes. A start reads no
+/// Size of the entries that one part of the [index](DiskHistory) covers, in bytes. A start reads no
 /// more than this to rebuild the growing part.
 pub const PART_BYTES: u64 = 64 << 20;
 

@@ -7,7 +7,7 @@ use std::{fmt, sync::Arc};
 use alloy_primitives::{Address, B256, U256};
 use tetrad_primitives::state::{Account, AccountChange, Base, LaterState, Part, ReadError};
 
-use super::{Checkpoint, CheckpointError, History, key::StateKey};
+use super::{Checkpoint, CheckpointError, DiskHistory, key::StateKey};
 use crate::log::{LogEntry, LogError};
 
 /// An error of reading a historical state.
@@ -26,7 +26,7 @@ pub enum OldStateError {
 
 /// A historical state. Later reverts do not change it.
 pub struct OldState {
-    history: Arc<History>,
+    history: Arc<DiskHistory>,
     /// The height of the state: it includes the entries below, as far as they were in effect when
     /// the log ended here.
     below: u64,
@@ -37,7 +37,7 @@ pub struct OldState {
 impl OldState {
     /// Returns the state after the entries below a height, or `None` if it is older than the oldest
     /// checkpoint.
-    pub fn below(history: Arc<History>, height: u64) -> Result<Option<Self>, OldStateError> {
+    pub fn below(history: Arc<DiskHistory>, height: u64) -> Result<Option<Self>, OldStateError> {
         let beginning = history.beginning()?;
         Ok((beginning.height <= height).then_some(Self {
             history,
@@ -48,7 +48,7 @@ impl OldState {
 
     /// Returns the state on which the block with this number ran, or `None` if it is older than the
     /// oldest checkpoint.
-    pub fn before(history: Arc<History>, number: u64) -> Result<Option<Self>, OldStateError> {
+    pub fn before(history: Arc<DiskHistory>, number: u64) -> Result<Option<Self>, OldStateError> {
         history
             .height_of(number)
             .map_or(Ok(None), |height| Self::below(history, height))

@@ -1,4 +1,4 @@
-//! History on disk: older blocks and states, found through the index and read from the log.
+//! The history on disk: older blocks and states, found through the index and read from the log.
 
 use std::{
     collections::BTreeSet,
@@ -42,7 +42,7 @@ const LARGE_ENTRY_BYTES: usize = 256 << 10;
 
 /// The index of the log. The chain's writer adds entries; any thread may read. Reading takes a lock
 /// only to list the parts to search.
-pub struct History {
+pub struct DiskHistory {
     storage: Arc<dyn Storage>,
     log: Arc<dyn ReadLog>,
     identity: ChainIdentity,
@@ -172,7 +172,7 @@ impl Tables {
     }
 }
 
-impl History {
+impl DiskHistory {
     /// Opens the index of a log. Rebuilds the parts that are missing, damaged or no longer match
     /// the log. A part grows until its entries have `part_bytes` bytes.
     pub fn open(
@@ -712,9 +712,9 @@ fn check(log: &dyn ReadLog, end: u64) -> Result<u32, LogError> {
     Ok(crc32fast::hash(&log.read(end - 1)?.bytes))
 }
 
-impl fmt::Debug for History {
+impl fmt::Debug for DiskHistory {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("History")
+        f.debug_struct("DiskHistory")
             .field("place", &self.storage.describe(""))
             .finish_non_exhaustive()
     }
