@@ -19,8 +19,8 @@ use tokio::{
 };
 
 use super::{
-    Accepted, Chain, Change, ChangeError, ChangeOutcome, Event, Leadership, Mining, Peers,
-    PoolSelection, Pooled, Settled, Stopped, SubmitError, writer::thread::WriterCommand,
+    Accepted, Acknowledgement, Chain, Change, ChangeError, ChangeOutcome, Event, Leadership,
+    Mining, Peers, PoolSelection, Pooled, Stopped, SubmitError, writer::thread::WriterCommand,
 };
 
 /// Time in which a transaction must be acknowledged, and a change forwarded: clients wait ten
@@ -255,9 +255,12 @@ impl Chain {
     }
 
     /// Waits until an accepted transaction is acknowledged by this node, which leads.
-    pub async fn settled_here(&self, accepted: Accepted) -> Result<Settled, SubmitError> {
+    pub async fn acknowledged_here(
+        &self,
+        accepted: Accepted,
+    ) -> Result<Acknowledgement, SubmitError> {
         match self.shared.peers.get() {
-            Some(peers) => self.settled_among(&**peers, accepted, false).await,
+            Some(peers) => self.acknowledged_among(&**peers, accepted, false).await,
             None => Err(SubmitError::NotLeading),
         }
     }
@@ -265,12 +268,12 @@ impl Chain {
     /// Waits, in a cluster, until an accepted transaction is acknowledged: on the leader as on a
     /// single node, elsewhere by the leader, and then by this node's own head. Without `forward` a
     /// node that does not lead answers [`SubmitError::NotLeading`].
-    pub(crate) async fn settled_among(
+    pub(crate) async fn acknowledged_among(
         &self,
         peers: &dyn Peers,
         accepted: Accepted,
         forward: bool,
-    ) -> Result<Settled, SubmitError> {
+    ) -> Result<Acknowledgement, SubmitError> {
         let Accepted {
             pooled,
             mut included,
@@ -290,10 +293,10 @@ impl Chain {
                 self.wake();
                 // A block may have included it by now.
                 if self.pool().get(hash).is_none() {
-                    break Ok(Settled::Included);
+                    break Ok(Acknowledgement::Included);
                 }
                 match self.keep_as_leader(peers, &pooled).await {
-                    Ok(true) => break Ok(Settled::Waiting),
+                    Ok(true) => break Ok(Acknowledgement::Waiting),
                     Ok(false) => again = true,
                     Err(error) => break Err(error),
                 }
@@ -301,21 +304,21 @@ impl Chain {
             }
 
             tokio::select! {
-                settled = inclusion(&mut included) => match settled {
+                outcome = inclusion(&mut included) => match outcome {
                     // The next block has no room for it, its fee cap is too low by now, or no block
                     // is sealed for it: it waits.
                     Ok(_) if self.pool().get(hash).is_some() => {
                         included = None;
                         again = true;
                     }
-                    settled => break settled,
+                    outcome => break outcome,
                 },
                 _ = leadership.changed() => again = true,
                 () = sleep_until(deadline) => {
                     let reason = "no leader has acknowledged the transaction".to_owned();
                     break Err(SubmitError::Unavailable(reason));
                 }
-                outcome = self.acknowledged(peers, &pooled, leads, again) => match outcome {
+                outcome = self.acknowledged_by_leader(peers, &pooled, leads, again) => match outcome {
                     Err(SubmitError::NotLeading) => {
                         again = true;
                         sleep(RETRY_PAUSE).await;
@@ -324,41 +327,41 @@ impl Chain {
                 },
             }
         };
-        outcome.or_else(|error| self.settled_despite(error, hash, forward))
+        outcome.or_else(|error| self.outcome_despite(error, hash, forward))
     }
 
     /// Sends a transaction to the leader, and waits until this node's head includes what the leader
     /// acknowledged. On the leader itself, wakes the writer and waits for ever.
-    async fn acknowledged(
+    async fn acknowledged_by_leader(
         &self,
         peers: &dyn Peers,
         pooled: &Pooled,
         leads: bool,
         again: bool,
-    ) -> Result<Settled, SubmitError> {
+    ) -> Result<Acknowledgement, SubmitError> {
         if leads {
             self.wake();
             return std::future::pending().await;
         }
 
-        let (settled, height) = peers.submit(pooled, again).await?;
+        let (acknowledgement, height) = peers.submit(pooled, again).await?;
         self.reached(height)
             .await
             .map_err(|_| SubmitError::Stopped)?;
-        Ok(settled)
+        Ok(acknowledgement)
     }
 
     /// Returns the outcome of a transaction whose acknowledgement failed. One that this node's own
     /// client has sent leaves the pool.
-    fn settled_despite(
+    fn outcome_despite(
         &self,
         error: SubmitError,
         hash: B256,
         is_own: bool,
-    ) -> Result<Settled, SubmitError> {
+    ) -> Result<Acknowledgement, SubmitError> {
         // A leader that failed may have included it before.
         if self.transaction(&self.head(), hash).is_some() {
-            return Ok(Settled::Included);
+            return Ok(Acknowledgement::Included);
         }
 
         // What another node has sent stays: it sends a transaction again, and may have been
@@ -394,13 +397,13 @@ impl Chain {
 
     /// Waits until a transaction that is already in this node's pool, or in a block, is
     /// acknowledged.
-    pub async fn settled_again(&self, hash: B256) -> Result<Settled, SubmitError> {
+    pub async fn acknowledged_again(&self, hash: B256) -> Result<Acknowledgement, SubmitError> {
         let peers = self.shared.peers.get().ok_or(SubmitError::NotLeading)?;
         let mut events = self.subscribe();
         let deadline = Instant::now() + ACKNOWLEDGE_TIMEOUT;
         loop {
             if self.transaction(&self.head(), hash).is_some() {
-                return Ok(Settled::Included);
+                return Ok(Acknowledgement::Included);
             }
 
             let pooled = self
@@ -415,7 +418,7 @@ impl Chain {
             if waits || Instant::now() >= deadline {
                 let leads = self.keep_as_leader(&**peers, &pooled).await?;
                 return if leads {
-                    Ok(Settled::Waiting)
+                    Ok(Acknowledgement::Waiting)
                 } else {
                     Err(SubmitError::NotLeading)
                 };
@@ -433,12 +436,12 @@ impl Chain {
 /// Waits for the outcome of a transaction that the next block may include; for ever for others.
 async fn inclusion(
     included: &mut Option<oneshot::Receiver<Result<(), SubmitError>>>,
-) -> Result<Settled, SubmitError> {
+) -> Result<Acknowledgement, SubmitError> {
     let Some(included) = included else {
         return std::future::pending().await;
     };
     included
         .await
         .unwrap_or(Err(SubmitError::Stopped))
-        .map(|()| Settled::Included)
+        .map(|()| Acknowledgement::Included)
 }

@@ -112,7 +112,7 @@ pub use error::{ChangeError, Stopped, SubmitError};
 pub use event::Event;
 pub use handle::Chain;
 pub use keyring::{Keyring, UnsignedTransaction, sign_transaction};
-pub use peers::{Leadership, Peers, PoolSelection, Settled};
+pub use peers::{Acknowledgement, Leadership, Peers, PoolSelection};
 pub use per_head::PerHead;
 pub use pool::{Accepted, Admission, Pool, PoolLimits, Pooled};
 pub use sender::{OutgoingCall, SendError, Sender};

@@ -17,7 +17,7 @@ pub struct Leadership {
 
 /// An acknowledgement of a transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Settled {
+pub enum Acknowledgement {
     /// It is in a published block.
     Included,
     /// It waits in the pool.
@@ -44,7 +44,7 @@ pub trait Peers: Send + Sync {
         &'a self,
         pooled: &'a Pooled,
         again: bool,
-    ) -> BoxFuture<'a, Result<(Settled, u64), SubmitError>>;
+    ) -> BoxFuture<'a, Result<(Acknowledgement, u64), SubmitError>>;
 
     /// Sends a change to the leader, as the request with this id. Returns its outcome, and the
     /// height of the log that includes it.

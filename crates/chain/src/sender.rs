@@ -104,12 +104,12 @@ impl Sender {
                 })
             };
 
-            let settled = match accepted {
-                Ok(accepted) => self.chain.settled(accepted).await,
+            let outcome = match accepted {
+                Ok(accepted) => self.chain.acknowledged(accepted).await,
                 Err(error) => Err(error),
             };
 
-            match settled {
+            match outcome {
                 // Another sender of the account was first, such as another node of the cluster.
                 Err(SubmitError::NonceTooLow { .. } | SubmitError::ReplacementUnderpriced)
                     if attempt < ATTEMPTS =>
@@ -119,7 +119,7 @@ impl Sender {
                     }
                     attempt += 1;
                 }
-                settled => return Ok(settled.map_err(SendError::from)?),
+                outcome => return Ok(outcome.map_err(SendError::from)?),
             }
         }
     }

@@ -23,7 +23,7 @@ const MAX_ROUNDS: u64 = 16;
 impl Chain {
     /// Decodes a signed transaction and adds it to the pool. Its signature and everything else is
     /// checked on the caller's thread. With instant mining it is sealed once the caller awaits
-    /// [`settled`](Self::settled).
+    /// [`acknowledged`](Self::acknowledged).
     pub fn accept_raw(&self, raw: &[u8]) -> Result<Accepted, SubmitError> {
         // Until the pool has the transaction, so that the writer's next block waits for it.
         let _arrival = self.shared.arrivals.begin();
@@ -148,15 +148,17 @@ impl Chain {
     /// Waits, with instant mining, until the block of an accepted transaction is published. A
     /// transaction that waits for a missing nonce, a lower base fee or a block that is due later is
     /// instead acknowledged at once, or as soon as it is stored if the chain has a data directory.
-    pub async fn settled(&self, accepted: Accepted) -> Result<B256, SubmitError> {
+    pub async fn acknowledged(&self, accepted: Accepted) -> Result<B256, SubmitError> {
         let hash = accepted.pooled.transaction.hash();
         if let Some(peers) = self.shared.peers.get().cloned() {
             // The transaction is in this node's pool, and goes to the leader even if the client
             // disconnects.
             let chain = self.clone();
-            let settling =
-                tokio::spawn(async move { chain.settled_among(&*peers, accepted, true).await });
-            return settling
+            let acknowledging =
+                tokio::spawn(
+                    async move { chain.acknowledged_among(&*peers, accepted, true).await },
+                );
+            return acknowledging
                 .await
                 .unwrap_or(Err(SubmitError::Stopped))
                 .map(|_| hash);

@@ -11,7 +11,9 @@ mod tests;
 
 use alloy_primitives::Bytes;
 use serde::{Serialize, de::DeserializeOwned};
-use tetrad_chain::{Change, ChangeError, ChangeOutcome, PoolSelection, Settled, SubmitError};
+use tetrad_chain::{
+    Acknowledgement, Change, ChangeError, ChangeOutcome, PoolSelection, SubmitError,
+};
 use tetrad_primitives::block::{Submission, Transaction};
 use tetrad_stdx::codec::{Malformed, Reader, Writer};
 
@@ -67,7 +69,7 @@ pub struct Response {
 #[derive(Debug)]
 pub enum Outcome {
     /// The acknowledgement of the transaction.
-    Submitted(Result<Settled, SubmitError>),
+    Submitted(Result<Acknowledgement, SubmitError>),
     /// The outcome of the change.
     Changed(Result<ChangeOutcome, ChangeError>),
     /// Whether a transaction was removed from the pool.
@@ -209,8 +211,8 @@ impl Response {
         match &self.outcome {
             Outcome::Submitted(result) => {
                 out.byte(SUBMITTED);
-                write_result(result, out, |out, settled| {
-                    out.byte(u8::from(*settled == Settled::Included))
+                write_result(result, out, |out, acknowledgement| {
+                    out.byte(u8::from(*acknowledgement == Acknowledgement::Included))
                 });
             }
             Outcome::Changed(result) => {
@@ -237,7 +239,7 @@ impl Response {
         let from = &mut open(bytes)?;
         let height = from.number()?;
         let outcome = match from.byte()? {
-            SUBMITTED => Outcome::Submitted(read_result(from, read_settled)?),
+            SUBMITTED => Outcome::Submitted(read_result(from, read_acknowledgement)?),
             CHANGED => Outcome::Changed(read_result(from, change::read_outcome)?),
             DROPPED => Outcome::Dropped(read_result(from, read_bool)?),
             UNDECODABLE => {
@@ -311,11 +313,11 @@ fn read_result<'a, T, E: DeserializeOwned>(
         .map_err(|_| Malformed("error"))
 }
 
-fn read_settled(from: &mut Reader<'_>) -> Result<Settled, Malformed> {
+fn read_acknowledgement(from: &mut Reader<'_>) -> Result<Acknowledgement, Malformed> {
     Ok(if read_bool(from)? {
-        Settled::Included
+        Acknowledgement::Included
     } else {
-        Settled::Waiting
+        Acknowledgement::Waiting
     })
 }
 

@@ -7,7 +7,7 @@ use async_nats::jetstream::{self, context::PublishErrorKind};
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use tetrad_chain::{
-    Change, ChangeError, ChangeOutcome, Peers, PoolSelection, Pooled, Settled, SubmitError,
+    Acknowledgement, Change, ChangeError, ChangeOutcome, Peers, PoolSelection, Pooled, SubmitError,
 };
 use tetrad_primitives::block::Submission;
 use tetrad_stdx::causes::with_causes;
@@ -38,7 +38,11 @@ impl ClusterPeers {
     }
 
     /// Returns the acknowledgement of the leader, and a height of the log that includes it.
-    async fn submit(&self, pooled: &Pooled, again: bool) -> Result<(Settled, u64), SubmitError> {
+    async fn submit(
+        &self,
+        pooled: &Pooled,
+        again: bool,
+    ) -> Result<(Acknowledgement, u64), SubmitError> {
         let submission = submission(pooled);
         let answer = self.requester.ask(|repeated| {
             let request = Request::submit(&submission, again || repeated);
@@ -47,8 +51,8 @@ impl ClusterPeers {
         match answer.await {
             Ok(Response {
                 height,
-                outcome: Outcome::Submitted(settled),
-            }) => settled.map(|settled| (settled, height)),
+                outcome: Outcome::Submitted(outcome),
+            }) => outcome.map(|acknowledgement| (acknowledgement, height)),
             Ok(Response {
                 outcome: Outcome::Undecodable(reason),
                 ..
@@ -193,7 +197,7 @@ impl Peers for ClusterPeers {
         &'a self,
         pooled: &'a Pooled,
         again: bool,
-    ) -> BoxFuture<'a, Result<(Settled, u64), SubmitError>> {
+    ) -> BoxFuture<'a, Result<(Acknowledgement, u64), SubmitError>> {
         Box::pin(self.submit(pooled, again))
     }
 

@@ -7,7 +7,7 @@ use async_nats::Subject;
 use bytes::Bytes;
 use futures_util::StreamExt;
 use parking_lot::Mutex;
-use tetrad_chain::{Chain, ChangeError, Settled, SubmitError};
+use tetrad_chain::{Acknowledgement, Chain, ChangeError, SubmitError};
 use tetrad_primitives::block::Submission;
 use tokio::sync::Semaphore;
 
@@ -222,25 +222,29 @@ impl Requests {
         }
     }
 
-    async fn submit_signed(&self, raw: &[u8], again: bool) -> Result<Settled, SubmitError> {
+    async fn submit_signed(&self, raw: &[u8], again: bool) -> Result<Acknowledgement, SubmitError> {
         if !self.chain.leadership().borrow().leads {
             return Err(SubmitError::NotLeading);
         }
         self.submit(Submission::decode(raw)?, again).await
     }
 
-    async fn submit(&self, submission: Submission, again: bool) -> Result<Settled, SubmitError> {
+    async fn submit(
+        &self,
+        submission: Submission,
+        again: bool,
+    ) -> Result<Acknowledgement, SubmitError> {
         let hash = submission.transaction.hash();
         // An earlier attempt may have been executed.
         if again && self.chain.transaction(&self.chain.head(), hash).is_some() {
-            return Ok(Settled::Included);
+            return Ok(Acknowledgement::Included);
         }
         match self.chain.accept(submission) {
-            Ok(accepted) => self.chain.settled_here(accepted).await,
-            Err(SubmitError::AlreadyKnown) if again => self.chain.settled_again(hash).await,
+            Ok(accepted) => self.chain.acknowledged_here(accepted).await,
+            Err(SubmitError::AlreadyKnown) if again => self.chain.acknowledged_again(hash).await,
             // The block that includes it may have been published since.
             Err(_) if again && self.chain.transaction(&self.chain.head(), hash).is_some() => {
-                Ok(Settled::Included)
+                Ok(Acknowledgement::Included)
             }
             Err(error) => Err(error),
         }

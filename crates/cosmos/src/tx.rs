@@ -165,7 +165,7 @@ impl Gateway {
         let AcceptedTx {
             outcome, accepted, ..
         } = accepted;
-        match self.chain.settled(accepted).await {
+        match self.chain.acknowledged(accepted).await {
             Ok(_) => outcome,
             Err(error) => outcome.refused(refusal(error)),
         }

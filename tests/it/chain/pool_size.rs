@@ -76,7 +76,7 @@ async fn time_to_seal(chain: &Chain) -> Duration {
     for _ in 0..ROUNDS {
         let began = Instant::now();
         chain
-            .settled(chain.accept(transaction(0, next, 1)).unwrap())
+            .acknowledged(chain.accept(transaction(0, next, 1)).unwrap())
             .await
             .unwrap();
         times.push(began.elapsed());

@@ -57,7 +57,7 @@ impl Preamble for Holding {
 async fn submit(chain: &Chain, from: u8, nonces: std::ops::Range<u64>) {
     for nonce in nonces {
         let hash = chain
-            .settled(chain.accept(transaction(from, nonce, 1)).unwrap())
+            .acknowledged(chain.accept(transaction(from, nonce, 1)).unwrap())
             .await
             .unwrap();
         assert!(
@@ -132,10 +132,11 @@ async fn who_goes_away_leaves_a_transaction_that_is_sealed() {
     let hash = accepted.pooled.transaction.hash();
     {
         // The writer is busy, so whoever submits waits; then they are gone.
-        let mut settled = std::pin::pin!(chain.settled(accepted));
-        let polled =
-            std::future::poll_fn(|context| std::task::Poll::Ready(settled.as_mut().poll(context)))
-                .await;
+        let mut acknowledged = std::pin::pin!(chain.acknowledged(accepted));
+        let polled = std::future::poll_fn(|context| {
+            std::task::Poll::Ready(acknowledged.as_mut().poll(context))
+        })
+        .await;
         assert!(polled.is_pending());
     }
     release.send(()).unwrap();

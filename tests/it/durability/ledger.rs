@@ -123,7 +123,7 @@ pub(super) fn transfer(from: usize, nonce: u64, to: Address) -> Submission {
 /// Sends it, and returns once it is acknowledged or refused.
 pub(super) async fn send(chain: &Chain, submission: Submission) -> Result<B256, SubmitError> {
     let accepted = chain.accept(submission)?;
-    chain.settled(accepted).await
+    chain.acknowledged(accepted).await
 }
 
 /// The next nonce of an account, as of the newest block.

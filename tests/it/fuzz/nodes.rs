@@ -5,8 +5,8 @@ use std::{fs, sync::Arc};
 use alloy_primitives::{Address, B256, U256};
 use serde_json::json;
 use tetrad_chain::{
-    Change, ChangeError, ChangeOutcome, Edit, Head, Mining, PoolSelection, Setting, Settled,
-    Stopped,
+    Acknowledgement, Change, ChangeError, ChangeOutcome, Edit, Head, Mining, PoolSelection,
+    Setting, Stopped,
 };
 use tetrad_cluster::{
     fuzzing::{message, parts},
@@ -78,7 +78,7 @@ fn any_bytes_are_a_message_between_nodes_or_not() {
         },
     ];
     let outcomes = [
-        Outcome::Submitted(Ok(Settled::Included)),
+        Outcome::Submitted(Ok(Acknowledgement::Included)),
         Outcome::Changed(Ok(ChangeOutcome::Seconds(-5))),
         Outcome::Changed(Err(ChangeError::Stopped(Stopped::Ended))),
         Outcome::Dropped(Ok(true)),

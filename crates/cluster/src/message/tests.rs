@@ -332,7 +332,7 @@ fn responses(values: &Values) -> Vec<Response> {
         ChangeOutcome::Seconds(number as i64),
     ];
     let mut outcomes = vec![
-        Outcome::Submitted(Ok(Settled::Included)),
+        Outcome::Submitted(Ok(Acknowledgement::Included)),
         Outcome::Dropped(Ok(true)),
         Outcome::Dropped(Ok(false)),
         Outcome::Dropped(Err(SubmitError::NotLeading)),
@@ -702,7 +702,7 @@ fn refusals_of_a_node_that_does_not_lead_are_no_executions() {
         (Outcome::Dropped(Err(SubmitError::NotLeading)), false),
         (Outcome::Submitted(Err(SubmitError::Stopped)), true),
         (Outcome::Changed(Err(Stopped::Ended.into())), true),
-        (Outcome::Submitted(Ok(Settled::Included)), true),
+        (Outcome::Submitted(Ok(Acknowledgement::Included)), true),
     ] {
         assert_eq!(outcome.is_executed(), executed, "{outcome:?}");
     }

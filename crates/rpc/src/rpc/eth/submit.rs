@@ -113,7 +113,7 @@ async fn send(
 
 /// Waits for an accepted transaction, and returns its hash.
 async fn settle(context: Arc<Context>, accepted: Accepted) -> Result<B256, RpcError> {
-    let hash = context.chain.settled(accepted).await?;
+    let hash = context.chain.acknowledged(accepted).await?;
     // With hardhat's option, a failed transaction fails its submission.
     if context.config.throw_on_transaction_failure {
         let own = context.clone();
