@@ -120,7 +120,7 @@ impl ScenarioRun {
                     .await;
             }
 
-            self.settle(&node.chain);
+            self.complete_sent_steps(&node.chain);
             // After the steps, so that prices do not jump back between two effects.
             effects.retain(|(until, _)| *until > elapsed);
 
@@ -159,11 +159,11 @@ impl ScenarioRun {
                 self.perform(node, position, moment, &mut Vec::new()).await;
             }
         }
-        self.settle(&node.chain);
+        self.complete_sent_steps(&node.chain);
     }
 
     /// Completes the steps whose transactions are in a block.
-    pub(super) fn settle(&self, chain: &Chain) {
+    pub(super) fn complete_sent_steps(&self, chain: &Chain) {
         let head = chain.head();
         for (step, state) in self.progress.lock().iter_mut().enumerate() {
             let StepState::Sent(hash) = *state else {

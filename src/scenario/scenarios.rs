@@ -102,7 +102,8 @@ impl Scenarios {
     pub(super) fn list(&self) -> Vec<Arc<ScenarioRun>> {
         // Not under the lock: each transaction is looked up on the chain.
         let runs: Vec<_> = self.0.runs.lock().listed.iter().rev().cloned().collect();
-        runs.iter().for_each(|run| run.settle(&self.0.node.chain));
+        runs.iter()
+            .for_each(|run| run.complete_sent_steps(&self.0.node.chain));
         runs
     }
 

@@ -155,7 +155,7 @@ proptest! {
         }
         prop_assert_eq!(deferred.root(), state.root());
         prop_assert_eq!(deferred.len(), state.len());
-        prop_assert_eq!(deferred.settled().next_number(), state.next_number());
+        prop_assert_eq!(deferred.into_whole().next_number(), state.next_number());
     }
 }
 

@@ -155,7 +155,7 @@ impl Pool {
 
     /// Adds a transaction that passed [`Admission::check`]. `head` is called under the lock, so
     /// that the account is read from a head at least as new as the last one that the pool has
-    /// [settled](Self::settle). `fee_floor` is the next block's base fee.
+    /// [advanced](Self::advance) to. `fee_floor` is the next block's base fee.
     pub fn insert(
         &self,
         submission: Submission,
@@ -222,7 +222,7 @@ impl Pool {
 
     /// Removes the transactions of these accounts whose nonce is used up, and answers their
     /// submitters. `is_included` returns whether a transaction is in a block.
-    pub fn settle(
+    pub fn advance(
         &self,
         accounts: impl IntoIterator<Item = Address>,
         state: &State,

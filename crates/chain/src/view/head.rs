@@ -525,7 +525,7 @@ impl Head {
             .filter(|_| number <= self.number())
             .ok_or(Pruned(number))?
             .clone();
-        let state = self.held_after(number)?.settled();
+        let state = self.held_after(number)?.into_whole();
         let record = self.records.get(number).ok_or(Pruned(number))?;
 
         let mut next = self.clone();

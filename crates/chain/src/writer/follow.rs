@@ -180,7 +180,7 @@ impl ChainWriter {
         } else {
             self.publish(head, blocks, Vec::new());
             if has_edits {
-                self.settle_all();
+                self.advance_whole_pool();
             }
         }
 

@@ -312,7 +312,7 @@ impl Journal {
         Ok(heights.last().is_some_and(|newest| *newest > height))
     }
 
-    /// Has the next head that is [settled](Self::settled) written as a checkpoint.
+    /// Has the next head that is [offered](Self::offer_checkpoint) written as a checkpoint.
     pub(super) fn demand_checkpoint(&mut self) {
         if let Some(files) = &mut self.files {
             files.checkpoint_writer.demand();
@@ -350,7 +350,7 @@ impl Journal {
 
     /// Offers a checkpoint of `head`, which includes all recorded entries, to the checkpoint
     /// writer.
-    pub(crate) fn settled(
+    pub(crate) fn offer_checkpoint(
         &mut self,
         head: &Head,
         shift: TimeShift,

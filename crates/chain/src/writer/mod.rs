@@ -255,9 +255,8 @@ impl ChainWriter {
                 .flatten()
                 .flatten()
                 .flat_map(|changes| &changes.0);
-
             // After the head, so that a submitter with an answer finds the receipt at once.
-            self.settle(changed.map(|change| change.address), &head);
+            self.advance_pool(changed.map(|change| change.address), &head);
 
             // There may be no subscribers.
             let _ = self.shared.events.send(Event::Head {
@@ -278,26 +277,26 @@ impl ChainWriter {
         self.record_edits(&head, &next)?;
         self.publish(next, Vec::new(), Vec::new());
 
-        // No block was added, so publishing has settled none of the edited accounts.
+        // No block was added, so publishing has not advanced the pool for the edited accounts.
         let edited = self.head();
         let changes = edited
             .edits()
             .iter()
             .skip(head.edits().len())
             .flat_map(|changes| &changes.0);
-        self.settle(changes.map(|change| change.address), &edited);
+        self.advance_pool(changes.map(|change| change.address), &edited);
         Ok(())
     }
 
     /// Removes the transactions of these accounts that are included in `head`, or stale, from the
     /// pool.
-    fn settle(&self, accounts: impl IntoIterator<Item = Address>, head: &Head) {
+    fn advance_pool(&self, accounts: impl IntoIterator<Item = Address>, head: &Head) {
         let is_included = |hash| self.shared.index.transaction(head, hash).is_some();
-        self.shared.pool.settle(accounts, &head.state, is_included);
+        self.shared.pool.advance(accounts, &head.state, is_included);
     }
 
-    /// Settles all accounts of the pool, after the whole state was replaced.
-    pub(super) fn settle_all(&self) {
-        self.settle(self.shared.pool.senders(), &self.head());
+    /// Advances all accounts of the pool, after the whole state was replaced.
+    pub(super) fn advance_whole_pool(&self) {
+        self.advance_pool(self.shared.pool.senders(), &self.head());
     }
 }

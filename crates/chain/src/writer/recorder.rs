@@ -333,7 +333,7 @@ impl ChainWriter {
             ..
         } = &mut self.recorder;
         if let Some(journal) = journal {
-            journal.settled(&head, *shift, || self.ledger.standing(settings));
+            journal.offer_checkpoint(&head, *shift, || self.ledger.standing(settings));
         }
         self.tidy_pool(false);
     }

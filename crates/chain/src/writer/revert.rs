@@ -392,7 +392,7 @@ impl ChainWriter {
             });
 
         self.publish(next, added, removed);
-        self.settle_all();
+        self.advance_whole_pool();
         // A restart must not put transactions back into the pool that have left it.
         self.tidy_pool(true);
     }

@@ -241,7 +241,7 @@ impl Verifier {
     }
 
     /// Returns a verification once it has ended, or as it stands after a while.
-    pub async fn settled(&self, id: &str, patience: Duration) -> Option<Verification> {
+    pub async fn ended(&self, id: &str, patience: Duration) -> Option<Verification> {
         let mut ended = self.0.last_end.subscribe();
         let wait = async { while self.is_pending(id) && ended.changed().await.is_ok() {} };
         let _ = tokio::time::timeout(patience, wait).await;

@@ -70,8 +70,8 @@ impl Samples {
     ) -> Result<Option<PoolSample>, ReadContractError> {
         let key = (block.hash, asset);
         // A development method may change the state after the newest block without a new block.
-        let settled = block.number() < head.number();
-        if settled && let Some(sample) = self.0.lock().get(&key) {
+        let is_past = block.number() < head.number();
+        if is_past && let Some(sample) = self.0.lock().get(&key) {
             return Ok(Some(sample.clone()));
         }
 
@@ -84,7 +84,7 @@ impl Samples {
             &view.block,
         );
 
-        if settled {
+        if is_past {
             let mut samples = self.0.lock();
             // All of them can be read again.
             if samples.len() >= MAX_SAMPLES {

@@ -171,18 +171,18 @@ impl State {
         let base = before.base.clone();
         Self {
             base,
-            deferred: Some(Arc::new(Deferred::new(before.settled(), changes))),
+            deferred: Some(Arc::new(Deferred::new(before.into_whole(), changes))),
             ..Self::default()
         }
     }
 
     /// Returns the same state with all changes applied.
-    pub fn settled(mut self) -> Self {
-        self.settle();
+    pub fn into_whole(mut self) -> Self {
+        self.apply_deferred();
         self
     }
 
-    fn settle(&mut self) {
+    fn apply_deferred(&mut self) {
         if let Some(deferred) = self.deferred.take() {
             *self = deferred.whole().clone();
         }
@@ -306,7 +306,7 @@ impl State {
     /// Applies several sets of changes in order and returns the new root. Each changed node is
     /// hashed only once.
     pub fn replay<'a>(&mut self, all: impl IntoIterator<Item = &'a Changes>) -> B256 {
-        self.settle();
+        self.apply_deferred();
         for change in all.into_iter().flat_map(|changes| &changes.0) {
             match &change.after {
                 Some(fields) => self.update(change, fields),

@@ -181,7 +181,7 @@ pub(super) async fn status(explorer: &Explorer, query: &EtherscanQuery) -> Outco
     let verification = explorer
         .0
         .verifier
-        .settled(id, STATUS_WAIT)
+        .ended(id, STATUS_WAIT)
         .await
         .ok_or_else(|| Refusal::failed("Invalid guid: no such verification"))?;
     match verification.result {
