@@ -2,7 +2,7 @@
 
 use std::{fs::File, io::Read, path::Path, sync::Arc};
 
-use tetrad_chain::Sender;
+use tetrad_chain::TransactionSender;
 use tetrad_exchange::{Market, feed::SourceSet};
 use tetrad_network::{account::SecretKey, network::Network};
 
@@ -75,8 +75,8 @@ impl Services {
     pub(super) fn scenarios(
         &self,
         exchange: Option<(Market, Arc<SourceSet>)>,
-        owner: Arc<Sender>,
-        accounts: Vec<Arc<Sender>>,
+        owner: Arc<TransactionSender>,
+        accounts: Vec<Arc<TransactionSender>>,
         context: ScenarioContext,
     ) -> Scenarios {
         Scenarios::new(ScenarioNode {

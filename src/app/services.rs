@@ -3,7 +3,7 @@
 use std::{path::Path, sync::Arc, time::Duration};
 
 use axum::Router;
-use tetrad_chain::{Chain, Sender};
+use tetrad_chain::{Chain, TransactionSender};
 use tetrad_cluster::Cluster;
 use tetrad_contracts::sources::{KnownContracts, Verifier};
 use tetrad_exchange::{self, Exchange, ManualPrices, Market, ShareHolds, feed::SourceSet};
@@ -99,7 +99,7 @@ impl Services {
         &self,
         config: &Config,
         sources: Arc<SourceSet>,
-        owner: Option<Arc<Sender>>,
+        owner: Option<Arc<TransactionSender>>,
     ) -> Exchange {
         let tick = config.exchange.price_tick;
         let market = Market::new(
@@ -163,7 +163,7 @@ impl Services {
     pub(super) fn faucet(
         &self,
         config: &Config,
-        treasury: Arc<Sender>,
+        treasury: Arc<TransactionSender>,
         has_tokens: bool,
     ) -> Faucet {
         Faucet::new(FaucetSetup {

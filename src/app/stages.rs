@@ -5,7 +5,8 @@ use std::{io, sync::Arc};
 
 use alloy_primitives::Address;
 use tetrad_chain::{
-    Chain, ChainConfig, Head, Keyring, Mining, Preamble, Recovered, Sender, View, WriterThread,
+    Chain, ChainConfig, Head, Keyring, Mining, Preamble, Recovered, TransactionSender, View,
+    WriterThread,
 };
 use tetrad_cluster::Cluster;
 use tetrad_contracts::sources::{
@@ -385,7 +386,8 @@ impl Interfaces {
         keyring: Arc<Keyring>,
         opened: &OpenedChain,
     ) -> Self {
-        let sender = |key: &SecretKey| Arc::new(Sender::new(opened.chain.clone(), key.clone()));
+        let sender =
+            |key: &SecretKey| Arc::new(TransactionSender::new(opened.chain.clone(), key.clone()));
         let owner = sender(&identity.treasury);
         let accounts = identity.development.iter().map(sender).collect();
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tetrad_chain::{Chain, Sender};
+use tetrad_chain::{Chain, TransactionSender};
 use tetrad_exchange::{Market, feed::SourceSet};
 use tetrad_network::network::Network;
 use tetrad_stdx::clock::Clock;
@@ -21,9 +21,9 @@ pub struct ScenarioNode {
     /// The faults of the interfaces.
     pub faults: Faults,
     /// The account that owns the contracts.
-    pub owner: Arc<Sender>,
+    pub owner: Arc<TransactionSender>,
     /// The development accounts.
-    pub accounts: Vec<Arc<Sender>>,
+    pub accounts: Vec<Arc<TransactionSender>>,
     /// The names that documents can refer to.
     pub context: ScenarioContext,
     /// The clock of steps.

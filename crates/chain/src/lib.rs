@@ -82,9 +82,9 @@ mod keyring;
 mod peers;
 mod per_head;
 mod pool;
-mod sender;
 mod shared;
 mod submit;
+mod transaction_sender;
 mod view;
 mod writer;
 
@@ -115,8 +115,8 @@ pub use keyring::{Keyring, UnsignedTransaction, sign_transaction};
 pub use peers::{Acknowledgement, Leadership, Peers, PoolSelection};
 pub use per_head::PerHead;
 pub use pool::{Accepted, Admission, Pool, PoolLimits, Pooled};
-pub use sender::{OutgoingCall, SendError, Sender};
 pub use shared::{ChainConfig, Preamble};
+pub use transaction_sender::{OutgoingCall, SendError, TransactionSender};
 pub use view::{
     blobs::Blobs,
     block_view::{BlockId, View, ViewError},

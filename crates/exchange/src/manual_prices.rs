@@ -7,7 +7,7 @@ use std::sync::Arc;
 use alloy_primitives::{B256, U256};
 use alloy_sol_types::SolCall;
 use futures_util::future::BoxFuture;
-use tetrad_chain::{OutgoingCall, SendError, Sender};
+use tetrad_chain::{OutgoingCall, SendError, TransactionSender};
 use tetrad_contracts::contracts::bindings::PriceOracle;
 use tetrad_network::network::Network;
 use tokio::sync::Mutex;
@@ -30,7 +30,7 @@ pub struct ManualPrices {
     sources: Arc<SourceSet>,
     /// The oracle's owner, who may move a price any distance; none if prices cannot be set on this
     /// node.
-    owner: Option<Arc<Sender>>,
+    owner: Option<Arc<TransactionSender>>,
     /// The other nodes of the cluster, if there is one.
     others: Option<Arc<dyn ShareHolds>>,
     /// Held while a price is set or released, so that the price that is held is the one that is put
@@ -60,7 +60,7 @@ impl ManualPrices {
     pub fn new(
         network: Arc<Network>,
         sources: Arc<SourceSet>,
-        owner: Option<Arc<Sender>>,
+        owner: Option<Arc<TransactionSender>>,
         others: Option<Arc<dyn ShareHolds>>,
     ) -> Self {
         Self {

@@ -4,12 +4,12 @@
 //! held for bookkeeping only: senders are recovered and stateless checks are done before it is
 //! taken.
 
+mod account_transactions;
 mod order;
 mod price;
 mod ranking;
 mod ready;
 mod room;
-mod sender;
 mod validate;
 
 use std::{
@@ -35,11 +35,11 @@ use tokio::sync::oneshot;
 pub use validate::Admission;
 
 use self::{
+    account_transactions::{AccountTransactions, PoolSlot, PoolUsage, Waiter},
     price::{cost_of, outbids},
     ranking::{Ranking, Worth},
     ready::ReadyIndex,
     room::Incoming,
-    sender::{PoolSlot, PoolUsage, Sender, Waiter},
 };
 use super::{Head, SubmitError};
 
@@ -117,7 +117,7 @@ pub struct Pool {
 #[derive(Debug)]
 struct PoolState {
     limits: PoolLimits,
-    senders: HashMap<Address, Sender, DefaultHashBuilder>,
+    senders: HashMap<Address, AccountTransactions, DefaultHashBuilder>,
     /// The index of ready senders and waiting submitters.
     ready: ReadyIndex,
     by_hash: HashMap<B256, (Address, u64), DefaultHashBuilder>,
@@ -189,7 +189,7 @@ impl Pool {
 
         let replaces = old.map(|old| old.bytes);
         let next = next_nonce(account);
-        let executable = nonce <= waiting.map_or(next, Sender::pending_nonce);
+        let executable = nonce <= waiting.map_or(next, AccountTransactions::pending_nonce);
         let bytes = bytes_of(&transaction, sidecar.as_deref());
         let pooled = Arc::new(Pooled {
             transaction: Arc::new(transaction),
@@ -209,7 +209,7 @@ impl Pool {
         inner
             .senders
             .entry(address)
-            .or_insert_with(|| Sender::new(next))
+            .or_insert_with(|| AccountTransactions::new(next))
             .touch(now);
 
         // Submitters wait only for transactions that the very next block can include.
@@ -329,7 +329,7 @@ impl Pool {
             .lock()
             .senders
             .get(&address)
-            .map(Sender::pending_nonce)
+            .map(AccountTransactions::pending_nonce)
     }
 
     /// Returns all transactions by sender and nonce, each with whether it is executable.
@@ -347,7 +347,7 @@ impl Pool {
         let inner = self.inner.lock();
         let sender = inner.senders.get(&address).into_iter();
         sender
-            .flat_map(Sender::all)
+            .flat_map(AccountTransactions::all)
             .map(|(pooled, ready)| (pooled.clone(), ready))
             .collect()
     }
@@ -446,7 +446,11 @@ impl PoolState {
 
     /// Changes an account's transactions and updates the ranking of those whose executability
     /// changed with it.
-    fn change<R>(&mut self, address: Address, change: impl FnOnce(&mut Sender) -> R) -> Option<R> {
+    fn change<R>(
+        &mut self,
+        address: Address,
+        change: impl FnOnce(&mut AccountTransactions) -> R,
+    ) -> Option<R> {
         let sender = self.senders.get_mut(&address)?;
         let before = sender.pending_nonce();
         let result = change(sender);
@@ -519,7 +523,7 @@ fn check_funds(
     transaction: &Transaction,
     cost: U256,
     account: Option<&Account>,
-    waiting: Option<&Sender>,
+    waiting: Option<&AccountTransactions>,
 ) -> Result<(), SubmitError> {
     let nonce = transaction.envelope.nonce();
     let balance = account.map_or(U256::ZERO, |account| account.balance);

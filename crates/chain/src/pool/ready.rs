@@ -11,8 +11,9 @@ use alloy_consensus::Transaction as _;
 use alloy_primitives::Address;
 
 use super::{
-    Pool, PoolState, Pooled, order,
-    sender::{ReadyEntry, Sender},
+    Pool, PoolState, Pooled,
+    account_transactions::{AccountTransactions, ReadyEntry},
+    order,
 };
 use crate::SubmitError;
 
@@ -86,7 +87,7 @@ impl Pool {
             .ready
             .affordable(base_fee)
             .filter_map(|address| inner.senders.get(address));
-        queues.extend(affordable.map(Sender::executable));
+        queues.extend(affordable.map(AccountTransactions::executable));
 
         order::merge(queues, base_fee, limit)
     }

@@ -4,8 +4,8 @@ use alloy_primitives::Address;
 
 use super::{
     PoolState, Pooled,
+    account_transactions::{AccountTransactions, PoolSlot, PoolUsage},
     ranking::{Ranking, Worth},
-    sender::{PoolSlot, PoolUsage, Sender},
 };
 use crate::SubmitError;
 
@@ -73,7 +73,7 @@ impl PoolState {
         let before = self
             .senders
             .get(&address)
-            .map(Sender::usage)
+            .map(AccountTransactions::usage)
             .unwrap_or_default();
         let mut own = before.with(new);
         let mut all = self.usage().with(new);
@@ -83,7 +83,10 @@ impl PoolState {
 
         while own.exceeds(limits.per_account, limits.account_bytes) {
             // Within an account the transactions with lower nonces are preferred.
-            let tail = self.senders.get(&address).and_then(Sender::last);
+            let tail = self
+                .senders
+                .get(&address)
+                .and_then(AccountTransactions::last);
             if !tail.is_some_and(|(nonce, executable)| nonce > new.pooled.nonce() && !executable) {
                 return Err(SubmitError::AccountLimit {
                     count: before.count,
@@ -109,9 +112,9 @@ impl PoolState {
     /// Removes the transaction that is worth least provisionally, if `new` is worth more.
     fn take_worst(&mut self, new: &Incoming<'_>, base_fee: u64) -> Result<PoolSlot, SubmitError> {
         let senders = &self.senders;
-        let ranking = self
-            .ranking
-            .get_or_insert_with(|| Ranking::of(senders.values().flat_map(Sender::all)));
+        let ranking = self.ranking.get_or_insert_with(|| {
+            Ranking::of(senders.values().flat_map(AccountTransactions::all))
+        });
         let Some((worst, sender)) = ranking.worst(base_fee) else {
             return Err(SubmitError::PoolFull);
         };
@@ -128,7 +131,10 @@ impl PoolState {
         // A transaction is worth no more than an earlier one of its sender, without which it cannot
         // be executed.
         if sender == new.pooled.transaction.sender {
-            let last = self.senders.get(&sender).and_then(Sender::last);
+            let last = self
+                .senders
+                .get(&sender)
+                .and_then(AccountTransactions::last);
             if last.is_none_or(|(nonce, _)| nonce <= new.pooled.nonce()) {
                 return Err(SubmitError::Outbid);
             }

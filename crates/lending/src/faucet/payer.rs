@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use alloy_primitives::{Address, B256, Bytes, U256};
 use alloy_sol_types::SolCall;
-use tetrad_chain::{Chain, OutgoingCall, SendError, Sender, SubmitError, View};
+use tetrad_chain::{Chain, OutgoingCall, SendError, SubmitError, TransactionSender, View};
 use tetrad_contracts::contracts::{bindings::Token, unit};
 use tetrad_evm::{Call, EstimateError, Fork, StateOverrides};
 use tetrad_network::network::{self, COIN_DECIMALS, Network};
@@ -31,7 +31,7 @@ pub struct FaucetSetup {
     /// Whether the network's tokens are on the chain.
     pub has_tokens: bool,
     /// The account that pays, which owns the tokens.
-    pub sender: Arc<Sender>,
+    pub sender: Arc<TransactionSender>,
     /// Amount and limits.
     pub config: FaucetConfig,
 }

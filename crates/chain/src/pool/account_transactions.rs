@@ -38,7 +38,7 @@ pub(super) struct PoolSlot {
 
 /// One account's transactions by nonce.
 #[derive(Debug)]
-pub(super) struct Sender {
+pub(super) struct AccountTransactions {
     /// The account's next nonce as of the head.
     nonce: u64,
     /// The first missing nonce from `nonce` on.
@@ -69,7 +69,7 @@ impl PoolSlot {
     }
 }
 
-impl Sender {
+impl AccountTransactions {
     pub(super) fn new(nonce: u64) -> Self {
         Self {
             nonce,

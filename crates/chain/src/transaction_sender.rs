@@ -19,7 +19,7 @@ const ATTEMPTS: u32 = 6;
 const PAUSE: Duration = Duration::from_millis(400);
 
 /// The sender of transactions from one account.
-pub struct Sender {
+pub struct TransactionSender {
     chain: Chain,
     key: SecretKey,
     /// Held from the choice of a nonce until the transaction is in the pool.
@@ -52,7 +52,7 @@ pub enum SendError {
     Refused(#[from] SubmitError),
 }
 
-impl Sender {
+impl TransactionSender {
     /// A sender that signs with `key`.
     pub fn new(chain: Chain, key: SecretKey) -> Self {
         Self {
@@ -161,9 +161,9 @@ impl Sender {
     }
 }
 
-impl std::fmt::Debug for Sender {
+impl std::fmt::Debug for TransactionSender {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Sender")
+        f.debug_struct("TransactionSender")
             .field("account", &self.account())
             .finish_non_exhaustive()
     }
