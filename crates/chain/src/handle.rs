@@ -22,7 +22,7 @@ use super::{
     WriterThread,
     shared::{ChainConfig, SharedChain},
     writer::{
-        ChainWriter, ChangeRecorder, Ledger, WriterSchedule, journal::Journal,
+        ChainWriter, ChangeRecorder, RevertPoints, WriterSchedule, journal::Journal,
         thread::WriterCommand,
     },
 };
@@ -74,7 +74,7 @@ impl Chain {
         let (commands, receiver) = mpsc::channel();
         let writer = Arc::new(Mutex::new(ChainWriter {
             shared: shared.clone(),
-            ledger: Ledger::new(head, standing.snapshots, height),
+            revert_points: RevertPoints::new(head, standing.snapshots, height),
             schedule: WriterSchedule::default(),
             recorder: ChangeRecorder::new(journal, shift, standing.settings),
             leads,

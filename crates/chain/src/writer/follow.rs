@@ -167,7 +167,7 @@ impl ChainWriter {
         }
 
         self.shared.timing.lock().adopt(shift);
-        self.ledger.adopt(standing.snapshots);
+        self.revert_points.adopt(standing.snapshots);
         self.recorder.adopt(shift);
         self.adopt_settings(standing.settings);
 

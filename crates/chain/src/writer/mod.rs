@@ -5,12 +5,12 @@ pub(super) mod change;
 mod follow;
 pub(super) mod journal;
 mod leading;
-mod ledger;
 mod mining;
 pub(super) mod phases;
 pub(super) mod produced;
 mod recorder;
 mod requests;
+mod revert;
 mod schedule;
 pub(super) mod seal_lock;
 pub(super) mod sealing;
@@ -32,13 +32,13 @@ use self::{
     schedule::SealReason,
     timing::Timing,
 };
-pub(super) use self::{ledger::Ledger, recorder::ChangeRecorder, schedule::WriterSchedule};
+pub(super) use self::{recorder::ChangeRecorder, revert::RevertPoints, schedule::WriterSchedule};
 use crate::{ChangeError, Edit, Event, Head, Stopped, SubmitError, shared::SharedChain};
 
 /// The writer's side of the chain.
 pub(super) struct ChainWriter {
     pub(super) shared: Arc<SharedChain>,
-    pub(super) ledger: Ledger,
+    pub(super) revert_points: RevertPoints,
     pub(super) schedule: WriterSchedule,
     pub(super) recorder: ChangeRecorder,
     /// Whether this writer seals blocks. In a cluster, all writers but one only follow the log.

@@ -333,7 +333,7 @@ impl ChainWriter {
             ..
         } = &mut self.recorder;
         if let Some(journal) = journal {
-            journal.offer_checkpoint(&head, *shift, || self.ledger.standing(settings));
+            journal.offer_checkpoint(&head, *shift, || self.revert_points.standing(settings));
         }
         self.tidy_pool(false);
     }
@@ -348,7 +348,7 @@ impl ChainWriter {
 
     /// Returns what the log determines beside the chain.
     pub(super) fn standing(&self) -> Standing {
-        self.ledger.standing(&self.recorder.settings)
+        self.revert_points.standing(&self.recorder.settings)
     }
 
     /// Removes the transactions whose submitters wait from the pool, and answers these with the

@@ -18,8 +18,8 @@ use crate::{
     block::{candidate::Candidate, recorded::Replayed},
 };
 
-/// The snapshots, and the chain with which the node started.
-pub(crate) struct Ledger {
+/// What the chain can be reverted to: the snapshots, and the chain with which the node started.
+pub(crate) struct RevertPoints {
     snapshots: Snapshots,
     /// The chain at the snapshots that this writer took, by their ids.
     held: BTreeMap<u64, HeldSnapshot>,
@@ -39,8 +39,8 @@ struct HeldSnapshot {
     timing: Timing,
 }
 
-impl Ledger {
-    /// Returns the ledger of a chain that starts at `head` with these snapshots, with the log at
+impl RevertPoints {
+    /// Returns the points of a chain that starts at `head` with these snapshots, with the log at
     /// `height`.
     pub(crate) fn new(head: Arc<Head>, snapshots: Snapshots, height: u64) -> Self {
         Self {
@@ -110,10 +110,10 @@ impl ChainWriter {
     /// Returns the snapshots that can be reverted to, oldest first.
     pub(super) fn snapshots(&self) -> Vec<SnapshotInfo> {
         let oldest = self.oldest_base().unwrap_or_default().unwrap_or(u64::MAX);
-        self.ledger
+        self.revert_points
             .snapshots
             .iter()
-            .filter(|own| oldest <= own.height || self.ledger.held.contains_key(&own.id))
+            .filter(|own| oldest <= own.height || self.revert_points.held.contains_key(&own.id))
             .cloned()
             .collect()
     }
@@ -123,7 +123,7 @@ impl ChainWriter {
         let height = self.recorder.journal.as_ref().map_or(0, Journal::height);
         let head = self.head();
         let timing = self.shared.timing.lock().clone();
-        let id = self.ledger.snapshots.next_id();
+        let id = self.revert_points.snapshots.next_id();
         let number = head.number();
         let hash = head.block.hash;
         let shift = timing.shift();
@@ -136,7 +136,7 @@ impl ChainWriter {
             name: name.clone(),
         })?;
 
-        self.ledger.keep(
+        self.revert_points.keep(
             SnapshotInfo {
                 id,
                 height,
@@ -154,7 +154,7 @@ impl ChainWriter {
     /// Reverts blocks, state and time to a snapshot, which is used up with all later ones. Returns
     /// whether it existed.
     pub(crate) fn revert(&mut self, id: u64) -> Result<bool, ChangeError> {
-        if self.ledger.snapshots.get(id).is_none() {
+        if self.revert_points.snapshots.get(id).is_none() {
             // Another writer may have taken it.
             self.follow(true)?;
             if !self.leads {
@@ -162,13 +162,13 @@ impl ChainWriter {
             }
         }
 
-        let Some(snapshot) = self.ledger.snapshots.get(id) else {
+        let Some(snapshot) = self.revert_points.snapshots.get(id) else {
             return Ok(false);
         };
         let to = snapshot.height;
         let shift = snapshot.shift;
 
-        let (head, timing, dropped) = match self.ledger.held.get(&id) {
+        let (head, timing, dropped) = match self.revert_points.held.get(&id) {
             Some(HeldSnapshot { head, timing }) => (Head::clone(head), timing.clone(), Vec::new()),
             None if self.oldest_base()?.is_none_or(|oldest| oldest > to) => return Ok(false),
             None => {
@@ -186,7 +186,7 @@ impl ChainWriter {
             shift,
             uses_up: Some(id),
         })?;
-        self.ledger.use_up(id);
+        self.revert_points.use_up(id);
         *self.shared.timing.lock() = timing;
         self.shared.sealing.lock().set.forget_next();
 
@@ -335,22 +335,22 @@ impl ChainWriter {
 
         let mut timing = self.shared.timing.lock().clone();
         timing.reset();
-        timing.start_at(&self.ledger.origin.head);
-        let to = self.ledger.origin.height;
+        timing.start_at(&self.revert_points.origin.head);
+        let to = self.revert_points.origin.height;
         let shift = timing.shift();
 
         // Snapshots from before the start would otherwise remain.
-        let uses_up = (self.ledger.snapshots.next_id() > 0).then_some(0);
+        let uses_up = (self.revert_points.snapshots.next_id() > 0).then_some(0);
         self.record(|| LogEntry::Revert { to, shift, uses_up })?;
 
-        self.ledger.use_up(0);
+        self.revert_points.use_up(0);
         *self.shared.timing.lock() = timing;
         self.shared.adopt(DevSettings::default());
         self.shared
             .pool
             .clear(|| SubmitError::Dropped("the chain was reset".to_owned()));
 
-        let origin = Head::clone(&self.ledger.origin.head);
+        let origin = Head::clone(&self.revert_points.origin.head);
         self.replace(origin, Vec::new());
         self.schedule();
         Ok(())
@@ -370,7 +370,7 @@ impl ChainWriter {
             .iter()
             .for_each(|block| self.shared.index.remove(block));
 
-        self.ledger.origin.head = Arc::new(head);
+        self.revert_points.origin.head = Arc::new(head);
         self.shared.sealing.lock().configured.gas_limit = gas_limit;
         self.reset()?;
         Ok(())

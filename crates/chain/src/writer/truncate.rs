@@ -36,7 +36,7 @@ impl ChainWriter {
                     ?aside,
                     "{reason}. This node follows them; its own entries were put aside"
                 );
-                self.ledger.truncate(end, &replayed.head);
+                self.revert_points.truncate(end, &replayed.head);
                 self.publish_replayed(CaughtUp::reverted(replayed));
                 Ok(())
             }
