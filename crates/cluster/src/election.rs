@@ -176,7 +176,7 @@ pub(super) fn run(
 }
 
 /// The lease as this node holds it.
-struct Held {
+struct HeldLease {
     revision: u64,
     claim: Claim,
 }
@@ -194,7 +194,7 @@ struct Candidate {
     connection: Connection,
     chain: Chain,
     counts: Arc<ClusterCounts>,
-    held: Option<Held>,
+    held: Option<HeldLease>,
     seen: Option<Seen>,
     /// Since when this node leaves a vacant lease to one that has more of the log.
     yielding: Option<Instant>,
@@ -266,7 +266,7 @@ impl Candidate {
             return self.release().await;
         }
 
-        let Some(Held { revision, claim }) = &self.held else {
+        let Some(HeldLease { revision, claim }) = &self.held else {
             return;
         };
 
@@ -346,7 +346,7 @@ impl Candidate {
 
     async fn release(&mut self) {
         self.beginning = None;
-        if let Some(Held { revision, claim }) = self.held.take() {
+        if let Some(HeldLease { revision, claim }) = self.held.take() {
             let _ = self.directory.release_lease(revision, &claim).await;
             self.election.leader.send_replace(None);
         }
@@ -433,7 +433,7 @@ impl Candidate {
         let claim = self.election.claim(epoch);
         match self.directory.take_lease(revision, &claim).await {
             Ok(Some(revision)) => {
-                self.held = Some(Held { revision, claim });
+                self.held = Some(HeldLease { revision, claim });
                 self.failed = 0;
 
                 let chain = self.chain.clone();
