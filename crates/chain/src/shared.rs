@@ -310,7 +310,7 @@ impl SharedChain {
 
         has_rested
             && preamble.is_due(head, environment)
-            && !self.timing.lock().has_promise()
+            && !self.timing.lock().has_next_timestamp()
             && self.sealing.lock().set.next_base_fee.is_none()
     }
 }

@@ -23,7 +23,7 @@ use super::{fuzz, small_chain};
 
 const SHIFT: TimeShift = TimeShift {
     ahead: -5,
-    promised: Some(7),
+    next_timestamp: Some(7),
     interval: None,
 };
 

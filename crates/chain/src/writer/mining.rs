@@ -132,7 +132,7 @@ impl ChainWriter {
     /// Mines a piece of an order. Consecutive empty blocks are published together.
     fn mine_piece(&mut self, order: &mut MiningOrder) -> Result<(), ChangeError> {
         if let Some(first) = order.pace.first.filter(|_| order.left == order.count) {
-            self.promise(first)?;
+            self.set_next_timestamp(first)?;
         }
 
         let until = Instant::now() + PIECE;

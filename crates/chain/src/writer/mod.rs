@@ -188,7 +188,7 @@ impl ChainWriter {
             Change::Reset => self.retry(Self::reset).map(done),
             Change::Restart { head, gas_limit } => self.restart(*head, gas_limit).map(done),
             Change::Load(dump) => self.load(dump).map(done),
-            Change::SetNextTimestamp(timestamp) => self.promise(timestamp).map(done),
+            Change::SetNextTimestamp(timestamp) => self.set_next_timestamp(timestamp).map(done),
             Change::Set(setting) => self.set(setting).map(done),
         };
 
@@ -196,8 +196,8 @@ impl ChainWriter {
     }
 
     /// Sets the timestamp of the next block.
-    fn promise(&mut self, timestamp: u64) -> Result<(), ChangeError> {
-        self.time(|timing, parent, apart| timing.promise_next(parent, apart, timestamp))
+    fn set_next_timestamp(&mut self, timestamp: u64) -> Result<(), ChangeError> {
+        self.time(|timing, parent, apart| timing.set_next_timestamp(parent, apart, timestamp))
     }
 
     /// Changes the timing, given the newest block's timestamp and the least number of seconds to

@@ -49,7 +49,7 @@ impl Timing {
     pub(crate) fn shift(&self) -> TimeShift {
         TimeShift {
             ahead: self.offset,
-            promised: self.next,
+            next_timestamp: self.next,
             interval: self.interval,
         }
     }
@@ -57,7 +57,7 @@ impl Timing {
     /// Sets the shift of the chain's time against the clock.
     pub(crate) fn restore(&mut self, shift: TimeShift) {
         self.offset = shift.ahead;
-        self.next = shift.promised;
+        self.next = shift.next_timestamp;
         self.interval = shift.interval;
     }
 
@@ -136,7 +136,7 @@ impl Timing {
     }
 
     /// Returns whether a timestamp was set for the next block.
-    pub(crate) fn has_promise(&self) -> bool {
+    pub(crate) fn has_next_timestamp(&self) -> bool {
         self.next.is_some()
     }
 
@@ -221,7 +221,7 @@ impl Timing {
     }
 
     /// Sets the timestamp of the next block.
-    pub(super) fn promise_next(
+    pub(super) fn set_next_timestamp(
         &mut self,
         parent: u64,
         apart: u64,

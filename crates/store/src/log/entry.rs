@@ -15,7 +15,7 @@ pub struct TimeShift {
     /// Number of seconds by which the chain's time is ahead.
     pub ahead: i64,
     /// The timestamp that was set for the next block.
-    pub promised: Option<u64>,
+    pub next_timestamp: Option<u64>,
     /// Seconds between blocks, if they are fixed.
     pub interval: Option<u64>,
 }
@@ -322,7 +322,7 @@ impl TimeShift {
     /// Encodes the shift.
     pub fn write(&self, out: &mut Writer) {
         out.signed(self.ahead);
-        out.option(self.promised, Writer::number);
+        out.option(self.next_timestamp, Writer::number);
         out.option(self.interval, Writer::number);
     }
 
@@ -330,7 +330,7 @@ impl TimeShift {
     pub fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
         Ok(Self {
             ahead: from.signed()?,
-            promised: from.option(Reader::number)?,
+            next_timestamp: from.option(Reader::number)?,
             interval: from.option(Reader::number)?,
         })
     }
@@ -373,7 +373,7 @@ mod tests {
 
     const SHIFT: TimeShift = TimeShift {
         ahead: i64::MIN,
-        promised: Some(u64::MAX),
+        next_timestamp: Some(u64::MAX),
         interval: Some(u64::MAX),
     };
 
