@@ -89,7 +89,7 @@ fn restart(accounts: u64) {
         cosmos: Default::default(),
     });
     let opening = || Opening {
-        kept: ChainStore {
+        store: ChainStore {
             storage: storage.clone(),
             log: Arc::new(LocalLogs::new(storage.clone())),
         },

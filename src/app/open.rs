@@ -101,12 +101,12 @@ impl OpenAttempt {
             return Ok(Recovered::in_memory(genesis.build(params)?));
         };
 
-        let kept = ChainStore {
+        let store = ChainStore {
             storage: directory.storage(),
             log,
         };
         let opening = |directory| Opening {
-            kept: kept.clone(),
+            store: store.clone(),
             directory,
             params: params.clone(),
             settings: self.settings.clone(),
@@ -128,7 +128,7 @@ impl OpenAttempt {
                     what,
                     "an entry of the cluster's log cannot be applied: reading it again"
                 );
-                repair(&kept).map_err(std::io::Error::other)?;
+                repair(&store).map_err(std::io::Error::other)?;
                 // The attempt has released the directory.
                 let directory = config.data_dir.as_deref().map(DataDir::open).transpose()?;
                 Ok(open(opening(directory), expected, || {

@@ -179,10 +179,10 @@ impl Chain {
         }
 
         if self.shared.stores_pool && self.shared.pool.get(hash).is_some() {
-            let (kept, outcome) = oneshot::channel();
+            let (stored, outcome) = oneshot::channel();
             let waiting = StoreRequest {
                 pooled: accepted.pooled,
-                kept,
+                stored,
             };
             self.commands
                 .send(WriterCommand::Store(waiting))

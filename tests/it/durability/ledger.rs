@@ -59,7 +59,7 @@ pub(super) fn recover_with(
     change: impl FnOnce(&mut Opening),
 ) -> Result<Recovered, OpenError> {
     let mut opening = Opening {
-        kept: kept_in(storage),
+        store: kept_in(storage),
         directory: None,
         params: params(),
         settings: vec![("--chain-id".to_owned(), "125".to_owned())],

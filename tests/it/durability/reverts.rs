@@ -33,13 +33,13 @@ async fn a_hundred_thousand_of_them_are_no_burden() {
     let log = LocalLogs::new(storage.clone())
         .with_durability(Durability::Os)
         .with_segments_of(8 << 20);
-    let kept = ChainStore {
+    let store = ChainStore {
         storage: storage.clone(),
         log: Arc::new(log),
     };
     let recover = || {
         recover_with(storage.clone(), |opening| {
-            opening.kept.log = kept.log.clone();
+            opening.store.log = store.log.clone();
             (opening.checkpoint_bytes, opening.index_bytes) = (32 << 20, 8 << 20);
         })
     };
@@ -95,7 +95,7 @@ async fn a_hundred_thousand_of_them_are_no_burden() {
         .await
         .unwrap();
     let begun = Instant::now();
-    let report = verify(&kept).unwrap();
+    let report = verify(&store).unwrap();
     println!("verified in {:?}", begun.elapsed());
     assert_eq!(
         (report.first, report.last, report.transactions),

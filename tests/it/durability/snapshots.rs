@@ -178,7 +178,7 @@ async fn a_reset_leaves_none_not_even_those_from_before_the_start() {
     let writer = |seed| {
         let log = Arc::new(log.clone());
         start(
-            recover_with(Arc::new(Disk::new(seed)), |opening| opening.kept.log = log).unwrap(),
+            recover_with(Arc::new(Disk::new(seed)), |opening| opening.store.log = log).unwrap(),
             Mining::Instant,
         )
     };

@@ -21,7 +21,7 @@ const TO: Address = Address::repeat_byte(9);
 /// The chain that a log says, with files of its own for what is derived.
 fn recover(log: &MemoryLog, seed: u64) -> Recovered {
     let log = Arc::new(log.clone());
-    recover_with(Arc::new(Disk::new(seed)), |opening| opening.kept.log = log).unwrap()
+    recover_with(Arc::new(Disk::new(seed)), |opening| opening.store.log = log).unwrap()
 }
 
 fn writer(log: &MemoryLog, seed: u64) -> (Chain, WriterThread) {

@@ -34,7 +34,7 @@ const MAX_REPLAYED: u64 = 20_000;
 /// The parameters for opening a chain in a data directory.
 pub struct Opening {
     /// The storage of its log and of its other files.
-    pub kept: ChainStore,
+    pub store: ChainStore,
     /// The lock of its directory, held as long as the chain lives.
     pub directory: Option<DataDir>,
     /// The parameters of the chain.
@@ -162,12 +162,12 @@ pub fn open(
     expected: bool,
     make: impl FnOnce() -> Result<Head, GenesisError>,
 ) -> Result<Recovered, OpenError> {
-    let storage = &*opening.kept.storage;
+    let storage = &*opening.store.storage;
     let identity = chain_file(&opening, expected, make)?.identity();
     let log = open_log(&opening, identity)?;
     let reader = log.reader();
     let history = DiskHistory::open(
-        opening.kept.storage.clone(),
+        opening.store.storage.clone(),
         reader.clone(),
         identity,
         opening.index_bytes,
@@ -213,7 +213,7 @@ fn chain_file(
     expected: bool,
     make: impl FnOnce() -> Result<Head, GenesisError>,
 ) -> Result<ChainFile, OpenError> {
-    let storage = &*opening.kept.storage;
+    let storage = &*opening.store.storage;
     let Some(file) = ChainFile::load(storage)? else {
         return begin(opening, &make()?);
     };
@@ -228,10 +228,10 @@ fn chain_file(
 }
 
 fn open_log(opening: &Opening, identity: ChainIdentity) -> Result<Box<dyn BlockLog>, OpenError> {
-    let storage = &*opening.kept.storage;
+    let storage = &*opening.store.storage;
     let heights = checkpoints(storage).map_err(|error| OpenError::io(storage, error))?;
     let begin_at = heights.first().copied().unwrap_or(0);
-    let mut log = opening.kept.log.open(identity, begin_at)?;
+    let mut log = opening.store.log.open(identity, begin_at)?;
     if heights.last().is_some_and(|newest| *newest > log.end()) {
         // A node that joins a cluster has checkpoints first, and then the entries before them.
         log.catch_up()?;
@@ -249,7 +249,7 @@ fn open_journal(
     waiting: &[Submission],
     bytes: u64,
 ) -> Result<Journal, OpenError> {
-    let storage = opening.kept.storage;
+    let storage = opening.store.storage;
     let checkpoint_writer = CheckpointWriter::start(
         storage.clone(),
         identity,
@@ -285,7 +285,7 @@ fn load_waiting(
 
 /// Creates a chain in an empty directory.
 fn begin(opening: &Opening, head: &Head) -> Result<ChainFile, OpenError> {
-    let storage = &*opening.kept.storage;
+    let storage = &*opening.store.storage;
     let identity = ChainIdentity {
         chain_id: head.params.chain_id,
         genesis: head.genesis.hash,

@@ -280,7 +280,7 @@ impl Pooled {
     }
 
     /// Returns the transaction as it is stored on disk.
-    pub(crate) fn kept(&self) -> PendingTransaction {
+    pub(crate) fn to_pending(&self) -> PendingTransaction {
         PendingTransaction {
             transaction: self.transaction.clone(),
             sidecar: self.sidecar.clone(),

@@ -359,14 +359,17 @@ impl ChainWriter {
 
     /// Stores pending transactions on disk, and answers their submitters.
     pub(crate) fn store_pending(&mut self, all: Vec<StoreRequest>) {
-        let kept: Vec<_> = all.iter().map(|waiting| waiting.pooled.kept()).collect();
+        let pending: Vec<_> = all
+            .iter()
+            .map(|waiting| waiting.pooled.to_pending())
+            .collect();
         let outcome = self
             .recorder
             .journal
             .as_mut()
-            .map_or(Ok(()), |journal| journal.store_pending(&kept));
+            .map_or(Ok(()), |journal| journal.store_pending(&pending));
 
-        for StoreRequest { pooled, kept } in all {
+        for StoreRequest { pooled, stored } in all {
             let result = match &outcome {
                 Ok(()) => Ok(()),
                 Err(error) => {
@@ -380,7 +383,7 @@ impl ChainWriter {
             };
 
             // The submitter may have disconnected.
-            let _ = kept.send(result);
+            let _ = stored.send(result);
         }
         // The file is also maintained after each block, but the next block may be far off.
         self.tidy_pool(false);
@@ -393,7 +396,10 @@ impl ChainWriter {
         let pool = &self.shared.pool;
         journal.tidy_pool(anyway, || {
             let content = pool.content();
-            content.iter().map(|(pooled, _)| pooled.kept()).collect()
+            content
+                .iter()
+                .map(|(pooled, _)| pooled.to_pending())
+                .collect()
         });
     }
 }

@@ -74,7 +74,7 @@ pub(crate) enum WriterCommand {
 /// A transaction to store on disk, and the channel for the outcome.
 pub(crate) struct StoreRequest {
     pub(crate) pooled: Arc<Pooled>,
-    pub(crate) kept: oneshot::Sender<Result<(), SubmitError>>,
+    pub(crate) stored: oneshot::Sender<Result<(), SubmitError>>,
 }
 
 /// The handle of the writer's thread.

@@ -86,14 +86,14 @@ impl PoolFile {
             ));
         }
 
-        let kept = records
+        let transactions = records
             .by_ref()
             .map(|record| PendingTransaction::read(record.payload))
             .collect::<Result<_, _>>()
             .map_err(|error| damaged(storage, &error.to_string()))?;
         match records.tail() {
             // A torn record was never acknowledged.
-            Tail::Clean | Tail::Torn => Ok(kept),
+            Tail::Clean | Tail::Torn => Ok(transactions),
             Tail::Damaged(what) => Err(damaged(
                 storage,
                 &format!("{what} (byte {})", records.offset()),
@@ -105,7 +105,7 @@ impl PoolFile {
     pub fn create(
         storage: Arc<dyn Storage>,
         identity: ChainIdentity,
-        kept: &[PendingTransaction],
+        transactions: &[PendingTransaction],
     ) -> io::Result<Self> {
         let mut own = Self {
             file: storage.create(&format!("draft-{NAME}"))?,
@@ -118,28 +118,28 @@ impl PoolFile {
             bytes: Vec::new(),
             scratch: Writer::default(),
         };
-        own.fill(kept)?;
+        own.fill(transactions)?;
         Ok(own)
     }
 
     /// Replaces the file atomically with one of these transactions.
-    pub fn rewrite(&mut self, kept: &[PendingTransaction]) -> io::Result<()> {
+    pub fn rewrite(&mut self, transactions: &[PendingTransaction]) -> io::Result<()> {
         self.file = self.storage.create(&format!("draft-{NAME}"))?;
         self.length = 0;
         self.records = 0;
 
-        let filled = self.fill(kept);
+        let filled = self.fill(transactions);
         // After a failure, appends would go to a file that may not have been renamed into place.
         self.failed = filled.is_err();
         filled
     }
 
-    fn fill(&mut self, kept: &[PendingTransaction]) -> io::Result<()> {
+    fn fill(&mut self, transactions: &[PendingTransaction]) -> io::Result<()> {
         self.bytes.clear();
         let head = head_payload(self.identity);
         push_record(&mut self.bytes, 0, head.bytes());
         self.records = 1;
-        self.push(kept);
+        self.push(transactions);
 
         self.file.write_at(&self.bytes, 0)?;
         self.file.sync()?;
@@ -152,13 +152,13 @@ impl PoolFile {
     }
 
     /// Appends transactions and syncs the file.
-    pub fn append(&mut self, kept: &[PendingTransaction]) -> io::Result<()> {
+    pub fn append(&mut self, transactions: &[PendingTransaction]) -> io::Result<()> {
         if self.failed {
             return Err(io::Error::other("an earlier write failed"));
         }
 
         self.bytes.clear();
-        self.push(kept);
+        self.push(transactions);
 
         let written = self
             .file
@@ -186,8 +186,8 @@ impl PoolFile {
         self.records > 1
     }
 
-    fn push(&mut self, kept: &[PendingTransaction]) {
-        for each in kept {
+    fn push(&mut self, transactions: &[PendingTransaction]) {
+        for each in transactions {
             write_record(&mut self.bytes, &mut self.scratch, self.records, |out| {
                 each.write(out)
             });
