@@ -25,8 +25,8 @@ use zeroize::Zeroizing;
 
 use super::{
     ClusterError, Membership,
+    bucket::{Claim, ClusterBucket},
     connection::{Connection, failed, persist},
-    directory::{Claim, Directory},
     entries::LeaderCopy,
 };
 use crate::jetstream::{LogStream, OtherCopies};
@@ -78,11 +78,11 @@ pub(super) struct Rival {
 pub struct Creation(JoinHandle<()>);
 
 impl Creation {
-    fn hold(directory: Directory, claim: Claim, mut revision: u64) -> Self {
+    fn hold(bucket: ClusterBucket, claim: Claim, mut revision: u64) -> Self {
         Self(tokio::spawn(async move {
             loop {
                 sleep(RENEWAL_INTERVAL).await;
-                match directory.claim_creation(Some(revision), &claim).await {
+                match bucket.claim_creation(Some(revision), &claim).await {
                     Ok(Some(renewed)) => revision = renewed,
                     Ok(None) => {
                         return tracing::error!(
@@ -114,7 +114,7 @@ impl Membership {
     ) -> Result<Option<Creation>, ClusterError> {
         let mut rival = None;
         loop {
-            let chain = persist(|| self.directory.chain())
+            let chain = persist(|| self.bucket.chain())
                 .await?
                 .map(|found| found.chain);
 
@@ -146,7 +146,7 @@ impl Membership {
 
     /// Returns whether a node of this name began to create the chain.
     async fn is_creator(&self) -> Result<bool, ClusterError> {
-        let creator = persist(|| self.directory.creator())
+        let creator = persist(|| self.bucket.creator())
             .await?
             .and_then(|creator| creator.value);
         Ok(creator.is_some_and(|creator| creator.node == self.node))
@@ -158,7 +158,7 @@ impl Membership {
         &self,
         rival: &mut Option<Rival>,
     ) -> Result<Option<Creation>, ClusterError> {
-        let creator = persist(|| self.directory.creator()).await?;
+        let creator = persist(|| self.bucket.creator()).await?;
         let revision = creator.as_ref().map(|creator| creator.revision);
         let holder = creator.and_then(|creator| creator.value);
         if let (Some(holder), Some(revision)) =
@@ -174,12 +174,8 @@ impl Membership {
             epoch: 0,
         };
 
-        match self.directory.claim_creation(revision, &claim).await {
-            Ok(Some(revision)) => Ok(Some(Creation::hold(
-                self.directory.clone(),
-                claim,
-                revision,
-            ))),
+        match self.bucket.claim_creation(revision, &claim).await {
+            Ok(Some(revision)) => Ok(Some(Creation::hold(self.bucket.clone(), claim, revision))),
             // Without an answer the next look finds out.
             Ok(None) | Err(ClusterError::JetStream(_)) => Ok(None),
             Err(error) => Err(error),
@@ -278,7 +274,7 @@ impl Membership {
     pub fn leader_copy(&self) -> Arc<dyn OtherCopies> {
         Arc::new(LeaderCopy {
             connection: self.connection.clone(),
-            directory: self.directory.clone(),
+            bucket: self.bucket.clone(),
         })
     }
 
@@ -293,13 +289,11 @@ impl Membership {
             persist(|| upload(&objects, storage, height)).await?;
         }
 
-        if persist(|| self.directory.create_chain(chain.clone())).await? {
+        if persist(|| self.bucket.create_chain(chain.clone())).await? {
             return Ok(());
         }
         // Another node was first.
-        let found = persist(|| self.directory.chain())
-            .await?
-            .ok_or_else(missing)?;
+        let found = persist(|| self.bucket.chain()).await?.ok_or_else(missing)?;
         self.expect_same(&found.chain, &chain, storage)
     }
 

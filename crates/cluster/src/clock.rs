@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use super::{ClusterError, directory::Directory};
+use super::{ClusterError, bucket::ClusterBucket};
 
 /// The largest difference between a node's clock and that of the servers.
 const MAX_DIFFERENCE: Duration = Duration::from_secs(5);
@@ -17,9 +17,9 @@ pub(super) fn now() -> Duration {
 }
 
 /// Compares the clock with that of the servers.
-pub(super) async fn check(directory: &Directory, node: &str) -> Result<(), ClusterError> {
+pub(super) async fn check(bucket: &ClusterBucket, node: &str) -> Result<(), ClusterError> {
     let before = now();
-    let stored = directory.server_time(node).await?;
+    let stored = bucket.server_time(node).await?;
     // The servers stored it about halfway between the request and the answer.
     let now = before + (now().saturating_sub(before)) / 2;
     let difference = now.abs_diff(stored);

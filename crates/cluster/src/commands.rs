@@ -16,8 +16,8 @@ use tokio::time::sleep;
 use super::{
     Cluster, ClusterConfig, ClusterError, Membership, NodeState,
     bootstrap::{OFFERED, object_name, offered},
+    bucket::ClusterBucket,
     connection::{Connection, failed},
-    directory::Directory,
     state,
 };
 
@@ -69,10 +69,10 @@ pub struct Status {
 /// Returns the state of a cluster.
 pub async fn status(config: &ClusterConfig) -> Result<Status, ClusterError> {
     let connection = Connection::open(config, OPERATOR).await?;
-    let directory = Directory::open(&connection).await?;
+    let bucket = ClusterBucket::open(&connection).await?;
 
-    let chain = directory.chain().await?.map(|found| found.chain.identity());
-    let leader = directory
+    let chain = bucket.chain().await?.map(|found| found.chain.identity());
+    let leader = bucket
         .lease()
         .await?
         .and_then(|lease| lease.value)
@@ -114,7 +114,7 @@ pub async fn init(
 
     let mut rival = None;
     let _creation = loop {
-        if membership.directory.chain().await?.is_some() {
+        if membership.bucket.chain().await?.is_some() {
             return Err(ClusterError::Refused(format!(
                 "the cluster {} has a chain already",
                 config.name

@@ -23,9 +23,9 @@ use tokio::{
 
 use super::{
     ClusterCounts, ClusterError, ClusterRole,
+    bucket::{Claim, ClusterBucket, Versioned},
     clock::{self, ClockWatch},
     connection::Connection,
-    directory::{Claim, Directory, Versioned},
     process::NodeProcess,
     state::StateBoard,
 };
@@ -150,7 +150,7 @@ impl Election {
 /// Starts taking part in the election.
 pub(super) fn run(
     election: Arc<Election>,
-    directory: Directory,
+    bucket: ClusterBucket,
     connection: Connection,
     chain: Chain,
     board: Arc<StateBoard>,
@@ -159,7 +159,7 @@ pub(super) fn run(
     let candidate = Candidate {
         election,
         board,
-        directory,
+        bucket,
         connection,
         chain,
         counts,
@@ -190,7 +190,7 @@ struct Seen {
 struct Candidate {
     election: Arc<Election>,
     board: Arc<StateBoard>,
-    directory: Directory,
+    bucket: ClusterBucket,
     connection: Connection,
     chain: Chain,
     counts: Arc<ClusterCounts>,
@@ -270,14 +270,14 @@ impl Candidate {
             return;
         };
 
-        match self.directory.take_lease(Some(*revision), claim).await {
+        match self.bucket.take_lease(Some(*revision), claim).await {
             Ok(Some(revision)) => {
                 self.answered();
                 if let Some(held) = &mut self.held {
                     held.revision = revision;
                 }
             }
-            Ok(None) => match self.directory.lease().await {
+            Ok(None) => match self.bucket.lease().await {
                 // An earlier renewal was stored and not answered, or a server that is behind shows
                 // an older one. The next attempt tells.
                 Ok(Some(found)) if found.value.as_ref() == Some(claim) => {
@@ -347,7 +347,7 @@ impl Candidate {
     async fn release(&mut self) {
         self.beginning = None;
         if let Some(HeldLease { revision, claim }) = self.held.take() {
-            let _ = self.directory.release_lease(revision, &claim).await;
+            let _ = self.bucket.release_lease(revision, &claim).await;
             self.election.leader.send_replace(None);
         }
         self.seen = None;
@@ -355,7 +355,7 @@ impl Candidate {
 
     /// Looks at the lease, and takes it if nobody holds it.
     async fn observe(&mut self) {
-        let lease = match self.directory.lease().await {
+        let lease = match self.bucket.lease().await {
             Ok(lease) => lease,
             Err(error) => {
                 // Time during which no holder could have renewed it does not count.
@@ -431,7 +431,7 @@ impl Candidate {
             .max(self.chain.leadership().borrow().epoch)
             .saturating_add(1);
         let claim = self.election.claim(epoch);
-        match self.directory.take_lease(revision, &claim).await {
+        match self.bucket.take_lease(revision, &claim).await {
             Ok(Some(revision)) => {
                 self.held = Some(HeldLease { revision, claim });
                 self.failed = 0;
@@ -459,7 +459,7 @@ impl Candidate {
             return;
         }
 
-        let wrong = match clock::check(&self.directory, &self.election.node).await {
+        let wrong = match clock::check(&self.bucket, &self.election.node).await {
             Ok(()) => None,
             Err(ClusterError::Refused(reason)) => Some(reason),
             // Without an answer nothing is known. The next check asks again.

@@ -14,8 +14,8 @@ use tokio::task::spawn_blocking;
 
 use super::{
     ClusterError,
+    bucket::ClusterBucket,
     connection::{Connection, failed},
-    directory::Directory,
     large::{Announcement, part},
     process::NodeProcess,
 };
@@ -60,7 +60,7 @@ impl FromStr for Description {
 /// The copy of the node that leads.
 pub(super) struct LeaderCopy {
     pub(super) connection: Connection,
-    pub(super) directory: Directory,
+    pub(super) bucket: ClusterBucket,
 }
 
 impl OtherCopies for LeaderCopy {
@@ -81,7 +81,7 @@ impl OtherCopies for LeaderCopy {
 impl LeaderCopy {
     async fn fetch(&self, height: u64) -> Result<Option<CopiedEntry>, String> {
         let lease = self
-            .directory
+            .bucket
             .lease()
             .await
             .map_err(|error| error.to_string())?;

@@ -1,7 +1,7 @@
 //! The entry point for fuzzers: what other nodes send.
 
 use super::{
-    directory::{Claim, ClusterChain},
+    bucket::{Claim, ClusterChain},
     message::{Request, Response},
     state,
 };

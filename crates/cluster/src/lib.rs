@@ -50,7 +50,7 @@
 //!
 //! A lease in a bucket says who should lead (`election.rs`). No step relies on it: it only prevents
 //! two nodes from competing. It counts as lapsed after 1.5 seconds in which the bucket answered and
-//! the lease was not renewed. What all nodes must agree on is in the same bucket (`directory.rs`):
+//! the lease was not renewed. What all nodes must agree on is in the same bucket (`bucket.rs`):
 //! which chain it is, who creates it, the lease, which process has which name, and prices that are
 //! held by hand. Each node announces its state twice a second on a subject without storage
 //! (`state.rs`).
@@ -73,11 +73,11 @@
 //! offered one useless.
 
 mod bootstrap;
+mod bucket;
 mod clock;
 pub mod commands;
 pub mod config;
 mod connection;
-mod directory;
 mod election;
 mod entries;
 #[doc(hidden)]
@@ -114,8 +114,8 @@ pub use self::{
     state::{ClusterState, NodeState, Role},
 };
 use self::{
+    bucket::ClusterBucket,
     connection::{Connection, persist},
-    directory::Directory,
     election::Election,
     name::NameClaim,
     peers::ClusterPeers,
@@ -203,7 +203,7 @@ pub struct ClusterCounts {
 /// A node's membership in a cluster, before its chain is open.
 pub struct Membership {
     connection: Connection,
-    directory: Directory,
+    bucket: ClusterBucket,
     config: ClusterConfig,
     /// The node's name.
     node: String,
@@ -233,14 +233,14 @@ impl Membership {
         })?;
 
         let connection = Connection::open(config, &node).await?;
-        let directory = Directory::open(&connection).await?;
-        clock::check(&directory, &node).await?;
+        let bucket = ClusterBucket::open(&connection).await?;
+        clock::check(&bucket, &node).await?;
         let instance = OsRng.next_u64();
-        let name = NameClaim::begin(&directory, &node, instance).await?;
+        let name = NameClaim::begin(&bucket, &node, instance).await?;
 
         Ok(Self {
             connection,
-            directory,
+            bucket,
             config: config.clone(),
             node,
             instance,
@@ -258,7 +258,7 @@ impl Membership {
     ) -> Result<Cluster, ClusterError> {
         let Self {
             connection,
-            directory,
+            bucket,
             config,
             node,
             instance,
@@ -296,7 +296,7 @@ impl Membership {
             counts,
         };
         cluster.serve(chain, &process, pool, options).await?;
-        cluster.take_part(chain, directory);
+        cluster.take_part(chain, bucket);
         commands::serve(cluster.clone(), chain.clone(), &process.node).await?;
         Ok(cluster)
     }
@@ -358,13 +358,13 @@ impl Cluster {
     }
 
     /// Starts announcing this node's state, and taking part in the election.
-    fn take_part(&self, chain: &Chain, directory: Directory) {
+    fn take_part(&self, chain: &Chain, bucket: ClusterBucket) {
         let connection = &self.connection;
         state::exchange(self.board.clone(), connection.clone(), chain.clone());
         replicas::watch(connection.clone(), chain.clone());
         election::run(
             self.election.clone(),
-            directory,
+            bucket,
             connection.clone(),
             chain.clone(),
             self.board.clone(),

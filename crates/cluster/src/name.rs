@@ -10,8 +10,8 @@ use tokio::{
 
 use super::{
     ClusterError,
+    bucket::{Claim, ClusterBucket, Versioned},
     connection::persist,
-    directory::{Claim, Directory, Versioned},
 };
 
 /// Interval at which a claim is renewed.
@@ -24,7 +24,7 @@ const LOOKS: u32 = 6;
 
 /// The claim of this process on its name, renewed until it is dropped.
 pub(super) struct NameClaim {
-    directory: Directory,
+    bucket: ClusterBucket,
     claim: Claim,
     renewal: JoinHandle<()>,
     is_lost: watch::Receiver<bool>,
@@ -39,7 +39,7 @@ impl Drop for NameClaim {
 impl NameClaim {
     /// Claims a name. Refuses one that another process has.
     pub(super) async fn begin(
-        directory: &Directory,
+        bucket: &ClusterBucket,
         node: &str,
         instance: u64,
     ) -> Result<Self, ClusterError> {
@@ -51,7 +51,7 @@ impl NameClaim {
 
         let mut seen: Option<(u64, u32)> = None;
         loop {
-            let found = persist(|| directory.name(node)).await?;
+            let found = persist(|| bucket.name(node)).await?;
             let revision = found.as_ref().map(|found| found.revision);
             if let Some(Versioned {
                 revision,
@@ -60,7 +60,7 @@ impl NameClaim {
             {
                 // An attempt to claim it had no answer.
                 if holder == claim {
-                    return Ok(Self::hold(directory.clone(), claim, revision));
+                    return Ok(Self::hold(bucket.clone(), claim, revision));
                 }
 
                 let looks = match seen {
@@ -81,17 +81,17 @@ impl NameClaim {
             }
 
             // Without success another process was first, which the next looks tell.
-            if let Some(revision) = persist(|| directory.claim_name(revision, &claim)).await? {
-                return Ok(Self::hold(directory.clone(), claim, revision));
+            if let Some(revision) = persist(|| bucket.claim_name(revision, &claim)).await? {
+                return Ok(Self::hold(bucket.clone(), claim, revision));
             }
         }
     }
 
-    fn hold(directory: Directory, claim: Claim, revision: u64) -> Self {
+    fn hold(bucket: ClusterBucket, claim: Claim, revision: u64) -> Self {
         let (lost, is_lost) = watch::channel(false);
-        let renewal = tokio::spawn(renew(directory.clone(), claim.clone(), revision, lost));
+        let renewal = tokio::spawn(renew(bucket.clone(), claim.clone(), revision, lost));
         Self {
-            directory,
+            bucket,
             claim,
             renewal,
             is_lost,
@@ -106,22 +106,22 @@ impl NameClaim {
     /// Gives the name up.
     pub(super) async fn release(&self) {
         self.renewal.abort();
-        if let Ok(Some(found)) = self.directory.name(&self.claim.node).await
+        if let Ok(Some(found)) = self.bucket.name(&self.claim.node).await
             && found.value.as_ref() == Some(&self.claim)
         {
-            let _ = self.directory.release_name(&self.claim.node).await;
+            let _ = self.bucket.release_name(&self.claim.node).await;
         }
     }
 }
 
 /// Renews a claim, until another process has the name.
-async fn renew(directory: Directory, claim: Claim, revision: u64, lost: watch::Sender<bool>) {
+async fn renew(bucket: ClusterBucket, claim: Claim, revision: u64, lost: watch::Sender<bool>) {
     let mut ticks = interval(RENEWAL_INTERVAL);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut revision = Some(revision);
     loop {
         ticks.tick().await;
-        match directory.claim_name(revision, &claim).await {
+        match bucket.claim_name(revision, &claim).await {
             Ok(Some(renewed)) => {
                 revision = Some(renewed);
                 continue;
@@ -133,7 +133,7 @@ async fn renew(directory: Directory, claim: Claim, revision: u64, lost: watch::S
             }
         }
 
-        match directory.name(&claim.node).await {
+        match bucket.name(&claim.node).await {
             // An earlier renewal may have had no answer, and a claim without a value is nobody's.
             Ok(Some(found)) if found.value.as_ref().is_none_or(|found| *found == claim) => {
                 revision = Some(found.revision);

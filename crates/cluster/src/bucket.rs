@@ -54,7 +54,7 @@ pub(super) struct Versioned<T> {
 
 /// The bucket.
 #[derive(Clone, Debug)]
-pub(super) struct Directory {
+pub(super) struct ClusterBucket {
     bucket: Store,
 }
 
@@ -73,7 +73,7 @@ fn name_key(node: &str) -> String {
     format!("name.{node}")
 }
 
-impl Directory {
+impl ClusterBucket {
     /// Opens the bucket, or creates it.
     pub(super) async fn open(connection: &Connection) -> Result<Self, ClusterError> {
         Ok(Self {
