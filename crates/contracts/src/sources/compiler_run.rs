@@ -17,7 +17,7 @@ const MAX_MESSAGES: u64 = 4 << 10;
 const LOOK: Duration = Duration::from_millis(100);
 
 /// A program, and the limits of its run.
-pub(super) struct Run<'a> {
+pub(super) struct CompilerRun<'a> {
     pub(super) program: &'a Path,
     pub(super) arguments: &'a [&'a str],
     pub(super) time_limit: Duration,
@@ -25,7 +25,7 @@ pub(super) struct Run<'a> {
     pub(super) is_over: &'a (dyn Fn() -> bool + Sync),
 }
 
-impl Run<'_> {
+impl CompilerRun<'_> {
     /// Runs the program in an empty directory with this input; its output. Afterwards none of its
     /// processes is left.
     pub(super) fn output(&self, input: Vec<u8>) -> Result<Vec<u8>, String> {
@@ -234,7 +234,7 @@ mod tests {
     use super::*;
 
     fn run(script: &str, time_limit: Duration, is_over: bool) -> Result<String, String> {
-        let run = Run {
+        let run = CompilerRun {
             program: Path::new("/bin/sh"),
             arguments: &["-c", script],
             time_limit,
@@ -291,7 +291,7 @@ mod tests {
             .map(|_| "..")
             .collect::<PathBuf>();
         let program = above.join("bin/echo");
-        let run = Run {
+        let run = CompilerRun {
             program: &program,
             arguments: &["found"],
             time_limit: Duration::from_secs(60),
@@ -320,7 +320,7 @@ mod tests {
                 .contains("has more than")
         );
 
-        let missing = Run {
+        let missing = CompilerRun {
             program: Path::new("/none"),
             arguments: &[],
             time_limit: LOOK,

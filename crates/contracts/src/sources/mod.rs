@@ -19,6 +19,7 @@
 pub mod abi;
 mod artifacts;
 mod code;
+mod compiler_run;
 mod compilers;
 mod contract;
 #[doc(hidden)]
@@ -27,7 +28,6 @@ mod known;
 mod metadata;
 mod network;
 mod output;
-mod process;
 mod signatures;
 mod source_map;
 mod standard_json;

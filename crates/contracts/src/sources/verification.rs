@@ -20,11 +20,11 @@ use tokio::sync::watch;
 
 use super::{
     code::CodeMatch,
+    compiler_run::CompilerRun,
     compilers::{Compiler, CompilerVersion, Compilers},
     contract::{CompiledContract, Matches, version_in},
     known::KnownContracts,
     output::CompilerOutput,
-    process::Run,
     standard_json::{ContractName, StandardInput},
     store::VerifiedContract,
 };
@@ -392,7 +392,7 @@ impl Shared {
             &["--standard-json"]
         };
         let is_over = || self.is_over.load(Ordering::Relaxed);
-        let run = Run {
+        let run = CompilerRun {
             program: &compiler.program,
             arguments,
             time_limit: TIME_LIMIT,
