@@ -125,11 +125,11 @@ impl Given<'_> {
         expected: &str,
         field: &mut T,
     ) -> Result<(), String> {
-        let parse = |text: &str| {
-            text.parse()
-                .map_err(|error| format!("expected {expected}, got `{text}` ({error})"))
-        };
-        self.checked(parse, field)
+        let text = self.text();
+        *field = text
+            .parse()
+            .map_err(|error| format!("expected {expected}, got `{text}` ({error})"))?;
+        Ok(())
     }
 
     /// The address of a listener.
@@ -143,11 +143,11 @@ impl Given<'_> {
         example: &str,
         field: &mut Option<SocketAddr>,
     ) -> Result<(), String> {
-        let parse = |text: &str| match text {
-            "off" => Ok(None),
-            address => listen_address(address, &format!("{example}, or off")).map(Some),
+        *field = match &*self.text() {
+            "off" => None,
+            address => Some(listen_address(address, &format!("{example}, or off"))?),
         };
-        self.checked(parse, field)
+        Ok(())
     }
 
     pub(super) fn not_empty(&self, field: &mut String) -> Result<(), String> {
@@ -293,16 +293,20 @@ const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 /// `8545`. The last three mean this machine only, since a node must not be open to others by
 /// accident.
 pub(super) fn listen_address(text: &str, example: &str) -> Result<SocketAddr, String> {
-    let wrong = |what: &str| {
+    socket_address(text).map_err(|what| {
         format!("expected an address and port, such as {example}, got `{text}` ({what})")
-    };
+    })
+}
+
+/// Reads an address to listen on. The error says what is wrong with it.
+fn socket_address(text: &str) -> Result<SocketAddr, &'static str> {
     if let Ok(address) = text.parse() {
         return Ok(address);
     }
 
     let (host, port) = match text.rsplit_once(':') {
         // The colons of IPv6 addresses separate no port.
-        _ if text.parse::<IpAddr>().is_ok() => return Err(wrong("no port")),
+        _ if text.parse::<IpAddr>().is_ok() => return Err("no port"),
         Some((host, port)) => (host, port),
         None => ("", text),
     };
@@ -312,11 +316,11 @@ pub(super) fn listen_address(text: &str, example: &str) -> Result<SocketAddr, St
         Ok(port) if host.is_empty() => Ok(SocketAddr::new(LOOPBACK, port)),
         Ok(port) => match listen_host(host) {
             Ok(host) => Ok(SocketAddr::new(host, port)),
-            Err(_) => Err(wrong("the host is neither an IP address nor localhost")),
+            Err(_) => Err("the host is neither an IP address nor localhost"),
         },
-        Err(_) if is_number => Err(wrong("the port is above 65535")),
-        Err(_) if text.contains(':') => Err(wrong("no port")),
-        Err(_) => Err(wrong("invalid socket address syntax")),
+        Err(_) if is_number => Err("the port is above 65535"),
+        Err(_) if text.contains(':') => Err("no port"),
+        Err(_) => Err("invalid socket address syntax"),
     }
 }
 

@@ -123,18 +123,17 @@ impl Values {
             .filter(|(variable, _)| variable.starts_with("TETRAD_"))
             .collect();
 
-        let is_former = |variable: &str| {
-            settings().any(|setting| setting.former_variable().as_deref() == Some(variable))
-        };
         // The value of the present name wins over that of a former one.
-        given.sort_by_key(|(variable, _)| !is_former(variable));
+        given.sort_by_key(|(variable, _)| {
+            !settings().any(|setting| setting.former_variable().as_ref() == Some(variable))
+        });
 
         for (variable, text) in given {
-            let is_named = |setting: &&Setting| {
+            let named = settings().find(|setting| {
                 setting.variable() == variable
-                    || setting.former_variable().as_deref() == Some(&*variable)
-            };
-            let Some(setting) = settings().find(is_named) else {
+                    || setting.former_variable().as_ref() == Some(&variable)
+            });
+            let Some(setting) = named else {
                 // The first names the configuration file, the second belongs to `tetrad keys`.
                 let elsewhere = matches!(variable.as_str(), "TETRAD_CONFIG" | "TETRAD_KEYSTORE");
                 if !elsewhere && !is_service_link(&variable) {

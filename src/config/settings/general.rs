@@ -1,9 +1,15 @@
 //! The settings at the top of the file.
 
-use alloy_primitives::utils::{format_ether, parse_ether};
+use std::{fmt::Display, str::FromStr};
+
+use alloy_primitives::{
+    U256,
+    utils::{format_ether, parse_ether},
+};
 use tetrad_network::account::Mnemonic;
 use tetrad_store::log::Durability;
 use tetrad_web::{HostName, Hosts, Origin, Origins};
+use tracing_subscriber::EnvFilter;
 
 use crate::config::{
     given::{Given, ValueOrigin, listen_address},
@@ -88,16 +94,7 @@ pub(super) const SECTION: Section = Section {
             name: "metrics-listen",
             placeholder: "ADDR:PORT|beside|off",
             help: "Listener of /metrics for Prometheus: an address of its own, beside everything else, or off",
-            read: |config, given| {
-                let parse = |text: &str| match text {
-                    "beside" => Ok(MetricsAt::Beside),
-                    "off" => Ok(MetricsAt::Off),
-                    address => {
-                        listen_address(address, "127.0.0.1:9125, beside or off").map(MetricsAt::Own)
-                    }
-                };
-                given.checked(parse, &mut config.metrics)
-            },
+            read: |config, given| given.checked(metrics_at, &mut config.metrics),
             show: |config| match &config.metrics {
                 MetricsAt::Beside => show::text("beside"),
                 MetricsAt::Own(address) => show::text(address),
@@ -159,13 +156,9 @@ pub(super) const SECTION: Section = Section {
             details: "For example [\"https://dapp.example\"]. Only browsers respect it. The routes under /api/admin are open to the \
                       node's own page and to origins that are listed by name, not to all.",
             read: |config, given| {
-                let parse = |text: &str| {
-                    text.parse::<Origin>()
-                        .map_err(|what| format!("{what}, got `{text}`"))
-                };
                 config.origins = match given.items().as_slice() {
                     ["*"] => Origins::Any,
-                    _ => Origins::Listed(given.each(parse)?),
+                    _ => Origins::Listed(given.each(web_name::<Origin>)?),
                 };
                 Ok(())
             },
@@ -185,13 +178,9 @@ pub(super) const SECTION: Section = Section {
                       since a page could make its own name resolve to the node (DNS rebinding): list the names under \
                       which a proxy or other containers reach the node.",
             read: |config, given| {
-                let parse = |text: &str| {
-                    text.parse::<HostName>()
-                        .map_err(|what| format!("{what}, got `{text}`"))
-                };
                 config.hosts = match given.items().as_slice() {
                     ["*"] => Hosts::Any,
-                    _ => Hosts::Listed(given.each(parse)?),
+                    _ => Hosts::Listed(given.each(web_name::<HostName>)?),
                 };
                 Ok(())
             },
@@ -347,14 +336,7 @@ pub(super) const SECTION: Section = Section {
             short: Some('m'),
             placeholder: "WORDS",
             help: "Mnemonic of the development accounts",
-            read: |config, given| {
-                let parse = |words: &str| {
-                    Mnemonic::from_phrase(words)
-                        .map(|_| words.to_owned())
-                        .map_err(|error| error.to_string())
-                };
-                given.checked(parse, &mut config.mnemonic)
-            },
+            read: |config, given| given.checked(mnemonic, &mut config.mnemonic),
             show: |config| show::text(&config.mnemonic),
             ..Setting::BLANK
         },
@@ -382,13 +364,7 @@ pub(super) const SECTION: Section = Section {
             placeholder: "N",
             help: "Balance of each development account in whole coins",
             excludes: &[("genesis", "the genesis file decides what accounts have")],
-            read: |config, given| {
-                let parse = |text: &str| {
-                    parse_ether(text)
-                        .map_err(|_| format!("expected an amount of coins, got `{text}`"))
-                };
-                given.checked(parse, &mut config.balance)
-            },
+            read: |config, given| given.checked(coins, &mut config.balance),
             show: |config| {
                 let coins = format_ether(config.balance);
                 show::text(coins.trim_end_matches('0').trim_end_matches('.'))
@@ -603,15 +579,7 @@ pub(super) const SECTION: Section = Section {
             placeholder: "FILTER",
             help: "Level of the log: error, warn, info, debug, trace, or levels by module",
             details: "For example \"info,tetrad_rpc=debug\".",
-            read: |config, given| {
-                let parse = |text: &str| {
-                    let filter = tracing_subscriber::EnvFilter::try_new(text);
-                    filter
-                        .map(|_| text.to_owned())
-                        .map_err(|error| error.to_string())
-                };
-                given.checked(parse, &mut config.log_level)
-            },
+            read: |config, given| given.checked(log_filter, &mut config.log_level),
             show: |config| show::text(&config.log_level),
             ..Setting::BLANK
         },
@@ -641,4 +609,33 @@ fn not_on_a_fork(config: &Config, set: bool, why: &str) -> Result<(), String> {
         set && config.fork.url.is_some(),
         &format!("cannot be combined with fork.url: {why}"),
     )
+}
+
+fn metrics_at(text: &str) -> Result<MetricsAt, String> {
+    match text {
+        "beside" => Ok(MetricsAt::Beside),
+        "off" => Ok(MetricsAt::Off),
+        address => listen_address(address, "127.0.0.1:9125, beside or off").map(MetricsAt::Own),
+    }
+}
+
+/// Parses an origin or a host name.
+fn web_name<T: FromStr<Err: Display>>(text: &str) -> Result<T, String> {
+    text.parse()
+        .map_err(|error| format!("{error}, got `{text}`"))
+}
+
+fn mnemonic(words: &str) -> Result<String, String> {
+    Mnemonic::from_phrase(words).map_err(|error| error.to_string())?;
+    Ok(words.to_owned())
+}
+
+/// Parses an amount of coins, in wei.
+fn coins(text: &str) -> Result<U256, String> {
+    parse_ether(text).map_err(|_| format!("expected an amount of coins, got `{text}`"))
+}
+
+fn log_filter(text: &str) -> Result<String, String> {
+    EnvFilter::try_new(text).map_err(|error| error.to_string())?;
+    Ok(text.to_owned())
 }

@@ -178,20 +178,7 @@ pub(super) const FAUCET: Section = Section {
             details: "\
 It also pays each of the network's tokens: a hundredth of what a development account begins with. Off by default on a \
 fork and on a chain from a genesis file, where it pays the native coin only.",
-            read: |config, given| {
-                let parse = |text: &str| match text {
-                    "off" => Ok(None),
-                    text => match parse_ether(text) {
-                        Ok(amount) if !amount.is_zero() && amount <= MAX_FAUCET_AMOUNT => {
-                            Ok(Some(amount))
-                        }
-                        _ => Err(format!(
-                            "expected coins above 0, at most 1000000, or off, got `{text}`"
-                        )),
-                    },
-                };
-                given.checked(parse, &mut config.faucet.amount)
-            },
+            read: |config, given| given.checked(faucet_amount, &mut config.faucet.amount),
             derive: |config| {
                 // There the treasury has nothing at first.
                 if config.genesis.is_some() || config.fork.url.is_some() {
@@ -246,4 +233,15 @@ fn proxy(text: &str) -> Result<IpNet, String> {
     text.parse()
         .or_else(|_| single())
         .map_err(|_| format!("expected addresses such as 10.0.0.0/8, got `{text}`"))
+}
+
+/// Parses what the faucet pays at a time, in wei; none if it is off.
+fn faucet_amount(text: &str) -> Result<Option<U256>, String> {
+    match parse_ether(text) {
+        _ if text == "off" => Ok(None),
+        Ok(amount) if !amount.is_zero() && amount <= MAX_FAUCET_AMOUNT => Ok(Some(amount)),
+        _ => Err(format!(
+            "expected coins above 0, at most 1000000, or off, got `{text}`"
+        )),
+    }
 }

@@ -1,5 +1,7 @@
 //! The settings of `[traces]`.
 
+use std::fmt::Display;
+
 use tetrad_stdx::redact;
 
 use crate::config::{
@@ -42,16 +44,9 @@ pub(super) const SECTION: Section = Section {
 };
 
 fn endpoint(text: &str) -> Result<String, String> {
-    let wrong = |what: &str| {
-        format!(
-            "expected a URL such as http://localhost:4318, got `{}` ({what})",
-            redact::url(text)
-        )
-    };
-
-    let mut url: reqwest::Url = text.parse().map_err(|error| wrong(&format!("{error}")))?;
+    let mut url: reqwest::Url = text.parse().map_err(|error| wrong_endpoint(text, error))?;
     if !matches!(url.scheme(), "http" | "https") {
-        return Err(wrong("neither http nor https"));
+        return Err(wrong_endpoint(text, "neither http nor https"));
     }
 
     // OTLP's rule for a URL that names the collector only.
@@ -59,4 +54,11 @@ fn endpoint(text: &str) -> Result<String, String> {
         url.set_path("/v1/traces");
     }
     Ok(url.to_string())
+}
+
+fn wrong_endpoint(text: &str, what: impl Display) -> String {
+    format!(
+        "expected a URL such as http://localhost:4318, got `{}` ({what})",
+        redact::url(text)
+    )
 }
