@@ -244,13 +244,13 @@ impl Node {
         self.chain.stop();
         // The writer ends within the time of a block. The index then writes what it has to the
         // disk.
-        let end = move || {
+        let _ = tokio::task::spawn_blocking(move || {
             self.verifier.stop();
             self.writer.join();
             if let Some(index) = self.index {
                 index.stop();
             }
-        };
-        let _ = tokio::task::spawn_blocking(end).await;
+        })
+        .await;
     }
 }

@@ -5,13 +5,13 @@
 
 use std::sync::Arc;
 
-use tetrad_chain::Recovered;
+use tetrad_chain::{Head, Recovered};
 use tetrad_network::account::SecretKey;
 use tetrad_rpc::fork::ChainForks;
 use tetrad_stdx::clock::Clock;
 
 use super::{SpawnError, identity::Identity, open};
-use crate::config::Config;
+use crate::{config::Config, genesis::FundedAccounts};
 
 /// Returns the means to fork, at the start and on request of a development method.
 pub(super) fn forks(config: &Config, identity: &Identity, clock: &Arc<dyn Clock>) -> ChainForks {
@@ -24,21 +24,22 @@ pub(super) fn forks(config: &Config, identity: &Identity, clock: &Arc<dyn Clock>
     let own = config.clone();
     let funded = identity.funded_accounts(config);
     let clock = clock.clone();
-    let first_block = move || {
-        let (genesis, params) =
-            open::first_block(&own, &funded, &*clock).map_err(|error| error.to_string())?;
-        genesis
-            .build(Arc::new(params))
-            .map_err(|error| error.to_string())
-    };
-
     ChainForks::new(
         config.fork.clone(),
         open::network_params(config),
         (accounts, config.balance),
-        Box::new(first_block),
+        Box::new(move || first_head(&own, &funded, &*clock).map_err(|error| error.to_string())),
         config.rpc.budget.clone(),
     )
+}
+
+fn first_head(
+    config: &Config,
+    funded: &FundedAccounts,
+    clock: &dyn Clock,
+) -> Result<Head, SpawnError> {
+    let (genesis, params) = open::first_block(config, funded, clock)?;
+    Ok(genesis.build(Arc::new(params))?)
 }
 
 /// Begins a chain in memory at the given block of the other node; at its newest without one.

@@ -6,14 +6,15 @@
 //! generated at the first start and stored in the data directory.
 
 use std::{
+    fmt::Display,
     fs::{File, OpenOptions, rename},
-    io::Write,
+    io::{self, Write},
     os::unix::fs::OpenOptionsExt,
-    path::{Path, PathBuf},
+    path::Path,
 };
 
 use alloy_primitives::Address;
-use tetrad_network::account::{DerivationPath, Mnemonic, SecretKey};
+use tetrad_network::account::{DerivationPath, Mnemonic, SecretKey, Seed};
 
 use super::SpawnError;
 use crate::{
@@ -35,34 +36,18 @@ impl Identity {
     /// next to those of the development accounts. In production they are read from the configured
     /// files, or else from the data directory, or else generated at each start.
     pub(super) fn load(config: &Config) -> Result<Self, SpawnError> {
-        let key_error = |error: &dyn std::fmt::Display| SpawnError::Key(error.to_string());
-        let mnemonic =
-            Mnemonic::from_phrase(&config.mnemonic).map_err(|error| key_error(&error))?;
+        let mnemonic = Mnemonic::from_phrase(&config.mnemonic).map_err(key_error)?;
         let seed = mnemonic.to_seed("");
 
-        let derive = |path: &str| -> Result<SecretKey, SpawnError> {
-            let path: DerivationPath = path.parse().map_err(|error| key_error(&error))?;
-            seed.derive(&path).map_err(|error| key_error(&error))
-        };
-        let own = |file: Option<&PathBuf>, index: u32, name: &str| {
-            if let Some(file) = file {
-                read_key(file)
-            } else if config.profile == Profile::Development {
-                derive(&format!("m/44'/60'/1'/0/{index}"))
-            } else if let Some(directory) = &config.data_dir {
-                stored_key(directory, name)
-            } else {
-                new_key()
-            }
-        };
-
+        let treasury_file = config.treasury_file.as_deref();
+        let updater_file = config.updater_file.as_deref();
         Ok(Self {
             development: (0..config.accounts)
-                .map(|index| derive(&format!("m/44'/60'/0'/0/{index}")))
+                .map(|index| derive(&seed, &format!("m/44'/60'/0'/0/{index}")))
                 .collect::<Result<_, _>>()?,
-            treasury: own(config.treasury_file.as_ref(), 0, "treasury.key")?,
-            updater: own(config.updater_file.as_ref(), 1, "updater.key")?,
-            borrower: own(None, 2, "borrower.key")?,
+            treasury: own_key(config, &seed, treasury_file, 0, "treasury.key")?,
+            updater: own_key(config, &seed, updater_file, 1, "updater.key")?,
+            borrower: own_key(config, &seed, None, 2, "borrower.key")?,
         })
     }
 
@@ -78,6 +63,35 @@ impl Identity {
     }
 }
 
+fn key_error(error: impl Display) -> SpawnError {
+    SpawnError::Key(error.to_string())
+}
+
+fn derive(seed: &Seed, path: &str) -> Result<SecretKey, SpawnError> {
+    let path: DerivationPath = path.parse().map_err(key_error)?;
+    seed.derive(&path).map_err(key_error)
+}
+
+/// Returns one of the node's own keys: from the configured `file`, derived with `index`, or from
+/// the file `name` of the data directory.
+fn own_key(
+    config: &Config,
+    seed: &Seed,
+    file: Option<&Path>,
+    index: u32,
+    name: &str,
+) -> Result<SecretKey, SpawnError> {
+    if let Some(file) = file {
+        read_key(file)
+    } else if config.profile == Profile::Development {
+        derive(seed, &format!("m/44'/60'/1'/0/{index}"))
+    } else if let Some(directory) = &config.data_dir {
+        stored_key(directory, name)
+    } else {
+        new_key()
+    }
+}
+
 fn read_key(file: &Path) -> Result<SecretKey, SpawnError> {
     let failed = |what: String| SpawnError::Key(format!("key file {}: {what}", file.display()));
     let text = zeroize::Zeroizing::new(
@@ -87,8 +101,7 @@ fn read_key(file: &Path) -> Result<SecretKey, SpawnError> {
 }
 
 fn new_key() -> Result<SecretKey, SpawnError> {
-    SecretKey::random(&mut k256::elliptic_curve::rand_core::OsRng)
-        .map_err(|error| SpawnError::Key(error.to_string()))
+    SecretKey::random(&mut k256::elliptic_curve::rand_core::OsRng).map_err(key_error)
 }
 
 /// Returns the key in a file of the data directory, which is generated if it does not exist. Only
@@ -106,19 +119,23 @@ fn stored_key(directory: &Path, name: &str) -> Result<SecretKey, SpawnError> {
 
 /// Writes a key to a file of the data directory that only its owner may read.
 pub(super) fn write_key(directory: &Path, name: &str, hex: &str) -> Result<(), SpawnError> {
-    let file = directory.join(name);
-    let write = || -> std::io::Result<()> {
-        // The next start removes files of such a name, should this one be killed here.
-        let draft = directory.join(format!("draft-{name}"));
-        let mut written = OpenOptions::new()
-            .write(true)
-            .create_new(true)
-            .mode(0o600)
-            .open(&draft)?;
-        written.write_all(hex.as_bytes())?;
-        written.sync_all()?;
-        rename(draft, &file)?;
-        File::open(directory)?.sync_all()
-    };
-    write().map_err(|error| SpawnError::Key(format!("key file {}: {error}", file.display())))
+    write_private(directory, name, hex.as_bytes()).map_err(|error| {
+        let file = directory.join(name);
+        SpawnError::Key(format!("key file {}: {error}", file.display()))
+    })
+}
+
+fn write_private(directory: &Path, name: &str, content: &[u8]) -> io::Result<()> {
+    // The next start removes files of such a name, should this one be killed here.
+    let draft = directory.join(format!("draft-{name}"));
+    let mut written = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(&draft)?;
+    written.write_all(content)?;
+    written.sync_all()?;
+
+    rename(draft, directory.join(name))?;
+    File::open(directory)?.sync_all()
 }

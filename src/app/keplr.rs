@@ -104,17 +104,14 @@ impl ClientUrls {
                 .unwrap_or(Authority::from_static("localhost"))
         });
 
-        let is_direct = main.port_u16() == Some(addresses.main.port());
-        let is_reachable = |own: &SocketAddr| {
-            is_direct && (own.ip().is_unspecified() || own.ip() == addresses.main.ip())
-        };
-        let port = |own: Option<SocketAddr>| own.filter(is_reachable).map(|own| own.port());
+        let direct =
+            Some(addresses.main).filter(|listener| main.port_u16() == Some(listener.port()));
 
         let is_encrypted = forwarded || addresses.tls.is_some();
         Self {
             scheme: if is_encrypted { "https" } else { "http" },
-            comet: port(addresses.comet),
-            cosmos_rest: port(addresses.cosmos_rest),
+            comet: reachable_port(addresses.comet, direct),
+            cosmos_rest: reachable_port(addresses.cosmos_rest, direct),
             main,
         }
     }
@@ -128,6 +125,15 @@ impl ClientUrls {
             None => format!("{scheme}://{host}"),
         }
     }
+}
+
+/// Returns the port of a listener that clients of the main one reach by the same host; none if
+/// they are not connected to it directly.
+fn reachable_port(own: Option<SocketAddr>, direct: Option<SocketAddr>) -> Option<u16> {
+    let own = own?;
+    let direct = direct?;
+    let is_reachable = own.ip().is_unspecified() || own.ip() == direct.ip();
+    is_reachable.then_some(own.port())
 }
 
 impl<'a> KeplrChain<'a> {

@@ -3,7 +3,10 @@
 //! The keys are decrypted at the start with one password; a file that cannot be decrypted aborts
 //! the start.
 
-use std::path::{Path, PathBuf};
+use std::{
+    fmt::Display,
+    path::{Path, PathBuf},
+};
 
 use tetrad_network::account::{Keystore, SecretKey};
 use zeroize::Zeroizing;
@@ -34,19 +37,16 @@ pub(super) fn keys(config: &Config) -> Result<Vec<SecretKey>, SpawnError> {
 
 fn open(file: &Path, password: &[u8]) -> Result<SecretKey, SpawnError> {
     let text = read(file, "keys.keystore")?;
-    let failed =
-        |what: String| SpawnError::Key(format!("keys.keystore: {}: {what}", file.display()));
-    let keystore = Keystore::from_json(&text).map_err(|error| failed(error.to_string()))?;
+    let keystore =
+        Keystore::from_json(&text).map_err(|error| failed("keys.keystore", file, error))?;
     keystore
         .decrypt(password)
-        .map_err(|error| failed(error.to_string()))
+        .map_err(|error| failed("keys.keystore", file, error))
 }
 
 /// Returns the visible files of a directory.
 fn files(directory: &Path) -> Result<Vec<PathBuf>, SpawnError> {
-    let failed = |error: std::io::Error| {
-        SpawnError::Key(format!("keys.keystore: {}: {error}", directory.display()))
-    };
+    let failed = |error| failed("keys.keystore", directory, error);
 
     let mut files = Vec::new();
     for entry in std::fs::read_dir(directory).map_err(failed)? {
@@ -64,9 +64,11 @@ fn files(directory: &Path) -> Result<Vec<PathBuf>, SpawnError> {
 }
 
 fn read(file: &Path, setting: &str) -> Result<Zeroizing<String>, SpawnError> {
-    let failed =
-        |error: std::io::Error| SpawnError::Key(format!("{setting}: {}: {error}", file.display()));
     std::fs::read_to_string(file)
         .map(Zeroizing::new)
-        .map_err(failed)
+        .map_err(|error| failed(setting, file, error))
+}
+
+fn failed(setting: &str, path: &Path, error: impl Display) -> SpawnError {
+    SpawnError::Key(format!("{setting}: {}: {error}", path.display()))
 }

@@ -199,9 +199,8 @@ fn bind_prices(address: SocketAddr, is_required: bool) -> Result<Option<TcpListe
 
 #[cfg(unix)]
 fn bind_unix(path: &std::path::Path) -> Result<tetrad_web::UnixSocket, SpawnError> {
-    let failed = |source| SpawnError::ListenUnix {
+    tetrad_web::UnixSocket::bind(path).map_err(|source| SpawnError::ListenUnix {
         path: path.display().to_string(),
         source,
-    };
-    tetrad_web::UnixSocket::bind(path).map_err(failed)
+    })
 }

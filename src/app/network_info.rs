@@ -5,7 +5,7 @@
 use std::{borrow::Cow, sync::Arc};
 
 use alloy_primitives::Address;
-use axum::{Router, body::Bytes, http::HeaderMap};
+use axum::{Router, body::Bytes, extract::State, http::HeaderMap};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer};
 use tetrad_chain::Chain;
@@ -60,33 +60,40 @@ impl Serialize for BySymbol<'_> {
     }
 }
 
+/// The parts of the node that the response describes.
+struct DescribedNode {
+    network: Arc<Network>,
+    chain: Chain,
+    addresses: Addresses,
+}
+
 /// Returns the route.
 pub(super) fn router(
     network: Arc<Network>,
     chain: Chain,
     addresses: Addresses,
 ) -> (Router, Vec<Operation>) {
-    let answer = move |NamedHost(host): NamedHost, headers: HeaderMap| {
-        let body = render(
-            &network,
-            &chain,
-            &ClientUrls::new(&addresses, host, &headers),
-        );
-        async move { Serialized::<NetworkInfo<'static>>::from(body) }
-    };
-
-    // Handlers are cloned for each connection.
-    let answer = Arc::new(answer);
-    let answer = move |host: NamedHost, headers: HeaderMap| answer(host, headers);
-
     Api::new("Node")
         .get(
             "/api/network",
-            answer,
+            network_info,
             "Chain ids, native coin, prefix, contracts, tokens, and the chain for Keplr.",
         )
         .and(|router| router.method_not_allowed_fallback(method_not_allowed))
-        .with_state(())
+        .with_state(Arc::new(DescribedNode {
+            network,
+            chain,
+            addresses,
+        }))
+}
+
+async fn network_info(
+    State(node): State<Arc<DescribedNode>>,
+    NamedHost(host): NamedHost,
+    headers: HeaderMap,
+) -> Serialized<NetworkInfo<'static>> {
+    let urls = ClientUrls::new(&node.addresses, host, &headers);
+    Serialized::from(render(&node.network, &node.chain, &urls))
 }
 
 fn render(network: &Network, chain: &Chain, urls: &ClientUrls) -> Bytes {

@@ -97,7 +97,7 @@ impl OpenAttempt {
         let config = &self.config;
         let (genesis, params) = first_block(config, &self.funded, &*self.clock)?;
         let params = Arc::new(params);
-        let Some((directory, log)) = directory.zip(self.log) else {
+        let Some((directory, log)) = directory.zip(self.log.clone()) else {
             return Ok(Recovered::in_memory(genesis.build(params)?));
         };
 
@@ -105,22 +105,12 @@ impl OpenAttempt {
             storage: directory.storage(),
             log,
         };
-        let opening = |directory| Opening {
-            store: store.clone(),
-            directory,
-            params: params.clone(),
-            settings: self.settings.clone(),
-            limits: config.history,
-            checkpoint_bytes: config.checkpoint_bytes,
-            index_bytes: PART_BYTES,
-        };
         // A genesis file gives the same block every time. The network's own first block has the
         // time of its creation.
         let expected = config.genesis.is_some();
 
-        match open(opening(Some(directory)), expected, || {
-            genesis.build(params.clone())
-        }) {
+        let opening = self.opening(&store, &params, Some(directory));
+        match open(opening, expected, || genesis.build(params.clone())) {
             Err(OpenError::Entry { height, what }) if self.is_copy => {
                 // It may have been removed from the stream since.
                 tracing::warn!(
@@ -131,11 +121,27 @@ impl OpenAttempt {
                 repair(&store).map_err(std::io::Error::other)?;
                 // The attempt has released the directory.
                 let directory = config.data_dir.as_deref().map(DataDir::open).transpose()?;
-                Ok(open(opening(directory), expected, || {
-                    genesis.build(params.clone())
-                })?)
+                let opening = self.opening(&store, &params, directory);
+                Ok(open(opening, expected, || genesis.build(params.clone()))?)
             }
             opened => Ok(opened?),
+        }
+    }
+
+    fn opening(
+        &self,
+        store: &ChainStore,
+        params: &Arc<ChainParams>,
+        directory: Option<DataDir>,
+    ) -> Opening {
+        Opening {
+            store: store.clone(),
+            directory,
+            params: params.clone(),
+            settings: self.settings.clone(),
+            limits: self.config.history,
+            checkpoint_bytes: self.config.checkpoint_bytes,
+            index_bytes: PART_BYTES,
         }
     }
 }

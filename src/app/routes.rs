@@ -274,17 +274,16 @@ impl Services {
     /// Returns the explorer API, which passes some of its requests on to `rpc`.
     fn explorer(&self, index: Index, rpc: &Rpc) -> Explorer {
         let rpc = rpc.clone();
-        let json_rpc = move |body: Vec<u8>| -> BoxFuture<'static, Answer> {
-            let rpc = rpc.clone();
-            Box::pin(async move { rpc.answer(&body.into()).await })
-        };
         Explorer::new(
             self.chain.clone(),
             index,
             self.network.clone(),
             self.known.clone(),
             self.verifier.clone(),
-            Arc::new(json_rpc),
+            Arc::new(move |body: Vec<u8>| -> BoxFuture<'static, Answer> {
+                let rpc = rpc.clone();
+                Box::pin(async move { rpc.answer(&body.into()).await })
+            }),
         )
     }
 

@@ -3,7 +3,7 @@
 
 use std::{io, sync::Arc, time::Duration};
 
-use axum::{Router, http::header, routing::get};
+use axum::{Router, extract::State, http::header, response::IntoResponse, routing::get};
 use tetrad_web::{
     self, Capacity, Checked, ClientAddresses, Listener, NoStore, RequestIds, ShutdownHandle, Tls,
 };
@@ -40,21 +40,12 @@ impl Starting {
             return Ok(Self { stage, end: None });
         };
 
-        let not_ready = move || async move {
-            let reason = format!("the node starts: {}", *stages.borrow());
-            (
-                [(header::RETRY_AFTER, "1")],
-                Checked {
-                    passed: false,
-                    body: Ready::not_yet(reason),
-                },
-            )
-        };
         // The process is alive, whatever it waits for: an orchestrator must not restart it.
         let alive = || async { NoStore(Alive::alone()) };
         let router = Router::new()
             .route("/health", get(alive))
-            .fallback(not_ready);
+            .fallback(not_ready)
+            .with_state(stages);
 
         let (end, shutdown) = ShutdownHandle::new();
         let capacity = Capacity {
@@ -88,6 +79,17 @@ impl Starting {
             end.shut_down(ANSWERS_TIMEOUT).await;
         }
     }
+}
+
+async fn not_ready(State(stages): State<watch::Receiver<&'static str>>) -> impl IntoResponse {
+    let reason = format!("the node starts: {}", *stages.borrow());
+    (
+        [(header::RETRY_AFTER, "1")],
+        Checked {
+            passed: false,
+            body: Ready::not_yet(reason),
+        },
+    )
 }
 
 /// Returns another handle of the same socket, where there can be one.
