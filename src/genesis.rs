@@ -65,20 +65,15 @@ pub fn network_genesis(
     funded: &FundedAccounts,
     options: GenesisOptions,
 ) -> Genesis {
-    let account = |address, balance| GenesisAccount {
-        address,
-        balance,
-        ..GenesisAccount::default()
-    };
-
     let (development, balance) = &funded.development;
     let own = U256::from(OWN_BALANCE) * COIN;
     let mut accounts: Vec<_> = development
         .iter()
-        .map(|address| account(*address, *balance))
+        .map(|address| funded_account(*address, *balance))
         .collect();
     accounts.extend(
-        [funded.treasury, funded.updater, funded.borrower].map(|address| account(address, own)),
+        [funded.treasury, funded.updater, funded.borrower]
+            .map(|address| funded_account(address, own)),
     );
 
     accounts.extend(predeployed());
@@ -119,6 +114,14 @@ pub fn network_genesis(
         accounts,
         steps,
         ..Genesis::empty(options.timestamp, options.gas_limit)
+    }
+}
+
+fn funded_account(address: Address, balance: U256) -> GenesisAccount {
+    GenesisAccount {
+        address,
+        balance,
+        ..GenesisAccount::default()
     }
 }
 

@@ -178,27 +178,19 @@ impl ChainArgs {
     }
 
     fn export(&self, chain: &ChainStore, file: &PathBuf, rlp: bool) -> Result<String, Error> {
-        let failed = |error| Error::Io(file.display().to_string(), error);
-        let write = |target: &mut dyn Write| -> Result<(u64, &str), Error> {
-            if rlp {
-                Ok((export_blocks(chain, target)?, "blocks"))
-            } else {
-                Ok((export(chain, target)?, "entries"))
-            }
-        };
-
         // Nothing but the chain may be on standard output.
         if file.as_os_str() == "-" {
-            write(&mut io::stdout().lock())?;
+            write_chain(chain, rlp, &mut io::stdout().lock())?;
             return Ok(String::new());
         }
 
         let (count, what) = match file.metadata() {
             // A pipe or a device.
             Ok(about) if !about.is_file() => {
-                write(&mut BufWriter::new(File::create(file).map_err(failed)?))?
+                let target = File::create(file).map_err(failed(file))?;
+                write_chain(chain, rlp, &mut BufWriter::new(target))?
             }
-            _ => Self::write_whole(file, write)?,
+            _ => Self::write_whole(file, |target| write_chain(chain, rlp, target))?,
         };
         Ok(format!("{count} {what} in {}", file.display()))
     }
@@ -209,7 +201,7 @@ impl ChainArgs {
         file: &Path,
         write: impl FnOnce(&mut dyn Write) -> Result<T, Error>,
     ) -> Result<T, Error> {
-        let failed = |error| Error::Io(file.display().to_string(), error);
+        let failed = failed(file);
         let mut draft = file.as_os_str().to_owned();
         draft.push(".unfinished");
         let draft = PathBuf::from(draft);
@@ -232,7 +224,7 @@ impl ChainArgs {
     }
 
     fn import(&self, file: &PathBuf) -> Result<String, Error> {
-        let failed = |error| Error::Io(file.display().to_string(), error);
+        let failed = failed(file);
         let mut source: Box<dyn Read> = if file.as_os_str() == "-" {
             Box::new(io::stdin().lock())
         } else {
@@ -250,12 +242,7 @@ impl ChainArgs {
         ))
     }
 
-    fn backup(&self, target: &PathBuf) -> Result<String, Error> {
-        let failed = |place: &PathBuf| {
-            let place = place.display().to_string();
-            move |error| Error::Io(place, error)
-        };
-
+    fn backup(&self, target: &Path) -> Result<String, Error> {
         self.data_dir.metadata().map_err(failed(&self.data_dir))?;
         let source = Arc::new(Directory::new(&self.data_dir).map_err(failed(&self.data_dir))?);
         let copy = Directory::new(target).map_err(failed(target))?;
@@ -264,7 +251,7 @@ impl ChainArgs {
     }
 
     fn restore(&self, backup: &Path) -> Result<String, Error> {
-        let failed = |error| Error::Io(backup.display().to_string(), error);
+        let failed = failed(backup);
         backup.metadata().map_err(failed)?;
         let source = kept_in(
             Arc::new(Directory::new(backup).map_err(failed)?),
@@ -292,6 +279,24 @@ impl ChainArgs {
             "{end} entries up to block {}, all in order{aside}",
             found.last
         ))
+    }
+}
+
+/// Returns the error for a system call that failed at `place`.
+fn failed(place: &Path) -> impl Fn(io::Error) -> Error + Copy {
+    move |error| Error::Io(place.display().to_string(), error)
+}
+
+/// Writes the chain to `target`. Returns the number of items, and what they are.
+fn write_chain(
+    chain: &ChainStore,
+    rlp: bool,
+    target: &mut dyn Write,
+) -> Result<(u64, &'static str), Error> {
+    if rlp {
+        Ok((export_blocks(chain, target)?, "blocks"))
+    } else {
+        Ok((export(chain, target)?, "entries"))
     }
 }
 

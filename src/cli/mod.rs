@@ -28,7 +28,7 @@ use clap::{FromArgMatches, Subcommand};
 #[cfg(all(feature = "js-tracer", unix))]
 use tetrad_rpc::rpc;
 
-use crate::config::{Config, ConfigError, Setting};
+use crate::config::{Config, ConfigError};
 
 /// The commands that are derived with `clap`.
 #[derive(Debug, Subcommand)]
@@ -214,12 +214,11 @@ fn parser() -> clap::Command {
                 .subcommand_required(true)
                 .arg_required_else_help(true)
                 .subcommands(cluster::COMMANDS.map(|(name, about)| {
-                    let matters = |setting: &Setting| {
-                        setting.section() == "cluster" || setting.name == "data-dir"
-                    };
-                    let command = clap::Command::new(name).about(about);
-                    command
-                        .args(settings::arguments_about(matters))
+                    clap::Command::new(name)
+                        .about(about)
+                        .args(settings::arguments_about(|setting| {
+                            setting.section() == "cluster" || setting.name == "data-dir"
+                        }))
                         .after_help(OF_A_NODE)
                 })),
         )

@@ -74,12 +74,13 @@ pub(super) fn arguments_about(matters: impl Fn(&Setting) -> bool) -> Vec<Arg> {
     let listen = settings()
         .find(|setting| setting.name == "listen")
         .is_some_and(&matters);
-    let hide = |argument: Arg| {
+
+    let hidden = arguments().into_iter().map(|argument| {
         let id = argument.get_id().as_str();
         let is_shown = id == "config" || is_about(id) || (listen && matches!(id, "host" | "port"));
         argument.hide(!is_shown).hide_short_help(false)
-    };
-    arguments().into_iter().map(hide).collect()
+    });
+    hidden.collect()
 }
 
 /// Returns the heading of a table.

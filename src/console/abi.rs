@@ -20,7 +20,7 @@ use tetrad_contracts::sources::{
     text::{MAX_TEXT, clean, cut, listed, named, plain, revert_reason},
 };
 use tetrad_evm::FailedCall;
-use tetrad_network::network::{Network, Token};
+use tetrad_network::network::Network;
 
 /// The deepest folder that is searched.
 const MAX_DEPTH: usize = 8;
@@ -42,13 +42,12 @@ pub(super) struct Decoder<'a> {
 
 /// Returns the short names of the network's tokens.
 pub(super) fn token_names(network: &Network) -> BTreeMap<Address, String> {
-    let named = |token: &Token| {
-        [
-            (token.address, token.symbol.clone()),
-            (token.receipt, format!("p{}", token.symbol)),
-        ]
-    };
-    network.tokens.iter().flat_map(named).collect()
+    let mut names = BTreeMap::new();
+    for token in &network.tokens {
+        names.insert(token.address, token.symbol.clone());
+        names.insert(token.receipt, format!("p{}", token.symbol));
+    }
+    names
 }
 
 /// Adds the ABI in a file, or in each `.json` below a folder.

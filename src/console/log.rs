@@ -151,15 +151,16 @@ mod tests {
         function log(int256 number) external;
     }
 
+    fn two(text: &str, number: u64) -> Vec<u8> {
+        log_1Call {
+            text: text.to_owned(),
+            number: U256::from(number),
+        }
+        .abi_encode()
+    }
+
     #[test]
     fn messages_read_as_they_were_meant() {
-        let two = |text: &str, number: u64| {
-            log_1Call {
-                text: text.to_owned(),
-                number: U256::from(number),
-            }
-            .abi_encode()
-        };
         for (data, expected) in [
             (log_0Call {}.abi_encode(), ""),
             (two("storing", 42), "storing 42"),

@@ -63,13 +63,30 @@ pub(super) fn calls(
     seen: &ReplayedTransaction,
     out: &mut String,
 ) {
-    let mut lines = 0;
+    let mut lines = TraceLines { count: 0, out };
     if let Some(root) = seen.calls.first() {
-        walk(console, decoder, seen, root, &mut lines, out);
+        walk(console, decoder, seen, root, &mut lines);
     }
 
-    if lines >= MAX_LINES {
+    if lines.count >= MAX_LINES {
         out.push_str("      …\n");
+    }
+}
+
+/// The lines of a trace, of which those after the first [`MAX_LINES`] are only counted.
+struct TraceLines<'a> {
+    count: usize,
+    out: &'a mut String,
+}
+
+impl TraceLines<'_> {
+    /// Adds a line of a call at this depth.
+    fn push(&mut self, depth: usize, text: &str) {
+        self.count += 1;
+        if self.count <= MAX_LINES {
+            let indent = "  ".repeat(3 + depth.min(40));
+            self.out.push_str(&format!("{indent}{text}\n"));
+        }
     }
 }
 
@@ -78,50 +95,35 @@ fn walk(
     decoder: &Decoder<'_>,
     seen: &ReplayedTransaction,
     node: &CallTraceNode,
-    lines: &mut usize,
-    out: &mut String,
+    lines: &mut TraceLines<'_>,
 ) {
     let trace = &node.trace;
-    let indent = "  ".repeat(3 + trace.depth.min(40));
-    let mut line = |text: String| {
-        *lines += 1;
-        if *lines <= MAX_LINES {
-            out.push_str(&format!("{indent}{text}\n"));
-        }
-    };
-
     if log::is_console(trace.address) {
-        return line(console.styles.log(&format!(
-            "console.log: {}",
-            log::message(&trace.data).replace('\n', " ")
-        )));
+        let message = log::message(&trace.data).replace('\n', " ");
+        let text = console.styles.log(&format!("console.log: {message}"));
+        return lines.push(trace.depth, &text);
     }
-    line(call_line(console, decoder, trace));
+    lines.push(trace.depth, &call_line(console, decoder, trace));
 
     for member in &node.ordering {
         match member {
             TraceMemberOrder::Log(at) => {
                 let event = event(decoder, node, *at);
-                *lines += 1;
-                if *lines <= MAX_LINES {
-                    out.push_str(&format!("{indent}  emits {event}\n"));
-                }
+                lines.push(trace.depth, &format!("  emits {event}"));
             }
-            TraceMemberOrder::Call(at) if *lines <= MAX_LINES => {
+            TraceMemberOrder::Call(at) if lines.count <= MAX_LINES => {
                 if let Some(child) = child(seen, node, *at) {
-                    walk(console, decoder, seen, child, lines, out);
+                    walk(console, decoder, seen, child, lines);
                 }
             }
             TraceMemberOrder::Call(_) | TraceMemberOrder::Step(_) => {}
         }
     }
 
-    *lines += 1;
-    if *lines > MAX_LINES {
-        return;
-    }
-    if let Some(outcome) = outcome(console, decoder, trace) {
-        out.push_str(&format!("{indent}  {outcome}\n"));
+    if lines.count <= MAX_LINES
+        && let Some(outcome) = outcome(console, decoder, trace)
+    {
+        lines.push(trace.depth, &format!("  {outcome}"));
     }
 }
 

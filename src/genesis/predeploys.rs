@@ -6,7 +6,7 @@
 //! keep values of the chain id in it. They are deployed last, so that the account numbers before
 //! them do not depend on them.
 
-use alloy_primitives::{Address, Bytes, address, hex};
+use alloy_primitives::{Address, address, hex};
 use tetrad_chain::Step;
 
 use super::CREATE2_DEPLOYER_CODE;
@@ -44,30 +44,27 @@ const RETURN_REST: [u8; 14] = hex!("604580600e600039806000f350fe");
 
 /// Returns the steps that deploy the contracts.
 pub(super) fn steps(deployer: Address) -> Vec<Step> {
-    let deploy = |name: &str, address, code| Step::Deploy {
+    let factory = [&RETURN_REST[..], &CREATE2_DEPLOYER_CODE].concat();
+    let mut steps = vec![deploy(
+        deployer,
+        "SafeSingletonFactory",
+        SAFE_SINGLETON_FACTORY,
+        factory,
+    )];
+
+    steps.extend(PREDEPLOYS.iter().map(|predeploy| {
+        // The digits are embedded, and a test compares the code that results.
+        let code = hex::decode(predeploy.creation.trim_end()).unwrap_or_default();
+        deploy(deployer, predeploy.name, predeploy.address, code)
+    }));
+    steps
+}
+
+fn deploy(deployer: Address, name: &str, address: Address, code: Vec<u8>) -> Step {
+    Step::Deploy {
         name: format!("deploy {name}"),
         address,
         deployer,
-        code,
-    };
-
-    let factory = [&RETURN_REST[..], &CREATE2_DEPLOYER_CODE].concat();
-    let mut steps = vec![deploy(
-        "SafeSingletonFactory",
-        SAFE_SINGLETON_FACTORY,
-        factory.into(),
-    )];
-
-    // The digits are embedded, and a test compares the code that results.
-    let code = |digits: &str| {
-        hex::decode(digits.trim_end())
-            .map(Bytes::from)
-            .unwrap_or_default()
-    };
-    steps.extend(
-        PREDEPLOYS
-            .iter()
-            .map(|predeploy| deploy(predeploy.name, predeploy.address, code(predeploy.creation))),
-    );
-    steps
+        code: code.into(),
+    }
 }

@@ -222,11 +222,6 @@ fn amount(text: &str, network: Option<&Network>) -> Result<CallArgument, String>
     if let Ok(number) = text.parse::<U256>() {
         return fixed(number);
     }
-    let token = |name: &str| {
-        let found = network.and_then(|network| network.token(name));
-        found.ok_or_else(|| format!("no token {:?}", shortened(name)))
-    };
-
     let words: Vec<_> = text.split_whitespace().collect();
     let (share, words) = match words.split_first() {
         Some((first, rest)) if let Some(share) = Percentage::parse(first) => (share, rest),
@@ -237,15 +232,15 @@ fn amount(text: &str, network: Option<&Network>) -> Result<CallArgument, String>
         ["cash", name] => Ok(CallArgument::Amount(ChainAmount {
             share,
             quantity: Quantity::Cash,
-            token: token(name)?.clone(),
+            token: token(network, name)?.clone(),
         })),
         ["balance", name] => Ok(CallArgument::Amount(ChainAmount {
             share,
             quantity: Quantity::Balance,
-            token: token(name)?.clone(),
+            token: token(network, name)?.clone(),
         })),
         [number, name] if share == Percentage(10_000) => {
-            let token = token(name)?;
+            let token = token(network, name)?;
             let number = decimal::parse(number, token.decimals).ok_or_else(|| {
                 format!(
                     "expected an amount such as \"10 WETH\", got {:?}",
@@ -259,6 +254,12 @@ fn amount(text: &str, network: Option<&Network>) -> Result<CallArgument, String>
             shortened(text)
         )),
     }
+}
+
+fn token<'a>(network: Option<&'a Network>, name: &str) -> Result<&'a Token, String> {
+    network
+        .and_then(|network| network.token(name))
+        .ok_or_else(|| format!("no token {:?}", shortened(name)))
 }
 
 impl CallInput {

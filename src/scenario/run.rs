@@ -242,6 +242,14 @@ impl ScenarioRun {
         }
     }
 
+    /// Returns when an effect that began at this moment ends: after `lasts`, but no later than the
+    /// scenario.
+    fn effect_end(&self, moment: StepMoment, lasts: Option<Duration>) -> Duration {
+        lasts.map_or(self.scenario.lasts, |lasts| {
+            moment.due.saturating_add(lasts).min(self.scenario.lasts)
+        })
+    }
+
     async fn act(
         &self,
         node: &Arc<ScenarioNode>,
@@ -249,11 +257,6 @@ impl ScenarioRun {
         moment: StepMoment,
         effects: &mut Vec<(Duration, ActiveEffect)>,
     ) -> Result<StepState, String> {
-        let until = |lasts: &Option<Duration>| match lasts {
-            Some(lasts) => moment.due.saturating_add(*lasts).min(self.scenario.lasts),
-            None => self.scenario.lasts,
-        };
-
         match action {
             StepAction::Price {
                 tokens,
@@ -262,12 +265,12 @@ impl ScenarioRun {
                 lasts,
             } => {
                 let (effect, done) = node.move_prices(tokens, *target, *over, moment).await?;
-                effects.push((until(lasts), effect));
+                effects.push((self.effect_end(moment, *lasts), effect));
                 Ok(StepState::Done(done))
             }
             StepAction::Silence { tokens, lasts } => {
                 let (effect, done) = node.silence(tokens)?;
-                effects.push((until(lasts), effect));
+                effects.push((self.effect_end(moment, *lasts), effect));
                 Ok(StepState::Done(done))
             }
             StepAction::Transaction(transaction) => {
@@ -276,7 +279,7 @@ impl ScenarioRun {
             StepAction::Advance(seconds) => node.advance(*seconds).await.map(StepState::Done),
             StepAction::Reorg(depth) => node.reorg(*depth).await.map(StepState::Done),
             StepAction::Fault { fault, cut, lasts } => {
-                effects.push((until(lasts), node.fault(fault, *cut)));
+                effects.push((self.effect_end(moment, *lasts), node.fault(fault, *cut)));
                 Ok(StepState::Done("in effect".to_owned()))
             }
         }

@@ -63,6 +63,15 @@ impl PriceChange {
     }
 }
 
+impl StepTime {
+    fn parse(text: &str) -> Option<Self> {
+        if text == "end" {
+            return Some(Self::End);
+        }
+        DurationText::parse(text).map(|DurationText(after)| Self::After(after))
+    }
+}
+
 impl Percentage {
     pub(super) fn parse(text: &str) -> Option<Self> {
         let bps = decimal::parse(text.strip_suffix('%')?, 2)?;
@@ -105,14 +114,10 @@ impl<'de> Deserialize<'de> for DurationText {
 
 impl<'de> Deserialize<'de> for StepTime {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let parse = |text: &str| match text {
-            "end" => Some(Self::End),
-            text => DurationText::parse(text).map(|DurationText(after)| Self::After(after)),
-        };
         from_text(
             deserializer,
             "a duration such as \"30s\" (ms, s, m, h or d), or \"end\"",
-            parse,
+            Self::parse,
         )
     }
 }
