@@ -47,14 +47,13 @@ pub fn for_each<T: Send, S: Default>(
             let Ok(right) = HELPERS.try_acquire() else {
                 break;
             };
-            let help = move || {
-                let _right = right;
-                run();
-            };
             // Without the thread, the others do its part.
             let _ = thread::Builder::new()
                 .name("parallel".to_owned())
-                .spawn_scoped(scope, help);
+                .spawn_scoped(scope, move || {
+                    let _right = right;
+                    run();
+                });
         }
         run();
     });

@@ -2,7 +2,6 @@
 
 use alloy_primitives::{Address, U256};
 use axum::extract::State;
-use tetrad_primitives::block::{Block, LogPosition};
 use tetrad_web::{Api, Path, Query, RestError, parameters::UserAddress};
 
 use super::{
@@ -19,7 +18,7 @@ use super::{
     tokens::instance,
 };
 use crate::index::{
-    CallFilter, IndexPage, OwnedToken, Position, PositionRange, TokenKey, TokenKind, TransferRole,
+    CallFilter, IndexPage, OwnedToken, PositionRange, TokenKey, TokenKind, TransferRole,
 };
 
 /// The largest number that the counters of tabs tell apart, as in Blockscout.
@@ -279,12 +278,16 @@ async fn address_logs(
     explorer
         .read(move |_, render| {
             let mut page = Page::new(PAGE);
-            let push = |position: Position, block: &Block, at: &LogPosition<'_>| {
-                page.push(position, || Ok::<_, RestError>(Some(render.log(block, at))))
-            };
-
-            let reached =
-                logs::visit_contract(render.reader, address, query.topic.0, before, push)?;
+            let topic = query.topic.0;
+            let reached = logs::visit_contract(
+                render.reader,
+                address,
+                topic,
+                before,
+                |position, block, at| {
+                    page.push(position, || Ok::<_, RestError>(Some(render.log(block, at))))
+                },
+            )?;
             if let Some(reached) = reached {
                 page.suspend(reached);
             }

@@ -354,22 +354,22 @@ pub(super) struct StartedBody {
     verification_id: String,
 }
 
+fn required<'a>(form: &'a Form, name: &'static str) -> Result<&'a str, RestError> {
+    form.get(name)
+        .ok_or_else(|| RestError::parameter(name, "is missing"))
+}
+
 async fn verify(
     State(explorer): State<Explorer>,
     Path(path): Path<ContractPath>,
     form: Form,
 ) -> Result<NoCache<StartedBody>, RestError> {
     let ContractAddress(address) = path.address;
-    let required = |name: &'static str| {
-        form.get(name)
-            .ok_or_else(|| RestError::parameter(name, "is missing"))
-    };
-
     let submission = Submission {
         address,
-        compiler: required("compiler_version")?.to_owned(),
+        compiler: required(&form, "compiler_version")?.to_owned(),
         contract: form.get("contract_name").unwrap_or_default().to_owned(),
-        input: required("files[0]")?.to_owned(),
+        input: required(&form, "files[0]")?.to_owned(),
         license: form.get("license_type").map(str::to_owned),
     };
     let verification_id = explorer.submit(submission).await?;

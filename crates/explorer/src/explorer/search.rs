@@ -262,10 +262,6 @@ fn figures(shared: &Shared, render: &Render<'_>) -> Result<StatsBody, RestError>
         });
 
     let base_fee = shared.chain.next_base_fee(head).unwrap_or_default();
-    // Exact text in gwei, which JSON takes for a number.
-    let price = |tip: u64| {
-        serde_json::from_str::<Value>(&shortest(U256::from(base_fee) + U256::from(tip), 9)).ok()
-    };
 
     Ok(StatsBody {
         total_blocks: newest.number.to_string(),
@@ -275,9 +271,11 @@ fn figures(shared: &Shared, render: &Render<'_>) -> Result<StatsBody, RestError>
         transactions_today: transactions.to_string(),
         gas_used_today: gas.to_string(),
         average_block_time: average_block_time_ms(reader, first),
-        gas_prices: Some(
-            json!({ "slow": price(GWEI / 10), "average": price(GWEI), "fast": price(2 * GWEI) }),
-        ),
+        gas_prices: Some(json!({
+            "slow": gas_price(base_fee, GWEI / 10),
+            "average": gas_price(base_fee, GWEI),
+            "fast": gas_price(base_fee, 2 * GWEI),
+        })),
         network_utilization_percentage: utilization_percent(head, first),
         coin_price: None,
         coin_price_change_percentage: None,
@@ -285,6 +283,12 @@ fn figures(shared: &Shared, render: &Render<'_>) -> Result<StatsBody, RestError>
         tvl: None,
         static_gas_price: None,
     })
+}
+
+/// Returns a gas price as an exact JSON number, in gwei.
+fn gas_price(base_fee: u64, tip: u64) -> Option<Value> {
+    let price = U256::from(base_fee) + U256::from(tip);
+    serde_json::from_str(&shortest(price, 9)).ok()
 }
 
 /// Returns the average time between the blocks from `first` on.

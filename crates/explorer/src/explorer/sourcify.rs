@@ -460,15 +460,16 @@ fn contract_body(
     chain: u64,
     address: Address,
 ) -> Result<ContractBody, RestError> {
-    let none = || ContractBody {
-        matched: match_body(shared, address, Matches::default(), None),
-        fields: Map::new(),
-    };
-    if chain != shared.chain.params().chain_id {
-        return Ok(none());
-    }
-    let Some((known, compiled)) = render.compiled(address)? else {
-        return Ok(none());
+    let is_own_chain = chain == shared.chain.params().chain_id;
+    let compiled = is_own_chain
+        .then(|| render.compiled(address))
+        .transpose()?
+        .flatten();
+    let Some((known, compiled)) = compiled else {
+        return Ok(ContractBody {
+            matched: match_body(shared, address, Matches::default(), None),
+            fields: Map::new(),
+        });
     };
 
     let fields = fields(query, render, address, &known, compiled)?;

@@ -83,13 +83,11 @@ async fn tokens(
     let limit = query.limit.0;
     explorer
         .read(move |_, render| {
-            let is_wanted = |_: Address, record: &TokenRecord| {
+            let after = position.token.map(|UserAddress(token)| token);
+            let found = render.reader.tokens(after, limit, |_, record| {
                 (kinds.is_empty() || kinds.contains(&record.kind()))
                     && (words.is_empty() || matches(record, &words))
-            };
-
-            let after = position.token.map(|UserAddress(token)| token);
-            let found = render.reader.tokens(after, limit, is_wanted)?;
+            })?;
 
             let mut page = Page::new(limit);
             page.fill(

@@ -200,13 +200,12 @@ impl Index {
     pub async fn reader(&self) -> Result<IndexReader, Waiting> {
         let shared = &*self.shared;
         let wanted = shared.chain.head();
-        let is_there = |reached: &Reached| {
-            reached.failed.is_some() || reached.version >= Some(wanted.version())
-        };
-
         let mut reached = shared.reached.subscribe();
         let hurry = Hurry::new(shared);
-        let outcome = tokio::time::timeout(HEAD_TIMEOUT, reached.wait_for(is_there)).await;
+        let included = reached.wait_for(|reached| {
+            reached.failed.is_some() || reached.version >= Some(wanted.version())
+        });
+        let outcome = tokio::time::timeout(HEAD_TIMEOUT, included).await;
         drop(hurry);
 
         match outcome {

@@ -309,7 +309,8 @@ impl Faucet {
         // Blocks may have to be read from the disk, and accounts from the node that a fork is of.
         let call = in_turn(move || faucet.prepare(recipient, &wanted, client)).await?;
 
-        let plan = || -> Result<OutgoingCall, FaucetError> {
+        let sender = &self.0.setup.sender;
+        let sent = sender.send_planned(|| {
             // Only now, as other payments may have been made meanwhile; until this one is in the
             // pool, there are none.
             let tag = self.admit(recipient, asset, client)?;
@@ -317,8 +318,8 @@ impl Faucet {
                 access_list: Some(self.0.marks.access_list(tag)),
                 ..call.clone()
             })
-        };
-        match self.0.setup.sender.send_planned(plan).await {
+        });
+        match sent.await {
             Err(FaucetError::Send(SendError::Refused(SubmitError::InsufficientFunds {
                 ..
             }))) => Err(self.empty(asset)),

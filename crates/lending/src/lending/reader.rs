@@ -61,13 +61,9 @@ impl Pools {
     /// Returns the asset with an address or a symbol, in any case.
     pub(super) fn find(&self, name: &str) -> Option<Address> {
         let wanted = address_from_hex(&name.to_ascii_lowercase()).ok();
-        let is_meant = |(address, symbol): &&(Address, String)| {
-            wanted == Some(*address) || symbol.eq_ignore_ascii_case(name)
-        };
-
         self.assets
             .iter()
-            .find(is_meant)
+            .find(|(address, symbol)| wanted == Some(*address) || symbol.eq_ignore_ascii_case(name))
             .map(|(address, _)| *address)
     }
 }

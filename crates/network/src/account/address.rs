@@ -77,13 +77,8 @@ fn parse(text: &str, hrp: &Hrp, kinds: &[Kind]) -> Result<ParsedAddress, Address
 
     check_not_blank(text)?;
 
-    let hex = |address| ParsedAddress {
-        address,
-        form: Form::Hex,
-    };
-
     if strip_0x(text).is_some() {
-        return address_from_hex(text).map(hex);
+        return parse_hex(text);
     }
 
     // With a prefix made of the letters a to f, bech32 may consist of hex digits only; the checksum
@@ -100,11 +95,18 @@ fn parse(text: &str, hrp: &Hrp, kinds: &[Kind]) -> Result<ParsedAddress, Address
         };
     }
 
-    match (address_from_hex(text), bech32) {
+    match (parse_hex(text), bech32) {
         (Ok(_), Ok(_)) => Err(AddressError::Ambiguous),
         (Err(_), Ok(parsed)) => Ok(parsed),
-        (from_hex, Err(_)) => from_hex.map(hex),
+        (hex, Err(_)) => hex,
     }
+}
+
+fn parse_hex(text: &str) -> Result<ParsedAddress, AddressError> {
+    Ok(ParsedAddress {
+        address: address_from_hex(text)?,
+        form: Form::Hex,
+    })
 }
 
 /// Parses 40 hex digits, with or without `0x` or `0X`. Mixed case must be the EIP-55 checksum.

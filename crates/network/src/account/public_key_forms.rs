@@ -45,16 +45,17 @@ impl PublicKeyForms {
     /// URL of account keys.
     #[must_use]
     pub fn of_account(key: &PublicKey, hrp: &Hrp, kind: Kind, type_url: &str) -> Self {
-        let legacy = |name: AminoName| LegacyBech32 {
-            amino_name: name.as_str(),
-            text: key.to_legacy_bech32(hrp, kind, name),
-        };
         Self {
             hex: hex::encode(key.compressed()),
             hex_uncompressed: Some(hex::encode(key.uncompressed())),
             base64: key.to_base64(),
             proto: key.to_proto_json(type_url),
-            legacy_bech32: AminoName::ALL.map(legacy).into(),
+            legacy_bech32: AminoName::ALL
+                .map(|name| LegacyBech32 {
+                    amino_name: name.as_str(),
+                    text: key.to_legacy_bech32(hrp, kind, name),
+                })
+                .into(),
         }
     }
 

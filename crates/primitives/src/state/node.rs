@@ -185,12 +185,6 @@ impl<V: Value> TrieNode<V> {
     /// instead.
     pub(super) fn proof(&self, depth: usize, through: bool, proof: &mut Vec<Vec<u8>>) {
         let buffer = &mut Vec::new();
-        let mut push = |encoded: Vec<u8>| {
-            if encoded.len() >= 32 || proof.is_empty() {
-                proof.push(encoded);
-            }
-        };
-
         let mut own = Vec::new();
         match self {
             Self::Leaf { .. } => self.encode_leaf(depth, &mut own, buffer),
@@ -199,13 +193,13 @@ impl<V: Value> TrieNode<V> {
                 if prefix.len() > 0 {
                     let mut extension = Vec::new();
                     encode_extension(prefix, &own, &mut extension);
-                    push(extension);
+                    push_to_proof(proof, extension);
                 }
             }
         }
 
         if through {
-            push(own);
+            push_to_proof(proof, own);
         }
     }
 
@@ -248,6 +242,13 @@ impl<V: Value> TrieNode<V> {
             }
             out.push(0x80);
         });
+    }
+}
+
+/// Appends a node to a proof, unless it is embedded in its parent.
+fn push_to_proof(proof: &mut Vec<Vec<u8>>, encoded: Vec<u8>) {
+    if encoded.len() >= 32 || proof.is_empty() {
+        proof.push(encoded);
     }
 }
 

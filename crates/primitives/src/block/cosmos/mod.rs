@@ -711,24 +711,21 @@ impl CosmosTransaction {
         let is_covered = self.is_covered_by_amino();
         let doc = LazyCell::new(move || amino::sign_doc(self, &signer));
 
-        let hash_of = move |position: u8| -> Option<(SignedContent, B256)> {
-            match position {
-                0 if mode == DIRECT => Some((
-                    SignedContent::SignDoc,
-                    keccak256(self.direct_sign_bytes(&signer)),
-                )),
+        (0..3).filter_map(move |position| match position {
+            0 if mode == DIRECT => Some((
+                SignedContent::SignDoc,
+                keccak256(self.direct_sign_bytes(&signer)),
+            )),
                 // What Amino's document does not say would not be signed.
-                _ if !is_covered => None,
-                0 => Some((SignedContent::SignDoc, keccak256(amino::sign_bytes(&doc)))),
-                1 => self
-                    .typed_data_hash(&doc, &signer)
-                    .map(|hash| (SignedContent::TypedData, hash)),
-                _ => self
-                    .legacy_typed_data_hash(&doc, self.sender_text(), &signer)
-                    .map(|hash| (SignedContent::TypedData, hash)),
-            }
-        };
-        (0..3).filter_map(hash_of)
+            _ if !is_covered => None,
+            0 => Some((SignedContent::SignDoc, keccak256(amino::sign_bytes(&doc)))),
+            1 => self
+                .typed_data_hash(&doc, &signer)
+                .map(|hash| (SignedContent::TypedData, hash)),
+            _ => self
+                .legacy_typed_data_hash(&doc, self.sender_text(), &signer)
+                .map(|hash| (SignedContent::TypedData, hash)),
+        })
     }
 
     /// The bytes that are signed in `SIGN_MODE_DIRECT`.
