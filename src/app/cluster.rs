@@ -107,7 +107,7 @@ impl ShareHolds for OtherHolds {
     fn share(&self, token: usize, price: Option<u64>) -> BoxFuture<'_, Result<(), String>> {
         Box::pin(async move {
             self.0
-                .share_hold(token, price)
+                .share_held_price(token, price)
                 .await
                 .map_err(|error| error.to_string())
         })

@@ -123,8 +123,8 @@ impl Services {
 
         let others = self.cluster.clone().map(|cluster| {
             // Another node may lead next, and then asks the sources itself.
-            let held = sources.clone();
-            cluster.follow_holds(move |token, price| held.manual().hold(token, price));
+            let sources = sources.clone();
+            cluster.follow_held_prices(move |token, price| sources.manual().hold(token, price));
             Arc::new(OtherHolds(cluster)) as Arc<dyn ShareHolds>
         });
 

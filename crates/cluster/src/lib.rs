@@ -82,7 +82,7 @@ mod election;
 mod entries;
 #[doc(hidden)]
 pub mod fuzzing;
-mod holds;
+mod held_prices;
 mod large;
 pub mod message;
 mod name;

@@ -18,7 +18,11 @@ const RETRY_PAUSE: Duration = Duration::from_millis(500);
 
 impl Cluster {
     /// Has all nodes hold a token's price, or release it. Tokens are named by their position.
-    pub async fn share_hold(&self, token: usize, price: Option<u64>) -> Result<(), ClusterError> {
+    pub async fn share_held_price(
+        &self,
+        token: usize,
+        price: Option<u64>,
+    ) -> Result<(), ClusterError> {
         let text = price.map(|price| price.to_string()).unwrap_or_default();
         let store = async {
             let bucket = self.connection.bucket(&self.connection.names.log()).await?;
@@ -34,7 +38,7 @@ impl Cluster {
 
     /// Calls `apply` with each price that a node holds or releases, and first with those that are
     /// held.
-    pub fn follow_holds(&self, apply: impl Fn(usize, Option<u64>) + Send + 'static) {
+    pub fn follow_held_prices(&self, apply: impl Fn(usize, Option<u64>) + Send + 'static) {
         let connection = self.connection.clone();
         tokio::spawn(async move {
             loop {
