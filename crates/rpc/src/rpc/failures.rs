@@ -10,6 +10,7 @@ use tetrad_stdx::failed_calls::FailedCall;
 
 use super::{
     Context, RpcError,
+    call_form::CallForm,
     error::{REVERTED, SERVER_ERROR, TIMEOUT},
     eth::BLOB_TYPE,
     hex::Quantity,
@@ -19,17 +20,6 @@ use super::{
 const REVERT: &str = "execution reverted";
 /// The longest block parameter that is recorded.
 const MAX_BLOCK: usize = 256;
-
-/// The form in which the parameters of a method have the call whose failure is recorded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum CallForm {
-    /// A transaction object, a block, and overrides.
-    Call,
-    /// A transaction object.
-    Transaction,
-    /// An encoded transaction.
-    Raw,
-}
 
 impl Context {
     /// The error with the name and the arguments of a custom error in its message, if the error is

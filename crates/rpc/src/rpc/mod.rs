@@ -27,6 +27,7 @@
 
 mod admin;
 mod batch;
+mod call_form;
 mod catalog;
 mod debug;
 mod dev;
@@ -87,9 +88,9 @@ pub use ws::web_sockets;
 
 use self::{
     batch::SocketResults,
+    call_form::CallForm,
     discover::Methods,
     envelope::{Body, NO_ID, Request},
-    failures::CallForm,
     filters::Filters,
     forked::OnFork,
     json::{Json, JsonWriter, Written},
@@ -380,7 +381,6 @@ impl Rpc {
     fn methods(development: bool) -> Table {
         let mut table = Table::default();
         eth::methods(&mut table);
-        subscriptions::methods(&mut table);
         net::methods(&mut table);
         web3::methods(&mut table);
         admin::methods(&mut table);

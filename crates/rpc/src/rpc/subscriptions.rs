@@ -10,7 +10,7 @@ use tetrad_web::{Answer, AnswerError};
 use tokio::sync::broadcast::{Receiver, error::RecvError};
 
 use super::{
-    Context, RpcError, Table,
+    Context, RpcError,
     eth::{LogFilter, RpcHeader, RpcTransaction},
     json::{Json, Object},
     params::{self, Param, ParamRules},
@@ -18,20 +18,6 @@ use super::{
 
 /// The characters of an unknown topic that its refusal repeats.
 const MAX_SHOWN_NAME: usize = 50;
-
-pub(super) fn methods(table: &mut Table) {
-    table
-        .on_connection("eth_subscribe", Subscriptions::subscribe)
-        .describe(
-            ["topic", "options"],
-            "Subscribes this connection to `newHeads`, `logs`, `newPendingTransactions` or \
-             `syncing`; the result is the subscription's id, which its notifications have.",
-        );
-
-    table
-        .on_connection("eth_unsubscribe", Subscriptions::unsubscribe)
-        .describe(["subscription"], "Ends a subscription of this connection.");
-}
 
 /// The subject of a subscription.
 #[derive(Clone, Debug)]
@@ -77,7 +63,7 @@ impl SubscriptionTopic {
 }
 
 /// The first parameter of `eth_subscribe`.
-struct TopicName(String);
+pub(super) struct TopicName(String);
 
 impl Param for TopicName {
     fn read(json: &str, rules: ParamRules) -> Result<Self, String> {
@@ -86,7 +72,7 @@ impl Param for TopicName {
 }
 
 /// The second parameter, unread since its shape depends on the first, with the rules to read it by.
-struct TopicOptions(Option<(Box<RawValue>, ParamRules)>);
+pub(super) struct TopicOptions(Option<(Box<RawValue>, ParamRules)>);
 
 impl TopicOptions {
     /// Reads the options, if they are given.
@@ -117,7 +103,7 @@ pub(super) struct Subscriptions {
 
 impl Subscriptions {
     /// `eth_subscribe`: returns the subscription's identifier.
-    fn subscribe(
+    pub(super) fn subscribe(
         &mut self,
         context: &Context,
         (name, options): (TopicName, TopicOptions),
@@ -139,7 +125,7 @@ impl Subscriptions {
     }
 
     /// `eth_unsubscribe`: returns whether there was such a subscription.
-    fn unsubscribe(&mut self, _: &Context, (id,): (String,)) -> Result<bool, RpcError> {
+    pub(super) fn unsubscribe(&mut self, _: &Context, (id,): (String,)) -> Result<bool, RpcError> {
         if self.topics.remove(&id).is_none() {
             return Err(RpcError::server("subscription not found"));
         }

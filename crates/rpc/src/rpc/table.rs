@@ -35,9 +35,9 @@ use tetrad_web::{Caller, Held, Slice, json_memory};
 
 use super::{
     Context, OnFork,
+    call_form::CallForm,
     catalog::{Effort, Namespace},
     error::{Dialect, RpcError},
-    failures::CallForm,
     forked::Forward,
     json::{Json, JsonWriter, Written},
     meter::Meter,

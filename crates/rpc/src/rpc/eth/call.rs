@@ -7,7 +7,7 @@ use tetrad_web::refuses_long;
 
 use super::{overrides::BlockOverrides, request::TransactionRequest};
 use crate::rpc::{
-    Context, Dialect, OnFork, RpcError, Table, error::call_output, failures::CallForm,
+    Context, Dialect, OnFork, RpcError, Table, call_form::CallForm, error::call_output,
     hex::Quantity,
 };
 

@@ -16,7 +16,7 @@ use super::{
 };
 use crate::rpc::{
     Context, OnFork, RpcError, Table,
-    failures::CallForm,
+    call_form::CallForm,
     hex::Quantity,
     json::{Json, JsonWriter, Object},
     params::{LooseNumber, StateBlock},

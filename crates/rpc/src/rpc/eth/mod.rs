@@ -20,6 +20,7 @@ mod request;
 mod sign;
 mod simulate;
 mod submit;
+mod subscribe;
 mod transaction;
 mod transaction_type;
 mod typed_data;
@@ -64,6 +65,7 @@ pub(super) fn methods(table: &mut Table) {
     sign::methods(table);
     simulate::methods(table);
     submit::methods(table);
+    subscribe::methods(table);
     transaction::methods(table);
     work::methods(table);
 }

@@ -13,7 +13,7 @@ use tetrad_primitives::block::{
 use super::{
     call::estimate, fee::suggested_tip, overrides::BlockOverrides, request::TransactionRequest,
 };
-use crate::rpc::{Context, OnFork, RpcError, Table, error::call_output, failures::CallForm};
+use crate::rpc::{Context, OnFork, RpcError, Table, call_form::CallForm, error::call_output};
 
 /// The first byte of an encoded transaction with blobs (EIP-4844).
 pub(in crate::rpc) const BLOB_TYPE: u8 = TxType::Eip4844 as u8;
