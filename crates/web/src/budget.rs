@@ -16,6 +16,8 @@ use std::{
 use axum::body::Bytes;
 use tokio::{sync::Notify, time::timeout};
 
+use super::{ClientKey, ClientSlot, ClientSlots};
+
 /// Bytes that are not counted: most requests and responses are smaller, and are never refused. The
 /// streams of a connection of HTTP/2 have these bytes together.
 pub(super) const UNCOUNTED: usize = 16 << 10;
@@ -24,7 +26,10 @@ pub(super) const UNCOUNTED: usize = 16 << 10;
 const LONG: usize = 256 << 10;
 /// The divisor of all bytes that gives those that requests leave to responses.
 const SHARES: usize = 8;
-/// The same for those that the second and later streams of connections leave to first ones.
+/// What a stream of HTTP/2 takes until its response is made, apart from its bytes: the states of
+/// the functions that answer it, and of the protocol.
+pub(super) const PENDING_STREAM: usize = 8 << 10;
+/// The divisor of all bytes that gives those that one client's waiting streams may take.
 const STREAM_SHARES: usize = 2;
 /// How long a holder waits for others to release memory.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -42,6 +47,8 @@ struct Shared {
     total: usize,
     used: AtomicUsize,
     released: Notify,
+    /// The streams of HTTP/2 that wait for their response, by client.
+    streams: ClientSlots,
 }
 
 /// Bytes taken from a budget, and released on drop.
@@ -64,6 +71,7 @@ impl Budget {
             total: bytes.max(1),
             used: AtomicUsize::new(0),
             released: Notify::new(),
+            streams: ClientSlots::new(bytes / STREAM_SHARES / PENDING_STREAM),
         };
         Self {
             shared: Arc::new(shared),
@@ -80,13 +88,10 @@ impl Budget {
         }
     }
 
-    /// The same bytes for the second and later streams of connections, which cost their client next
-    /// to nothing: they leave half of the memory to connections that have none.
-    pub(super) fn for_further_streams(&self) -> Self {
-        Self {
-            shared: self.shared.clone(),
-            reserved: self.bytes() / STREAM_SHARES,
-        }
+    /// Takes one of the streams of HTTP/2 that a client may have without a response, on all of its
+    /// connections: requests whose bodies do not come cost it next to nothing.
+    pub(super) fn take_stream(&self, client: ClientKey) -> Option<ClientSlot> {
+        self.shared.streams.take(client)
     }
 
     /// The size of the budget in bytes.

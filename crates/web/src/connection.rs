@@ -93,7 +93,7 @@ impl Requests {
             own_bytes = self
                 .flow
                 .add_stream_bytes(head_bytes(&request).max(SHORT_RESPONSE));
-            pending_stream = self.flow.add_pending_stream();
+            pending_stream = self.flow.add_pending_stream(client.address);
             if own_bytes.is_none() || pending_stream.is_none() {
                 return Ok(no_room().map(ready));
             }

@@ -19,8 +19,8 @@ use tokio::{
 };
 
 use super::{
-    Budget, Capacity, Faults, Held,
-    budget::UNCOUNTED,
+    Budget, Capacity, ClientKey, ClientSlot, Faults, Held,
+    budget::{PENDING_STREAM, UNCOUNTED},
     execution::Execution,
     shared_stream::{SharedStream, StreamWatch},
     unread_body::UnreadBody,
@@ -64,10 +64,6 @@ pub struct Flow {
     blocked: Mutex<Option<Instant>>,
 }
 
-/// What a stream takes until its response is made, apart from its bytes: the states of the
-/// functions that answer it, and of HTTP/2.
-const PENDING_STREAM: usize = 8 << 10;
-
 /// What a connection's streams take, and the memory held for it.
 #[derive(Debug, Default)]
 struct StreamTotal {
@@ -107,11 +103,15 @@ impl Drop for StreamBytes {
 
 /// A stream without a response, which counts until this is dropped.
 #[derive(Debug)]
-pub(super) struct PendingStream(Arc<Flow>);
+pub(super) struct PendingStream {
+    flow: Arc<Flow>,
+    /// Its place among those of the client; none for the only one of a connection.
+    _slot: Option<ClientSlot>,
+}
 
 impl Drop for PendingStream {
     fn drop(&mut self) {
-        let mut total = self.0.streams.lock();
+        let mut total = self.flow.streams.lock();
         total.pending -= 1;
         total.release();
     }
@@ -148,7 +148,7 @@ impl Flow {
     pub(super) fn add_stream_bytes(self: &Arc<Self>, bytes: usize) -> Option<StreamBytes> {
         let mut total = self.streams.lock();
         let sum = total.sum() + bytes;
-        if !hold_streams(self.budget(), &mut total, sum) {
+        if !self.hold_streams(&mut total, sum) {
             return None;
         }
 
@@ -159,21 +159,31 @@ impl Flow {
         })
     }
 
-    /// Adds a stream that has no response yet. Returns none if there is no room.
-    pub(super) fn add_pending_stream(self: &Arc<Self>) -> Option<PendingStream> {
+    /// Adds a stream of a client that has no response yet. Returns none if there is no room, or if
+    /// the client has too many of them; the only one of a connection is not one too many.
+    pub(super) fn add_pending_stream(self: &Arc<Self>, client: ClientKey) -> Option<PendingStream> {
         let mut total = self.streams.lock();
-        let sum = total.sum() + PENDING_STREAM;
-        let is_held = if total.pending == 0 {
-            hold_streams(self.budget(), &mut total, sum)
+        let slot = if total.pending == 0 {
+            None
         } else {
-            hold_streams(&self.budget().for_further_streams(), &mut total, sum)
+            Some(self.budget().take_stream(client)?)
         };
-        if !is_held {
+
+        let sum = total.sum() + PENDING_STREAM;
+        if !self.hold_streams(&mut total, sum) {
             return None;
         }
 
         total.pending += 1;
-        Some(PendingStream(self.clone()))
+        Some(PendingStream {
+            flow: self.clone(),
+            _slot: slot,
+        })
+    }
+
+    fn hold_streams(&self, total: &mut StreamTotal, sum: usize) -> bool {
+        // Only a request may be larger than all memory.
+        sum <= self.budget().bytes() && self.budget().try_grow(&mut total.held, sum)
     }
 
     /// Notes that the connection takes no more bytes now.
@@ -235,12 +245,6 @@ impl Flow {
         self.unread.store(0, Ordering::Relaxed);
         std::mem::take(&mut self.held.lock())
     }
-}
-
-/// Takes memory for all streams of a connection.
-fn hold_streams(budget: &Budget, total: &mut StreamTotal, sum: usize) -> bool {
-    // Only a request may be larger than all memory.
-    sum <= budget.bytes() && budget.try_grow(&mut total.held, sum)
 }
 
 /// A stream with these limits.
@@ -387,7 +391,13 @@ impl AsyncWrite for Watched {
 
 #[cfg(test)]
 mod tests {
+    use std::net::IpAddr;
+
     use super::*;
+
+    fn client(number: u8) -> ClientKey {
+        IpAddr::from([127, 0, 0, number]).into()
+    }
 
     #[test]
     fn streams_of_a_connection_count_together() {
@@ -423,13 +433,14 @@ mod tests {
         };
         let flow = Arc::new(Flow::new(capacity.clone(), Faults::default()));
         let other = Arc::new(Flow::new(capacity, Faults::default()));
+        let [client, another] = [1, 2].map(client);
 
-        let first = flow.add_pending_stream().expect("room");
+        let first = flow.add_pending_stream(client).expect("room");
         assert_eq!(budget.used(), 0, "what one request has is not counted");
 
-        let all: Vec<_> = std::iter::from_fn(|| flow.add_pending_stream()).collect();
+        let all: Vec<_> = std::iter::from_fn(|| flow.add_pending_stream(client)).collect();
         assert!(budget.used() >= all.len() * PENDING_STREAM);
-        let others: Vec<_> = std::iter::from_fn(|| other.add_pending_stream()).collect();
+        let others: Vec<_> = std::iter::from_fn(|| other.add_pending_stream(another)).collect();
         assert!(others.len() >= 2, "{} streams of another", others.len());
 
         drop((first, all, others));
@@ -437,23 +448,35 @@ mod tests {
     }
 
     #[test]
-    fn further_streams_leave_memory_to_connections_without_one() {
+    fn waiting_streams_of_a_client_leave_memory_to_others() {
+        const TOTAL: usize = 8 << 20;
         const STREAMS: usize = 128;
+        let budget = Budget::new(TOTAL);
         let capacity = Capacity {
-            budget: Budget::new(8 << 20),
+            budget: budget.clone(),
             ..Capacity::default()
         };
         let connection = || Arc::new(Flow::new(capacity.clone(), Faults::default()));
+        let [greedy, other] = [1, 2].map(client);
 
-        let greedy: Vec<_> = (0..100).map(|_| connection()).collect();
-        let taken: Vec<_> = greedy
+        let connections: Vec<_> = (0..20).map(|_| connection()).collect();
+        let waiting: Vec<_> = connections
             .iter()
-            .flat_map(|flow| std::iter::from_fn(|| flow.add_pending_stream()).take(STREAMS))
+            .flat_map(|flow| std::iter::from_fn(|| flow.add_pending_stream(greedy)).take(STREAMS))
             .collect();
-        assert!(taken.len() > 200, "{} streams", taken.len());
+        assert!(budget.used() > TOTAL / 3, "{} used", budget.used());
+        assert!(budget.used() < TOTAL * 2 / 3, "{} used", budget.used());
 
-        let others: Vec<_> = (0..200).map(|_| connection()).collect();
-        let first: Vec<_> = others.iter().map(Flow::add_pending_stream).collect();
-        assert!(first.iter().all(Option::is_some));
+        let flow = connection();
+        let streams: Vec<_> = (0..STREAMS)
+            .map(|_| flow.add_pending_stream(other))
+            .collect();
+        assert!(streams.iter().all(Option::is_some));
+
+        drop(waiting);
+        let again: Vec<_> = (0..STREAMS)
+            .map(|_| flow.add_pending_stream(greedy))
+            .collect();
+        assert!(again.iter().all(Option::is_some));
     }
 }

@@ -32,7 +32,8 @@
 //! more than remains free, so that there is space for the next one. Small requests and responses
 //! are never refused, but the streams of a connection of HTTP/2 have the uncounted 16 KiB together,
 //! for their heads and for what waits to be sent (`Flow::add_stream_bytes`), and each counts with 8
-//! KiB until its response is made (`Flow::add_pending_stream`). A body waits two seconds for space,
+//! KiB until its response is made (`Flow::add_pending_stream`), which may take a client half of the
+//! budget. A body waits two seconds for space,
 //! a WebSocket message five, and then gets 503; a response gets an error of its own.
 //!
 //! - Connections send one type of body only, `CountedBody`, which counts or refuses whatever was
