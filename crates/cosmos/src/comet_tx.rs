@@ -93,7 +93,7 @@ async fn commit(gateway: &Gateway, raw: &[u8]) -> Result<Value, CometFailure> {
         }
     };
     let ethereum_hash = accepted.ethereum_hash;
-    let outcome = gateway.settle_tx(accepted).await;
+    let outcome = gateway.acknowledged_tx(accepted).await;
     if outcome.refusal.is_some() {
         pooled(&outcome)?;
         return Ok(committed(&outcome, None));

@@ -104,7 +104,7 @@ impl Gateway {
     /// its block is published, otherwise until the pool has it.
     pub(crate) async fn broadcast_tx(&self, raw: &[u8]) -> TxOutcome {
         match self.accept_in_turn(raw).await {
-            Ok(accepted) => self.settle_tx(accepted).await,
+            Ok(accepted) => self.acknowledged_tx(accepted).await,
             Err(outcome) => outcome,
         }
     }
@@ -126,7 +126,7 @@ impl Gateway {
                 let gateway = self.clone();
                 let outcome = accepted.outcome.clone();
                 // The pool limits the number of such tasks.
-                tokio::spawn(async move { gateway.settle_tx(accepted).await });
+                tokio::spawn(async move { gateway.acknowledged_tx(accepted).await });
                 outcome
             }
             Err(outcome) => TxOutcome {
@@ -160,8 +160,8 @@ impl Gateway {
         }
     }
 
-    /// Waits until an accepted transaction is in a block, or waits for one.
-    pub(super) async fn settle_tx(&self, accepted: AcceptedTx) -> TxOutcome {
+    /// Waits until an accepted transaction is acknowledged: in a block, or stored to wait for one.
+    pub(super) async fn acknowledged_tx(&self, accepted: AcceptedTx) -> TxOutcome {
         let AcceptedTx {
             outcome, accepted, ..
         } = accepted;

@@ -86,17 +86,17 @@ async fn time_can_be_moved() {
         "{after} after {start}"
     );
 
-    let promised = after + 5_000;
+    let set_time = after + 5_000;
     assert_eq!(
-        node.rpc("evm_setNextBlockTimestamp", json!([promised as u64]))
+        node.rpc("evm_setNextBlockTimestamp", json!([set_time as u64]))
             .await,
         Value::Null
     );
     send(&node).await;
-    assert_eq!(head(&node).await.1, promised);
+    assert_eq!(head(&node).await.1, set_time);
     // Time goes on from there.
     send(&node).await;
-    assert!((promised..promised + 600).contains(&head(&node).await.1));
+    assert!((set_time..set_time + 600).contains(&head(&node).await.1));
     let error = node
         .rpc_error("evm_setNextBlockTimestamp", json!([1]))
         .await;

@@ -276,7 +276,7 @@ async fn what_development_methods_did_is_as_it_was() {
 }
 
 #[tokio::test]
-async fn a_promised_time_outlives_the_process() {
+async fn a_time_that_is_set_outlives_the_process() {
     let directory = tempfile::tempdir().unwrap();
     let clock = manual_clock();
     let node = node_on(directory.path(), &clock, |_| {}).await;

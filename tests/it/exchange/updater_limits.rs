@@ -121,11 +121,11 @@ async fn an_update_that_comes_to_nothing_is_not_tried_over_and_over() {
 }
 
 #[tokio::test]
-async fn a_promised_time_is_for_the_block_that_somebody_brings_about() {
+async fn a_time_that_is_set_is_for_the_block_that_somebody_brings_about() {
     let (node, clock) = ticking_node().await;
     // Promised first: the node wakes the chain by itself as well.
-    let promised = 1_700_000_500;
-    node.rpc("evm_setNextBlockTimestamp", json!([promised]))
+    let set_time = 1_700_000_500;
+    node.rpc("evm_setNextBlockTimestamp", json!([set_time]))
         .await;
     clock.advance(10_000);
     node.wake().await;
@@ -141,7 +141,7 @@ async fn a_promised_time_is_for_the_block_that_somebody_brings_about() {
         .await;
     assert_eq!(
         (number(&block["timestamp"]), number(&block["number"])),
-        (promised, 1)
+        (set_time, 1)
     );
     assert_eq!(
         block["transactions"].as_array().map(Vec::len),

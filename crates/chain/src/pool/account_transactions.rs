@@ -201,7 +201,7 @@ impl AccountTransactions {
         let slot = self.slots.remove(&nonce)?;
         self.subtract(&slot);
 
-        // A lower nonce was added for a reverted head that the pool has not settled yet.
+        // A lower nonce was added for a reverted head that the pool has not advanced to yet.
         if nonce >= self.nonce {
             self.end = self.end.min(nonce);
         }

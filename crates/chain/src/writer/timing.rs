@@ -114,7 +114,7 @@ impl Timing {
 
     /// Notes that a block with this timestamp begins with a preamble.
     pub(super) fn preceded(&mut self, timestamp: u64) {
-        // A timestamp that was promised, or must increase, may be ahead of the clock.
+        // A timestamp that was set, or must increase, may be ahead of the clock.
         self.preceded = Some(
             timestamp
                 .saturating_add_signed(self.offset.saturating_neg())

@@ -52,7 +52,7 @@ pub(in crate::rpc) async fn send_raw_transaction(
     } else {
         context.chain.accept_raw(&raw)?
     };
-    settle(context, accepted).await
+    acknowledged(context, accepted).await
 }
 
 /// Signs with a key that the node holds, and submits. Missing fields are filled in.
@@ -108,11 +108,11 @@ async fn send(
             sidecar: None,
         })?
     };
-    settle(context, accepted).await
+    acknowledged(context, accepted).await
 }
 
-/// Waits for an accepted transaction, and returns its hash.
-async fn settle(context: Arc<Context>, accepted: Accepted) -> Result<B256, RpcError> {
+/// Waits until an accepted transaction is acknowledged, and returns its hash.
+async fn acknowledged(context: Arc<Context>, accepted: Accepted) -> Result<B256, RpcError> {
     let hash = context.chain.acknowledged(accepted).await?;
     // With hardhat's option, a failed transaction fails its submission.
     if context.config.throw_on_transaction_failure {

@@ -310,7 +310,7 @@ impl QueryLimits {
 
     /// Returns the value of the field at `path`, which is null if it, or what it must have, has
     /// failed.
-    fn settle(
+    fn value_of(
         &self,
         outcome: ServerResult<Option<Value>>,
         path: QueryPathNode<'_>,
@@ -438,7 +438,7 @@ impl Extension for Limited {
                 .map_err(refused)
         });
 
-        Ok(limits.settle(outcome, path, is_required))
+        Ok(limits.value_of(outcome, path, is_required))
     }
 }
 
@@ -507,7 +507,7 @@ mod tests {
                 parent: Some(&outer),
                 segment: QueryPathSegment::Name(&fields[1]),
             };
-            limits.settle(Err(ServerError::new("failed", None)), path, true);
+            limits.value_of(Err(ServerError::new("failed", None)), path, true);
         }
 
         assert!(

@@ -58,7 +58,7 @@ impl WithWrites {
     }
 
     /// Brings the written slots up to date after calls have ended.
-    fn settle(&mut self, context: &mut EvmContext<'_>) {
+    fn show_written(&mut self, context: &mut EvmContext<'_>) {
         if std::mem::take(&mut self.ended) {
             for &(address, slot) in &self.written {
                 show(context, address, slot);
@@ -85,7 +85,7 @@ impl<'e> Inspector<EvmContext<'e>> for WithWrites {
     }
 
     fn step(&mut self, interpreter: &mut Interpreter, context: &mut EvmContext<'e>) {
-        self.settle(context);
+        self.show_written(context);
         self.current = match interpreter.stack.data().last() {
             Some(slot) if interpreter.bytecode.opcode() == SSTORE => {
                 Some((interpreter.input.target_address(), *slot))
