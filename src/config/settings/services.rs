@@ -237,8 +237,10 @@ fn proxy(text: &str) -> Result<IpNet, String> {
 
 /// Parses what the faucet pays at a time, in wei; none if it is off.
 fn faucet_amount(text: &str) -> Result<Option<U256>, String> {
+    if text == "off" {
+        return Ok(None);
+    }
     match parse_ether(text) {
-        _ if text == "off" => Ok(None),
         Ok(amount) if !amount.is_zero() && amount <= MAX_FAUCET_AMOUNT => Ok(Some(amount)),
         _ => Err(format!(
             "expected coins above 0, at most 1000000, or off, got `{text}`"
