@@ -1,4 +1,5 @@
-//! What the other crates miss in the standard library: amounts as decimal text, dates, the binary
+//! What the other crates miss in the standard library: amounts as decimal text, numbers of
+//! nothing but digits, dates, the binary
 //! encoding of data on disk, Keccak-256 of many messages, metrics, an injected clock.
 //!
 //! The modules are independent of each other. The crate knows nothing of chains, of the network or
@@ -17,6 +18,7 @@ pub mod causes;
 pub mod clock;
 pub mod codec;
 pub mod decimal;
+pub mod digits;
 pub mod failed_calls;
 pub mod keccak;
 pub mod metrics;

@@ -663,3 +663,14 @@ async fn a_created_contract_is_an_account() {
     );
     node.end().await;
 }
+
+#[tokio::test]
+async fn a_number_has_nothing_but_digits() {
+    let node = node().await;
+    for number in ["1_0", "0x1_0", "0x_", "_", ""] {
+        let query = format!("{{ block(number: \"{number}\") {{ hash }} }}");
+        let (message, _) = node.graphql_error(&query).await;
+        assert!(message.contains("expected a number"), "{number}: {message}");
+    }
+    node.end().await;
+}

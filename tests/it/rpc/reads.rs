@@ -523,6 +523,36 @@ async fn integers_are_quantities_for_tools_and_in_the_dialect_of_ethereum() {
     }
 }
 
+/// The parser of large numbers skips underscores, and takes a text without digits for zero.
+#[tokio::test]
+async fn a_number_has_nothing_but_digits() {
+    let node = node().await;
+    let account = node.account(0);
+    for (method, params) in [
+        ("eth_getBlockByNumber", json!(["0x1_0", false])),
+        ("eth_getBalance", json!([account, "0x_"])),
+        ("eth_getStorageAt", json!([account, "0x1_0", "latest"])),
+        ("anvil_setBalance", json!([account, "0x1_0"])),
+        ("anvil_setBalance", json!([account, "0x"])),
+        ("anvil_setBalance", json!([account, "1_0"])),
+        ("anvil_setBalance", json!([account, ""])),
+    ] {
+        let error = node.rpc_error(method, params.clone()).await;
+        assert_eq!(error["code"], -32602, "{method} {params}: {error}");
+    }
+
+    for path in [
+        format!("/cosmos/evm/vm/v1/storage/{account}/0x1_0"),
+        "/api?module=block&action=getblockreward&blockno=0x1_0".to_owned(),
+    ] {
+        let response = node.get(&path).await;
+        let status = response.status();
+        let body: Value = response.json().await.unwrap();
+        assert!(status == 400 || body["status"] == "0", "{path}: {body}");
+    }
+    node.end().await;
+}
+
 #[tokio::test]
 async fn the_pending_block_has_neither_hash_nor_nonce() {
     let node = node_with(|config| config.no_mining = true).await;

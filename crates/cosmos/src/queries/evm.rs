@@ -5,6 +5,7 @@ use alloy_primitives::{B256, U256, hex};
 use base64ct::{Base64, Encoding};
 use serde_json::{Value, json};
 use tetrad_network::account::{Kind, address_to_bech32};
+use tetrad_stdx::digits;
 
 use super::{Call, Query, query};
 use crate::error::GatewayError;
@@ -124,12 +125,7 @@ fn code(call: &Call<'_>) -> Result<Value, GatewayError> {
 fn storage(call: &Call<'_>) -> Result<Value, GatewayError> {
     let address = call.account("address")?;
     let key = call.text("key");
-    let digits = key.strip_prefix("0x").unwrap_or(&key);
-    let slot = U256::from_str_radix(digits, 16)
-        .ok()
-        // The parser takes a text without digits for zero.
-        .filter(|_| !digits.is_empty());
-    let slot = slot.ok_or_else(|| {
+    let slot = digits::hex(key.strip_prefix("0x").unwrap_or(&key)).ok_or_else(|| {
         let key: String = key.chars().take(70).collect();
         GatewayError::InvalidArgument(format!("key: expected up to 64 hex digits, got {key:?}"))
     })?;

@@ -3,6 +3,7 @@
 use alloy_primitives::{Address, B256, U256};
 use schemars::{Schema, json_schema};
 use tetrad_network::network::Network;
+use tetrad_stdx::digits;
 use tetrad_web::parameters::{Param, ParamError, UserAddress, parameters};
 
 use crate::index::{Holder, Position, PositionRange};
@@ -39,10 +40,7 @@ impl Param for Wide {
     }
 
     fn parse(text: &str, _: &Network) -> Result<Self, ParamError> {
-        let number = U256::from_str_radix(text, 10)
-            .ok()
-            .filter(|_| !text.is_empty());
-        number
+        digits::decimal(text)
             .map(Self)
             .ok_or_else(|| ParamError::malformed("expected a whole number below 2^256"))
     }

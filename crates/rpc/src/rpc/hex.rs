@@ -4,6 +4,7 @@ use std::fmt;
 
 use alloy_primitives::U256;
 use serde::{Serialize, Serializer};
+use tetrad_stdx::digits;
 
 /// A number as a QUANTITY: `0x` and the hex digits without leading zeros.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -17,16 +18,15 @@ impl<T: fmt::LowerHex> Serialize for Quantity<T> {
 
 /// Reads a QUANTITY of up to 256 bits.
 pub(super) fn quantity(text: &str) -> Result<U256, String> {
-    let digits = text
+    let text = text
         .strip_prefix("0x")
         .ok_or("expected a quantity with 0x prefix")?;
     // `execution-apis` defines quantities strictly: there is one way to write each number.
-    match digits.as_bytes() {
+    match text.as_bytes() {
         [] => Err("expected a quantity, got 0x without digits".to_owned()),
         [b'0', _, ..] => Err("expected a quantity without leading zeros".to_owned()),
         digits if digits.len() > 64 => Err("expected a quantity of at most 256 bits".to_owned()),
-        _ => U256::from_str_radix(digits, 16)
-            .map_err(|_| "expected a quantity in hex digits".to_owned()),
+        _ => digits::hex(text).ok_or_else(|| "expected a quantity in hex digits".to_owned()),
     }
 }
 

@@ -9,6 +9,7 @@ use alloy_primitives::{Address, B256, Bytes, U256};
 use serde::Deserialize;
 use serde_json::{Value, json, value::RawValue};
 use tetrad_chain::Chain;
+use tetrad_stdx::digits;
 
 pub(super) use self::block::{NonceBlock, StateBlock};
 use super::{
@@ -493,19 +494,19 @@ impl Param for SlotIndex {
         }
 
         let text = string(json)?;
-        let digits = text
+        let text = text
             .strip_prefix("0x")
             .ok_or("expected a storage slot with 0x prefix")?;
-        if digits.is_empty() || digits.len() > 64 {
+        if text.is_empty() || text.len() > 64 {
             return Err(format!(
                 "expected a storage slot of at most 32 bytes, got {} hex digits",
-                digits.len()
+                text.len()
             ));
         }
 
-        U256::from_str_radix(digits, 16)
+        digits::hex(text)
             .map(Self)
-            .map_err(|_| "expected a storage slot in hex digits".to_owned())
+            .ok_or_else(|| "expected a storage slot in hex digits".to_owned())
     }
 
     fn schema() -> Value {

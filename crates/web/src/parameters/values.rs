@@ -6,6 +6,7 @@ use tetrad_network::{
     account::{address_from_hex, parse_account_address},
     network::{Network, Token},
 };
+use tetrad_stdx::digits;
 
 use super::{Param, ParamError};
 
@@ -180,11 +181,7 @@ impl Param for Amount {
     }
 
     fn parse(text: &str, _: &Network) -> Result<Self, ParamError> {
-        // The parser would skip underscores, and take a text without digits for zero.
-        let digits = Some(text)
-            .filter(|text| !text.is_empty() && text.bytes().all(|digit| digit.is_ascii_digit()));
-        let number = digits.and_then(|digits| U256::from_str_radix(digits, 10).ok());
-        number.map(Self).ok_or_else(|| {
+        digits::decimal(text).map(Self).ok_or_else(|| {
             ParamError::malformed(
                 "expected a whole number of the token's smallest unit, below 2^256",
             )

@@ -26,6 +26,7 @@ use tetrad_network::{
     account::{address_from_hex, parse_account_address},
     network::Network,
 };
+use tetrad_stdx::digits;
 use tetrad_web::{
     Answer, Api, Input, Interface, Operation, Output, Query, RestError,
     parameters::{Param, ParamError, Parameters, RawParameters, parameters},
@@ -667,9 +668,7 @@ impl Request<'_> {
         };
 
         let number = match text.strip_prefix("0x") {
-            Some(digits) => U256::from_str_radix(digits, 16)
-                .ok()
-                .and_then(|number| T::try_from(number).ok()),
+            Some(text) => digits::hex(text).and_then(|number| T::try_from(number).ok()),
             None => text.parse().ok(),
         };
 

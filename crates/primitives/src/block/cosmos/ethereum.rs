@@ -9,6 +9,7 @@ use alloy_eips::{
 };
 use alloy_primitives::{Address, B256, Bytes, Signature, TxKind, U256};
 use prost::Message;
+use tetrad_stdx::digits;
 
 use super::{
     CosmosError, CosmosNetwork, decode,
@@ -336,7 +337,7 @@ fn malformed(what: &str) -> CosmosError {
 fn number(text: &str) -> Result<U256, CosmosError> {
     match text {
         "" => Ok(U256::ZERO),
-        text => U256::from_str_radix(text, 10).map_err(|_| malformed("number")),
+        text => digits::decimal(text).ok_or_else(|| malformed("number")),
     }
 }
 

@@ -26,6 +26,7 @@ use prost::Message;
 use secp256k1::PublicKey;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
+use tetrad_stdx::digits;
 pub use tetrad_stdx::nesting::MAX_MESSAGE_LEVELS;
 
 pub use error::CosmosError;
@@ -180,14 +181,8 @@ fn account(text: &str) -> Result<Address, CosmosError> {
 
 /// An amount in decimal digits, without sign or leading zeros.
 fn amount(coin: &Coin) -> Result<U256, CosmosError> {
-    let is_plain = !coin.amount.is_empty()
-        && coin.amount.bytes().all(|digit| digit.is_ascii_digit())
-        && (coin.amount.len() == 1 || !coin.amount.starts_with('0'));
-    let parsed = if is_plain {
-        U256::from_str_radix(&coin.amount, 10).ok()
-    } else {
-        None
-    };
+    let has_leading_zero = coin.amount.len() > 1 && coin.amount.starts_with('0');
+    let parsed = digits::decimal(&coin.amount).filter(|_| !has_leading_zero);
 
     parsed.ok_or_else(|| {
         let shown: String = coin.amount.chars().take(100).collect();

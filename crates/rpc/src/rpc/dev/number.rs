@@ -3,6 +3,7 @@
 
 use alloy_primitives::U256;
 use serde_json::{Value, json};
+use tetrad_stdx::digits;
 
 use crate::rpc::params::{self, Param, ParamRules};
 
@@ -20,13 +21,9 @@ impl Param for AnyNumber {
         };
 
         let parsed = match text.strip_prefix("0x") {
-            Some(digits) if is_quoted && !digits.is_empty() => {
-                U256::from_str_radix(digits, 16).ok()
-            }
-            None if text.bytes().all(|byte| byte.is_ascii_digit()) && !text.is_empty() => {
-                U256::from_str_radix(&text, 10).ok()
-            }
-            _ => None,
+            Some(text) if is_quoted => digits::hex(text),
+            Some(_) => None,
+            None => digits::decimal(&text),
         };
         if let Some(number) = parsed {
             Ok(Self(number))

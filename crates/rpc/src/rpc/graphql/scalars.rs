@@ -2,6 +2,7 @@
 
 use alloy_primitives::{Address, B256, Bytes, U256};
 use async_graphql::{InputValueError, InputValueResult, Number, Scalar, ScalarType, Value};
+use tetrad_stdx::digits;
 
 use crate::rpc::hex;
 
@@ -65,17 +66,12 @@ pub(super) struct BigIntScalar(pub(super) U256);
 pub(super) struct LongScalar(pub(super) i128);
 
 /// Reads the digits of a number.
-fn digits(text: &str) -> Result<U256, String> {
+fn whole_number(text: &str) -> Result<U256, String> {
     let read = match text.strip_prefix("0x") {
-        Some(digits) => U256::from_str_radix(digits, 16),
-        None => U256::from_str_radix(text, 10),
+        Some(text) => digits::hex(text),
+        None => digits::decimal(text),
     };
-
-    // No digits at all would be read as zero.
-    let is_empty = text.trim_start_matches("0x").is_empty();
-    read.ok()
-        .filter(|_| !is_empty)
-        .ok_or_else(|| format!("expected a number, got \"{text}\""))
+    read.ok_or_else(|| format!("expected a number, got \"{text}\""))
 }
 
 /// Reads a JSON number of 64 bits, with or without a sign.
@@ -96,7 +92,7 @@ fn text_long(text: &str) -> Result<i128, String> {
         return Ok(i128::from(signed));
     }
 
-    u64::try_from(digits(text)?)
+    u64::try_from(whole_number(text)?)
         .map(i128::from)
         .map_err(|_| format!("expected a number of at most 64 bits, got \"{text}\""))
 }
@@ -105,7 +101,9 @@ fn text_long(text: &str) -> Result<i128, String> {
 impl ScalarType for BigIntScalar {
     fn parse(value: Value) -> InputValueResult<Self> {
         match &value {
-            Value::String(text) => digits(text).map(Self).map_err(InputValueError::custom),
+            Value::String(text) => whole_number(text)
+                .map(Self)
+                .map_err(InputValueError::custom),
             Value::Number(number) => match number.as_u64() {
                 Some(number) => Ok(Self(U256::from(number))),
                 None => Err(InputValueError::custom(format!(
