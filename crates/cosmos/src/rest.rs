@@ -130,7 +130,8 @@ async fn answer(
     headers: &HeaderMap,
 ) -> Result<Response, GatewayError> {
     let mut request = DynamicMessage::new(method.descriptor.input());
-    for (name, text) in path.iter().chain(&query) {
+    // The path decides: a query cannot ask about another account than its address.
+    for (name, text) in query.iter().chain(&path) {
         set(&mut request, name, text).map_err(|error| {
             let text: String = text.chars().take(100).collect();
             GatewayError::InvalidArgument(format!(

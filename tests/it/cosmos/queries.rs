@@ -558,3 +558,17 @@ async fn the_evm_is_queried_under_both_names() {
     );
     node.end().await;
 }
+
+#[tokio::test]
+async fn a_query_cannot_ask_about_another_account_than_its_path() {
+    let node = node().await;
+    let balances = "/cosmos/bank/v1beta1/balances";
+    let (account, other) = (node.account(0), node.treasury().address());
+    let own = node.get_json(&format!("{balances}/{account}")).await;
+    let others = node.get_json(&format!("{balances}/{other}")).await;
+    assert_ne!(own, others);
+
+    let path = format!("{balances}/{account}?address={other}");
+    assert_eq!(node.get_json(&path).await, own);
+    node.end().await;
+}
