@@ -199,12 +199,6 @@ impl IntoResponse for RestError {
                     .headers_mut()
                     .insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
             }
-            Self::MethodNotAllowed => {
-                // Required with 405 (RFC 9110, 15.5.6).
-                response
-                    .headers_mut()
-                    .insert(header::ALLOW, HeaderValue::from_static("GET,HEAD,OPTIONS"));
-            }
             Self::Unauthorized => {
                 // Required with 401 (RFC 9110, 15.5.2).
                 response
@@ -221,6 +215,8 @@ impl IntoResponse for RestError {
             Self::Parameter { .. }
             | Self::UnknownParameter { .. }
             | Self::NotFound(_)
+            // The router adds `Allow`, with the methods of the route.
+            | Self::MethodNotAllowed
             | Self::Body { .. }
             | Self::TooManyConnections(_)
             | Self::Internal(_)
