@@ -72,16 +72,19 @@ impl ManualPrices {
         }
     }
 
-    /// Holds a token's price, or releases it.
+    /// Holds a token's price, or releases it. If the other nodes cannot be told, nothing changes.
     async fn hold(&self, token: usize, price: Option<u64>) -> Result<(), ManualPriceError> {
-        self.sources.manual().hold(token, price);
-        match &self.others {
-            Some(others) => others
-                .share(token, price)
-                .await
-                .map_err(ManualPriceError::Unshared),
-            None => Ok(()),
-        }
+        let manual = self.sources.manual();
+        let before = manual.held(token);
+        manual.hold(token, price);
+
+        let Some(others) = &self.others else {
+            return Ok(());
+        };
+        others.share(token, price).await.map_err(|error| {
+            manual.hold(token, before);
+            ManualPriceError::Unshared(error)
+        })
     }
 
     /// Whether prices can be set on this node.
@@ -126,12 +129,13 @@ impl ManualPrices {
         };
 
         let _changing = self.changing.lock().await;
+        let before = self.sources.manual().held(token);
         // Held first, so that no update in between moves the price away again.
         self.hold(token, Some(price)).await?;
         match owner.send(&call).await {
             Ok(hash) => Ok(hash),
             Err(error) => {
-                self.hold(token, None).await?;
+                self.hold(token, before).await?;
                 Err(error.into())
             }
         }

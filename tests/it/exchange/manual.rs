@@ -169,6 +169,43 @@ async fn prices_that_are_none_are_refused() {
 }
 
 #[tokio::test]
+async fn a_price_that_the_chain_refuses_leaves_the_one_that_is_held() {
+    let clock = manual_clock();
+    let node = node_at(clock.clone(), |config| {
+        config.exchange.price_tick = Some(Duration::from_secs(2));
+        config.rate_limit = 0;
+    });
+    let node = node.await;
+    let weth = token("WETH");
+    let set = |price: u64| {
+        ask(
+            &node,
+            reqwest::Method::POST,
+            "WETH",
+            json!({ "price": price }),
+        )
+    };
+    let (status, body) = set(1_000).await;
+    assert_eq!(status, 200, "{body}");
+
+    // Its owner cannot pay for the transaction.
+    node.rpc(
+        "anvil_setBalance",
+        json!([node.treasury().address(), "0x0"]),
+    )
+    .await;
+    let (status, body) = set(2_000).await;
+    assert_ne!(status, 200, "{body}");
+
+    for _ in 0..3 {
+        clock.advance(400_000);
+        node.wake().await;
+        assert_eq!(node.oracle_price(&weth).await.0, 100_000_000_000);
+    }
+    node.end().await;
+}
+
+#[tokio::test]
 async fn nobody_sets_prices_in_production() {
     let mut config = Config::of(Profile::Production);
     (config.listen, config.ws_listen) = (Config::test().listen, None);
