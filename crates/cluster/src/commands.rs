@@ -193,17 +193,18 @@ pub async fn compact(config: &ClusterConfig) -> Result<u64, ClusterError> {
             ClusterError::Refused(format!("the cluster {} has no checkpoint", config.name))
         })?;
 
-    let stream = connection.log().await?;
-    stream
-        .delete_before(stream.sequence_of(kept).await?)
-        .await?;
-
+    // Before their entries, so that no checkpoint is offered whose entries are gone.
     for height in checkpoints.into_iter().filter(|height| *height < kept) {
         objects
             .delete(object_name(height))
             .await
             .map_err(|error| failed(&error))?;
     }
+
+    let stream = connection.log().await?;
+    stream
+        .delete_before(stream.sequence_of(kept).await?)
+        .await?;
     Ok(kept)
 }
 
