@@ -2,6 +2,7 @@
 
 use std::{
     collections::{HashMap, VecDeque},
+    panic::{AssertUnwindSafe, catch_unwind},
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -102,6 +103,9 @@ pub enum VerificationError {
     /// The contract cannot be kept.
     #[error("{0}")]
     Store(String),
+    /// The verification failed for no fault of its client.
+    #[error("the verification failed")]
+    Failed,
 }
 
 /// A verification.
@@ -287,7 +291,9 @@ impl Shared {
             let Some((id, request)) = next else { return };
 
             let address = request.deployed.address;
-            let result = self.verify(request);
+            // A panic ends this verification only, not the thread.
+            let verify = AssertUnwindSafe(|| self.verify(request));
+            let result = catch_unwind(verify).unwrap_or(Err(VerificationError::Failed));
             match &result {
                 Ok(matches) => {
                     let exact = matches.best() == Some(CodeMatch::Exact);

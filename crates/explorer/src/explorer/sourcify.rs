@@ -399,7 +399,7 @@ fn error_code(error: &VerificationError) -> &'static str {
         VerificationError::Compiler(_) => "compiler_error",
         VerificationError::NoContract(_) => "contract_not_found",
         VerificationError::NoMatch(_) => "no_match",
-        VerificationError::Store(_) => "internal_error",
+        VerificationError::Store(_) | VerificationError::Failed => "internal_error",
     }
 }
 
