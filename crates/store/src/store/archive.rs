@@ -149,8 +149,7 @@ fn read_head(head: &[u8]) -> Result<(u64, ChainFile), ArchiveError> {
     }
 
     let json = from.string().map_err(malformed)?;
-    let file =
-        serde_json::from_slice(json).map_err(|error| ArchiveError::Format(error.to_string()))?;
+    let file = ChainFile::parse("the archive's description".to_owned(), json)?;
     Ok((version, file))
 }
 

@@ -142,7 +142,8 @@ impl ChainFile {
         }
     }
 
-    fn parse(place: String, text: &[u8]) -> Result<Self, ChainFileError> {
+    /// Reads the text of a file, which errors call `place`.
+    pub(super) fn parse(place: String, text: &[u8]) -> Result<Self, ChainFileError> {
         /// The member that every version has.
         #[derive(Deserialize)]
         struct Versioned {
