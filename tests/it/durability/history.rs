@@ -376,6 +376,45 @@ async fn a_truncated_log_and_its_index_go_on_as_if_they_had_never_been_longer() 
 }
 
 #[tokio::test]
+async fn old_blocks_are_searched_for_calls_and_told_to_be_there() {
+    let place = tempfile::tempdir().unwrap();
+    for data_dir in [None, Some(place.path().join("chain"))] {
+        let is_on_disk = data_dir.is_some();
+        let node = node_with(|config| {
+            config.history = HistoryLimits {
+                blocks: 8,
+                ..config.history
+            };
+            config.data_dir = data_dir;
+        });
+        let node = node.await;
+        for _ in 0..40 {
+            let transfer =
+                json!([{"from": node.account(0), "to": node.account(1), "value": "0x1"}]);
+            node.rpc("eth_sendTransaction", transfer).await;
+        }
+
+        let told = node.rpc("eth_capabilities", json!([])).await;
+        let answer = node
+            .request(
+                "trace_filter",
+                json!([{"fromBlock": "0x1", "toBlock": "0x2"}]),
+            )
+            .await;
+        if is_on_disk {
+            assert_eq!(answer["result"].as_array().map(Vec::len), Some(2));
+            assert_eq!(told["blocks"]["oldestBlock"], "0x1");
+            assert_eq!(told["blocks"]["deleteStrategy"], json!({"type": "none"}));
+        } else {
+            assert_eq!(answer["error"]["code"], 4444, "{answer}");
+            assert_eq!(told["blocks"]["oldestBlock"], "0x21");
+            assert_eq!(told["blocks"]["deleteStrategy"]["retentionBlocks"], "0x8");
+        }
+        node.end().await;
+    }
+}
+
+#[tokio::test]
 async fn fees_of_old_blocks_are_those_of_the_blocks_that_were_asked_for() {
     let place = tempfile::tempdir().unwrap();
     for data_dir in [None, Some(place.path().join("chain"))] {

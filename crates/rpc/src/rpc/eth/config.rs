@@ -213,8 +213,8 @@ struct Capabilities {
     number: u64,
     hash: B256,
     oldest: u64,
-    /// The available blocks, up to the newest.
-    window: u64,
+    /// The number of the newest blocks that are available; none if all are, as on disk.
+    window: Option<u64>,
 }
 
 impl Json for Capabilities {
@@ -230,10 +230,14 @@ impl Json for Capabilities {
             resource
                 .member("disabled", &false)
                 .member("oldestBlock", &Quantity(self.oldest));
-            Object::begin(resource.name("deleteStrategy"))
-                .member("type", "window")
-                .member("retentionBlocks", &Quantity(self.window))
-                .end();
+            let mut strategy = Object::begin(resource.name("deleteStrategy"));
+            match self.window {
+                Some(window) => strategy
+                    .member("type", "window")
+                    .member("retentionBlocks", &Quantity(window)),
+                None => strategy.member("type", "none"),
+            };
+            strategy.end();
             resource.end();
         }
         object.end();
@@ -243,11 +247,11 @@ impl Json for Capabilities {
 /// The blocks for which each kind of data is available.
 fn capabilities(context: &Context, (): ()) -> Result<Capabilities, RpcError> {
     let head = context.chain.head();
-    let window = context.chain.history_limits().blocks;
+    let is_on_disk = context.chain.checkpoint().is_some();
     Ok(Capabilities {
         number: head.number(),
         hash: head.block.hash,
-        oldest: head.oldest(),
-        window,
+        oldest: context.chain.oldest(&head),
+        window: (!is_on_disk).then(|| context.chain.history_limits().blocks),
     })
 }

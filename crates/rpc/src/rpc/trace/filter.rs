@@ -59,10 +59,6 @@ impl TraceFilter {
                 "block range too large; currently limited to {MAX_BLOCKS}"
             )));
         }
-        if from < head.oldest() {
-            let message = format!("history before block {} is not available", head.oldest());
-            return Err(RpcError::history_pruned(message));
-        }
         Ok(from..=to)
     }
 }
