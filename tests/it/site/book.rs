@@ -11,11 +11,15 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tetrad::{Config, Node, config::Profile};
 
 use self::blocks::blocks;
 use crate::support::{golden::assert_golden, node, node_with};
+
+/// Held while a page is read and written: two tests write the page of REST's examples.
+static WRITING: Mutex<()> = Mutex::new(());
 
 fn book() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/src")
@@ -376,6 +380,7 @@ async fn the_rest_reference_is_what_the_node_says() {
         ));
     }
     assert_golden("docs/src/interfaces/rest.md", &page);
+    let _writing = WRITING.lock();
     assert_golden(
         "docs/src/interfaces/rest-examples.md",
         &with_summaries(&described),
