@@ -133,7 +133,8 @@ impl Market {
             Err(error) => return tracing::warn!(%error, "could not keep past prices"),
         };
 
-        if last.swap(snapshot.number, Relaxed) == snapshot.number {
+        let number = snapshot.number;
+        if last.load(Relaxed) == number {
             return;
         }
 
@@ -143,7 +144,7 @@ impl Market {
         let saved = tokio::task::spawn_blocking(move || {
             let history = History::clone(&snapshot.history);
             KeptHistory {
-                number: snapshot.number,
+                number,
                 hash: snapshot.hash,
                 history,
             }
@@ -151,7 +152,7 @@ impl Market {
         });
 
         match saved.await {
-            Ok(Ok(())) => {}
+            Ok(Ok(())) => last.store(number, Relaxed),
             Ok(Err(error)) => tracing::warn!(%error, "could not keep past prices"),
             Err(error) => tracing::warn!(%error, "could not keep past prices"),
         }
