@@ -91,6 +91,8 @@ export function searchBox(form, input) {
   };
 
   input.addEventListener('input', () => {
+    // A search that is under way would take the new term away.
+    turn++;
     clearTimeout(timer);
     timer = setTimeout(update, PAUSE);
   });
