@@ -8,7 +8,7 @@ use serde::Serialize;
 use tetrad_network::network::Network;
 use tetrad_web::{
     Api, Interface, NoStore, Operation, Path, RestError, TomlBody, method_not_allowed,
-    parameters::{Param, ParamError, parameters},
+    parameters::{ParameterValue, ValueError, parameters},
 };
 
 use super::{
@@ -89,17 +89,17 @@ impl ReadyMadeScenario {
 /// The id of a scenario.
 struct ScenarioId(u64);
 
-impl Param for ScenarioId {
+impl ParameterValue for ScenarioId {
     const MAY_BE_UNKNOWN: bool = true;
 
     fn schema() -> Schema {
         json_schema!({ "type": "integer", "minimum": 1, "maximum": i64::MAX })
     }
 
-    fn parse(text: &str, _: &Network) -> Result<Self, ParamError> {
+    fn parse(text: &str, _: &Network) -> Result<Self, ValueError> {
         text.parse()
             .map(Self)
-            .map_err(|_| ParamError::malformed("expected a scenario's id"))
+            .map_err(|_| ValueError::malformed("expected a scenario's id"))
     }
 }
 

@@ -22,7 +22,7 @@ const REJECTIONS: usize = usize::MAX;
 /// Past prices and volumes, derived from blocks in order. Times are seconds since the Unix epoch,
 /// prices US dollars × 10^8, tokens positions in the network's list.
 #[derive(Clone, Debug)]
-pub struct History {
+pub struct PriceHistory {
     minutes: Minutes,
 }
 
@@ -35,7 +35,7 @@ pub(super) struct BlockPrices<'a> {
     pub(super) rejections: u64,
 }
 
-impl History {
+impl PriceHistory {
     /// A history that begins at `time` with these prices.
     pub(super) fn starting(time: u64, prices: &[u64]) -> Self {
         Self {

@@ -3,7 +3,7 @@
 use alloy_primitives::Address;
 use schemars::Schema;
 use tetrad_network::network::Network;
-use tetrad_web::parameters::{Choice, NamedToken, Param, ParamError, parameters};
+use tetrad_web::parameters::{Choice, NamedToken, ParameterValue, ValueError, parameters};
 
 /// Reads a token's address in any case. A wrong checksum is accepted, as clients also write
 /// addresses in lower case.
@@ -23,14 +23,14 @@ fn is_symbol(text: &str) -> bool {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ListedToken(pub(super) usize);
 
-impl Param for ListedToken {
+impl ParameterValue for ListedToken {
     const MAY_BE_UNKNOWN: bool = true;
 
     fn schema() -> Schema {
         NamedToken::schema()
     }
 
-    fn parse(text: &str, network: &Network) -> Result<Self, ParamError> {
+    fn parse(text: &str, network: &Network) -> Result<Self, ValueError> {
         let found = network.token(text);
         let found = found.and_then(|token| {
             network
@@ -39,9 +39,9 @@ impl Param for ListedToken {
                 .position(|listed| listed.address == token.address)
         });
         found.map(Self).ok_or_else(|| match address(text) {
-            Some(wanted) => ParamError::Unknown(format!("no token {wanted}")),
-            None if is_symbol(text) => ParamError::unknown("token", text),
-            None => ParamError::malformed("expected 0x with 40 hex digits, or a symbol"),
+            Some(wanted) => ValueError::Unknown(format!("no token {wanted}")),
+            None if is_symbol(text) => ValueError::unknown("token", text),
+            None => ValueError::malformed("expected 0x with 40 hex digits, or a symbol"),
         })
     }
 }

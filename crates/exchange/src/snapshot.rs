@@ -7,7 +7,7 @@ use tetrad_chain::Head;
 use tetrad_network::network::Network;
 
 use super::{
-    history::History,
+    history::PriceHistory,
     oracle::OracleState,
     quote::Quote,
     tick::{Move, Tick},
@@ -30,7 +30,7 @@ pub struct Snapshot {
     /// The oracle's state.
     pub oracle: OracleState,
     /// Past prices.
-    pub history: Arc<History>,
+    pub history: Arc<PriceHistory>,
     /// Sequence number of the newest tick that it includes.
     pub sequence: u64,
     tick: OnceLock<Tick>,
@@ -42,7 +42,7 @@ impl Snapshot {
         network: Arc<Network>,
         quotes: Vec<Quote>,
         oracle: OracleState,
-        history: Arc<History>,
+        history: Arc<PriceHistory>,
         sequence: u64,
     ) -> Self {
         Self {

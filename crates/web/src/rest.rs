@@ -15,7 +15,7 @@ use tetrad_stdx::clock::{Clock, SystemClock};
 use super::{
     AnswerError, BodyError, ExecutionFailed,
     operation::{Failure, Input, Operation},
-    parameters::{ParamError, ParameterError, ParameterPlace},
+    parameters::{ParameterError, ParameterPlace, ValueError},
 };
 
 /// An error of a REST request.
@@ -282,10 +282,10 @@ impl From<ExecutionFailed> for RestError {
 impl From<ParameterError> for RestError {
     fn from(ParameterError { name, place, error }: ParameterError) -> Self {
         match (error, place) {
-            (ParamError::Missing, _) => Self::parameter(name, "is missing"),
-            (ParamError::Malformed(what), _) => Self::parameter(name, what),
-            (ParamError::Unknown(what), ParameterPlace::Path) => Self::NotFound(what),
-            (ParamError::Unknown(what), ParameterPlace::Query) => {
+            (ValueError::Missing, _) => Self::parameter(name, "is missing"),
+            (ValueError::Malformed(what), _) => Self::parameter(name, what),
+            (ValueError::Unknown(what), ParameterPlace::Path) => Self::NotFound(what),
+            (ValueError::Unknown(what), ParameterPlace::Query) => {
                 Self::NotFound(format!("{name}: {what}"))
             }
         }

@@ -14,7 +14,7 @@ use tetrad_store::{
     store::PRICES,
 };
 
-use super::{History, Minutes};
+use super::{Minutes, PriceHistory};
 
 /// The name of the file, and the first bytes of its content.
 const NAME: &str = PRICES;
@@ -27,7 +27,7 @@ const VERSION: u64 = 1;
 pub(crate) struct KeptHistory {
     pub(crate) number: u64,
     pub(crate) hash: B256,
-    pub(crate) history: History,
+    pub(crate) history: PriceHistory,
 }
 
 impl KeptHistory {
@@ -137,6 +137,6 @@ fn decode(
     Ok(KeptHistory {
         number: header.number,
         hash: header.hash,
-        history: History { minutes },
+        history: PriceHistory { minutes },
     })
 }

@@ -5,14 +5,14 @@ use tetrad_network::network::Network;
 
 use super::*;
 
-fn seeded(genesis: u64) -> History {
+fn seeded(genesis: u64) -> PriceHistory {
     let network = Network::default();
     let prices: Vec<_> = network
         .tokens
         .iter()
         .map(|token| token.reference_price)
         .collect();
-    History::seeded(&Simulation::new(1, &network), genesis, &prices)
+    PriceHistory::seeded(&Simulation::new(1, &network), genesis, &prices)
 }
 
 #[test]
@@ -74,7 +74,7 @@ fn a_first_block_at_the_beginning_of_time_has_no_past() {
 
 #[test]
 fn a_change_is_rounded_to_a_hundredth_of_a_per_cent() {
-    let mut history = History::starting(0, &[30_000]);
+    let mut history = PriceHistory::starting(0, &[30_000]);
     history.apply(BlockPrices {
         time: 1,
         prices: &[],
@@ -85,12 +85,12 @@ fn a_change_is_rounded_to_a_hundredth_of_a_per_cent() {
     assert_eq!(history.change_24h(0, 30_002, 10), 1);
     assert_eq!(history.change_24h(0, 29_998, 10), -1);
     assert_eq!(history.change_24h(0, 60_000, 10), 10_000);
-    assert_eq!(History::starting(0, &[0]).change_24h(0, 5, 10), 0);
+    assert_eq!(PriceHistory::starting(0, &[0]).change_24h(0, 5, 10), 0);
 }
 
 #[test]
 fn volumes_last_a_day() {
-    let mut history = History::starting(0, &[1, 1]);
+    let mut history = PriceHistory::starting(0, &[1, 1]);
     history.apply(BlockPrices {
         time: 60,
         prices: &[],
@@ -136,7 +136,7 @@ fn timed(start: u64, blocks: Vec<Block>) -> Vec<Block> {
     blocks.into_iter().map(at).collect()
 }
 
-fn apply(history: &mut History, blocks: &[Block]) {
+fn apply(history: &mut PriceHistory, blocks: &[Block]) {
     for (time, prices, trades) in blocks {
         history.apply(BlockPrices {
             time: *time,
@@ -157,7 +157,7 @@ type Answers = (
 );
 
 /// Everything that can be asked at `now`.
-fn answers(history: &History, now: u64) -> Vec<Answers> {
+fn answers(history: &PriceHistory, now: u64) -> Vec<Answers> {
     let of = |token| {
         let day = history.series(token, 1, now, DAY, 1_441);
         let month = history.series(token, 1, now, 30 * DAY, 1_441);
@@ -209,7 +209,7 @@ proptest! {
     fn candles_are_what_the_blocks_say(blocks in blocks(12)) {
         let start = 1_700_000_000;
         let blocks = timed(start, blocks);
-        let mut history = History::starting(start, &[10, 20]);
+        let mut history = PriceHistory::starting(start, &[10, 20]);
         apply(&mut history, &blocks);
         let now = blocks.last().expect("a block").0;
         prop_assert_eq!(history.candles(0, now, MINUTE, u64::MAX >> 8), expected_candles(start, &blocks, MINUTE));
@@ -230,7 +230,7 @@ proptest! {
         let fork = kept.last().expect("a block").0;
         let (gone, instead) = (timed(fork, gone), timed(fork, instead));
 
-        let mut straight = History::starting(start, &[10, 20]);
+        let mut straight = PriceHistory::starting(start, &[10, 20]);
         apply(&mut straight, &kept);
         let mut back = straight.clone();
         apply(&mut straight, &instead);

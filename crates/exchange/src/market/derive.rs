@@ -10,7 +10,7 @@ use tetrad_primitives::block::Block;
 use super::{MarketError, Shared, TICK_BACKLOG};
 use crate::{
     events::ExchangeEvents,
-    history::{BlockPrices, History},
+    history::{BlockPrices, PriceHistory},
     oracle::{Feed, OracleState, TokenEvent},
     quote::Quote,
     snapshot::Snapshot,
@@ -21,7 +21,7 @@ use crate::{
 pub(super) struct DerivationProgress {
     blocks: HeldBlocks,
     newest: B256,
-    history: Arc<History>,
+    history: Arc<PriceHistory>,
     /// The prices last sent to listeners.
     announced: Vec<Feed>,
     sequence: u64,
@@ -111,7 +111,7 @@ impl Shared {
     /// them. Returns false if it has to be rebuilt.
     fn replace(
         &self,
-        history: &mut History,
+        history: &mut PriceHistory,
         head: &Head,
         removed: &[Arc<Block>],
         added: &[Arc<Block>],
@@ -146,7 +146,7 @@ impl Shared {
         true
     }
 
-    pub(super) fn replay(&self, history: &mut History, head: &Head, block: &Block) {
+    pub(super) fn replay(&self, history: &mut PriceHistory, head: &Head, block: &Block) {
         if block.number() == head.genesis.number() {
             let prices: Vec<_> = self.reference_prices().into_iter().enumerate().collect();
             history.apply(BlockPrices {
@@ -169,7 +169,7 @@ impl Shared {
     }
 
     /// Builds the history from all blocks that `head` holds.
-    fn history_of(&self, head: &Arc<Head>) -> Result<History, MarketError> {
+    fn history_of(&self, head: &Arc<Head>) -> Result<PriceHistory, MarketError> {
         if let Some(history) = self.kept_history(head) {
             return Ok(history);
         }
@@ -179,7 +179,7 @@ impl Shared {
         let complete = self.chain.oldest(head) <= genesis.number() + 1;
 
         let mut history = if complete {
-            History::seeded(
+            PriceHistory::seeded(
                 &self.simulation,
                 genesis.header.timestamp,
                 &self.reference_prices(),
@@ -205,13 +205,13 @@ impl Shared {
     }
 
     /// A history that begins with the oldest block that is held.
-    fn history_from_oldest(&self, head: &Arc<Head>) -> Result<History, MarketError> {
+    fn history_from_oldest(&self, head: &Arc<Head>) -> Result<PriceHistory, MarketError> {
         let view =
             View::after(head.clone(), head.oldest()).unwrap_or_else(|_| View::newest(head.clone()));
         let time = view.block.header.timestamp;
         let oracle = OracleState::read(&view, &self.network)?;
         let prices: Vec<_> = oracle.feeds.iter().map(|feed| feed.price).collect();
-        Ok(History::starting(time, &prices))
+        Ok(PriceHistory::starting(time, &prices))
     }
 
     /// Sends listeners the feeds that changed without a block: after a revert, or because a
@@ -257,7 +257,7 @@ impl Shared {
         &self,
         view: &View,
         oracle: &OracleState,
-        history: &History,
+        history: &PriceHistory,
     ) -> Result<Vec<Quote>, ReadContractError> {
         let now = view.block.header.timestamp;
         let volumes = history.volumes_24h(now);
@@ -286,7 +286,7 @@ impl Shared {
     }
 }
 
-fn apply(history: &mut History, block: &Block, events: &ExchangeEvents) {
+fn apply(history: &mut PriceHistory, block: &Block, events: &ExchangeEvents) {
     let price = |(token, event): &(usize, TokenEvent)| match event {
         TokenEvent::Priced(price, _) => Some((*token, *price)),
         TokenEvent::Halted(_) => None,

@@ -24,7 +24,7 @@ use self::derive::DerivationProgress;
 use super::{
     events::EventReader,
     feed::Simulation,
-    history::{History, KeptHistory},
+    history::{KeptHistory, PriceHistory},
     snapshot::Snapshot,
     tick::Tick,
 };
@@ -142,7 +142,7 @@ impl Market {
         let network = self.0.network.clone();
         let genesis = self.0.chain.head().genesis.hash;
         let saved = tokio::task::spawn_blocking(move || {
-            let history = History::clone(&snapshot.history);
+            let history = PriceHistory::clone(&snapshot.history);
             KeptHistory {
                 number,
                 hash: snapshot.hash,

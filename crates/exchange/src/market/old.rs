@@ -8,7 +8,7 @@ use tetrad_primitives::block::Block;
 use tetrad_store::store::LogKey;
 
 use super::Shared;
-use crate::history::{History, KeptHistory};
+use crate::history::{KeptHistory, PriceHistory};
 
 /// The time for which trades are kept, and prices by the minute.
 const DAY: u64 = 86_400;
@@ -18,7 +18,7 @@ const OLDER: usize = 20_000;
 impl Shared {
     /// The saved history with the events since. None if there is none, or if a revert removed its
     /// block.
-    pub(super) fn kept_history(&self, head: &Arc<Head>) -> Option<History> {
+    pub(super) fn kept_history(&self, head: &Arc<Head>) -> Option<PriceHistory> {
         let (storage, _) = self.kept.as_ref()?;
         let KeptHistory {
             number,

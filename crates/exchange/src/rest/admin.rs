@@ -44,7 +44,7 @@ impl RequestBody for ManualPrice {
 /// A price that is held.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Held {
+pub(super) struct HeldPrice {
     address: String,
     price: Number,
     transaction_hash: String,
@@ -91,10 +91,10 @@ async fn set(
     State(exchange): State<Exchange>,
     Path(path): Path<TokenPath>,
     JsonBody(ManualPrice { price }): JsonBody<ManualPrice>,
-) -> Result<NoStore<Envelope<Held>>, RestError> {
+) -> Result<NoStore<Envelope<HeldPrice>>, RestError> {
     let hash = exchange.manual_prices.set(path.token.0, price).await?;
     let address = exchange.address(path.token.0);
-    Ok(NoStore(Envelope::new(Held {
+    Ok(NoStore(Envelope::new(HeldPrice {
         address,
         price: Number::price(price),
         transaction_hash: hash.to_string(),

@@ -7,7 +7,7 @@ use schemars::{Schema, json_schema};
 use tetrad_evm::InternalCallKind;
 use tetrad_network::network::Network;
 use tetrad_primitives::block::Transaction;
-use tetrad_web::parameters::{Choice, Param, ParamError, UserAddress, parameters};
+use tetrad_web::parameters::{Choice, ParameterValue, UserAddress, ValueError, parameters};
 
 use super::{page::PAGE, parameters::Natural};
 use crate::index::{CallFilter, IndexError, Order, TokenKind, TransactionRole};
@@ -26,7 +26,7 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Reads a list of words that stand for something.
-fn list<T>(text: &str, known: &[(&'static str, T)]) -> Result<Vec<T>, ParamError>
+fn list<T>(text: &str, known: &[(&'static str, T)]) -> Result<Vec<T>, ValueError>
 where
     T: Copy + PartialEq,
 {
@@ -37,7 +37,7 @@ where
             .find(|(name, _)| name.eq_ignore_ascii_case(word))
         else {
             let names: Vec<_> = known.iter().map(|(name, _)| *name).collect();
-            return Err(ParamError::Malformed(format!(
+            return Err(ValueError::Malformed(format!(
                 "expected some of {}",
                 names.join(", ")
             )));
@@ -59,7 +59,7 @@ fn list_schema(names: impl IntoIterator<Item = &'static str>) -> Schema {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Side(pub(super) Option<TransactionRole>);
 
-impl Param for Side {
+impl ParameterValue for Side {
     fn schema() -> Schema {
         json_schema!({ "type": "string", "pattern": "^((from|to)( ?[|,] ?(from|to))?)?$" })
     }
@@ -68,7 +68,7 @@ impl Param for Side {
         Some(Self(None))
     }
 
-    fn parse(text: &str, _: &Network) -> Result<Self, ParamError> {
+    fn parse(text: &str, _: &Network) -> Result<Self, ValueError> {
         let mut from = false;
         let mut to = false;
         for word in text.split(['|', ',']).map(str::trim) {
@@ -77,7 +77,7 @@ impl Param for Side {
                 "to" => to = true,
                 "" => {}
                 _ => {
-                    return Err(ParamError::malformed(
+                    return Err(ValueError::malformed(
                         "expected from, to, or both as to | from",
                     ));
                 }
@@ -96,7 +96,7 @@ impl Param for Side {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct TokenKinds(pub(super) Vec<TokenKind>);
 
-impl Param for TokenKinds {
+impl ParameterValue for TokenKinds {
     fn schema() -> Schema {
         list_schema(TokenKind::ALL.map(TokenKind::name))
     }
@@ -105,7 +105,7 @@ impl Param for TokenKinds {
         Some(Self(Vec::new()))
     }
 
-    fn parse(text: &str, _: &Network) -> Result<Self, ParamError> {
+    fn parse(text: &str, _: &Network) -> Result<Self, ValueError> {
         list(text, &TokenKind::ALL.map(|kind| (kind.name(), kind))).map(Self)
     }
 }
@@ -169,7 +169,7 @@ impl TransactionType {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct TransactionTypes(Vec<TransactionType>);
 
-impl Param for TransactionTypes {
+impl ParameterValue for TransactionTypes {
     fn schema() -> Schema {
         list_schema(TransactionType::ALL.map(TransactionType::name))
     }
@@ -178,7 +178,7 @@ impl Param for TransactionTypes {
         Some(Self(Vec::new()))
     }
 
-    fn parse(text: &str, _: &Network) -> Result<Self, ParamError> {
+    fn parse(text: &str, _: &Network) -> Result<Self, ValueError> {
         list(text, &TransactionType::ALL.map(|kind| (kind.name(), kind))).map(Self)
     }
 }
@@ -191,12 +191,12 @@ enum Method {
 }
 
 impl Method {
-    fn parse(word: &str) -> Result<Self, ParamError> {
+    fn parse(word: &str) -> Result<Self, ValueError> {
         if let Ok(selector) = hex::decode_to_array(word) {
             return Ok(Self::Selector(selector));
         }
         if !is_name(word) {
-            return Err(ParamError::malformed(
+            return Err(ValueError::malformed(
                 "expected names of functions, or selectors of four bytes in hex",
             ));
         }
@@ -223,7 +223,7 @@ const COMMON_METHODS: [(&str, [u8; 4]); 5] = [
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Methods(Vec<Method>);
 
-impl Param for Methods {
+impl ParameterValue for Methods {
     fn schema() -> Schema {
         json_schema!({ "type": "string" })
     }
@@ -232,7 +232,7 @@ impl Param for Methods {
         Some(Self(Vec::new()))
     }
 
-    fn parse(text: &str, _: &Network) -> Result<Self, ParamError> {
+    fn parse(text: &str, _: &Network) -> Result<Self, ValueError> {
         words(text)
             .map(Method::parse)
             .collect::<Result<_, _>>()
@@ -310,7 +310,7 @@ pub(super) enum TransactionState {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct StateFilter(pub(super) TransactionState);
 
-impl Param for StateFilter {
+impl ParameterValue for StateFilter {
     fn schema() -> Schema {
         json_schema!({
             "type": "string",
@@ -323,7 +323,7 @@ impl Param for StateFilter {
         Some(Self(TransactionState::Validated))
     }
 
-    fn parse(text: &str, _: &Network) -> Result<Self, ParamError> {
+    fn parse(text: &str, _: &Network) -> Result<Self, ValueError> {
         let mut state = None;
         for word in text
             .split(['|', ','])
@@ -333,7 +333,7 @@ impl Param for StateFilter {
             match word {
                 "validated" => state = Some(TransactionState::Validated),
                 "pending" => state = state.or(Some(TransactionState::Pending)),
-                _ => return Err(ParamError::malformed("expected validated or pending")),
+                _ => return Err(ValueError::malformed("expected validated or pending")),
             }
         }
 
@@ -377,7 +377,7 @@ const INTERNAL_TYPES: [(&str, InternalType); 6] = [
     ("stop", InternalType::Stop),
 ];
 
-impl Param for InternalTypes {
+impl ParameterValue for InternalTypes {
     fn schema() -> Schema {
         list_schema(INTERNAL_TYPES.map(|(name, _)| name))
     }
@@ -386,7 +386,7 @@ impl Param for InternalTypes {
         Some(Self(None))
     }
 
-    fn parse(text: &str, _: &Network) -> Result<Self, ParamError> {
+    fn parse(text: &str, _: &Network) -> Result<Self, ValueError> {
         list(text, &INTERNAL_TYPES).map(|kinds| Self(Some(kinds).filter(|kinds| !kinds.is_empty())))
     }
 }
@@ -402,7 +402,7 @@ const CALL_TYPES: [(&str, InternalCallKind); 4] = [
     ("staticcall", InternalCallKind::StaticCall),
 ];
 
-impl Param for CallTypes {
+impl ParameterValue for CallTypes {
     fn schema() -> Schema {
         list_schema(CALL_TYPES.map(|(name, _)| name))
     }
@@ -411,7 +411,7 @@ impl Param for CallTypes {
         Some(Self(None))
     }
 
-    fn parse(text: &str, _: &Network) -> Result<Self, ParamError> {
+    fn parse(text: &str, _: &Network) -> Result<Self, ValueError> {
         list(text, &CALL_TYPES).map(|kinds| Self(Some(kinds).filter(|kinds| !kinds.is_empty())))
     }
 }
@@ -454,7 +454,7 @@ impl Choice for Order {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct PageLimit(pub(super) usize);
 
-impl Param for PageLimit {
+impl ParameterValue for PageLimit {
     fn schema() -> Schema {
         json_schema!({ "type": "integer", "minimum": 1, "default": PAGE })
     }
@@ -463,9 +463,9 @@ impl Param for PageLimit {
         Some(Self(PAGE))
     }
 
-    fn parse(text: &str, network: &Network) -> Result<Self, ParamError> {
+    fn parse(text: &str, network: &Network) -> Result<Self, ValueError> {
         match Natural::parse(text, network)? {
-            Natural(0) => Err(ParamError::malformed("expected at least 1")),
+            Natural(0) => Err(ValueError::malformed("expected at least 1")),
             Natural(limit) => Ok(Self(usize::try_from(limit).unwrap_or(PAGE).min(PAGE))),
         }
     }
@@ -475,7 +475,7 @@ impl Param for PageLimit {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Topic(pub(super) Option<B256>);
 
-impl Param for Topic {
+impl ParameterValue for Topic {
     fn schema() -> Schema {
         json_schema!({ "type": "string", "pattern": "^(0x[0-9a-fA-F]{64})?$" })
     }
@@ -484,7 +484,7 @@ impl Param for Topic {
         Some(Self(None))
     }
 
-    fn parse(text: &str, _: &Network) -> Result<Self, ParamError> {
+    fn parse(text: &str, _: &Network) -> Result<Self, ValueError> {
         if text.is_empty() {
             return Ok(Self(None));
         }
@@ -493,7 +493,7 @@ impl Param for Topic {
         let topic = digits.and_then(|digits| digits.parse().ok());
         topic
             .map(|topic| Self(Some(topic)))
-            .ok_or_else(|| ParamError::malformed("expected 32 bytes in hex"))
+            .ok_or_else(|| ValueError::malformed("expected 32 bytes in hex"))
     }
 }
 
@@ -676,7 +676,7 @@ parameters! {
 mod tests {
     use super::*;
 
-    fn parse<P: Param>(text: &str) -> Result<P, ParamError> {
+    fn parse<P: ParameterValue>(text: &str) -> Result<P, ValueError> {
         P::parse(text, &Network::default())
     }
 
@@ -696,7 +696,7 @@ mod tests {
             assert_eq!(parse(both), Ok(Side(None)), "{both:?}");
         }
         for wrong in ["both", "from to", "to | x", "FROM"] {
-            let error = ParamError::malformed("expected from, to, or both as to | from");
+            let error = ValueError::malformed("expected from, to, or both as to | from");
             assert_eq!(parse::<Side>(wrong), Err(error), "{wrong:?}");
         }
     }
@@ -717,7 +717,7 @@ mod tests {
         let error = parse::<TokenKinds>("ERC-404").expect_err("unknown");
         assert_eq!(
             error,
-            ParamError::malformed("expected some of ERC-20, ERC-721, ERC-1155")
+            ValueError::malformed("expected some of ERC-20, ERC-721, ERC-1155")
         );
 
         let all = "token_transfer,contract_creation,contract_call,coin_transfer,token_creation";

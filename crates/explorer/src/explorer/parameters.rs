@@ -4,7 +4,7 @@ use alloy_primitives::{Address, B256, U256};
 use schemars::{Schema, json_schema};
 use tetrad_network::network::Network;
 use tetrad_stdx::digits;
-use tetrad_web::parameters::{Param, ParamError, UserAddress, parameters};
+use tetrad_web::parameters::{ParameterValue, UserAddress, ValueError, parameters};
 
 use crate::index::{Holder, Position, PositionRange};
 
@@ -18,15 +18,15 @@ fn saturating(digits: &str) -> Option<u64> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Natural(pub(super) u64);
 
-impl Param for Natural {
+impl ParameterValue for Natural {
     fn schema() -> Schema {
         json_schema!({ "type": "integer", "minimum": 0 })
     }
 
-    fn parse(text: &str, _: &Network) -> Result<Self, ParamError> {
+    fn parse(text: &str, _: &Network) -> Result<Self, ValueError> {
         saturating(text)
             .map(Self)
-            .ok_or_else(|| ParamError::malformed("expected a whole number"))
+            .ok_or_else(|| ValueError::malformed("expected a whole number"))
     }
 }
 
@@ -34,15 +34,15 @@ impl Param for Natural {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Wide(pub(super) U256);
 
-impl Param for Wide {
+impl ParameterValue for Wide {
     fn schema() -> Schema {
         json_schema!({ "type": "string", "format": "uint256", "pattern": "^[0-9]{1,78}$" })
     }
 
-    fn parse(text: &str, _: &Network) -> Result<Self, ParamError> {
+    fn parse(text: &str, _: &Network) -> Result<Self, ValueError> {
         digits::decimal(text)
             .map(Self)
-            .ok_or_else(|| ParamError::malformed("expected a whole number below 2^256"))
+            .ok_or_else(|| ValueError::malformed("expected a whole number below 2^256"))
     }
 }
 
@@ -50,18 +50,18 @@ impl Param for Wide {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Hash(pub(super) B256);
 
-impl Param for Hash {
+impl ParameterValue for Hash {
     const MAY_BE_UNKNOWN: bool = true;
 
     fn schema() -> Schema {
         json_schema!({ "type": "string", "pattern": "^0x[0-9a-fA-F]{64}$" })
     }
 
-    fn parse(text: &str, _: &Network) -> Result<Self, ParamError> {
+    fn parse(text: &str, _: &Network) -> Result<Self, ValueError> {
         let digits = text.strip_prefix("0x").filter(|digits| digits.len() == 64);
         let hash = digits.and_then(|digits| digits.parse().ok());
         hash.map(Self)
-            .ok_or_else(|| ParamError::malformed("expected 32 bytes in hex"))
+            .ok_or_else(|| ValueError::malformed("expected 32 bytes in hex"))
     }
 }
 
@@ -72,19 +72,19 @@ pub(super) enum BlockName {
     Hash(B256),
 }
 
-impl Param for BlockName {
+impl ParameterValue for BlockName {
     const MAY_BE_UNKNOWN: bool = true;
 
     fn schema() -> Schema {
         json_schema!({ "type": "string", "pattern": "^([0-9]+|0x[0-9a-fA-F]{64})$" })
     }
 
-    fn parse(text: &str, network: &Network) -> Result<Self, ParamError> {
+    fn parse(text: &str, network: &Network) -> Result<Self, ValueError> {
         match saturating(text) {
             Some(number) => Ok(Self::Number(number)),
             None => Hash::parse(text, network)
                 .map(|Hash(hash)| Self::Hash(hash))
-                .map_err(|_| ParamError::malformed("expected a block's number or hash")),
+                .map_err(|_| ValueError::malformed("expected a block's number or hash")),
         }
     }
 }
@@ -93,12 +93,12 @@ impl Param for BlockName {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Words(pub(super) String);
 
-impl Param for Words {
+impl ParameterValue for Words {
     fn schema() -> Schema {
         json_schema!({ "type": "string" })
     }
 
-    fn parse(text: &str, _: &Network) -> Result<Self, ParamError> {
+    fn parse(text: &str, _: &Network) -> Result<Self, ValueError> {
         Ok(Self(text.chars().take(256).collect()))
     }
 }
@@ -134,14 +134,14 @@ parameters! {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ContractAddress(pub(super) Address);
 
-impl Param for ContractAddress {
+impl ParameterValue for ContractAddress {
     const MAY_BE_UNKNOWN: bool = true;
 
     fn schema() -> Schema {
         UserAddress::schema()
     }
 
-    fn parse(text: &str, network: &Network) -> Result<Self, ParamError> {
+    fn parse(text: &str, network: &Network) -> Result<Self, ValueError> {
         UserAddress::parse(text, network).map(|UserAddress(address)| Self(address))
     }
 }

@@ -9,7 +9,7 @@ use tetrad_network::network::Network;
 use tetrad_web::{
     Api, Interface, Operation, Path, Query, RestError, WrittenJson, in_long_turn,
     method_not_allowed,
-    parameters::{Limit, NamedToken, Param, ParamError, UserAddress, parameters},
+    parameters::{Limit, NamedToken, ParameterValue, UserAddress, ValueError, parameters},
 };
 
 use super::{
@@ -24,14 +24,14 @@ pub struct Activity {
     network: Arc<Network>,
 }
 
-impl Param for RecordPosition {
+impl ParameterValue for RecordPosition {
     fn schema() -> Schema {
         json_schema!({ "type": "string", "pattern": "^[0-9]{1,19}-[0-9]{1,19}$" })
     }
 
-    fn parse(text: &str, _: &Network) -> Result<Self, ParamError> {
+    fn parse(text: &str, _: &Network) -> Result<Self, ValueError> {
         text.parse()
-            .map_err(|()| ParamError::malformed("expected the `next` of another page"))
+            .map_err(|()| ValueError::malformed("expected the `next` of another page"))
     }
 }
 

@@ -10,7 +10,7 @@ use tetrad_stdx::decimal;
 use tetrad_web::{
     Api, Client, Interface, JsonBody, NoStore, Operation, Query, RequestBody, RestError,
     current_client, in_turn, method_not_allowed,
-    parameters::{NamedToken, Param, ParamError, UserAddress, parameters},
+    parameters::{NamedToken, ParameterValue, UserAddress, ValueError, parameters},
 };
 
 use super::{
@@ -228,11 +228,11 @@ async fn pay(
 }
 
 /// The value of a member of the body.
-fn member<T>(name: &'static str, value: Result<T, ParamError>) -> Result<T, RestError> {
+fn member<T>(name: &'static str, value: Result<T, ValueError>) -> Result<T, RestError> {
     value.map_err(|error| match error {
-        ParamError::Missing => RestError::parameter(name, "is missing"),
-        ParamError::Malformed(what) => RestError::parameter(name, what),
-        ParamError::Unknown(what) => RestError::NotFound(format!("{name}: {what}")),
+        ValueError::Missing => RestError::parameter(name, "is missing"),
+        ValueError::Malformed(what) => RestError::parameter(name, what),
+        ValueError::Unknown(what) => RestError::NotFound(format!("{name}: {what}")),
     })
 }
 

@@ -13,8 +13,8 @@ use tetrad_web::{
     Api, CachePolicy, Cached, Interface, Operation, Path, Query, Rendered, RestError,
     method_not_allowed,
     parameters::{
-        Limit, NamedToken, Param, ParamError, ParameterError, ParameterPlace, Timeframe,
-        UserAddress, parameters,
+        Limit, NamedToken, ParameterError, ParameterPlace, ParameterValue, Timeframe, UserAddress,
+        ValueError, parameters,
     },
 };
 
@@ -41,14 +41,14 @@ enum PoolAsset {
     Named(String),
 }
 
-impl Param for PoolAsset {
+impl ParameterValue for PoolAsset {
     const MAY_BE_UNKNOWN: bool = true;
 
     fn schema() -> Schema {
         NamedToken::schema()
     }
 
-    fn parse(text: &str, network: &Network) -> Result<Self, ParamError> {
+    fn parse(text: &str, network: &Network) -> Result<Self, ValueError> {
         Ok(match network.token(text) {
             Some(token) => Self::Token(token.address),
             None => Self::Named(text.to_owned()),
@@ -149,7 +149,7 @@ impl Lending {
                 None => Err(ParameterError {
                     name: "asset",
                     place: ParameterPlace::Path,
-                    error: ParamError::unknown("pool of asset", &name),
+                    error: ValueError::unknown("pool of asset", &name),
                 }
                 .into()),
             },

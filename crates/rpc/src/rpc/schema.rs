@@ -2,6 +2,9 @@
 //!
 //! Types that are read or written describe themselves. Where a result's type does not, its schema
 //! is inferred from the documented example, which a test compares with the node's response.
+//!
+//! They are written out, unlike those of the REST interfaces: schemars describes what serde reads,
+//! and a parameter here is hex of Ethereum's conventions in types of alloy, read per dialect.
 
 use serde_json::{Map, Value, json};
 

@@ -1,8 +1,8 @@
 //! Parameters in paths and queries: types that parse and describe themselves.
 //!
-//! [`Param`] is one value, and `parameters!` declares a struct of them, which a handler takes as
-//! [`Path`] or [`Query`]. The types hold limits and defaults, from which errors and the OpenAPI
-//! document follow.
+//! [`ParameterValue`] is one value, and `parameters!` declares a struct of them, which a handler
+//! takes as [`Path`] or [`Query`]. The types hold limits and defaults, from which errors and the
+//! OpenAPI document follow.
 
 mod names;
 mod parameter;
@@ -19,7 +19,7 @@ use axum::{
 use tetrad_network::network::Network;
 
 pub(super) use self::names::{QueryNames, only_accepted};
-pub use self::parameter::{Param, ParamError, Parameter, ParameterError, ParameterPlace};
+pub use self::parameter::{Parameter, ParameterError, ParameterPlace, ParameterValue, ValueError};
 pub use self::values::{Amount, Choice, Limit, NamedToken, Number, Timeframe, UserAddress};
 use super::operation::{Failure, Input, Operation};
 
@@ -87,7 +87,7 @@ impl<'a> RawParameters<'a> {
     }
 
     /// Reads a parameter that may have a second name. If both are given they have to agree.
-    pub fn read<P: Param>(
+    pub fn read<P: ParameterValue>(
         &self,
         name: &'static str,
         alias: Option<&'static str>,
@@ -100,15 +100,18 @@ impl<'a> RawParameters<'a> {
         match (first, second) {
             (Some((_, text)), Some((alias, Some((_, other))))) if text != other => Err(self.error(
                 alias,
-                ParamError::Malformed(format!("differs from {name}, which means the same")),
+                ValueError::Malformed(format!("differs from {name}, which means the same")),
             )),
             (Some((value, _)), _) | (None, Some((_, Some((value, _))))) => Ok(value),
-            _ => P::absent().ok_or_else(|| self.error(name, ParamError::Missing)),
+            _ => P::absent().ok_or_else(|| self.error(name, ValueError::Missing)),
         }
     }
 
     /// The value of a parameter and its text, if it is given.
-    fn parse<P: Param>(&self, name: &'static str) -> Result<Option<(P, &str)>, ParameterError> {
+    fn parse<P: ParameterValue>(
+        &self,
+        name: &'static str,
+    ) -> Result<Option<(P, &str)>, ParameterError> {
         let Some((_, text)) = self.pairs.iter().find(|(given, _)| given == name) else {
             return Ok(None);
         };
@@ -116,7 +119,7 @@ impl<'a> RawParameters<'a> {
         Ok(Some((value, text)))
     }
 
-    fn error(&self, name: &'static str, error: ParamError) -> ParameterError {
+    fn error(&self, name: &'static str, error: ValueError) -> ParameterError {
         ParameterError {
             name,
             place: self.place,
@@ -241,7 +244,7 @@ mod tests {
         let error = name(&[("period", "2h")]).expect_err("not one of the words");
         assert_eq!(
             error.error,
-            ParamError::malformed("expected one of 1h, 24h, 7d, 30d")
+            ValueError::malformed("expected one of 1h, 24h, 7d, 30d")
         );
     }
 
@@ -258,7 +261,7 @@ mod tests {
             let error = limit(wrong).expect_err(wrong);
             assert_eq!(
                 (error.name, error.error),
-                ("limit", ParamError::malformed("expected 1 to 10")),
+                ("limit", ValueError::malformed("expected 1 to 10")),
                 "{wrong}"
             );
         }
@@ -278,7 +281,7 @@ mod tests {
             (error.name, error.error),
             (
                 "tokenIn",
-                ParamError::Unknown("no token \"DOGE\"".to_owned())
+                ValueError::Unknown("no token \"DOGE\"".to_owned())
             )
         );
 
@@ -295,7 +298,7 @@ mod tests {
                 .map(|query| query.amount)
                 .expect_err("missing")
                 .error,
-            ParamError::Missing
+            ValueError::Missing
         );
 
         for wrong in ["", "1.5", "-1", &"9".repeat(100)] {

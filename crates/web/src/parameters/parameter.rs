@@ -7,7 +7,7 @@ use serde_json::Value;
 use tetrad_network::network::Network;
 
 /// A value that clients write in a path or a query.
-pub trait Param: Sized {
+pub trait ParameterValue: Sized {
     /// Whether a well-formed value may be unknown, which is answered with 404.
     const MAY_BE_UNKNOWN: bool = false;
 
@@ -26,12 +26,12 @@ pub trait Param: Sized {
     }
 
     /// Reads the text of a request.
-    fn parse(text: &str, network: &Network) -> Result<Self, ParamError>;
+    fn parse(text: &str, network: &Network) -> Result<Self, ValueError>;
 }
 
 /// The reason why a text is not a parameter's value.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ParamError {
+pub enum ValueError {
     /// The parameter is required.
     Missing,
     /// The text is malformed, for this reason.
@@ -40,7 +40,7 @@ pub enum ParamError {
     Unknown(String),
 }
 
-impl ParamError {
+impl ValueError {
     /// Returns the error for a malformed text.
     pub fn malformed(what: impl ToString) -> Self {
         Self::Malformed(what.to_string())
@@ -55,7 +55,7 @@ impl ParamError {
     }
 }
 
-/// A [`ParamError`] with the parameter that it concerns.
+/// A [`ValueError`] with the parameter that it concerns.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParameterError {
     /// The parameter's name.
@@ -63,7 +63,7 @@ pub struct ParameterError {
     /// The part of the request that has it.
     pub place: ParameterPlace,
     /// The reason.
-    pub error: ParamError,
+    pub error: ValueError,
 }
 
 /// The part of a request that holds a parameter.
@@ -89,7 +89,7 @@ pub struct Parameter {
 
 impl Parameter {
     /// Describes a parameter. Without an example it shows its default.
-    pub fn new<P: Param>(
+    pub fn new<P: ParameterValue>(
         name: &'static str,
         place: ParameterPlace,
         doc: &str,
@@ -120,8 +120,8 @@ impl Parameter {
         }
     }
 
-    /// A parameter that no [`Param`] describes: a required one in the path, an optional one in the
-    /// query.
+    /// A parameter that no [`ParameterValue`] describes: a required one in the path, an optional one
+    /// in the query.
     pub fn described(
         name: String,
         place: ParameterPlace,
@@ -155,7 +155,11 @@ impl Parameter {
     }
 
     /// Describes another name for the parameter `name`.
-    pub fn alias<P: Param>(alias: &'static str, name: &str, place: ParameterPlace) -> Self {
+    pub fn alias<P: ParameterValue>(
+        alias: &'static str,
+        name: &str,
+        place: ParameterPlace,
+    ) -> Self {
         Self {
             description: format!("Another name for `{name}`."),
             ..Self::new::<P>(alias, place, "", None)
@@ -164,7 +168,7 @@ impl Parameter {
 }
 
 /// A parameter that may be left out.
-impl<P: Param> Param for Option<P> {
+impl<P: ParameterValue> ParameterValue for Option<P> {
     const MAY_BE_UNKNOWN: bool = P::MAY_BE_UNKNOWN;
 
     fn schema() -> Schema {
@@ -182,7 +186,7 @@ impl<P: Param> Param for Option<P> {
         Some(None)
     }
 
-    fn parse(text: &str, network: &Network) -> Result<Self, ParamError> {
+    fn parse(text: &str, network: &Network) -> Result<Self, ValueError> {
         P::parse(text, network).map(Some)
     }
 }

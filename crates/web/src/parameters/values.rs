@@ -8,7 +8,7 @@ use tetrad_network::{
 };
 use tetrad_stdx::digits;
 
-use super::{Param, ParamError};
+use super::{ParameterValue, ValueError};
 
 /// A parameter that is one of several words.
 pub trait Choice: Copy + 'static {
@@ -26,7 +26,7 @@ pub trait Choice: Copy + 'static {
     }
 }
 
-impl<C: Choice> Param for C {
+impl<C: Choice> ParameterValue for C {
     fn schema() -> Schema {
         let words: Vec<_> = C::CHOICES.iter().map(|(word, _)| *word).collect();
         match C::DEFAULT {
@@ -45,10 +45,10 @@ impl<C: Choice> Param for C {
         C::DEFAULT.and_then(C::of)
     }
 
-    fn parse(text: &str, _: &Network) -> Result<Self, ParamError> {
+    fn parse(text: &str, _: &Network) -> Result<Self, ValueError> {
         C::of(text).ok_or_else(|| {
             let words: Vec<_> = C::CHOICES.iter().map(|(word, _)| *word).collect();
-            ParamError::Malformed(format!("expected one of {}", words.join(", ")))
+            ValueError::Malformed(format!("expected one of {}", words.join(", ")))
         })
     }
 }
@@ -105,7 +105,9 @@ pub struct Number<const MIN: u64, const MAX: u64, const DEFAULT: u64>(pub u64);
 /// A number of results, at least one.
 pub type Limit<const MAX: u64, const DEFAULT: u64> = Number<1, MAX, DEFAULT>;
 
-impl<const MIN: u64, const MAX: u64, const DEFAULT: u64> Param for Number<MIN, MAX, DEFAULT> {
+impl<const MIN: u64, const MAX: u64, const DEFAULT: u64> ParameterValue
+    for Number<MIN, MAX, DEFAULT>
+{
     fn schema() -> Schema {
         json_schema!({ "type": "integer", "minimum": MIN, "maximum": MAX, "default": DEFAULT })
     }
@@ -118,14 +120,14 @@ impl<const MIN: u64, const MAX: u64, const DEFAULT: u64> Param for Number<MIN, M
         Some(Self(DEFAULT))
     }
 
-    fn parse(text: &str, _: &Network) -> Result<Self, ParamError> {
+    fn parse(text: &str, _: &Network) -> Result<Self, ValueError> {
         let number = text
             .parse()
             .ok()
             .filter(|number| (MIN..=MAX).contains(number));
         number
             .map(Self)
-            .ok_or_else(|| ParamError::Malformed(format!("expected {MIN} to {MAX}")))
+            .ok_or_else(|| ValueError::Malformed(format!("expected {MIN} to {MAX}")))
     }
 }
 
@@ -133,13 +135,13 @@ impl<const MIN: u64, const MAX: u64, const DEFAULT: u64> Param for Number<MIN, M
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UserAddress(pub Address);
 
-impl Param for UserAddress {
+impl ParameterValue for UserAddress {
     fn schema() -> Schema {
         // No pattern can describe the checksum of bech32.
         json_schema!({ "type": "string", "format": "account-address" })
     }
 
-    fn parse(text: &str, network: &Network) -> Result<Self, ParamError> {
+    fn parse(text: &str, network: &Network) -> Result<Self, ValueError> {
         // Hex digits in lower case need no valid checksum (EIP-55).
         let is_hex = text.starts_with("0x") || text.starts_with("0X");
         let address = if is_hex {
@@ -147,7 +149,7 @@ impl Param for UserAddress {
         } else {
             parse_account_address(text, &network.hrp)
         };
-        address.map(Self).map_err(ParamError::malformed)
+        address.map(Self).map_err(ValueError::malformed)
     }
 }
 
@@ -155,19 +157,19 @@ impl Param for UserAddress {
 #[derive(Clone, Debug)]
 pub struct NamedToken(pub Token);
 
-impl Param for NamedToken {
+impl ParameterValue for NamedToken {
     const MAY_BE_UNKNOWN: bool = true;
 
     fn schema() -> Schema {
         json_schema!({ "type": "string", "pattern": "^(0[xX][0-9a-fA-F]{40}|[A-Za-z]{2,12})$" })
     }
 
-    fn parse(text: &str, network: &Network) -> Result<Self, ParamError> {
+    fn parse(text: &str, network: &Network) -> Result<Self, ValueError> {
         network
             .token(text)
             .cloned()
             .map(Self)
-            .ok_or_else(|| ParamError::unknown("token", text))
+            .ok_or_else(|| ValueError::unknown("token", text))
     }
 }
 
@@ -175,14 +177,14 @@ impl Param for NamedToken {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Amount(pub U256);
 
-impl Param for Amount {
+impl ParameterValue for Amount {
     fn schema() -> Schema {
         json_schema!({ "type": "string", "pattern": "^[0-9]{1,78}$" })
     }
 
-    fn parse(text: &str, _: &Network) -> Result<Self, ParamError> {
+    fn parse(text: &str, _: &Network) -> Result<Self, ValueError> {
         digits::decimal(text).map(Self).ok_or_else(|| {
-            ParamError::malformed(
+            ValueError::malformed(
                 "expected a whole number of the token's smallest unit, below 2^256",
             )
         })

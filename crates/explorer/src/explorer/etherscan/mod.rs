@@ -29,7 +29,7 @@ use tetrad_network::{
 use tetrad_stdx::digits;
 use tetrad_web::{
     Answer, Api, Input, Interface, Operation, Output, Query, RestError,
-    parameters::{Param, ParamError, Parameters, RawParameters, parameters},
+    parameters::{ParameterValue, Parameters, RawParameters, ValueError, parameters},
 };
 
 pub(super) use contract::standard_input;
@@ -363,12 +363,12 @@ parameters! {
 /// Any text, as long as a request may be.
 pub(super) struct AnyText(String);
 
-impl Param for AnyText {
+impl ParameterValue for AnyText {
     fn schema() -> Schema {
         json_schema!({ "type": "string" })
     }
 
-    fn parse(text: &str, _: &Network) -> Result<Self, ParamError> {
+    fn parse(text: &str, _: &Network) -> Result<Self, ValueError> {
         Ok(Self(text.to_owned()))
     }
 }
