@@ -2,6 +2,10 @@
 
 use serde_json::{Value, json};
 use tetrad_contracts::contracts::bindings::Token;
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+};
 
 use super::NOBODY;
 use crate::support::{TestNode, chain::token, node, node_with, number};
@@ -223,4 +227,32 @@ async fn a_dump_has_room_in_what_a_node_loads() {
     // Only how far the time is ahead may be told differently.
     (parsed["tetrad"]["ahead"], again["tetrad"]["ahead"]) = (Value::Null, Value::Null);
     assert!(again == parsed, "what was loaded is dumped as it was");
+}
+
+#[tokio::test]
+async fn a_dump_is_not_behind_those_that_another_client_asks_for() {
+    let node = node().await;
+    // A dump of so many blocks takes a while.
+    node.rpc("anvil_mine", json!(["0x800"])).await;
+
+    let many: Vec<_> = (0..100)
+        .map(|id| json!({"jsonrpc": "2.0", "id": id, "method": "anvil_dumpState"}))
+        .collect();
+    let body = Value::from(many).to_string();
+    let head = format!(
+        "POST /rpc HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n\
+         content-length: {}\r\n\r\n",
+        body.len()
+    );
+    let mut other = TcpStream::connect(node.address()).await.unwrap();
+    other.write_all((head + &body).as_bytes()).await.unwrap();
+    // Meanwhile the node has read it.
+    node.rpc("eth_chainId", json!([])).await;
+
+    let mut begin = [0];
+    tokio::select! {
+        biased;
+        read = other.read(&mut begin) => panic!("100 dumps were faster than one: {read:?}"),
+        dump = node.rpc("anvil_dumpState", json!([])) => assert!(dump.is_string()),
+    }
 }

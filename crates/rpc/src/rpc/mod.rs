@@ -207,8 +207,8 @@ pub struct Context {
     known: KnownContracts,
     /// The forked chain, and how to change it.
     forks: Option<Arc<ChainForks>>,
-    /// Held by a dump while it is written or read: one at a time.
-    dumping: Arc<tokio::sync::Mutex<()>>,
+    /// Held by a dump while it is read: one at a time.
+    loading: Arc<tokio::sync::Mutex<()>>,
     /// Held while a nonce is chosen for a transaction that the node signs.
     sending: tokio::sync::Mutex<()>,
 }
@@ -351,7 +351,7 @@ impl Rpc {
             filters: Filters::new(&config),
             execution,
             meters: Meters::default(),
-            dumping: Arc::default(),
+            loading: Arc::default(),
             sending: tokio::sync::Mutex::default(),
             methods: Methods::of(&table, config.dialect),
             dialect: config.dialect,

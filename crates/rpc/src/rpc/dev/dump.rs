@@ -46,16 +46,13 @@ pub(super) fn methods(table: &mut Table) {
 /// The whole chain as compressed JSON. Past states are always included.
 async fn dump_state(context: Arc<Context>, _: (bool,)) -> Result<WrittenAs<Bytes>, RpcError> {
     let limit = context.config.max_dump_bytes;
-    // One dump at a time, since each may take as much memory as the limit allows.
-    let turn = context.dumping.clone().lock_owned().await;
     let (head, ahead) = context.chain.present().await?;
     let out = context.writer(usize::MAX);
 
-    let pack_head = move || {
-        let _turn = turn;
-        pack(&head, ahead, out, limit)
-    };
-    context.apart_for_caller(pack_head).await
+    // Clients take turns. A dump is written piece by piece, and only its response takes memory.
+    context
+        .apart_for_caller(move || pack(&head, ahead, out, limit))
+        .await
 }
 
 /// Writes a dump of `head` as hex digits of compressed JSON. The JSON may take `limit` bytes of
@@ -103,7 +100,8 @@ fn pack(
 /// Continues from a dump of this node, of another one, or of anvil, as compressed or plain JSON.
 async fn load_state(context: Arc<Context>, (packed,): (Bytes,)) -> Result<bool, RpcError> {
     let limit = context.config.max_dump_bytes;
-    let turn = context.dumping.clone().lock_owned().await;
+    // One at a time, since each may take as much memory as the limit allows.
+    let turn = context.loading.clone().lock_owned().await;
     let params = context.chain.params();
     let history_limits = context.chain.history_limits();
 
