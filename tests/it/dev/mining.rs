@@ -1,6 +1,7 @@
 //! When blocks are made, and what they are like.
 
 use serde_json::{Value, json};
+use tetrad_chain::MAX_MINED_BLOCKS;
 
 use super::NOBODY;
 use crate::support::{node, number};
@@ -111,6 +112,30 @@ async fn sealing_can_be_switched() {
     // What is no interval stays.
     node.rpc("evm_setIntervalMining", json!([0])).await;
     assert_eq!(node.rpc("anvil_getAutomine", json!([])).await, true);
+}
+
+/// Neither does what it has ordered hold up the others.
+#[tokio::test]
+async fn nothing_is_mined_for_a_client_that_has_left() {
+    let node = node().await;
+    let order =
+        |count: u64| json!({"jsonrpc": "2.0", "id": 1, "method": "anvil_mine", "params": [count]});
+    let asking: Vec<_> = (0..2)
+        .map(|_| {
+            let request = reqwest::Client::new()
+                .post(node.rpc_url())
+                .json(&order(MAX_MINED_BLOCKS));
+            tokio::spawn(request.send())
+        })
+        .collect();
+    while node.height().await == 0 {}
+    for asking in asking {
+        asking.abort();
+    }
+
+    // The orders of those who have left are not before this one for long.
+    node.rpc("anvil_mine", json!([1])).await;
+    assert!(node.height().await < u128::from(MAX_MINED_BLOCKS));
 }
 
 #[tokio::test]

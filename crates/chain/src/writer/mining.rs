@@ -80,8 +80,10 @@ impl ChainWriter {
         }
     }
 
-    /// Mines a piece of the first order.
+    /// Mines a piece of the first order that somebody waits for. The blocks that are mined when a
+    /// caller leaves stay, as with anvil.
     fn mine_some(&mut self) {
+        self.schedule.orders.retain(|order| !order.is_abandoned());
         let Some(mut order) = self.schedule.orders.pop_front() else {
             return;
         };
