@@ -196,6 +196,11 @@ pub(super) async fn connect(
         socket
             .set_recv_buffer_size(bytes)
             .map_err(|error| error.to_string())?;
+        // A client that leaves is reset. Otherwise the end of its connection would wait behind what
+        // the node has not read, and nobody could tell that it has left.
+        socket
+            .set_zero_linger()
+            .map_err(|error| error.to_string())?;
     }
     socket
         .bind((from, 0).into())
