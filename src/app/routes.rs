@@ -129,9 +129,12 @@ impl JsonRpc {
         at_interface_path(Router::new(), "/graphql", service)
     }
 
-    /// Returns the path on which requests bypass the router.
-    fn direct(&self) -> Direct {
-        Direct(vec![("/", self.shared.clone()), ("/rpc", self.rpc.clone())])
+    /// Returns the routes behind those on which requests bypass the router, and JSON-RPC without
+    /// HTTP on a Unix socket.
+    fn front(&self, router: Router) -> Front {
+        let direct = vec![("/", self.shared.clone()), ("/rpc", self.rpc.clone())];
+        let front = Front::new(router, Arc::new(Direct(direct)));
+        rpc::with_ipc(front, self.rpc.clone(), self.sockets.clone())
     }
 }
 
@@ -191,7 +194,7 @@ impl Services {
         let main = self.main_router(routes);
         let main = tetrad_web::with_cors(Gateway::beside(grpc.clone(), main), &config.origins);
         Routers {
-            main: Front::new(main, Arc::new(json_rpc.direct())).with_faults(self.faults.clone()),
+            main: json_rpc.front(main).with_faults(self.faults.clone()),
             metrics,
             comet: counted(&cosmos, &self.faults, gateway.comet_router()),
             cosmos_rest: counted(&cosmos, &self.faults, gateway.rest_router()),

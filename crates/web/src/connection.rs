@@ -5,11 +5,12 @@ use std::{
     future::pending,
     pin::pin,
     sync::{Arc, OnceLock},
+    time::Duration,
 };
 
 use axum::{
     body::{Body, Bytes, HttpBody},
-    http::{HeaderValue, Request, StatusCode, Version, header},
+    http::{HeaderMap, HeaderValue, Request, StatusCode, Version, header},
     response::{IntoResponse, Response},
 };
 use hyper::{
@@ -30,8 +31,9 @@ use super::{
     answer::CountedBody,
     compression::Negotiation,
     flow::{StreamBytes, Watched},
-    preface::{self, Resumed},
+    preface::{self, Protocol, Resumed},
     shared_stream::SharedStream,
+    socket::JsonService,
     streams::{PIECE, Pieces, SHORT_RESPONSE, Streams},
     tls::HTTP_2,
 };
@@ -254,7 +256,7 @@ impl Connection {
                 // Responses are small and complete: waiting to fill packets only delays them.
                 let _ = stream.set_nodelay(true);
                 let stream = self.watch(SharedStream::tcp(stream));
-                self.look(stream).await;
+                self.look(stream, None).await;
             }
             AcceptedStream::Tls(stream, acceptor) => {
                 let _ = stream.set_nodelay(true);
@@ -277,7 +279,8 @@ impl Connection {
             #[cfg(unix)]
             AcceptedStream::Unix(stream) => {
                 let stream = self.watch(SharedStream::unix(stream));
-                self.look(stream).await;
+                let json = self.requests.front.json.clone();
+                self.look(stream, json).await;
             }
         }
     }
@@ -291,25 +294,46 @@ impl Connection {
     }
 
     /// Serves a plain stream, whose first bytes tell the protocol. Most proxies and browsers never
-    /// use HTTP/2 without TLS; gRPC tools and `curl --http2-prior-knowledge` do.
-    async fn look<S>(mut self, stream: S)
+    /// use HTTP/2 without TLS; gRPC tools and `curl --http2-prior-knowledge` do. `json` serves
+    /// streams of documents, where they are accepted.
+    async fn look<S>(mut self, stream: S, json: Option<Arc<dyn JsonService>>)
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
+        // Clients of documents connect long before they ask, and expect to stay connected.
+        let patience = match json {
+            Some(_) => Duration::MAX,
+            None => self.limits.header_timeout,
+        };
         let looked = tokio::select! {
-            looked = timeout(self.limits.header_timeout, preface::look(stream)) => looked,
+            looked = timeout(patience, preface::look(stream)) => looked,
             // No request has begun that would have to be finished.
             () = self.shutdown.begun() => return,
         };
 
         match looked {
-            Ok(Ok((stream, true))) => self.http2::<Resumed<S>>(stream).await,
-            Ok(Ok((stream, false))) => self.http1::<Resumed<S>>(stream).await,
+            Ok(Ok((stream, protocol))) => match (protocol, json) {
+                (Protocol::Http2, _) => self.http2::<Resumed<S>>(stream).await,
+                (Protocol::Json, Some(json)) => self.documents(stream, &*json).await,
+                (Protocol::Http1 | Protocol::Json, _) => self.http1::<Resumed<S>>(stream).await,
+            },
             Ok(Err(error)) => {
                 tracing::trace!(%error, peer = %self.requests.peer.address, "connection ended")
             }
             Err(_) => tracing::trace!(peer = %self.requests.peer.address, "no request in time"),
         }
+    }
+
+    async fn documents<S>(self, stream: S, json: &dyn JsonService)
+    where
+        S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    {
+        let peer = self.requests.peer;
+        let context = RequestContext {
+            client: self.requests.addresses.of(peer, &HeaderMap::new()),
+            flow: self.requests.flow.clone(),
+        };
+        json.serve(Box::new(stream), context, peer).await;
     }
 
     async fn http1<S>(mut self, stream: S)

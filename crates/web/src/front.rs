@@ -5,7 +5,10 @@ use std::sync::Arc;
 use axum::{Router, http::Request, response::Response};
 use futures_util::future::BoxFuture;
 
-use super::{Faults, IncomingBody};
+use super::{
+    Faults, IncomingBody, SocketProtocol, WebSockets,
+    socket::{JsonService, JsonSockets},
+};
 
 /// Answers some requests without the router, which clones its layers and handlers for every
 /// request: their reference counts are contended across processors.
@@ -22,6 +25,8 @@ pub trait FastPath: Send + Sync + 'static {
 pub struct Front {
     pub(super) router: Router,
     pub(super) fast: Option<Arc<dyn FastPath>>,
+    /// Serves the connections of a Unix socket on which JSON documents come instead of HTTP.
+    pub(super) json: Option<Arc<dyn JsonService>>,
     /// The faults that WebSockets suffer.
     pub(super) faults: Faults,
 }
@@ -32,6 +37,20 @@ impl Front {
         Self {
             fast: Some(fast),
             ..router.into()
+        }
+    }
+
+    /// Serves those connections of a Unix socket that begin with a JSON document instead of HTTP,
+    /// each with the protocol that `begin` creates, like one of these WebSockets.
+    #[must_use]
+    pub fn with_json<P: SocketProtocol>(
+        self,
+        sockets: WebSockets,
+        begin: impl Fn() -> P + Send + Sync + 'static,
+    ) -> Self {
+        Self {
+            json: Some(Arc::new(JsonSockets { sockets, begin })),
+            ..self
         }
     }
 
@@ -48,6 +67,7 @@ impl From<Router> for Front {
         Self {
             router,
             fast: None,
+            json: None,
             faults: Faults::default(),
         }
     }

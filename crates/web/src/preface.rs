@@ -1,5 +1,5 @@
-//! Detection of HTTP/2 with prior knowledge on plain connections, by the first bytes (RFC 9113
-//! section 3.4).
+//! Detection of the protocol of plain connections by their first bytes: HTTP/2 with prior knowledge
+//! (RFC 9113 section 3.4), JSON without HTTP, or HTTP/1.1.
 //!
 //! The first read is inspected and passed on, so that HTTP/1.1 costs nothing more than that.
 
@@ -25,31 +25,51 @@ pub(super) struct Resumed<S> {
     given: usize,
 }
 
-/// Reads until the protocol is known. Returns the stream from its beginning, and whether it is
-/// HTTP/2.
+/// What a client speaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Protocol {
+    Http1,
+    Http2,
+    /// JSON documents, with which no request of HTTP begins.
+    Json,
+}
+
+/// Reads until the protocol is known. Returns it, and the stream from its beginning.
 ///
 /// # Errors
 /// I/O errors, and the end of the stream before that.
-pub(super) async fn look<S: AsyncRead + Unpin>(mut stream: S) -> io::Result<(Resumed<S>, bool)> {
+pub(super) async fn look<S: AsyncRead + Unpin>(
+    mut stream: S,
+) -> io::Result<(Resumed<S>, Protocol)> {
     let mut begun = Vec::with_capacity(FIRST);
     loop {
         if stream.read_buf(&mut begun).await? == 0 {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
 
-        let compared = begun.len().min(PREFACE.len());
-        let alike = begun[..compared] == PREFACE[..compared];
-
-        if !alike || compared == PREFACE.len() {
-            return Ok((
-                Resumed {
-                    stream,
-                    begun,
-                    given: 0,
-                },
-                alike,
-            ));
+        if let Some(protocol) = protocol(&begun) {
+            let resumed = Resumed {
+                stream,
+                begun,
+                given: 0,
+            };
+            return Ok((resumed, protocol));
         }
+    }
+}
+
+/// Returns what begins like this; none if that is not known yet.
+fn protocol(begun: &[u8]) -> Option<Protocol> {
+    let compared = begun.len().min(PREFACE.len());
+    if begun[..compared] == PREFACE[..compared] {
+        return (compared == PREFACE.len()).then_some(Protocol::Http2);
+    }
+
+    match begun.iter().find(|byte| !byte.is_ascii_whitespace()) {
+        Some(b'{' | b'[') => Some(Protocol::Json),
+        // Empty lines may precede a request (RFC 9112 section 2.2), within reason.
+        None if begun.len() < FIRST => None,
+        _ => Some(Protocol::Http1),
     }
 }
 
@@ -119,7 +139,7 @@ mod tests {
 
     /// The result of `look` for a stream that receives these pieces in turn, and the bytes that can
     /// be read afterwards.
-    async fn looked(pieces: &[&[u8]]) -> (bool, Vec<u8>) {
+    async fn looked(pieces: &[&[u8]]) -> (Protocol, Vec<u8>) {
         // Room for one piece at most, so that each is read for itself.
         let (mut client, server) = duplex(64);
         let sent = pieces.concat();
@@ -132,28 +152,38 @@ mod tests {
             drop(client);
         };
         let looking = async {
-            let (mut stream, newer) = look(server).await.expect("something came");
+            let (mut stream, protocol) = look(server).await.expect("something came");
             let mut all = Vec::new();
             stream.read_to_end(&mut all).await.expect("all of it");
-            (newer, all)
+            (protocol, all)
         };
 
-        let ((), (newer, all)) = tokio::join!(sending, looking);
+        let ((), (protocol, all)) = tokio::join!(sending, looking);
         assert_eq!(all, sent);
-        (newer, all)
+        (protocol, all)
     }
 
     #[tokio::test]
     async fn a_preface_is_told_from_requests_however_it_arrives() {
-        assert!(looked(&[PREFACE, b"frames"]).await.0);
-        assert!(
-            looked(&[b"P", b"RI * HTTP/2.0\r\n", b"\r\nSM\r\n\r\n"])
-                .await
-                .0
-        );
-        assert!(!looked(&[b"POST /rpc HTTP/1.1\r\n\r\n"]).await.0);
-        assert!(!looked(&[b"P", b"OST / HTTP/1.1\r\n\r\n"]).await.0);
-        assert!(!looked(&[b"PRI * HTTP/2.0\r\n", b"host: x\r\n\r\n"]).await.0);
+        let cases: [(&[&[u8]], Protocol); 8] = [
+            (&[PREFACE, b"frames"], Protocol::Http2),
+            (
+                &[b"P", b"RI * HTTP/2.0\r\n", b"\r\nSM\r\n\r\n"],
+                Protocol::Http2,
+            ),
+            (&[b"POST /rpc HTTP/1.1\r\n\r\n"], Protocol::Http1),
+            (&[b"P", b"OST / HTTP/1.1\r\n\r\n"], Protocol::Http1),
+            (
+                &[b"PRI * HTTP/2.0\r\n", b"host: x\r\n\r\n"],
+                Protocol::Http1,
+            ),
+            (&[b"\r\n", b"GET / HTTP/1.1\r\n\r\n"], Protocol::Http1),
+            (&[b"\n ", b"{}"], Protocol::Json),
+            (&[b"[1]"], Protocol::Json),
+        ];
+        for (pieces, protocol) in cases {
+            assert_eq!(looked(pieces).await.0, protocol, "{pieces:?}");
+        }
     }
 
     #[tokio::test]

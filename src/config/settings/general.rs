@@ -133,8 +133,11 @@ pub(super) const SECTION: Section = Section {
         },
         Setting {
             name: "listen-unix",
+            aliases: &["ipc", "ipcpath"],
             placeholder: "FILE",
-            help: "Also serve everything on this Unix socket",
+            help: "Also serve everything on this Unix socket, and JSON-RPC without HTTP (IPC)",
+            details: "A connection that begins with `{` or `[` is JSON-RPC, document after document, with subscriptions; any \
+                      other one is HTTP.",
             example: "\"/run/tetrad/tetrad.sock\"",
             read: |config, given| given.path(&mut config.listen_unix),
             show: |config| show::path(config.listen_unix.as_ref()),

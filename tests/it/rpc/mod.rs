@@ -9,6 +9,8 @@ mod failures;
 mod fairness;
 mod filters;
 mod graphql;
+#[cfg(unix)]
+mod ipc;
 #[cfg(all(feature = "js-tracer", unix))]
 mod javascript;
 mod limits;

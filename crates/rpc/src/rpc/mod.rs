@@ -84,7 +84,7 @@ pub use http::{Direct, operations, service};
 pub use table::Table;
 #[cfg(all(feature = "js-tracer", unix))]
 pub use tracing::{TRACER_COMMAND, run_tracer};
-pub use ws::web_sockets;
+pub use ws::{web_sockets, with_ipc};
 
 use self::{
     batch::SocketResults,

@@ -1,4 +1,5 @@
-//! JSON-RPC over WebSocket: requests as over HTTP, and subscriptions.
+//! JSON-RPC over WebSocket: requests as over HTTP, and subscriptions. On a Unix socket the same is
+//! spoken without frames, as geth's IPC.
 //!
 //! A batch may subscribe. These calls are executed before the others, when the message arrives, and
 //! events wait until the response is written, so that none is lost, as in geth.
@@ -6,8 +7,8 @@
 use axum::body::Bytes;
 use tetrad_chain::Event;
 use tetrad_web::{
-    AnswerError, FaultScope, Shutdown, SocketLimits, SocketMessage, SocketProtocol, SocketReply,
-    Utf8Bytes, WebSockets,
+    AnswerError, FaultScope, Front, Shutdown, SocketLimits, SocketMessage, SocketProtocol,
+    SocketReply, Utf8Bytes, WebSockets,
 };
 
 use super::{
@@ -33,6 +34,12 @@ pub fn web_sockets(config: &RpcConfig, shutdown: Shutdown) -> WebSockets {
         write_timeout: config.write_timeout,
     };
     WebSockets::new("rpc", Some(FaultScope::Rpc), limits, shutdown)
+}
+
+/// Has a front serve JSON-RPC on the connections of a Unix socket that begin with JSON instead of
+/// HTTP. They count among the `sockets`, and have their limits.
+pub fn with_ipc(front: Front, rpc: Rpc, sockets: WebSockets) -> Front {
+    front.with_json(sockets, move || RpcSocket::new(rpc.clone()))
 }
 
 /// JSON-RPC on one WebSocket.

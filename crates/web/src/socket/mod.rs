@@ -1,6 +1,7 @@
 //! WebSockets: one loop for all protocols.
 //!
-//! [`WebSockets`] accepts the connections of an interface. For each of them a task (`task.rs`)
+//! [`WebSockets`] accepts the connections of an interface; on a Unix socket, JSON documents may take
+//! the place of frames (`json.rs`). For each connection a task (`task.rs`)
 //! reads, writes, sends pings, enforces the limits and closes with a reason (`ending.rs`). A
 //! [`SocketProtocol`] supplies what differs: the replies to messages, and the events that are sent
 //! unprompted.
@@ -14,6 +15,7 @@
 
 mod accept;
 mod ending;
+mod json;
 mod task;
 #[cfg(test)]
 mod tests;
@@ -24,6 +26,7 @@ use std::future::Future;
 use futures_util::future::BoxFuture;
 pub use tokio_tungstenite::tungstenite::Utf8Bytes;
 
+pub(crate) use self::json::{JsonService, JsonSockets};
 pub use self::{
     accept::socket_operation,
     web_sockets::{SocketLimits, WRITE_TIMEOUT, WebSockets},
