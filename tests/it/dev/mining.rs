@@ -84,13 +84,19 @@ async fn sealing_can_be_switched() {
         Value::Null
     );
     assert_eq!(node.rpc("hardhat_getAutomine", json!([])).await, false);
-    // hardhat's are milliseconds.
-    for (method, interval) in [
-        ("anvil_setIntervalMining", 1_000),
-        ("evm_setIntervalMining", 1_000_000),
+    // anvil's are seconds, and hardhat's milliseconds.
+    for (method, interval, seconds) in [
+        ("anvil_setIntervalMining", json!(1_000), 1_000),
+        ("anvil_setIntervalMining", json!(3.5), 3),
+        ("evm_setIntervalMining", json!(999), 999),
+        ("evm_setIntervalMining", json!("0x3e8"), 1),
+        ("evm_setIntervalMining", json!(1_000_000), 1_000),
     ] {
         node.rpc(method, json!([interval])).await;
-        assert_eq!(node.rpc("anvil_getIntervalMining", json!([])).await, 1_000);
+        assert_eq!(
+            node.rpc("anvil_getIntervalMining", json!([])).await,
+            seconds
+        );
         node.rpc(method, json!([0])).await;
         assert_eq!(
             node.rpc("anvil_getIntervalMining", json!([])).await,

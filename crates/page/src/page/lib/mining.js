@@ -54,7 +54,7 @@ class Mining extends EventTarget {
 
   /** Mines a block every so many seconds. */
   async every(seconds) {
-    await node.call('evm_setIntervalMining', Math.round(seconds * 1_000));
+    await node.call('anvil_setIntervalMining', seconds);
     await this.refresh();
   }
 

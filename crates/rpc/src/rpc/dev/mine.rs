@@ -1,7 +1,8 @@
 //! Mining: when blocks are sealed, and their fields.
 //!
-//! `evm_setIntervalMining` takes milliseconds, as in hardhat, and `anvil_setIntervalMining`
-//! seconds, as in anvil, which knows both names.
+//! `evm_setIntervalMining` means milliseconds in hardhat and seconds in anvil. Here numbers below
+//! 1,000 are seconds and others milliseconds, since nobody wants hundreds of blocks a second, or one
+//! block in a quarter of an hour. `anvil_setIntervalMining` always takes seconds.
 
 use std::{sync::Arc, time::Duration};
 
@@ -11,7 +12,7 @@ use serde_json::{Value, json, value::RawValue};
 use tetrad_chain::{Change, ChangeError, MAX_MINED_BLOCKS, Mining, Pace, Setting};
 use tetrad_evm::Fork;
 
-use super::number::{AnyNumber, SmallNumber};
+use super::number::{AnyNumber, MAX_INTERVAL, Seconds, SmallNumber};
 use crate::rpc::{
     Context, OnFork, RpcError, Table,
     eth::RpcBlock,
@@ -65,19 +66,19 @@ pub(super) fn methods(table: &mut Table) {
         .change("anvil_setIntervalMining", set_interval_mining, OnFork::Node)
         .describe(
             ["seconds"],
-            "Seals blocks at an interval in seconds; with 0 only on demand.",
+            "Seals blocks at an interval in seconds, which may be a fraction; with 0 only on demand.",
         );
 
     table
         .change(
             "evm_setIntervalMining",
-            set_interval_mining_ms,
+            set_any_interval_mining,
             OnFork::Node,
         )
         .describe(
-            ["milliseconds"],
-            "Seals blocks at an interval in milliseconds, as in hardhat; with 0 no longer at an \
-             interval.",
+            ["interval"],
+            "Seals blocks at an interval: below 1,000 in seconds, as in anvil, otherwise in \
+             milliseconds, as in hardhat; with 0 no longer at an interval.",
         );
 
     table
@@ -283,24 +284,27 @@ fn automine(context: &Context, (): ()) -> Result<bool, RpcError> {
 /// Seals blocks at an interval in seconds; with 0 only on demand.
 async fn set_interval_mining(
     context: Arc<Context>,
-    (seconds,): (SmallNumber,),
+    (interval,): (Seconds,),
 ) -> Result<(), RpcError> {
-    let mining = match seconds.0 {
-        0 => Mining::Manual,
-        seconds => Mining::Interval(Duration::from_secs(seconds.min(u64::from(u32::MAX)))),
+    let mining = if interval.0.is_zero() {
+        Mining::Manual
+    } else {
+        Mining::Interval(interval.0)
     };
     set(&context, Setting::Mining(mining)).await
 }
 
-/// Seals blocks at an interval in milliseconds; with 0 no longer at an interval.
-async fn set_interval_mining_ms(
+/// Seals blocks at an interval, in seconds if the number is small and in milliseconds otherwise;
+/// with 0 no longer at an interval.
+async fn set_any_interval_mining(
     context: Arc<Context>,
-    (ms,): (SmallNumber,),
+    (interval,): (SmallNumber,),
 ) -> Result<bool, RpcError> {
-    let mining = match (ms.0, context.chain.mining()) {
+    let mining = match (interval.0, context.chain.mining()) {
         (0, Mining::Interval(_)) => Mining::Manual,
         (0, mining) => mining,
-        (ms, _) => Mining::Interval(Duration::from_millis(ms.min(1_000 * u64::from(u32::MAX)))),
+        (seconds @ 1..1_000, _) => Mining::Interval(Duration::from_secs(seconds)),
+        (ms, _) => Mining::Interval(Duration::from_millis(ms).min(MAX_INTERVAL)),
     };
     set(&context, Setting::Mining(mining)).await?;
     Ok(true)

@@ -1,6 +1,8 @@
 //! Numbers as clients of development methods write them: a QUANTITY, hex with leading zeros, a JSON
 //! number, or decimal digits in a string.
 
+use std::time::Duration;
+
 use alloy_primitives::U256;
 use serde_json::{Value, json};
 use tetrad_stdx::digits;
@@ -61,5 +63,40 @@ impl Param for SmallNumber {
 
     fn schema() -> Value {
         AnyNumber::schema()
+    }
+}
+
+/// The longest interval, some 136 years.
+pub(super) const MAX_INTERVAL: Duration = Duration::from_secs(u32::MAX as u64);
+
+/// A time in seconds: a number as above, or a fraction. Longer ones are [`MAX_INTERVAL`], and
+/// those above zero take a millisecond at least.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Seconds(pub(super) Duration);
+
+impl Param for Seconds {
+    fn read(json: &str, rules: ParamRules) -> Result<Self, String> {
+        let is_fraction = json.contains('.') && !json.starts_with('"');
+        let fraction = is_fraction.then(|| json.parse::<f64>().ok()).flatten();
+        let time = match fraction {
+            Some(seconds) if seconds >= 0.0 => {
+                Duration::try_from_secs_f64(seconds).unwrap_or(MAX_INTERVAL)
+            }
+            _ => Duration::from_secs(SmallNumber::read(json, rules)?.0),
+        };
+
+        let time = if time.is_zero() {
+            time
+        } else {
+            time.clamp(Duration::from_millis(1), MAX_INTERVAL)
+        };
+        Ok(Self(time))
+    }
+
+    fn schema() -> Value {
+        json!({"anyOf": [
+            {"type": "string", "pattern": "^(0x[0-9a-fA-F]+|[0-9]+)$"},
+            {"type": "number", "minimum": 0},
+        ]})
     }
 }
