@@ -1,5 +1,5 @@
 //! The network's first block: contracts that tools expect on every chain, the exchange, lending,
-//! and funded accounts.
+//! and funded accounts. A bare chain has neither the exchange nor lending.
 
 pub mod file;
 mod predeploys;
@@ -50,6 +50,10 @@ pub struct GenesisOptions {
     pub timestamp: u64,
     /// The block's gas limit.
     pub gas_limit: u64,
+    /// Its base fee in wei per gas; EIP-1559's initial one by default.
+    pub base_fee: Option<u64>,
+    /// Whether a bare chain has the deployment proxy.
+    pub create2_deployer: bool,
     /// Whether the lending pool has caps and a least loan.
     pub limited_lending: bool,
     /// Whether prices never age, because nothing updates them.
@@ -65,26 +69,15 @@ pub fn network_genesis(
     funded: &FundedAccounts,
     options: GenesisOptions,
 ) -> Genesis {
-    let (development, balance) = &funded.development;
     let own = U256::from(OWN_BALANCE) * COIN;
-    let mut accounts: Vec<_> = development
-        .iter()
-        .map(|address| funded_account(*address, *balance))
-        .collect();
+    let mut accounts = development(funded);
     accounts.extend(
         [funded.treasury, funded.updater, funded.borrower]
             .map(|address| funded_account(address, own)),
     );
-
     accounts.extend(predeployed());
 
-    let mut steps = vec![deploy(
-        "Multicall3",
-        MULTICALL3,
-        funded.treasury,
-        artifacts::MULTICALL3,
-        Multicall3::constructorCall {},
-    )];
+    let mut steps = vec![multicall(funded.treasury)];
 
     let roles = exchange::genesis::ExchangeRoles {
         treasury: funded.treasury,
@@ -113,6 +106,23 @@ pub fn network_genesis(
     Genesis {
         accounts,
         steps,
+        base_fee: options.base_fee,
+        ..Genesis::empty(options.timestamp, options.gas_limit)
+    }
+}
+
+/// Returns the first block of a chain without the network's contracts.
+pub fn bare_genesis(funded: &FundedAccounts, options: GenesisOptions) -> Genesis {
+    let mut accounts = development(funded);
+    accounts.extend(
+        predeployed()
+            .filter(|account| options.create2_deployer || account.address != CREATE2_DEPLOYER),
+    );
+
+    Genesis {
+        accounts,
+        steps: vec![multicall(funded.treasury)],
+        base_fee: options.base_fee,
         ..Genesis::empty(options.timestamp, options.gas_limit)
     }
 }
@@ -123,6 +133,24 @@ fn funded_account(address: Address, balance: U256) -> GenesisAccount {
         balance,
         ..GenesisAccount::default()
     }
+}
+
+fn development(funded: &FundedAccounts) -> Vec<GenesisAccount> {
+    let (addresses, balance) = &funded.development;
+    addresses
+        .iter()
+        .map(|address| funded_account(*address, *balance))
+        .collect()
+}
+
+fn multicall(deployer: Address) -> Step {
+    deploy(
+        "Multicall3",
+        MULTICALL3,
+        deployer,
+        artifacts::MULTICALL3,
+        Multicall3::constructorCall {},
+    )
 }
 
 /// Returns the contracts without storage or constructor: system contracts of the forks, and the

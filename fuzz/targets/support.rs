@@ -76,6 +76,8 @@ pub(super) fn chain(runtime: &Runtime) -> Chain {
         history: HistoryLimits::default(),
         clock: Arc::new(ManualClock::at(2_000_000)),
         leads: true,
+        continues_time: false,
+        slots_in_an_epoch: 0,
     };
     let (chain, _) = Chain::spawn(genesis(), config, None).expect("a thread for the writer");
     for nonce in 0..3 {

@@ -43,7 +43,7 @@ impl Identity {
         let updater_file = config.updater_file.as_deref();
         Ok(Self {
             development: (0..config.accounts)
-                .map(|index| derive(&seed, &format!("m/44'/60'/0'/0/{index}")))
+                .map(|index| derive(&seed, &format!("{}/{index}", config.derivation_path)))
                 .collect::<Result<_, _>>()?,
             treasury: own_key(config, &seed, treasury_file, 0, "treasury.key")?,
             updater: own_key(config, &seed, updater_file, 1, "updater.key")?,

@@ -19,7 +19,7 @@ use tetrad_store::{
 use super::{SpawnError, cluster::Joining, identity::Identity};
 use crate::{
     config::{BlockTimestamps, Config, Profile},
-    genesis::{FundedAccounts, GenesisOptions, file, network_genesis},
+    genesis::{FundedAccounts, GenesisOptions, bare_genesis, file, network_genesis},
 };
 
 /// Time in which the leader of a cluster writes a checkpoint that its nodes need.
@@ -159,12 +159,18 @@ pub(super) fn first_block(
 
     let params = network_params(config);
     let options = GenesisOptions {
-        timestamp: clock.now_ms() / 1000,
+        timestamp: config.genesis_time.unwrap_or(clock.now_ms() / 1_000),
+        base_fee: config.genesis_base_fee,
+        create2_deployer: config.create2_deployer,
         gas_limit: config.gas_limit,
         limited_lending: config.profile == Profile::Production,
         frozen_prices: config.exchange.price_tick.is_none(),
     };
-    let genesis = network_genesis(&config.network, funded, options);
+    let genesis = if config.bare {
+        bare_genesis(funded, options)
+    } else {
+        network_genesis(&config.network, funded, options)
+    };
     Ok((genesis, params))
 }
 
@@ -174,7 +180,7 @@ pub(super) fn network_params(config: &Config) -> ChainParams {
         chain_id: config.chain_id,
         forks: Forks::all_from_genesis(config.hardfork),
         deposit_contract: MAINNET_DEPOSIT_CONTRACT_ADDRESS,
-        network_precompiles: true,
+        network_precompiles: !config.bare,
         standard: false,
         increasing_timestamps: false,
         limits: Limits::default(),
@@ -229,5 +235,10 @@ fn settings(config: &Config, identity: &Identity) -> Settings {
         named("the treasury", identity.treasury.address().to_string()),
         named("the updater", identity.updater.address().to_string()),
     ];
-    network.into_iter().chain(sizes).collect()
+    let bare = config.bare.then(|| named("--bare", "true".to_owned()));
+    // Left out by default, as in the directories from before there was a choice.
+    let is_other_path = config.derivation_path != Config::default().derivation_path;
+    let path = is_other_path.then(|| named("--derivation-path", config.derivation_path.clone()));
+    let chosen = bare.into_iter().chain(path).chain(sizes);
+    network.into_iter().chain(chosen).collect()
 }

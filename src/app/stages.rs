@@ -80,7 +80,7 @@ impl Node {
 
         let (shutdown_handle, shutdown) = ShutdownHandle::new();
         let services = services(&config, clock, &prerequisites, &opened, &records, &shutdown);
-        let keyring = Arc::new(prerequisites.keyring(&opened.chain));
+        let keyring = Arc::new(prerequisites.keyring(&config, &opened.chain));
         let interfaces = Interfaces::new(
             &config,
             &addresses,
@@ -233,10 +233,11 @@ impl Prerequisites {
     }
 
     /// Returns the keys that the node signs with on request.
-    fn keyring(&mut self, chain: &Chain) -> Keyring {
+    fn keyring(&mut self, config: &Config, chain: &Chain) -> Keyring {
         let development = self.identity.development.iter().cloned();
         let keystore = std::mem::take(&mut self.keystore);
         Keyring::new(development.chain(keystore), chain.impersonated())
+            .impersonating_all(config.auto_impersonate)
     }
 }
 
@@ -575,5 +576,7 @@ fn chain_config(config: &Config, gas_limit: u64, clock: Arc<dyn Clock>) -> Chain
         clock,
         // A node of a cluster leads only once it is elected.
         leads: !config.cluster.is_enabled(),
+        continues_time: config.genesis_time.is_some(),
+        slots_in_an_epoch: config.slots_in_an_epoch,
     }
 }

@@ -129,7 +129,7 @@ pub struct Config {
     /// Gas limit of new blocks.
     pub gas_limit: u64,
     /// The timestamps of blocks that are sealed within a second; by default shared, and increasing
-    /// with a genesis file.
+    /// with a genesis file and on a bare chain.
     pub block_timestamps: Option<BlockTimestamps>,
     /// Whether a block's transactions may use more than its gas limit.
     pub disable_block_gas_limit: bool,
@@ -144,10 +144,25 @@ pub struct Config {
     pub mnemonic: String,
     /// Number of development accounts.
     pub accounts: u32,
+    /// Path of the accounts' keys, to which their number is added.
+    pub derivation_path: String,
     /// Balance of each development account in wei.
     pub balance: U256,
     /// A genesis file in geth's format, instead of the network's own first block.
     pub genesis: Option<PathBuf>,
+    /// Whether the chain begins without the network's contracts.
+    pub bare: bool,
+    /// Time of the first block, in seconds since the Unix epoch; the time of the start by default.
+    pub genesis_time: Option<u64>,
+    /// Base fee of the first block, in wei per gas; EIP-1559's initial one by default.
+    pub genesis_base_fee: Option<u64>,
+    /// Number of blocks after which one is safe, and half of those after which it is final.
+    pub slots_in_an_epoch: u64,
+    /// Whether a bare chain begins with the deployment proxy.
+    pub create2_deployer: bool,
+    /// Whether every account may send transactions without a signature, until a development method
+    /// says otherwise.
+    pub auto_impersonate: bool,
     /// Files of blocks to import before serving, in this order.
     pub import: Vec<PathBuf>,
     /// Whether the import skips invalid blocks instead of failing.
@@ -246,7 +261,14 @@ impl Default for Config {
             mnemonic: DEVELOPMENT_MNEMONIC.to_owned(),
             accounts: 10,
             balance: U256::from(10_000) * crate::genesis::COIN,
+            derivation_path: "m/44'/60'/0'/0".to_owned(),
             genesis: None,
+            bare: false,
+            genesis_time: None,
+            genesis_base_fee: None,
+            slots_in_an_epoch: 0,
+            create2_deployer: true,
+            auto_impersonate: false,
             import: Vec::new(),
             import_continue: false,
             data_dir: None,
@@ -297,15 +319,15 @@ impl Config {
     }
 
     /// Returns whether the chain is the network's, with exchange and lending: it begins with
-    /// neither a genesis file nor a fork.
+    /// neither a genesis file nor a fork, and is not bare.
     pub fn has_exchange(&self) -> bool {
-        self.genesis.is_none() && self.fork.url.is_none()
+        self.genesis.is_none() && self.fork.url.is_none() && !self.bare
     }
 
     /// Returns the timestamps of blocks that are sealed within a second.
     pub fn block_timestamps(&self) -> BlockTimestamps {
-        let increasing = self.genesis.is_some();
-        self.block_timestamps.unwrap_or(if increasing {
+        let is_plain = self.genesis.is_some() || self.bare;
+        self.block_timestamps.unwrap_or(if is_plain {
             BlockTimestamps::Increasing
         } else {
             BlockTimestamps::Shared

@@ -17,6 +17,8 @@ use super::SubmitError;
 pub struct Keyring {
     keys: Vec<(Address, SecretKey)>,
     impersonated: Arc<RwLock<Impersonated>>,
+    /// Whether all accounts are impersonated until a development method says otherwise.
+    impersonates_all: bool,
 }
 
 impl Keyring {
@@ -27,7 +29,20 @@ impl Keyring {
         impersonated: Arc<RwLock<Impersonated>>,
     ) -> Self {
         let keys = keys.into_iter().map(|key| (key.address(), key)).collect();
-        Self { keys, impersonated }
+        Self {
+            keys,
+            impersonated,
+            impersonates_all: false,
+        }
+    }
+
+    /// Returns the keyring with all accounts impersonated, or none, until a development method says
+    /// otherwise.
+    pub fn impersonating_all(self, on: bool) -> Self {
+        Self {
+            impersonates_all: on,
+            ..self
+        }
     }
 
     /// Returns the accounts with keys, in order, and those that are impersonated individually.
@@ -70,7 +85,9 @@ impl Keyring {
     }
 
     fn is_impersonated(&self, address: Address) -> bool {
-        self.impersonated.read().includes(address)
+        self.impersonated
+            .read()
+            .includes(address, self.impersonates_all)
     }
 }
 

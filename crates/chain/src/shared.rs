@@ -48,6 +48,12 @@ pub struct ChainConfig {
     /// Whether the node seals blocks from the beginning. A node of a cluster only follows the log
     /// until it leads.
     pub leads: bool,
+    /// Whether the time of a chain without blocks continues that of its first block, instead of the
+    /// clock's.
+    pub continues_time: bool,
+    /// The number of blocks after which one is safe; twice as many after it, a block is final. With
+    /// 0 each block is both at once.
+    pub slots_in_an_epoch: u64,
 }
 
 /// A source of the node's own transactions at the beginning of a block, such as price updates.
@@ -101,6 +107,7 @@ pub(super) struct SharedChain {
     pub(super) impersonated: Arc<RwLock<Impersonated>>,
     pub(super) preamble: Option<Box<dyn Preamble>>,
     pub(super) history_limits: HistoryLimits,
+    pub(super) slots_in_an_epoch: u64,
     /// The history on disk, with blocks that memory no longer holds.
     pub(super) history: Option<Arc<DiskHistory>>,
     /// Whether pending transactions are stored on disk.
@@ -179,7 +186,7 @@ impl SharedChain {
         preamble: Option<Box<dyn Preamble>>,
     ) -> Self {
         let pool = Pool::new(config.pool, config.clock.clone());
-        let mut timing = Timing::new(config.clock);
+        let mut timing = Timing::new(config.clock, config.continues_time);
         timing.restore(shift);
         timing.start_at(&head);
 
@@ -220,6 +227,7 @@ impl SharedChain {
             impersonated: Arc::new(RwLock::new(settings.impersonated.clone())),
             preamble,
             history_limits: config.history,
+            slots_in_an_epoch: config.slots_in_an_epoch,
             history: journal.and_then(Journal::history),
             stores_pool: journal.is_some_and(Journal::stores_pool),
             pending: Mutex::default(),

@@ -6,7 +6,8 @@ use alloy_primitives::{
     U256,
     utils::{format_ether, parse_ether},
 };
-use tetrad_network::account::Mnemonic;
+use tetrad_network::account::{DerivationPath, Mnemonic, PathError};
+use tetrad_stdx::calendar::LAST_SECOND;
 use tetrad_store::log::Durability;
 use tetrad_web::{HostName, Hosts, Origin, Origins};
 use tracing_subscriber::EnvFilter;
@@ -247,7 +248,7 @@ pub(super) const SECTION: Section = Section {
             name: "block-timestamps",
             placeholder: "shared|increasing",
             help: "Timestamps of blocks within a second: shared, or each later than its parent's (increasing); by default \
-                   the latter with a genesis file",
+                   the latter with a genesis file and on a bare chain",
             details: "Ethereum demands increasing ones, and contracts and tests may rely on them; under load they run ahead of \
                       the clock. Blocks of the mirrored network share seconds.",
             read: |config, given| {
@@ -315,6 +316,31 @@ pub(super) const SECTION: Section = Section {
             ..Setting::BLANK
         },
         Setting {
+            name: "slots-in-an-epoch",
+            kind: Kind::Integer,
+            placeholder: "N",
+            help: "Number of blocks after which one is `safe`; it is `finalized` after twice as many",
+            details: "With 0, both are the newest block. Reverts and development methods can remove any block.",
+            read: |config, given| given.integer(0..=1_000_000, &mut config.slots_in_an_epoch),
+            show: |config| show::integer(config.slots_in_an_epoch),
+            ..Setting::BLANK
+        },
+        Setting {
+            name: "auto-impersonate",
+            aliases: &["auto-unlock"],
+            kind: Kind::Switch,
+            help: "Let every account send transactions without a signature, until anvil_autoImpersonateAccount ends it",
+            read: |config, given| given.switch(&mut config.auto_impersonate),
+            show: |config| show::switch(config.auto_impersonate),
+            check: |config| {
+                reject_if(
+                    config.auto_impersonate && config.profile == Profile::Production,
+                    "everyone could spend everyone's coins; leave it out in the production profile",
+                )
+            },
+            ..Setting::BLANK
+        },
+        Setting {
             name: "throw-on-transaction-failure",
             kind: Kind::Switch,
             help: "Report an error for a submitted transaction that fails in its block, as hardhat does",
@@ -341,6 +367,14 @@ pub(super) const SECTION: Section = Section {
             help: "Mnemonic of the development accounts",
             read: |config, given| given.checked(mnemonic, &mut config.mnemonic),
             show: |config| show::text(&config.mnemonic),
+            ..Setting::BLANK
+        },
+        Setting {
+            name: "derivation-path",
+            placeholder: "PATH",
+            help: "Path of the keys of the development accounts, to which the number of each is added",
+            read: |config, given| given.checked(derivation_path, &mut config.derivation_path),
+            show: |config| show::text(&config.derivation_path),
             ..Setting::BLANK
         },
         Setting {
@@ -391,6 +425,67 @@ pub(super) const SECTION: Section = Section {
                     config,
                     config.genesis.is_some(),
                     "a fork has the other chain's first block",
+                )
+            },
+            ..Setting::BLANK
+        },
+        Setting {
+            name: "bare",
+            kind: Kind::Switch,
+            help: "Begin with the development accounts alone, without the network's contracts",
+            details: "The node then serves a plain Ethereum chain without exchange and lending, as a development node of \
+                      any other tool does, and errors carry go-ethereum's texts. The deployment proxy, Multicall3 and the \
+                      system contracts of the hardfork are there.",
+            excludes: &[("genesis", "the genesis file decides what is on the chain")],
+            read: |config, given| given.switch(&mut config.bare),
+            show: |config| show::switch(config.bare),
+            ..Setting::BLANK
+        },
+        Setting {
+            name: "genesis-time",
+            aliases: &["timestamp"],
+            kind: Kind::Integer,
+            placeholder: "SECONDS",
+            help: "Time of the first block, in seconds since the Unix epoch; by default the time of the start",
+            details: "The chain's time goes on from there.",
+            excludes: &[("genesis", "the genesis file has a time")],
+            example: "1_700_000_000",
+            read: |config, given| {
+                let mut time = 0;
+                given.integer(0..=LAST_SECOND as i64, &mut time)?;
+                config.genesis_time = Some(time);
+                Ok(())
+            },
+            show: |config| config.genesis_time.and_then(show::integer),
+            check: |config| {
+                not_on_a_fork(
+                    config,
+                    config.genesis_time.is_some(),
+                    "a fork has the other chain's time",
+                )
+            },
+            ..Setting::BLANK
+        },
+        Setting {
+            name: "genesis-base-fee",
+            aliases: &["base-fee", "block-base-fee-per-gas"],
+            kind: Kind::Integer,
+            placeholder: "WEI",
+            help: "Base fee of the first block, in wei per gas; by default that of EIP-1559, 1000000000",
+            excludes: &[("genesis", "the genesis file has a base fee")],
+            example: "7",
+            read: |config, given| {
+                let mut wei = 0;
+                given.integer(0..=i64::MAX, &mut wei)?;
+                config.genesis_base_fee = Some(wei);
+                Ok(())
+            },
+            show: |config| config.genesis_base_fee.and_then(show::integer),
+            check: |config| {
+                not_on_a_fork(
+                    config,
+                    config.genesis_base_fee.is_some(),
+                    "a fork has the other chain's base fee",
                 )
             },
             ..Setting::BLANK
@@ -631,6 +726,13 @@ fn web_name<T: FromStr<Err: Display>>(text: &str) -> Result<T, String> {
 fn mnemonic(words: &str) -> Result<String, String> {
     Mnemonic::from_phrase(words).map_err(|error| error.to_string())?;
     Ok(words.to_owned())
+}
+
+/// Parses a derivation path, whose `/` at the end is left out.
+fn derivation_path(text: &str) -> Result<String, String> {
+    let path = text.strip_suffix('/').unwrap_or(text);
+    let parsed: DerivationPath = path.parse().map_err(|error: PathError| error.to_string())?;
+    Ok(parsed.to_string())
 }
 
 /// Parses an amount of coins, in wei.

@@ -25,14 +25,15 @@ pub(super) const SECTION: Section = Section {
             name: "rpc.dialect",
             former_name: Some("rpc.errors"),
             placeholder: "network|ethereum",
-            help: "The network's dialect of JSON-RPC, or go-ethereum's; by default the latter with a genesis file or a fork",
+            help: "The network's dialect of JSON-RPC, or go-ethereum's; by default the latter with a genesis file, a fork or a \
+                   bare chain",
             details: "It decides on the texts of errors, on which parameters may be left out or be JSON integers, and on \
                       requests without an id: the network's specification requires one, while go-ethereum executes such \
                       notifications without a response.",
             read: |config, given| given.choice(&DIALECTS, &mut config.rpc.dialect),
             derive: |config| {
                 // Clients of another chain expect go-ethereum.
-                if config.genesis.is_some() || config.fork.url.is_some() {
+                if !config.has_exchange() {
                     config.rpc.dialect = Dialect::Ethereum;
                 }
             },

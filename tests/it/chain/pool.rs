@@ -111,6 +111,8 @@ pub(super) fn chain_preceded(
         history: HistoryLimits::default(),
         clock,
         leads: true,
+        continues_time: false,
+        slots_in_an_epoch: 0,
     };
     Chain::spawn(genesis.build(Arc::new(params)).unwrap(), config, preamble)
         .unwrap()

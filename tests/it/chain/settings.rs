@@ -35,7 +35,9 @@ async fn no_more_than_a_number_of_accounts_are_impersonated_one_by_one() {
     set(1, false).await.unwrap();
     set(MOST, true).await.unwrap();
     let impersonated = chain.impersonated().read().clone();
-    assert!(impersonated.includes(account(MOST)) && !impersonated.includes(account(1)));
+    assert!(
+        impersonated.includes(account(MOST), false) && !impersonated.includes(account(1), false)
+    );
     chain.change(Change::Reset).await.unwrap();
-    assert!(!chain.impersonated().read().includes(account(MOST)));
+    assert!(!chain.impersonated().read().includes(account(MOST), false));
 }

@@ -58,6 +58,8 @@ fn every_setting_has_a_value_that_can_be_shown() {
     let unset = [
         "block-time",
         "genesis",
+        "genesis-time",
+        "genesis-base-fee",
         "data-dir",
         "scenario",
         "solc-directory",
@@ -114,6 +116,7 @@ fn another_value(setting: &Setting) -> String {
             "mnemonic" => {
                 format!("\"{}about\"", "abandon ".repeat(11))
             }
+            "derivation-path" => "\"m/1'/2\"".to_owned(),
             "balance" => "\"1.5\"".to_owned(),
             _ if setting.placeholder.contains('|') => {
                 format!("{:?}", setting.placeholder.rsplit('|').next().unwrap())

@@ -206,7 +206,10 @@ fn unknown_variables_are_warned_of_unless_an_orchestrator_sets_them() {
     ];
     assert_eq!(warnings(&links), Vec::<String>::new());
     for (name, expected) in [
-        ("TETRAD_NOPE", "unknown environment variable TETRAD_NOPE"),
+        (
+            "TETRAD_NOWHERE",
+            "unknown environment variable TETRAD_NOWHERE",
+        ),
         (
             "TETRAD_LISSTEN",
             "unknown environment variable TETRAD_LISSTEN; did you mean `TETRAD_LISTEN`?",

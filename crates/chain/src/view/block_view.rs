@@ -17,9 +17,9 @@ pub enum BlockId {
     Pending,
     /// The genesis block.
     Earliest,
-    /// The safe block: with instant finality the newest one.
+    /// The safe block: an epoch before the newest one.
     Safe,
-    /// The finalized block: with instant finality the newest one.
+    /// The final block: two epochs before the newest one.
     Finalized,
     /// By height.
     Number(u64),

@@ -52,7 +52,9 @@ impl Chain {
     /// one above the head.
     pub fn number(&self, head: &Head, id: BlockId) -> Option<u64> {
         Some(match id {
-            BlockId::Latest | BlockId::Safe | BlockId::Finalized => head.number(),
+            BlockId::Latest => head.number(),
+            BlockId::Safe => self.epochs_before(head, 1),
+            BlockId::Finalized => self.epochs_before(head, 2),
             BlockId::Pending => head.number() + 1,
             BlockId::Earliest => head.genesis.number(),
             BlockId::Number(number) => number,
@@ -60,11 +62,19 @@ impl Chain {
         })
     }
 
+    /// Returns the number of the block so many epochs before the newest one, or of the first block.
+    fn epochs_before(&self, head: &Head, epochs: u64) -> u64 {
+        let blocks = self.shared.slots_in_an_epoch.saturating_mul(epochs);
+        head.number()
+            .saturating_sub(blocks)
+            .max(head.genesis.number())
+    }
+
     /// Returns whether the block, or with `with_state` the state after it, is available without
     /// reading from disk, or building a large block.
     pub fn is_at_hand(&self, id: BlockId, with_state: bool) -> bool {
         let head = match id {
-            BlockId::Latest | BlockId::Safe | BlockId::Finalized => return true,
+            BlockId::Latest => return true,
             _ => self.head(),
         };
         let is_on_disk = self.shared.history.is_some();

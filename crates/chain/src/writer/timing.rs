@@ -30,10 +30,12 @@ pub(crate) struct Timing {
     sealed_ms: u64,
     /// The clock's second of the last block that began with a preamble, if any.
     preceded: Option<u64>,
+    /// Whether the time of a chain without blocks continues that of its first block.
+    continues: bool,
 }
 
 impl Timing {
-    pub(crate) fn new(clock: Arc<dyn Clock>) -> Self {
+    pub(crate) fn new(clock: Arc<dyn Clock>, continues: bool) -> Self {
         let sealed_ms = clock.now_ms();
         Self {
             clock,
@@ -42,6 +44,7 @@ impl Timing {
             interval: None,
             sealed_ms,
             preceded: None,
+            continues,
         }
     }
 
@@ -67,9 +70,11 @@ impl Timing {
         self.sealed_ms = self.clock.now_ms();
     }
 
-    /// On a fork, sets the chain's time to that of the forked block.
+    /// On a fork, sets the chain's time to that of the forked block; likewise to that of the first
+    /// block, if time continues it.
     pub(crate) fn start_at(&mut self, first: &Head) {
-        if first.state.base().is_some() {
+        let is_first = first.number() == first.genesis.number();
+        if first.state.base().is_some() || (self.continues && is_first) {
             self.set(first.block.header.timestamp);
         }
     }
@@ -217,7 +222,7 @@ impl Timing {
 
     /// Discards all settings of development methods.
     pub(super) fn reset(&mut self) {
-        *self = Self::new(self.clock.clone());
+        *self = Self::new(self.clock.clone(), self.continues);
     }
 
     /// Sets the timestamp of the next block.

@@ -71,8 +71,8 @@ pub struct SealingSettings {
 /// The accounts for which the node sends transactions without a key. Cheap to clone.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Impersonated {
-    /// Whether these are all accounts.
-    pub all: bool,
+    /// Whether these are all accounts; by default what the configuration says.
+    pub all: Option<bool>,
     /// Those that are impersonated individually.
     pub accounts: Arc<BTreeSet<Address>>,
 }
@@ -197,7 +197,7 @@ impl DevSettings {
     /// Returns whether development methods made none.
     pub fn is_empty(&self) -> bool {
         let Impersonated { all, accounts } = &self.impersonated;
-        self.sealing == SealingSettings::default() && !all && accounts.is_empty()
+        self.sealing == SealingSettings::default() && all.is_none() && accounts.is_empty()
     }
 
     /// Takes a setting into account.
@@ -218,7 +218,7 @@ impl DevSettings {
                     accounts.remove(&address)
                 };
             }
-            Setting::AllImpersonated(on) => self.impersonated.all = on,
+            Setting::AllImpersonated(on) => self.impersonated.all = Some(on),
             Setting::Configured => *self = Self::default(),
         }
     }
@@ -240,9 +240,7 @@ impl DevSettings {
             min_tip.map(Setting::MinTip),
             next_base_fee.map(Setting::NextBaseFee),
             next_randomness.map(Setting::NextRandomness),
-            self.impersonated
-                .all
-                .then_some(Setting::AllImpersonated(true)),
+            self.impersonated.all.map(Setting::AllImpersonated),
         ];
 
         let accounts = self
@@ -275,9 +273,10 @@ impl SealingSettings {
 }
 
 impl Impersonated {
-    /// Returns whether transactions of this account need no key.
-    pub fn includes(&self, address: Address) -> bool {
-        self.all || self.accounts.contains(&address)
+    /// Returns whether transactions of this account need no key. Without a setting, `all` decides
+    /// on those that are not impersonated individually.
+    pub fn includes(&self, address: Address, all: bool) -> bool {
+        self.all.unwrap_or(all) || self.accounts.contains(&address)
     }
 }
 

@@ -323,9 +323,9 @@ impl Forwarder<'_> {
         let number = match id {
             // The pending block is this node's own.
             BlockId::Pending => return Ok(false),
-            BlockId::Latest | BlockId::Safe | BlockId::Finalized => self.head.number(),
             BlockId::Earliest => 0,
             BlockId::Number(number) => number,
+            BlockId::Latest | BlockId::Safe | BlockId::Finalized => self.tagged(id),
             BlockId::Hash(hash) => match self.context.chain.number(&self.head, id) {
                 Some(number) => number,
                 None => match block_number(self.fork, hash)? {
@@ -339,6 +339,12 @@ impl Forwarder<'_> {
             *param = json!(U64::from(number));
         }
         Ok(is_there(number))
+    }
+
+    /// The number of the block with a tag, which depends on this node's own blocks.
+    fn tagged(&self, id: BlockId) -> u64 {
+        let number = self.context.chain.number(&self.head, id);
+        number.unwrap_or(self.head.number())
     }
 
     /// Whether a transaction is in a block of the other chain.
@@ -369,8 +375,9 @@ impl Forwarder<'_> {
             *number = match id {
                 Some(Ok(BlockId::Number(number))) => number,
                 Some(Ok(BlockId::Earliest)) => 0,
-                None | Some(Ok(BlockId::Latest | BlockId::Safe | BlockId::Finalized)) => {
-                    self.head.number()
+                None => self.head.number(),
+                Some(Ok(id @ (BlockId::Latest | BlockId::Safe | BlockId::Finalized))) => {
+                    self.tagged(id)
                 }
                 _ => return Ok(false),
             };

@@ -488,7 +488,7 @@ mod tests {
 
         assert_eq!(settings.sealing.next_base_fee, None);
         assert_eq!(settings.sealing.mining, Some(Mining::Manual));
-        assert!(settings.impersonated.includes(account));
+        assert!(settings.impersonated.includes(account, false));
 
         LogEntry::Setting(Setting::Configured).follow(&mut settings);
         assert!(settings.is_empty());
