@@ -8,10 +8,12 @@ FROM rust:1.95-bookworm AS build
 WORKDIR /src
 COPY . .
 RUN cargo build --profile dist --locked --features js-tracer && strip target/dist/tetrad
+# With `--entrypoint anvil` it runs in the place of anvil.
+RUN mkdir /out && mv target/dist/tetrad /out/ && ln -s tetrad /out/anvil
 
 # Only the C library: no shell, no package manager.
 FROM gcr.io/distroless/cc-debian12:nonroot
-COPY --from=build /src/target/dist/tetrad /usr/local/bin/tetrad
+COPY --from=build /out/ /usr/local/bin/
 ENV TETRAD_LISTEN=0.0.0.0:8545 TETRAD_WS_LISTEN=0.0.0.0:3001
 EXPOSE 8545 3001
 HEALTHCHECK --interval=10s --timeout=5s --start-period=5s --retries=3 CMD ["/usr/local/bin/tetrad", "probe"]

@@ -169,6 +169,11 @@ impl Node {
         own.filter_map(key).collect()
     }
 
+    /// Returns the address of the main listener.
+    pub(crate) fn main_address(&self) -> SocketAddr {
+        self.addresses.main
+    }
+
     /// Returns the URL of JSON-RPC over HTTP.
     pub fn rpc_url(&self) -> String {
         format!(

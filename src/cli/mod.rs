@@ -6,6 +6,7 @@
 //! can read them, but from a [`keys::Console`] or a file.
 
 pub mod address;
+mod anvil;
 mod banner;
 pub mod chain;
 mod cluster;
@@ -21,6 +22,7 @@ mod settings;
 use std::{
     ffi::OsString,
     io::{self, Write},
+    path::Path,
     process::ExitCode,
 };
 
@@ -123,7 +125,7 @@ pub fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
         ),
     );
 
-    let matches = match parser.try_get_matches_from(arguments) {
+    let matches = match parser.try_get_matches_from(under_its_name(arguments)) {
         Ok(matches) => matches,
         Err(error) => {
             // Help and version arrive here as well; clap knows the stream of each.
@@ -147,6 +149,17 @@ pub fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
             error.exit_code()
         }
     }
+}
+
+/// Returns the arguments with the command that the program's name stands for: a link or a copy
+/// called `anvil` runs `tetrad anvil`.
+fn under_its_name(arguments: impl Iterator<Item = OsString>) -> Vec<OsString> {
+    let mut arguments: Vec<_> = arguments.collect();
+    let name = arguments.first().map(Path::new).and_then(Path::file_stem);
+    if name.is_some_and(|name| name == anvil::NAME) {
+        arguments.insert(1, anvil::NAME.into());
+    }
+    arguments
 }
 
 /// Examples at the end of the short help.
@@ -196,6 +209,7 @@ fn parser() -> clap::Command {
                 .after_help(EXAMPLES)
                 .after_long_help(LONG_EXAMPLES),
         )
+        .subcommand(anvil::command())
         .subcommand(configuration::command())
         .subcommand(
             clap::Command::new("probe")
@@ -238,11 +252,37 @@ fn parser() -> clap::Command {
         .long_about(None::<&str>)
 }
 
+/// Runs a node with its own flags and banner.
+fn serve(matches: &clap::ArgMatches) -> Result<(), Error> {
+    let values = settings::values(matches)?;
+    let config = Config::from_values(&values)?;
+    serve::run(config, values.warnings(), |node, out| {
+        if node.config.quiet {
+            Ok(())
+        } else {
+            banner::print(node, out)
+        }
+    })
+}
+
+/// Runs a node with anvil's flags and banner.
+fn run_as_anvil(matches: &clap::ArgMatches) -> Result<(), Error> {
+    if matches.get_flag("version") {
+        return Ok(io::stdout().write_all(anvil::version().as_bytes())?);
+    }
+
+    let config_out = anvil::config_out(matches);
+    serve::run(anvil::configuration(matches)?, &[], |node, out| {
+        anvil::announce(node, config_out.as_deref(), out)
+    })
+}
+
 fn dispatch(matches: &clap::ArgMatches) -> Result<(), Error> {
     // A node prints from several threads: standard output must not be locked while it runs.
     let out = &mut match matches.subcommand() {
-        None => return serve::run(&settings::values(matches)?),
-        Some(("serve", matches)) => return serve::run(&settings::values(matches)?),
+        None => return serve(matches),
+        Some(("serve", matches)) => return serve(matches),
+        Some((anvil::NAME, matches)) => return run_as_anvil(matches),
         #[cfg(all(feature = "js-tracer", unix))]
         Some((rpc::TRACER_COMMAND, matches)) => {
             // The parser requires it.

@@ -8,9 +8,10 @@ use std::{
 
 use tetrad_stdx::parallel;
 use tetrad_web::Inherited;
+use tokio::sync::broadcast;
 
-use super::{Error, banner, notify};
-use crate::{Config, Node, config::Values, console::Console, telemetry};
+use super::{Error, notify};
+use crate::{Config, Node, console::Console, telemetry};
 
 /// Time after which a thread for long work ends that has none. What it has allocated and others
 /// have freed is returned to the system when it ends, or when it works again.
@@ -18,14 +19,17 @@ const THREAD_KEEP_ALIVE: Duration = Duration::from_millis(20);
 /// Time that aborted threads may delay the end of the process.
 const ABORTED_THREADS_TIMEOUT: Duration = Duration::from_millis(500);
 
-/// Runs a node with these settings until SIGINT or SIGTERM.
-pub(super) fn run(values: &Values) -> Result<(), Error> {
-    let mut config = Config::from_values(values)?;
+/// Runs a node until SIGINT or SIGTERM. `announce` prints that it listens, and where.
+pub(super) fn run(
+    mut config: Config,
+    warnings: &[String],
+    announce: impl FnOnce(&Node, &mut dyn Write) -> io::Result<()>,
+) -> Result<(), Error> {
     config.rpc.tracer_program = program();
     // Before other threads start: taking sockets over changes the environment.
     let inherited = Inherited::take()?;
     let _telemetry = telemetry::install(&config)?;
-    for warning in values.warnings() {
+    for warning in warnings {
         tracing::warn!("{warning}");
     }
 
@@ -43,12 +47,9 @@ pub(super) fn run(values: &Values) -> Result<(), Error> {
         // From here on signals are queued until the loop below takes them.
         let mut signals = Signals::listen()?;
         let node = Node::spawn_on(config, inherited).await?;
+        announce(&node, &mut io::stdout().lock())?;
+        io::stdout().flush()?;
         if !node.config.quiet {
-            let mut out = io::stdout().lock();
-            banner::print(&node, &mut out)?;
-            out.flush()?;
-            drop(out);
-
             let config = &node.config;
             let colours = io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
             let console = Console::new(
@@ -62,6 +63,7 @@ pub(super) fn run(values: &Values) -> Result<(), Error> {
             tokio::spawn(console.follow(
                 node.chain.clone(),
                 config.rpc.failed_calls.clone(),
+                config.rpc.called.as_ref().map(broadcast::Sender::subscribe),
                 io::stdout(),
             ));
         }

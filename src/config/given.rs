@@ -40,6 +40,11 @@ impl ConfigError {
         }
     }
 
+    /// Returns an error in the value of a flag that is not a setting's.
+    pub(crate) fn of_flag(flag: &str, what: impl Display) -> Self {
+        Self::new(format!("--{flag}: {what}"))
+    }
+
     /// Adds the source of the wrong value.
     pub(super) fn at(self, origin: &ValueOrigin) -> Self {
         Self {
@@ -63,6 +68,8 @@ pub enum ValueOrigin {
     Environment(String),
     /// A flag.
     Flag(String),
+    /// A command whose defaults are not the node's.
+    Command(&'static str),
 }
 
 impl fmt::Display for ValueOrigin {
@@ -71,6 +78,7 @@ impl fmt::Display for ValueOrigin {
             Self::File(file) => f.write_str(file),
             Self::Environment(variable) => f.write_str(variable),
             Self::Flag(flag) => write!(f, "--{flag}"),
+            Self::Command(command) => f.write_str(command),
         }
     }
 }

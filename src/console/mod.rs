@@ -6,6 +6,7 @@
 //! counted instead.
 
 mod abi;
+mod anvil;
 mod failed;
 mod log;
 mod replay;
@@ -15,6 +16,7 @@ mod trace;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    future,
     io::Write,
     path::PathBuf,
     sync::{
@@ -32,7 +34,7 @@ use tetrad_contracts::sources::KnownContracts;
 use tetrad_network::network::Network;
 use tetrad_primitives::block::Block;
 use tetrad_stdx::failed_calls::{FailedCall, FailedCalls};
-use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::broadcast::{self, error::RecvError};
 
 pub use self::abi::AbiError;
 use self::{abi::Decoder, failed::Limiter, replay::ReplayedTransaction, style::Styles};
@@ -42,9 +44,24 @@ const BACKLOG: usize = 1_024;
 /// Number of transactions of one block that are shown individually.
 const MAX_LINES: usize = 200;
 
+/// The form of the lines.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LineForm {
+    /// A line for each transaction.
+    #[default]
+    Short,
+    /// anvil's: the name of each method that is called, and a paragraph for each transaction and
+    /// for each block.
+    Anvil,
+}
+
 /// Settings of the terminal output.
 #[derive(Clone, Debug, Default)]
 pub struct ConsoleConfig {
+    /// The form of the lines.
+    pub form: LineForm,
+    /// Whether messages of `console.log` are left out.
+    pub hides_logs: bool,
     /// Verbosity. 0: a line for each transaction; 1: with arguments; 2: with events; 3: with the
     /// calls of failed ones; 4: with the calls of all, and a line for each of the node's own
     /// transactions.
@@ -60,6 +77,8 @@ pub struct Console {
     names: BTreeMap<Address, String>,
     pub(self) styles: Styles,
     pub(self) verbosity: u8,
+    form: LineForm,
+    pub(self) hides_logs: bool,
     pub(self) coin: String,
     /// The node's own accounts.
     own: BTreeSet<Address>,
@@ -88,6 +107,8 @@ impl Console {
             names: abi::token_names(network),
             styles: Styles::new(colours),
             verbosity: config.verbosity,
+            form: config.form,
+            hides_logs: config.hides_logs,
             coin: network.coin.clone(),
             own: own.into_iter().collect(),
             logging,
@@ -95,11 +116,12 @@ impl Console {
     }
 
     /// Follows the chain until it ends and writes to `out` on a separate thread, so that a blocked
-    /// terminal does not block the node.
+    /// terminal does not block the node. Names of methods that are `called` are lines as well.
     pub async fn follow(
         self,
         chain: Chain,
         failed_calls: FailedCalls,
+        mut called: Option<broadcast::Receiver<&'static str>>,
         out: impl Write + Send + 'static,
     ) {
         let mut events = chain.subscribe();
@@ -124,6 +146,13 @@ impl Console {
 
         loop {
             tokio::select! {
+                // A method is named before the block that it makes.
+                biased;
+                name = next_called(&mut called) => {
+                    if console.logging.load(Ordering::Relaxed) {
+                        send(&lines, format!("{name}\n"), &mut missed);
+                    }
+                }
                 event = events.recv() => match event {
                     Ok(Event::Head { head, added, removed }) => {
                         newest = head.clone();
@@ -198,6 +227,9 @@ impl Console {
             replay::replay(head, block)
         };
         let decoder = Decoder::new(&self.known, &self.names, head);
+        if self.form == LineForm::Anvil {
+            return anvil::block(self, &decoder, block, &seen, out);
+        }
         for at in all {
             self.render_transaction(&decoder, block, at, seen.get(at), out);
         }
@@ -228,6 +260,18 @@ impl Console {
             _ => trace::calls(self, decoder, seen, out),
         }
     }
+}
+
+/// Waits for the next name of a method; for ever if nobody sends any.
+async fn next_called(called: &mut Option<broadcast::Receiver<&'static str>>) -> &'static str {
+    while let Some(names) = called {
+        match names.recv().await {
+            Ok(name) => return name,
+            Err(RecvError::Lagged(_)) => {}
+            Err(RecvError::Closed) => *called = None,
+        }
+    }
+    future::pending().await
 }
 
 /// Queues a text, or counts it if the terminal does not keep up.

@@ -73,7 +73,8 @@ pub(super) fn line(
     }
 }
 
-fn failure(decoder: &Decoder<'_>, seen: Option<&ReplayedTransaction>) -> String {
+/// Returns the reason of a failure.
+pub(super) fn failure(decoder: &Decoder<'_>, seen: Option<&ReplayedTransaction>) -> String {
     match seen.map(|seen| (&seen.halt, seen.calls.first())) {
         Some((Some(reason), _)) => format!("failed: {reason}"),
         Some((None, Some(root))) => {

@@ -1,5 +1,7 @@
 //! Settings from file, environment and flags; the program's command line.
 
+#[cfg(unix)]
+mod anvil;
 mod cluster;
 mod cluster_files;
 mod files;

@@ -186,6 +186,7 @@ async fn abis_of_other_contracts_can_be_named() {
     let config = |path| ConsoleConfig {
         verbosity: 1,
         abi: vec![path],
+        ..ConsoleConfig::default()
     };
     let logging = Arc::new(AtomicBool::new(true));
     let network = Network::default();
@@ -287,7 +288,7 @@ async fn failed_calls_are_shown_with_their_reason_and_a_flood_of_them_is_counted
         tokio::sync::mpsc::unbounded_channel(),
     );
     let following =
-        tokio::spawn(console(0).follow(node.chain().clone(), calls.clone(), Sink(sender)));
+        tokio::spawn(console(0).follow(node.chain().clone(), calls.clone(), None, Sink(sender)));
     // It follows from some moment on.
     let first = loop {
         calls.add(failed(100_000));

@@ -76,6 +76,7 @@ use tetrad_stdx::failed_calls::FailedCalls;
 use tetrad_web::{
     Answer, Budget, Caller, Client, Execution, Slice, check_json, current_client, interrupted,
 };
+use tokio::sync::broadcast;
 
 pub use error::{Dialect, RpcError};
 pub use examples::{Answers, Example, ExampleExchange, examples};
@@ -157,6 +158,8 @@ pub struct RpcConfig {
     pub failed_calls: FailedCalls,
     /// Whether the terminal logs transactions; a development method switches it.
     pub logging: Arc<AtomicBool>,
+    /// Receives the name of each method that is called, if somebody shows them.
+    pub called: Option<broadcast::Sender<&'static str>>,
     /// The duration above which a request is logged.
     pub slow: Option<Duration>,
 }
@@ -188,6 +191,7 @@ impl Default for RpcConfig {
             budget: Budget::default(),
             failed_calls: FailedCalls::default(),
             logging: Arc::new(AtomicBool::new(true)),
+            called: None,
             slow: None,
         }
     }
@@ -546,6 +550,10 @@ impl Rpc {
         let Some(method) = self.table.get(&request.method) else {
             return Err(self.no_method(&request.method));
         };
+        if let Some(called) = &self.context.config.called {
+            // Fails if nobody listens any more.
+            let _ = called.send(method.name);
+        }
         // Before they are read: the number of values decides how much memory that takes.
         if let Some(params) = request.params {
             check_json(params.get().as_bytes())

@@ -1,0 +1,319 @@
+//! The program in place of anvil: what programs that start it read, and what its flags do.
+
+use std::{
+    io::{BufRead, BufReader, Lines},
+    net::SocketAddr,
+    os::unix::fs::symlink,
+    process::{Child, ChildStdout, Command, Stdio},
+    time::Duration,
+};
+
+use serde_json::{Value, json};
+
+use crate::support::process::{PROGRAM, output, signal};
+
+/// A node that was started as anvil is, and its output.
+struct Anvil {
+    child: Child,
+    lines: Lines<BufReader<ChildStdout>>,
+    banner: Vec<String>,
+    address: SocketAddr,
+}
+
+impl Anvil {
+    fn start(arguments: &[&str]) -> Self {
+        let mut command = Command::new(PROGRAM);
+        command.arg("anvil");
+        Self::run(command, arguments)
+    }
+
+    /// Reads lines up to the one that says where the node listens, as alloy and prool do.
+    fn run(mut command: Command, arguments: &[&str]) -> Self {
+        tetrad_stdx::tls::install_provider();
+        let mut child = command
+            .args(["--port", "0"])
+            .args(arguments)
+            .env_clear()
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+
+        let mut banner = Vec::new();
+        let address = loop {
+            let line = lines.next().expect("a line more").unwrap();
+            if let Some(address) = line.strip_prefix("Listening on ") {
+                break address.parse().unwrap();
+            }
+            banner.push(line);
+        };
+        Self {
+            child,
+            lines,
+            banner,
+            address,
+        }
+    }
+
+    /// The lines of a section.
+    fn section(&self, name: &str) -> Vec<&str> {
+        let after = self.banner.iter().skip_while(|line| *line != name);
+        let after = after.skip(2).skip_while(|line| line.is_empty());
+        after
+            .take_while(|line| !line.is_empty())
+            .map(String::as_str)
+            .collect()
+    }
+
+    async fn rpc(&self, method: &str, params: Value) -> Value {
+        let request = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
+        let answer = reqwest::Client::new()
+            .post(format!("http://{}", self.address))
+            .json(&request)
+            .send()
+            .await
+            .unwrap();
+        let answer: Value = answer.json().await.unwrap();
+        match answer.get("result") {
+            Some(result) => result.clone(),
+            None => answer,
+        }
+    }
+
+    fn next_line(&mut self) -> String {
+        self.lines.next().expect("a line more").unwrap()
+    }
+}
+
+impl Drop for Anvil {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[tokio::test]
+async fn programs_that_start_anvil_read_what_they_expect() {
+    let folder = tempfile::tempdir().unwrap();
+    // Under its name no command is needed.
+    let program = folder.path().join("anvil");
+    symlink(PROGRAM, &program).unwrap();
+    let node = Anvil::run(Command::new(&program), &["-a", "2", "--balance", "7"]);
+
+    let accounts = node.section("Available Accounts");
+    assert_eq!(
+        accounts,
+        [
+            "(0) 0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266 (7.000000000000000000 ETH)",
+            "(1) 0x70997970C51812dc3A010C7d01b50e0d17dc79C8 (7.000000000000000000 ETH)",
+        ]
+    );
+    assert_eq!(
+        node.section("Private Keys")[0],
+        "(0) 0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80"
+    );
+    assert_eq!(
+        node.section("Wallet"),
+        [
+            "Mnemonic:          test test test test test test test test test test test junk",
+            "Derivation path:   m/44'/60'/0'/0/",
+        ]
+    );
+    assert_eq!(node.section("Chain ID"), ["31337"]);
+    assert_eq!(node.section("Base Fee"), ["1000000000"]);
+    assert_eq!(node.section("Gas Limit"), ["30000000"]);
+    assert_eq!(node.section("Genesis Number"), ["0"]);
+    assert_eq!(node.section("Genesis Timestamp").len(), 1);
+
+    assert_eq!(node.rpc("eth_chainId", json!([])).await, "0x7a69");
+    let version = node.rpc("web3_clientVersion", json!([])).await;
+    assert!(version.as_str().unwrap().starts_with("anvil/"), "{version}");
+
+    let printed = Command::new(&program).arg("--version").output().unwrap();
+    let printed = String::from_utf8(printed.stdout).unwrap();
+    assert!(printed.starts_with("anvil Version: 1."), "{printed}");
+}
+
+/// alloy waits for such lines of methods and transactions, and scripts look for them.
+#[tokio::test]
+async fn calls_and_blocks_are_printed_as_anvil_prints_them() {
+    let mut node = Anvil::start(&["--timestamp", "1700000000"]);
+    let from = "0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266";
+    let hash = node
+        .rpc(
+            "eth_sendTransaction",
+            json!([{"from": from, "to": from, "value": "0x1"}]),
+        )
+        .await;
+    assert_eq!(node.next_line(), "eth_sendTransaction");
+    assert_eq!(node.next_line(), "");
+    assert_eq!(
+        node.next_line(),
+        format!("    Transaction: {}", hash.as_str().unwrap())
+    );
+    assert_eq!(node.next_line(), "    Gas used: 21000");
+    assert_eq!(node.next_line(), "");
+    assert_eq!(node.next_line(), "    Block Number: 1");
+    assert!(node.next_line().starts_with("    Block Hash: 0x"));
+    let time = node.next_line();
+    assert!(
+        time.starts_with("    Block Time: \"Tue, 14 Nov 2023 22:13:2")
+            && time.ends_with(" +0000\""),
+        "{time}"
+    );
+    assert_eq!(node.next_line(), "");
+
+    // A contract that reverts.
+    let data = json!([{"from": from, "data": "0x5f5ffd", "gas": "0x186a0"}]);
+    node.rpc("eth_sendTransaction", data).await;
+    assert_eq!(node.next_line(), "eth_sendTransaction");
+    let lines: Vec<_> = (0..5).map(|_| node.next_line()).collect();
+    assert!(
+        lines[2].starts_with("    Contract created: 0x"),
+        "{lines:?}"
+    );
+    assert!(lines[4].starts_with("    Error: reverted"), "{lines:?}");
+}
+
+#[tokio::test]
+async fn the_chain_is_bare_and_has_anvils_conventions() {
+    let node = Anvil::start(&["--slots-in-an-epoch", "2", "--base-fee", "7"]);
+    assert_eq!(
+        node.rpc("eth_getBlockByNumber", json!(["0x0", false]))
+            .await["baseFeePerGas"],
+        "0x7"
+    );
+    // Neither exchange nor lending, but what every chain has.
+    for (address, is_there) in [
+        ("0x49B0f9a0554da1A7243A9C8ac5B45245A66D90ff", false),
+        ("0x4e59b44847b379578588920cA78FbF26c0B4956C", true),
+        ("0xcA11bde05977b3631167028862bE2a173976CA11", true),
+    ] {
+        let code = node.rpc("eth_getCode", json!([address, "latest"])).await;
+        assert_eq!(code != "0x", is_there, "{address}");
+    }
+
+    node.rpc("anvil_mine", json!([7])).await;
+    for (tag, number) in [("latest", "0x7"), ("safe", "0x5"), ("finalized", "0x3")] {
+        let block = node.rpc("eth_getBlockByNumber", json!([tag, false])).await;
+        assert_eq!(block["number"], number, "{tag}");
+    }
+    node.rpc("anvil_reset", json!([])).await;
+    let block = node.rpc("eth_getBlockByNumber", json!(["finalized", false]));
+    assert_eq!(block.await["number"], "0x0");
+}
+
+#[tokio::test]
+async fn accounts_are_those_of_the_flags() {
+    // As anvil 1.7.1 prints it.
+    let seeded = "pen brief eager pepper brass detect problem vital physical tent assume damp";
+    let node = Anvil::start(&["--mnemonic-seed-unsafe", "42", "--derivation-path", "m/1/"]);
+    assert_eq!(
+        node.section("Wallet"),
+        [
+            format!("Mnemonic:          {seeded}"),
+            "Derivation path:   m/1/".to_owned()
+        ]
+    );
+    drop(node);
+
+    let random = ["one", "other"].map(|_| {
+        let node = Anvil::start(&["--mnemonic-random", "15", "-a", "1"]);
+        node.section("Wallet")[0].to_owned()
+    });
+    assert_ne!(random[0], random[1]);
+    assert_eq!(random[0].split_whitespace().count(), 1 + 15);
+
+    let node = Anvil::start(&["--auto-impersonate", "--disable-default-create2-deployer"]);
+    let anybody = "0x0000000000000000000000000000000000000abc";
+    node.rpc("anvil_setBalance", json!([anybody, "0xde0b6b3a7640000"]))
+        .await;
+    let transfer = json!([{"from": anybody, "to": anybody}]);
+    let sent = node.rpc("eth_sendTransaction", transfer.clone()).await;
+    assert!(sent.is_string(), "{sent}");
+    node.rpc("anvil_autoImpersonateAccount", json!([false]))
+        .await;
+    let refused = node.rpc("eth_sendTransaction", transfer).await;
+    assert!(refused["error"].is_object(), "{refused}");
+    let deployer = json!(["0x4e59b44847b379578588920cA78FbF26c0B4956C", "latest"]);
+    assert_eq!(node.rpc("eth_getCode", deployer).await, "0x");
+}
+
+#[tokio::test]
+async fn accounts_and_settings_are_written_as_json() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("config.json");
+    let _node = Anvil::start(&["--config-out", file.to_str().unwrap(), "-a", "1"]);
+    let mut written: Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
+    let timestamp = written["genesis_timestamp"].take();
+    assert!(timestamp.as_str().unwrap().parse::<u64>().is_ok());
+    assert_eq!(
+        written,
+        json!({
+            "available_accounts": ["0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266"],
+            "private_keys": ["0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80"],
+            "wallet": {
+                "mnemonic": "test test test test test test test test test test test junk",
+                "derivation_path": "m/44'/60'/0'/0/",
+            },
+            "base_fee": "1000000000",
+            "gas_price": "1875000000",
+            "gas_limit": "30000000",
+            "genesis_timestamp": null,
+        })
+    );
+}
+
+/// The time continues that of the first block, as long as the node runs.
+#[tokio::test]
+async fn the_chains_time_begins_where_a_flag_says() {
+    let node = Anvil::start(&["--timestamp", "1000"]);
+    node.rpc("evm_mine", json!([])).await;
+    let block = node
+        .rpc("eth_getBlockByNumber", json!(["latest", false]))
+        .await;
+    let time = block["timestamp"]
+        .as_str()
+        .unwrap()
+        .trim_start_matches("0x");
+    let time = u64::from_str_radix(time, 16).unwrap();
+    assert!(
+        (1_001..1_000 + Duration::from_secs(600).as_secs()).contains(&time),
+        "{time}"
+    );
+}
+
+#[test]
+fn flags_that_cannot_be_honoured_are_refused_with_what_to_do() {
+    for (arguments, expected) in [
+        (&["--number", "5"][..], "--number: tetrad cannot do that"),
+        (&["--celo"], "--celo: tetrad cannot do that"),
+        (&["--network", "tempo"], "--network: expected ethereum"),
+        (
+            &["--order", "fifo"],
+            "--order: transactions are taken by their fees",
+        ),
+        (
+            &["--code-size-limit", "5"],
+            "--code-size-limit: the node can lift the limit",
+        ),
+        (
+            &["--mnemonic-random", "13"],
+            "--mnemonic-random: expected 12, 15, 18, 21 or 24 words",
+        ),
+        (&["--block-time", "1", "--no-mining"], "cannot be used with"),
+        (&["--accuonts", "5"], "'--accounts'"),
+    ] {
+        let (success, _, error) = output(&[&["anvil"], arguments].concat());
+        assert!(!success && error.contains(expected), "{error}");
+    }
+}
+
+#[test]
+fn a_signal_ends_the_node_without_an_error() {
+    for sent in ["-INT", "-TERM"] {
+        let mut node = Anvil::start(&["--threads", "2", "--steps-tracing"]);
+        signal(node.child.id(), sent);
+        assert!(node.child.wait().unwrap().success());
+    }
+}
