@@ -111,8 +111,13 @@ pub fn network_genesis(
     }
 }
 
-/// Returns the first block of a chain without the network's contracts.
-pub fn bare_genesis(funded: &FundedAccounts, options: GenesisOptions) -> Genesis {
+/// Returns the first block of a chain without the network's contracts. Multicall3 needs the
+/// instructions of Shanghai.
+pub fn bare_genesis(
+    funded: &FundedAccounts,
+    options: GenesisOptions,
+    with_multicall: bool,
+) -> Genesis {
     let mut accounts = development(funded);
     accounts.extend(
         predeployed()
@@ -121,7 +126,10 @@ pub fn bare_genesis(funded: &FundedAccounts, options: GenesisOptions) -> Genesis
 
     Genesis {
         accounts,
-        steps: vec![multicall(funded.treasury)],
+        steps: with_multicall
+            .then(|| multicall(funded.treasury))
+            .into_iter()
+            .collect(),
         base_fee: options.base_fee,
         ..Genesis::empty(options.timestamp, options.gas_limit)
     }

@@ -8,7 +8,7 @@ use std::{
 use alloy_eips::eip6110::MAINNET_DEPOSIT_CONTRACT_ADDRESS;
 use alloy_primitives::{keccak256, utils::format_ether};
 use tetrad_chain::{Genesis, OpenError, Opening, Recovered, open, repair};
-use tetrad_evm::{ChainParams, Forks, Limits};
+use tetrad_evm::{ChainParams, Fork, Forks, Limits};
 use tetrad_primitives::block::cosmos::CosmosNetwork;
 use tetrad_stdx::clock::Clock;
 use tetrad_store::{
@@ -167,7 +167,7 @@ pub(super) fn first_block(
         frozen_prices: config.exchange.price_tick.is_none(),
     };
     let genesis = if config.bare {
-        bare_genesis(funded, options)
+        bare_genesis(funded, options, config.hardfork >= Fork::Shanghai)
     } else {
         network_genesis(&config.network, funded, options)
     };
@@ -239,6 +239,13 @@ fn settings(config: &Config, identity: &Identity) -> Settings {
     // Left out by default, as in the directories from before there was a choice.
     let is_other_path = config.derivation_path != Config::default().derivation_path;
     let path = is_other_path.then(|| named("--derivation-path", config.derivation_path.clone()));
-    let chosen = bare.into_iter().chain(path).chain(sizes);
+    let time = config
+        .genesis_time
+        .map(|time| named("--genesis-time", time.to_string()));
+    let base_fee = config
+        .genesis_base_fee
+        .map(|wei| named("--genesis-base-fee", wei.to_string()));
+    let first_block = time.into_iter().chain(base_fee);
+    let chosen = bare.into_iter().chain(path).chain(first_block).chain(sizes);
     network.into_iter().chain(chosen).collect()
 }

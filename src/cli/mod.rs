@@ -155,6 +155,15 @@ pub fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
 /// called `anvil` runs `tetrad anvil`.
 fn under_its_name(arguments: impl Iterator<Item = OsString>) -> Vec<OsString> {
     let mut arguments: Vec<_> = arguments.collect();
+    // A node starts its own program for JavaScript tracers.
+    #[cfg(all(feature = "js-tracer", unix))]
+    if arguments
+        .get(1)
+        .is_some_and(|argument| argument == rpc::TRACER_COMMAND)
+    {
+        return arguments;
+    }
+
     let name = arguments.first().map(Path::new).and_then(Path::file_stem);
     if name.is_some_and(|name| name == anvil::NAME) {
         arguments.insert(1, anvil::NAME.into());
@@ -272,8 +281,9 @@ fn run_as_anvil(matches: &clap::ArgMatches) -> Result<(), Error> {
     }
 
     let config_out = anvil::config_out(matches);
-    serve::run(anvil::configuration(matches)?, &[], |node, out| {
-        anvil::announce(node, config_out.as_deref(), out)
+    let (config, notes) = anvil::configuration(matches)?;
+    serve::run(config, &[], |node, out| {
+        anvil::announce(node, config_out.as_deref(), &notes, out)
     })
 }
 

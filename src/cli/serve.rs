@@ -51,7 +51,9 @@ pub(super) fn run(
         io::stdout().flush()?;
         if !node.config.quiet {
             let config = &node.config;
-            let colours = io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+            let colours = config.console.colours.unwrap_or_else(|| {
+                io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none()
+            });
             let console = Console::new(
                 &config.console,
                 &config.network,

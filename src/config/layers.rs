@@ -186,6 +186,13 @@ impl Values {
         Ok(())
     }
 
+    /// Takes the items of a list.
+    pub(crate) fn put_list(&mut self, setting: &Setting, items: Vec<String>, origin: ValueOrigin) {
+        let items = items.into_iter().map(Value::String).collect();
+        self.by_name
+            .insert(setting.name, (Value::Array(items), origin));
+    }
+
     /// Replaces the `host` or the `port` of the main listener's address by the text of a flag of
     /// that name.
     pub(crate) fn replace_in_listen(&mut self, part: &str, text: &str) -> Result<(), ConfigError> {

@@ -8,7 +8,7 @@
 use toml::Value;
 
 use super::{
-    given::{ConfigError, Given},
+    given::{ConfigError, Given, ValueOrigin},
     node::Config,
 };
 
@@ -164,7 +164,9 @@ impl Setting {
         config: &Config,
         given: Option<Given<'v>>,
     ) -> Option<Given<'v>> {
-        given.filter(|_| self.value(config) != self.value(&Config::of(config.profile)))
+        given
+            .filter(|given| !matches!(given.origin, ValueOrigin::Command(_)))
+            .filter(|_| self.value(config) != self.value(&Config::of(config.profile)))
     }
 
     /// Checks the value against those of other settings.

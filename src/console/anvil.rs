@@ -1,4 +1,4 @@
-//! The lines that anvil prints of a block, which programs that start it read.
+//! The lines that anvil prints of a block, in which scripts look for hashes and failures.
 
 use std::{
     fmt::Write,
@@ -24,6 +24,11 @@ pub(super) fn block(
         out.push('\n');
     }
 
+    end_of_block(block, out);
+}
+
+/// Appends the paragraph for the block.
+pub(super) fn end_of_block(block: &Block, out: &mut String) {
     // Writing to a string never fails.
     let _ = writeln!(out, "    Block Number: {}", block.number());
     let _ = writeln!(out, "    Block Hash: {}", block.hash);

@@ -60,6 +60,8 @@ pub enum LineForm {
 pub struct ConsoleConfig {
     /// The form of the lines.
     pub form: LineForm,
+    /// Whether there are colours; by default if a terminal shows the lines.
+    pub colours: Option<bool>,
     /// Whether messages of `console.log` are left out.
     pub hides_logs: bool,
     /// Verbosity. 0: a line for each transaction; 1: with arguments; 2: with events; 3: with the
@@ -150,7 +152,8 @@ impl Console {
                 biased;
                 name = next_called(&mut called) => {
                     if console.logging.load(Ordering::Relaxed) {
-                        send(&lines, format!("{name}\n"), &mut missed);
+                        // Those that a slow terminal does not show are not counted.
+                        let _ = lines.try_send(format!("{name}\n"));
                     }
                 }
                 event = events.recv() => match event {
@@ -211,6 +214,9 @@ impl Console {
             |at: &usize| self.verbosity > 3 || !self.own.contains(&block.transactions[*at].sender);
         let all: Vec<usize> = (0..block.transactions.len()).filter(shown).collect();
 
+        if all.len() > MAX_LINES && self.form == LineForm::Anvil {
+            return anvil::end_of_block(block, out);
+        }
         if all.len() > MAX_LINES {
             let gas = block.header.gas_used;
             out.push_str(&format!(
@@ -262,7 +268,7 @@ impl Console {
     }
 }
 
-/// Waits for the next name of a method; for ever if nobody sends any.
+/// Waits for the next name of a method; for ever if none are sent.
 async fn next_called(called: &mut Option<broadcast::Receiver<&'static str>>) -> &'static str {
     while let Some(names) = called {
         match names.recv().await {

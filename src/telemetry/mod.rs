@@ -2,12 +2,19 @@
 
 mod traces;
 
-use std::io::IsTerminal;
+use std::io::{self, IsTerminal};
 
-use tracing_subscriber::{EnvFilter, fmt, prelude::*};
+use tracing_subscriber::{
+    EnvFilter,
+    fmt::{self, writer::BoxMakeWriter},
+    prelude::*,
+};
 
 pub(crate) use self::traces::TracesError;
-use crate::config::{Config, LogFormat};
+use crate::{
+    config::{Config, LogFormat},
+    console::LineForm,
+};
 
 /// A guard to hold while the process lives. Dropping it sends the remaining spans.
 pub(crate) struct Telemetry(
@@ -15,7 +22,8 @@ pub(crate) struct Telemetry(
 );
 
 /// Sends log lines to standard error, and spans to the configured collector. Called once per
-/// process.
+/// process. In the place of anvil, lines go to standard output: some programs that start it take
+/// anything on standard error for a failure.
 ///
 /// # Errors
 /// [`TracesError`] for an endpoint that spans cannot be sent to. An unreachable collector is
@@ -32,16 +40,14 @@ pub(crate) fn install(config: &Config) -> Result<Telemetry, TracesError> {
     let filter = EnvFilter::try_new(format!("async_nats=warn,{level}"))
         .unwrap_or_else(|_| EnvFilter::new("info"));
 
-    let to_stderr = fmt::layer()
-        .with_writer(std::io::stderr)
-        .with_ansi(std::io::stderr().is_terminal());
+    let (writer, is_terminal) = match config.console.form {
+        LineForm::Short => (BoxMakeWriter::new(io::stderr), io::stderr().is_terminal()),
+        LineForm::Anvil => (BoxMakeWriter::new(io::stdout), io::stdout().is_terminal()),
+    };
+    let layer = fmt::layer().with_writer(writer).with_ansi(is_terminal);
     let lines = match config.log_format {
-        LogFormat::Text => to_stderr.with_target(false).with_filter(filter).boxed(),
-        LogFormat::Json => to_stderr
-            .json()
-            .flatten_event(true)
-            .with_filter(filter)
-            .boxed(),
+        LogFormat::Text => layer.with_target(false).with_filter(filter).boxed(),
+        LogFormat::Json => layer.json().flatten_event(true).with_filter(filter).boxed(),
     };
 
     let (spans, exporting) = traces::layer(&config.traces)?.unzip();

@@ -21,7 +21,7 @@ after(async () => {
     await rm(folder, { recursive: true, force: true });
 });
 
-test('ethers sends, waits and is told of blocks', async () => {
+test('ethers sends, waits and receives blocks', async () => {
     const provider = new ethers.IpcSocketProvider(socket);
     const wallet = ethers.HDNodeWallet.fromPhrase(MNEMONIC).connect(provider);
     const block = new Promise((resolve) => provider.once('block', resolve));
@@ -33,7 +33,7 @@ test('ethers sends, waits and is told of blocks', async () => {
     await provider.destroy();
 });
 
-test('viem reads, and is told of blocks', async () => {
+test('viem reads and watches', async () => {
     const client = createPublicClient({ transport: ipc(socket) });
     assert.equal(await client.getChainId(), 125);
     const numbers = [];

@@ -300,30 +300,31 @@ impl Connection {
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
+        let limit = self.limits.header_timeout;
         // Clients of documents connect long before they ask, and expect to stay connected.
-        let patience = match json {
+        let silence = match json {
             Some(_) => Duration::MAX,
-            None => self.limits.header_timeout,
+            None => limit,
         };
         let looked = tokio::select! {
-            looked = timeout(patience, preface::look(stream)) => looked,
+            looked = preface::look(stream, silence, limit) => looked,
             // No request has begun that would have to be finished.
             () = self.shutdown.begun() => return,
         };
 
         match looked {
-            Ok(Ok((stream, protocol))) => match (protocol, json) {
+            Ok((stream, protocol)) => match (protocol, json) {
                 (Protocol::Http2, _) => self.http2::<Resumed<S>>(stream).await,
                 (Protocol::Json, Some(json)) => self.documents(stream, &*json).await,
                 (Protocol::Http1 | Protocol::Json, _) => self.http1::<Resumed<S>>(stream).await,
             },
-            Ok(Err(error)) => {
+            Err(error) => {
                 tracing::trace!(%error, peer = %self.requests.peer.address, "connection ended")
             }
-            Err(_) => tracing::trace!(peer = %self.requests.peer.address, "no request in time"),
         }
     }
 
+    /// Serves a stream of JSON documents.
     async fn documents<S>(self, stream: S, json: &dyn JsonService)
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,

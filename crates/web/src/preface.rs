@@ -7,9 +7,13 @@ use std::{
     io::{self, IoSlice},
     pin::Pin,
     task::{Context, Poll},
+    time::Duration,
 };
 
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, ReadBuf};
+use tokio::{
+    io::{AsyncRead, AsyncReadExt, AsyncWrite, ReadBuf},
+    time::timeout,
+};
 
 /// The connection preface of HTTP/2 clients. No HTTP/1.1 request begins like it.
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
@@ -25,7 +29,7 @@ pub(super) struct Resumed<S> {
     given: usize,
 }
 
-/// What a client speaks.
+/// The protocol of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Protocol {
     Http1,
@@ -34,28 +38,41 @@ pub(super) enum Protocol {
     Json,
 }
 
-/// Reads until the protocol is known. Returns it, and the stream from its beginning.
+/// Reads until the protocol is known. Returns it, and the stream from its beginning. The client may
+/// be silent for the time `silence`, and has the time `limit` from its first byte on.
 ///
 /// # Errors
-/// I/O errors, and the end of the stream before that.
+/// I/O errors, and the end of the stream or of these times before that.
 pub(super) async fn look<S: AsyncRead + Unpin>(
     mut stream: S,
+    silence: Duration,
+    limit: Duration,
 ) -> io::Result<(Resumed<S>, Protocol)> {
     let mut begun = Vec::with_capacity(FIRST);
-    loop {
-        if stream.read_buf(&mut begun).await? == 0 {
-            return Err(io::ErrorKind::UnexpectedEof.into());
-        }
+    timeout(silence, read_more(&mut stream, &mut begun)).await??;
 
-        if let Some(protocol) = protocol(&begun) {
-            let resumed = Resumed {
-                stream,
-                begun,
-                given: 0,
-            };
-            return Ok((resumed, protocol));
+    let recognizing = async {
+        loop {
+            if let Some(protocol) = protocol(&begun) {
+                return io::Result::Ok(protocol);
+            }
+            read_more(&mut stream, &mut begun).await?;
         }
+    };
+    let protocol = timeout(limit, recognizing).await??;
+    let resumed = Resumed {
+        stream,
+        begun,
+        given: 0,
+    };
+    Ok((resumed, protocol))
+}
+
+async fn read_more<S: AsyncRead + Unpin>(stream: &mut S, begun: &mut Vec<u8>) -> io::Result<()> {
+    if stream.read_buf(begun).await? == 0 {
+        return Err(io::ErrorKind::UnexpectedEof.into());
     }
+    Ok(())
 }
 
 /// Returns what begins like this; none if that is not known yet.
@@ -152,7 +169,8 @@ mod tests {
             drop(client);
         };
         let looking = async {
-            let (mut stream, protocol) = look(server).await.expect("something came");
+            let looking = look(server, Duration::MAX, Duration::MAX);
+            let (mut stream, protocol) = looking.await.expect("something came");
             let mut all = Vec::new();
             stream.read_to_end(&mut all).await.expect("all of it");
             (protocol, all)
@@ -190,6 +208,16 @@ mod tests {
     async fn a_stream_that_ends_before_it_says_anything_is_an_error() {
         let (client, server) = duplex(64);
         drop(client);
-        assert!(look(server).await.is_err());
+        let looking = look(server, Duration::MAX, Duration::MAX);
+        assert!(looking.await.is_err());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_client_that_has_begun_has_a_limit_of_its_own() {
+        let (mut client, server) = duplex(64);
+        client.write_all(b"P").await.expect("there is room");
+        let looking = look(server, Duration::MAX, Duration::from_secs(1));
+        let ended = looking.await.err().expect("no protocol begins like this");
+        assert_eq!(ended.kind(), io::ErrorKind::TimedOut);
     }
 }

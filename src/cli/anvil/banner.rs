@@ -28,9 +28,10 @@ pub(super) fn print(node: &Node, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "\n    anvil {VERSION} (tetrad {tetrad})\n")?;
 
     let accounts = node.development_accounts();
-    let balance = format_ether(config.balance);
+    let head = node.chain.head();
     writeln!(out, "Available Accounts\n{RULE}\n")?;
     for (index, (address, _)) in accounts.iter().enumerate() {
+        let balance = format_ether(head.state.balance(*address).unwrap_or_default());
         writeln!(out, "({index}) {address} ({balance} ETH)")?;
     }
 

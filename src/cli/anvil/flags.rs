@@ -15,7 +15,7 @@ pub(super) struct AnvilFlag {
     short: Option<char>,
     aliases: &'static [&'static str],
     value: FlagValue,
-    pub(super) effect: Effect,
+    pub(super) effect: FlagEffect,
     /// The flags that anvil refuses beside it.
     conflicts: &'static [&'static str],
     help: &'static str,
@@ -32,8 +32,8 @@ enum FlagValue {
     Optional(&'static str, &'static str),
 }
 
-/// What a flag has the node do.
-pub(super) enum Effect {
+/// The effect of a flag on the node.
+pub(super) enum FlagEffect {
     /// Sets a setting to the flag's value.
     Sets(&'static str),
     /// Sets a setting to the flag's value in another form. The error says what was expected.
@@ -56,7 +56,7 @@ impl AnvilFlag {
         short: None,
         aliases: &[],
         value: FlagValue::None,
-        effect: Effect::Own,
+        effect: FlagEffect::Own,
         conflicts: &[],
         help: "",
     };
@@ -192,7 +192,7 @@ pub(super) const FLAGS: &[AnvilFlag] = &[
         name: "accounts",
         short: Some('a'),
         value: FlagValue::One("NUM"),
-        effect: Effect::Sets("accounts"),
+        effect: FlagEffect::Sets("accounts"),
         help: "Number of development accounts",
         ..AnvilFlag::BLANK
     },
@@ -201,15 +201,14 @@ pub(super) const FLAGS: &[AnvilFlag] = &[
         short: Some('b'),
         aliases: &["blockTime"],
         value: FlagValue::One("SECONDS"),
-        effect: Effect::Sets("block-time"),
+        effect: FlagEffect::Sets("block-time"),
         conflicts: &["no-mining"],
         help: "Seconds between blocks",
-        ..AnvilFlag::BLANK
     },
     AnvilFlag {
         name: "balance",
         value: FlagValue::One("NUM"),
-        effect: Effect::Sets("balance"),
+        effect: FlagEffect::Sets("balance"),
         help: "Balance of each development account in ether",
         ..AnvilFlag::BLANK
     },
@@ -222,21 +221,21 @@ pub(super) const FLAGS: &[AnvilFlag] = &[
     AnvilFlag {
         name: "derivation-path",
         value: FlagValue::One("PATH"),
-        effect: Effect::Sets("derivation-path"),
+        effect: FlagEffect::Sets("derivation-path"),
         help: "Derivation path of the accounts, to which their number is added",
         ..AnvilFlag::BLANK
     },
     AnvilFlag {
         name: "hardfork",
         value: FlagValue::One("NAME"),
-        effect: Effect::Converts("hardfork", hardfork),
+        effect: FlagEffect::Converts("hardfork", hardfork),
         help: "Hardfork whose rules apply",
         ..AnvilFlag::BLANK
     },
     AnvilFlag {
         name: "init",
         value: FlagValue::One("FILE"),
-        effect: Effect::Sets("genesis"),
+        effect: FlagEffect::Sets("genesis"),
         help: "Begin with a genesis file",
         ..AnvilFlag::BLANK
     },
@@ -245,7 +244,7 @@ pub(super) const FLAGS: &[AnvilFlag] = &[
         short: Some('j'),
         aliases: &["jobs"],
         value: FlagValue::One("NUM"),
-        effect: Effect::Nothing("the node uses as many threads as there are processors"),
+        effect: FlagEffect::Nothing("the node uses as many threads as there are processors"),
         help: "Number of threads",
         ..AnvilFlag::BLANK
     },
@@ -253,7 +252,7 @@ pub(super) const FLAGS: &[AnvilFlag] = &[
         name: "mnemonic",
         short: Some('m'),
         value: FlagValue::One("WORDS"),
-        effect: Effect::Sets("mnemonic"),
+        effect: FlagEffect::Sets("mnemonic"),
         conflicts: &["mnemonic-random", "mnemonic-seed-unsafe"],
         help: "Mnemonic of the accounts",
         ..AnvilFlag::BLANK
@@ -274,7 +273,7 @@ pub(super) const FLAGS: &[AnvilFlag] = &[
     AnvilFlag {
         name: "max-persisted-states",
         value: FlagValue::One("NUM"),
-        effect: Effect::Nothing(
+        effect: FlagEffect::Nothing(
             "past states share what did not change, and stay in memory within its limits",
         ),
         help: "Number of past states on disk",
@@ -282,14 +281,14 @@ pub(super) const FLAGS: &[AnvilFlag] = &[
     },
     AnvilFlag {
         name: "preserve-historical-states",
-        effect: Effect::Nothing("a dump has all past states in any case"),
+        effect: FlagEffect::Nothing("a dump has all past states in any case"),
         help: "Dump past states as well",
         ..AnvilFlag::BLANK
     },
     AnvilFlag {
         name: "prune-history",
         value: FlagValue::Optional("NUM", "0"),
-        effect: Effect::Nothing(
+        effect: FlagEffect::Nothing(
             "past states share what did not change, and stay in memory within its limits",
         ),
         help: "Number of past states in memory",
@@ -298,27 +297,27 @@ pub(super) const FLAGS: &[AnvilFlag] = &[
     AnvilFlag {
         name: "transaction-block-keeper",
         value: FlagValue::One("NUM"),
-        effect: Effect::Sets("limits.history-blocks"),
+        effect: FlagEffect::Sets("limits.history-blocks"),
         help: "Number of blocks in memory",
         ..AnvilFlag::BLANK
     },
     AnvilFlag {
         name: "max-transactions",
         value: FlagValue::One("NUM"),
-        effect: Effect::Refused("--gas-limit bounds the transactions of a block"),
+        effect: FlagEffect::Refused("--gas-limit bounds the transactions of a block"),
         help: "Most transactions of a block",
         ..AnvilFlag::BLANK
     },
     AnvilFlag {
         name: "mixed-mining",
-        effect: Effect::Refused("blocks are sealed either at once or at an interval"),
+        effect: FlagEffect::Refused("blocks are sealed either at once or at an interval"),
         help: "Seal blocks at once and at an interval",
         ..AnvilFlag::BLANK
     },
     AnvilFlag {
         name: "number",
         value: FlagValue::One("NUM"),
-        effect: Effect::Refused(
+        effect: FlagEffect::Refused(
             "the first block has the number 0; anvil_mine seals any number of blocks",
         ),
         help: "Number of the first block",
@@ -327,28 +326,28 @@ pub(super) const FLAGS: &[AnvilFlag] = &[
     AnvilFlag {
         name: "order",
         value: FlagValue::One("fees"),
-        effect: Effect::Checks(order),
+        effect: FlagEffect::Checks(order),
         help: "Order in which transactions are taken from the pool",
         ..AnvilFlag::BLANK
     },
     AnvilFlag {
         name: "dump-state",
         value: FlagValue::One("FILE"),
-        effect: Effect::Refused(STATE_FILES),
+        effect: FlagEffect::Refused(STATE_FILES),
         help: "Write the state to a file at the end",
         ..AnvilFlag::BLANK
     },
     AnvilFlag {
         name: "load-state",
         value: FlagValue::One("FILE"),
-        effect: Effect::Refused(STATE_FILES),
+        effect: FlagEffect::Refused(STATE_FILES),
         help: "Begin with the state of a file",
         ..AnvilFlag::BLANK
     },
     AnvilFlag {
         name: "state",
         value: FlagValue::One("FILE"),
-        effect: Effect::Refused(STATE_FILES),
+        effect: FlagEffect::Refused(STATE_FILES),
         help: "Begin with the state of a file, and write it back at the end",
         ..AnvilFlag::BLANK
     },
@@ -356,7 +355,7 @@ pub(super) const FLAGS: &[AnvilFlag] = &[
         name: "state-interval",
         short: Some('s'),
         value: FlagValue::One("SECONDS"),
-        effect: Effect::Refused(STATE_FILES),
+        effect: FlagEffect::Refused(STATE_FILES),
         help: "Write the state to a file at an interval",
         ..AnvilFlag::BLANK
     },
@@ -364,14 +363,14 @@ pub(super) const FLAGS: &[AnvilFlag] = &[
         name: "ipc",
         aliases: &["ipcpath"],
         value: FlagValue::Optional("FILE", "/tmp/anvil.ipc"),
-        effect: Effect::Sets("listen-unix"),
+        effect: FlagEffect::Sets("listen-unix"),
         help: "Serve JSON-RPC on a Unix socket as well, at /tmp/anvil.ipc by default",
         ..AnvilFlag::BLANK
     },
     AnvilFlag {
         name: "no-mining",
         aliases: &["no-mine"],
-        effect: Effect::Fixes("no-mining", "true"),
+        effect: FlagEffect::Fixes("no-mining", "true"),
         help: "Seal blocks on demand only",
         ..AnvilFlag::BLANK
     },
@@ -385,14 +384,14 @@ pub(super) const FLAGS: &[AnvilFlag] = &[
     AnvilFlag {
         name: "slots-in-an-epoch",
         value: FlagValue::One("NUM"),
-        effect: Effect::Sets("slots-in-an-epoch"),
+        effect: FlagEffect::Sets("slots-in-an-epoch"),
         help: "Number of blocks after which one is safe, and twice as many after which it is final",
         ..AnvilFlag::BLANK
     },
     AnvilFlag {
         name: "timestamp",
         value: FlagValue::One("NUM"),
-        effect: Effect::Sets("genesis-time"),
+        effect: FlagEffect::Sets("genesis-time"),
         help: "Time of the first block, in seconds since the Unix epoch",
         ..AnvilFlag::BLANK
     },
@@ -404,7 +403,7 @@ pub(super) const FLAGS: &[AnvilFlag] = &[
     },
     AnvilFlag {
         name: "json",
-        effect: Effect::Nothing(
+        effect: FlagEffect::Nothing(
             "the output has anvil's form; the node's log is JSON with TETRAD_LOG_FORMAT=json",
         ),
         help: "Format log messages as JSON",
@@ -412,7 +411,7 @@ pub(super) const FLAGS: &[AnvilFlag] = &[
     },
     AnvilFlag {
         name: "md",
-        effect: Effect::Nothing("the output has anvil's form"),
+        effect: FlagEffect::Nothing("the output has anvil's form"),
         help: "Format log messages as Markdown",
         ..AnvilFlag::BLANK
     },
@@ -420,28 +419,28 @@ pub(super) const FLAGS: &[AnvilFlag] = &[
         name: "quiet",
         short: Some('q'),
         aliases: &["silent"],
-        effect: Effect::Fixes("quiet", "true"),
+        effect: FlagEffect::Fixes("quiet", "true"),
         help: "Print nothing",
         ..AnvilFlag::BLANK
     },
     AnvilFlag {
         name: "allow-origin",
         value: FlagValue::One("ORIGIN"),
-        effect: Effect::Sets("cors-origins"),
+        effect: FlagEffect::Sets("cors-origins"),
         conflicts: &["no-cors"],
         help: "Origin of the web pages that may use the node",
         ..AnvilFlag::BLANK
     },
     AnvilFlag {
         name: "no-cors",
-        effect: Effect::Fixes("cors-origins", ""),
+        effect: FlagEffect::Fixes("cors-origins", ""),
         help: "Let no web page of another origin use the node",
         ..AnvilFlag::BLANK
     },
     AnvilFlag {
         name: "cache-path",
         value: FlagValue::One("DIR"),
-        effect: Effect::Nothing("no past state is written to disk"),
+        effect: FlagEffect::Nothing("no past state is written to disk"),
         help: "Directory of past states",
         ..AnvilFlag::BLANK
     },
@@ -453,7 +452,7 @@ pub(super) const FLAGS: &[AnvilFlag] = &[
     },
     AnvilFlag {
         name: "no-request-size-limit",
-        effect: Effect::Fixes("rpc.max-body", "1073741824"),
+        effect: FlagEffect::Fixes("rpc.max-body", "1073741824"),
         help: "Take request bodies of up to a gigabyte",
         ..AnvilFlag::BLANK
     },
@@ -462,21 +461,21 @@ pub(super) const FLAGS: &[AnvilFlag] = &[
         short: Some('f'),
         aliases: &["rpc-url"],
         value: FlagValue::One("URL"),
-        effect: Effect::Converts("fork.url", url),
+        effect: FlagEffect::Converts("fork.url", url),
         help: "Fork the chain of this node",
         ..AnvilFlag::BLANK
     },
     AnvilFlag {
         name: "fork-block-number",
         value: FlagValue::One("BLOCK"),
-        effect: Effect::Sets("fork.block"),
+        effect: FlagEffect::Sets("fork.block"),
         help: "Block to fork",
         ..AnvilFlag::BLANK
     },
     AnvilFlag {
         name: "fork-transaction-hash",
         value: FlagValue::One("HASH"),
-        effect: Effect::Refused("--fork-block-number forks the block before the transaction's"),
+        effect: FlagEffect::Refused("--fork-block-number forks the block before the transaction's"),
         conflicts: &["fork-block-number"],
         help: "Fork the chain after this transaction",
         ..AnvilFlag::BLANK
@@ -484,14 +483,14 @@ pub(super) const FLAGS: &[AnvilFlag] = &[
     AnvilFlag {
         name: "fork-header",
         value: FlagValue::Many("HEADER"),
-        effect: Effect::Sets("fork.headers"),
+        effect: FlagEffect::Sets("fork.headers"),
         help: "Header of requests to the other node",
         ..AnvilFlag::BLANK
     },
     AnvilFlag {
         name: "fork-chain-id",
         value: FlagValue::One("CHAIN"),
-        effect: Effect::Nothing(
+        effect: FlagEffect::Nothing(
             "the other node is asked for its chain id, which has to be known to be right",
         ),
         help: "Chain id of the other node",
@@ -500,41 +499,45 @@ pub(super) const FLAGS: &[AnvilFlag] = &[
     AnvilFlag {
         name: "fork-retry-backoff",
         value: FlagValue::One("MS"),
-        effect: Effect::Converts("fork.retry-backoff", seconds),
+        effect: FlagEffect::Converts("fork.retry-backoff", seconds),
         help: "Milliseconds before the first retry",
         ..AnvilFlag::BLANK
     },
     AnvilFlag {
         name: "retries",
         value: FlagValue::One("NUM"),
-        effect: Effect::Sets("fork.retries"),
+        effect: FlagEffect::Sets("fork.retries"),
         help: "Number of retries",
         ..AnvilFlag::BLANK
     },
     AnvilFlag {
         name: "timeout",
         value: FlagValue::One("MS"),
-        effect: Effect::Converts("fork.timeout", seconds),
+        effect: FlagEffect::Converts("fork.timeout", seconds),
         help: "Milliseconds that a request to the other node may take",
         ..AnvilFlag::BLANK
     },
     AnvilFlag {
         name: "compute-units-per-second",
         value: FlagValue::One("CUPS"),
-        effect: Effect::Nothing("requests to the other node are not paced; a refusal is retried"),
+        effect: FlagEffect::Nothing(
+            "requests to the other node are not paced; a refusal is retried",
+        ),
         help: "Compute units per second",
         ..AnvilFlag::BLANK
     },
     AnvilFlag {
         name: "no-rate-limit",
         aliases: &["no-rpc-rate-limit"],
-        effect: Effect::Nothing("requests to the other node are not paced in any case"),
+        effect: FlagEffect::Nothing("requests to the other node are not paced in any case"),
         help: "Do not pace requests to the other node",
         ..AnvilFlag::BLANK
     },
     AnvilFlag {
         name: "no-storage-caching",
-        effect: Effect::Nothing("what the other node answers is not written to disk in any case"),
+        effect: FlagEffect::Nothing(
+            "what the other node answers is not written to disk in any case",
+        ),
         help: "Do not keep answers on disk",
         ..AnvilFlag::BLANK
     },
@@ -542,20 +545,20 @@ pub(super) const FLAGS: &[AnvilFlag] = &[
         name: "block-base-fee-per-gas",
         aliases: &["base-fee"],
         value: FlagValue::One("WEI"),
-        effect: Effect::Sets("genesis-base-fee"),
+        effect: FlagEffect::Sets("genesis-base-fee"),
         help: "Base fee of the first block",
         ..AnvilFlag::BLANK
     },
     AnvilFlag {
         name: "chain-id",
         value: FlagValue::One("ID"),
-        effect: Effect::Sets("chain-id"),
+        effect: FlagEffect::Sets("chain-id"),
         help: "Chain id",
         ..AnvilFlag::BLANK
     },
     AnvilFlag {
         name: "disable-block-gas-limit",
-        effect: Effect::Fixes("disable-block-gas-limit", "true"),
+        effect: FlagEffect::Fixes("disable-block-gas-limit", "true"),
         conflicts: &["gas-limit"],
         help: "Let the transactions of a block use more than its gas limit",
         ..AnvilFlag::BLANK
@@ -563,49 +566,53 @@ pub(super) const FLAGS: &[AnvilFlag] = &[
     AnvilFlag {
         name: "gas-price",
         value: FlagValue::One("WEI"),
-        effect: Effect::Nothing("since London the gas price follows from the base fee and the tip"),
+        effect: FlagEffect::Nothing(
+            "since London the gas price follows from the base fee and the tip",
+        ),
         help: "Gas price",
         ..AnvilFlag::BLANK
     },
     AnvilFlag {
         name: "disable-min-priority-fee",
         aliases: &["no-priority-fee"],
-        effect: Effect::Nothing("the suggested tip is what the transactions of recent blocks paid"),
+        effect: FlagEffect::Nothing(
+            "the suggested tip is what the transactions of recent blocks paid",
+        ),
         help: "Suggest a tip of zero",
         ..AnvilFlag::BLANK
     },
     AnvilFlag {
         name: "code-size-limit",
         value: FlagValue::One("BYTES"),
-        effect: Effect::Converts("disable-code-size-limit", lifts_code_limit),
+        effect: FlagEffect::Converts("disable-code-size-limit", lifts_code_limit),
         conflicts: &["disable-code-size-limit"],
         help: "Greatest length of code; above 24576 the limits of the size of code are lifted",
         ..AnvilFlag::BLANK
     },
     AnvilFlag {
         name: "disable-code-size-limit",
-        effect: Effect::Fixes("disable-code-size-limit", "true"),
+        effect: FlagEffect::Fixes("disable-code-size-limit", "true"),
         help: "Lift the limits of the size of code",
         ..AnvilFlag::BLANK
     },
     AnvilFlag {
         name: "enable-tx-gas-limit",
         aliases: &["tx-gas-limit"],
-        effect: Effect::Fixes("enable-tx-gas-limit", "true"),
+        effect: FlagEffect::Fixes("enable-tx-gas-limit", "true"),
         help: "Cap the gas limit of transactions (EIP-7825)",
         ..AnvilFlag::BLANK
     },
     AnvilFlag {
         name: "gas-limit",
         value: FlagValue::One("GAS"),
-        effect: Effect::Sets("gas-limit"),
+        effect: FlagEffect::Sets("gas-limit"),
         help: "Gas limit of blocks",
         ..AnvilFlag::BLANK
     },
     AnvilFlag {
         name: "auto-impersonate",
         aliases: &["auto-unlock"],
-        effect: Effect::Fixes("auto-impersonate", "true"),
+        effect: FlagEffect::Fixes("auto-impersonate", "true"),
         help: "Let any account send transactions without a signature",
         ..AnvilFlag::BLANK
     },
@@ -623,7 +630,7 @@ pub(super) const FLAGS: &[AnvilFlag] = &[
     },
     AnvilFlag {
         name: "disable-pool-balance-checks",
-        effect: Effect::Refused(
+        effect: FlagEffect::Refused(
             "a transaction whose sender cannot pay is refused; anvil_setBalance gives it coins",
         ),
         help: "Take transactions whose sender cannot pay",
@@ -632,27 +639,27 @@ pub(super) const FLAGS: &[AnvilFlag] = &[
     AnvilFlag {
         name: "memory-limit",
         value: FlagValue::One("BYTES"),
-        effect: Effect::Nothing("the gas limit bounds the memory of an execution"),
+        effect: FlagEffect::Nothing("the gas limit bounds the memory of an execution"),
         help: "Memory that an execution may use",
         ..AnvilFlag::BLANK
     },
     AnvilFlag {
         name: "print-traces",
         aliases: &["enable-trace-printing"],
-        effect: Effect::Fixes("verbosity", "4"),
+        effect: FlagEffect::Fixes("verbosity", "4"),
         help: "Print the calls of transactions",
         ..AnvilFlag::BLANK
     },
     AnvilFlag {
         name: "steps-tracing",
         aliases: &["tracing"],
-        effect: Effect::Nothing("traces with steps are there whenever they are asked for"),
+        effect: FlagEffect::Nothing("traces with steps are there whenever they are asked for"),
         help: "Record the steps of transactions",
         ..AnvilFlag::BLANK
     },
     AnvilFlag {
         name: "celo",
-        effect: Effect::Refused("the node has the rules of Ethereum"),
+        effect: FlagEffect::Refused("the node has the rules of Ethereum"),
         help: "Have Celo's rules",
         ..AnvilFlag::BLANK
     },
@@ -660,7 +667,7 @@ pub(super) const FLAGS: &[AnvilFlag] = &[
         name: "network",
         short: Some('n'),
         value: FlagValue::One("ethereum|tetrad"),
-        effect: Effect::Converts("bare", is_bare),
+        effect: FlagEffect::Converts("bare", is_bare),
         help: "Begin with a bare chain, or with exchange and lending (tetrad)",
         ..AnvilFlag::BLANK
     },
@@ -672,10 +679,14 @@ mod tests {
     use crate::config::settings;
 
     #[test]
-    fn the_settings_of_all_flags_exist() {
+    fn the_settings_of_all_flags_and_defaults_exist() {
+        for (name, _) in super::super::DEFAULTS {
+            assert!(settings().any(|setting| setting.name == name), "{name}");
+        }
         for flag in FLAGS {
-            if let Effect::Sets(name) | Effect::Converts(name, _) | Effect::Fixes(name, _) =
-                flag.effect
+            if let FlagEffect::Sets(name)
+            | FlagEffect::Converts(name, _)
+            | FlagEffect::Fixes(name, _) = flag.effect
             {
                 assert!(
                     settings().any(|setting| setting.name == name),

@@ -18,11 +18,11 @@ use rand_chacha::{
 };
 use tokio::sync::broadcast;
 
-use self::flags::{Effect, FLAGS};
+use self::flags::{AnvilFlag, FLAGS, FlagEffect};
 use crate::{
     Config, Node,
     account::{Mnemonic, WordCount},
-    config::{ConfigError, ValueOrigin, Values, settings},
+    config::{ConfigError, Kind, Setting, ValueOrigin, Values, settings},
     console::LineForm,
 };
 
@@ -36,7 +36,8 @@ const VERSION: &str = "1.7.1";
 const CALLED_BACKLOG: usize = 1 << 10;
 
 /// anvil's defaults where they are not the node's own.
-const DEFAULTS: [(&str, &str); 6] = [
+const DEFAULTS: [(&str, &str); 7] = [
+    ("allowed-hosts", "*"),
     ("bare", "true"),
     ("chain-id", "31337"),
     ("gas-limit", "30000000"),
@@ -68,27 +69,47 @@ pub(super) fn version() -> String {
     )
 }
 
-/// Reads the configuration, and says on standard error what becomes of flags that do nothing.
-pub(super) fn configuration(matches: &ArgMatches) -> Result<Config, ConfigError> {
-    let mut config = Config::from_values(&values(matches)?)?;
+/// Reads the configuration, and returns it with what to say about flags that change nothing.
+pub(super) fn configuration(matches: &ArgMatches) -> Result<(Config, Vec<String>), ConfigError> {
+    let (values, mut notes) = values(matches)?;
+    notes.extend(values.warnings().iter().cloned());
+
+    let mut config = Config::from_values(&values)?;
     config.console.form = LineForm::Anvil;
     config.rpc.called = Some(broadcast::Sender::new(CALLED_BACKLOG));
     config.console.hides_logs = matches.get_flag("disable-console-log");
     config.create2_deployer = !matches.get_flag("disable-default-create2-deployer");
-    Ok(config)
+    config.console.colours = match matches.get_one::<String>("color").map(String::as_str) {
+        Some("always") => Some(true),
+        Some("never") => Some(false),
+        _ => None,
+    };
+    Ok((config, notes))
 }
 
-/// Prints the banner, after writing the file of `--config-out`.
+/// Prints the notes and the banner, after writing the file of `--config-out`. Nothing goes to
+/// standard error, where some programs that start anvil take any line for its end.
 pub(super) fn announce(
     node: &Node,
     config_out: Option<&Path>,
+    notes: &[String],
     out: &mut dyn Write,
 ) -> io::Result<()> {
     if let Some(file) = config_out {
-        fs::write(file, banner::written(node)?)?;
+        let failed = |error: io::Error| {
+            io::Error::new(
+                error.kind(),
+                format!("--config-out {}: {error}", file.display()),
+            )
+        };
+        fs::write(file, banner::written(node)?).map_err(failed)?;
     }
     if node.config.quiet {
         return Ok(());
+    }
+
+    for note in notes {
+        writeln!(out, "Warning: {note}")?;
     }
     banner::print(node, out)
 }
@@ -98,26 +119,19 @@ pub(super) fn config_out(matches: &ArgMatches) -> Option<PathBuf> {
     matches.get_one::<String>("config-out").map(PathBuf::from)
 }
 
-fn values(matches: &ArgMatches) -> Result<Values, ConfigError> {
+fn values(matches: &ArgMatches) -> Result<(Values, Vec<String>), ConfigError> {
     let mut values = Values::default();
-    let begins_with_file = matches.contains_id("init");
+    let mut notes = Vec::new();
     for (name, value) in DEFAULTS {
-        // The genesis file decides what is on the chain.
-        if !(begins_with_file && name == "bare") {
-            read(
-                &mut values,
-                name,
-                value,
-                ValueOrigin::Command("tetrad anvil"),
-            )?;
-        }
+        let origin = ValueOrigin::Command("tetrad anvil");
+        read(&mut values, name, value, origin)?;
     }
     values.read_environment(env::vars())?;
 
     for flag in FLAGS {
         let given = flag.given(matches);
         if !given.is_empty() {
-            apply(&mut values, flag, &given.join(","))?;
+            notes.extend(apply(&mut values, flag, given)?);
         }
     }
 
@@ -135,8 +149,9 @@ fn values(matches: &ArgMatches) -> Result<Values, ConfigError> {
         let origin = ValueOrigin::Flag("mnemonic".to_owned());
         read(&mut values, "mnemonic", mnemonic.phrase(), origin)?;
     }
+    // Tracing prints as much as the highest number, and a quiet node nothing.
     let verbosity = matches.get_count("verbosity").min(4);
-    if verbosity > 0 {
+    if verbosity > 0 && !matches.get_flag("quiet") && !matches.get_flag("print-traces") {
         let origin = ValueOrigin::Flag("verbosity".to_owned());
         read(&mut values, "verbosity", &verbosity.to_string(), origin)?;
     }
@@ -148,29 +163,41 @@ fn values(matches: &ArgMatches) -> Result<Values, ConfigError> {
     if let Some(port) = matches.get_one::<String>("port") {
         values.replace_in_listen("port", port)?;
     }
-    Ok(values)
+    Ok((values, notes))
 }
 
-/// Has a flag take effect.
-fn apply(values: &mut Values, flag: &flags::AnvilFlag, text: &str) -> Result<(), ConfigError> {
+/// Has a flag with these values take effect. Returns what to say if it changes nothing.
+fn apply(
+    values: &mut Values,
+    flag: &AnvilFlag,
+    given: Vec<String>,
+) -> Result<Option<String>, ConfigError> {
     let origin = ValueOrigin::Flag(flag.name.to_owned());
     let wrong = |what: String| ConfigError::of_flag(flag.name, what);
     match &flag.effect {
-        Effect::Sets(setting) => read(values, setting, text, origin),
-        Effect::Converts(setting, convert) => {
-            let value = convert(text).map_err(wrong)?;
-            read(values, setting, &value, origin)
+        FlagEffect::Sets(setting) => match named(setting) {
+            Some(setting) if setting.kind == Kind::List => values.put_list(setting, given, origin),
+            _ => read(values, setting, &given.join(","), origin)?,
+        },
+        FlagEffect::Converts(setting, convert) => {
+            let value = convert(&given.join(",")).map_err(wrong)?;
+            read(values, setting, &value, origin)?;
         }
-        Effect::Checks(check) => check(text).map_err(wrong),
-        Effect::Fixes(setting, value) => read(values, setting, value, origin),
-        Effect::Refused(instead) => Err(wrong(format!("tetrad cannot do that; {instead}"))),
-        Effect::Nothing(why) => {
-            // Before the log has begun.
-            eprintln!("--{} changes nothing: {why}", flag.name);
-            Ok(())
+        FlagEffect::Checks(check) => check(&given.join(",")).map_err(wrong)?,
+        FlagEffect::Fixes(setting, value) => read(values, setting, value, origin)?,
+        FlagEffect::Refused(instead) => {
+            return Err(wrong(format!("tetrad cannot do that; {instead}")));
         }
-        Effect::Own => Ok(()),
+        FlagEffect::Nothing(why) => {
+            return Ok(Some(format!("--{} changes nothing: {why}", flag.name)));
+        }
+        FlagEffect::Own => {}
     }
+    Ok(None)
+}
+
+fn named(name: &str) -> Option<&'static Setting> {
+    settings().find(|setting| setting.name == name)
 }
 
 fn read(
@@ -179,9 +206,9 @@ fn read(
     text: &str,
     origin: ValueOrigin,
 ) -> Result<(), ConfigError> {
-    match settings().find(|setting| setting.name == name) {
+    match named(name) {
         Some(setting) => values.read(setting, text, origin),
-        // A test ensures that the setting of every flag exists.
+        // A test ensures that the setting of every flag and of every default exists.
         None => Ok(()),
     }
 }

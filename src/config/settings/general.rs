@@ -693,12 +693,16 @@ pub(super) const SECTION: Section = Section {
     ],
 };
 
-/// Returns a value that the user chose. A file may list defaults, as the shipped ones do; on a fork
-/// the other chain's values are used instead of those, and on a chain from a genesis file
-/// Ethereum's.
+/// Returns a value that the user chose. A file may list defaults, as the shipped ones do, and a
+/// command have its own; on a fork the other chain's values are used instead of those, and on a
+/// chain from a genesis file Ethereum's.
 fn chosen<T: PartialEq>(given: &Given<'_>, default: T, value: T) -> Option<T> {
-    let listed = matches!(given.origin, ValueOrigin::File(_)) && value == default;
-    (!listed).then_some(value)
+    let is_default = match given.origin {
+        ValueOrigin::Command(_) => true,
+        ValueOrigin::File(_) => value == default,
+        ValueOrigin::Environment(_) | ValueOrigin::Flag(_) => false,
+    };
+    (!is_default).then_some(value)
 }
 
 /// Rejects a setting that cannot be combined with a fork.

@@ -1,7 +1,7 @@
 //! The program in place of anvil: what programs that start it read, and what its flags do.
 
 use std::{
-    io::{BufRead, BufReader, Lines},
+    io::{BufRead, BufReader, Lines, Read},
     net::SocketAddr,
     os::unix::fs::symlink,
     process::{Child, ChildStdout, Command, Stdio},
@@ -35,6 +35,7 @@ impl Anvil {
             .args(arguments)
             .env_clear()
             .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
             .spawn()
             .unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
@@ -134,7 +135,7 @@ async fn programs_that_start_anvil_read_what_they_expect() {
     assert!(printed.starts_with("anvil Version: 1."), "{printed}");
 }
 
-/// alloy waits for such lines of methods and transactions, and scripts look for them.
+/// Scripts look for hashes and failures in these lines.
 #[tokio::test]
 async fn calls_and_blocks_are_printed_as_anvil_prints_them() {
     let mut node = Anvil::start(&["--timestamp", "1700000000"]);
@@ -309,11 +310,71 @@ fn flags_that_cannot_be_honoured_are_refused_with_what_to_do() {
     }
 }
 
+/// prool ends a node that writes to standard error.
 #[test]
-fn a_signal_ends_the_node_without_an_error() {
+fn a_signal_ends_the_node_without_a_word_on_standard_error() {
     for sent in ["-INT", "-TERM"] {
-        let mut node = Anvil::start(&["--threads", "2", "--steps-tracing"]);
+        let mut node = Anvil::start(&["--threads", "2", "--steps-tracing", "-v"]);
+        assert!(
+            node.banner
+                .iter()
+                .any(|line| line.starts_with("Warning: --threads changes nothing: ")),
+            "{:?}",
+            node.banner
+        );
         signal(node.child.id(), sent);
         assert!(node.child.wait().unwrap().success());
+
+        let mut said = String::new();
+        let mut stream = node.child.stderr.take().unwrap();
+        stream.read_to_string(&mut said).unwrap();
+        assert_eq!(said, "");
     }
+}
+
+#[tokio::test]
+async fn a_fork_has_the_chain_id_and_the_gas_limit_of_the_other_chain() {
+    let other = Anvil::start(&["--chain-id", "77", "--gas-limit", "12000000"]);
+    other.rpc("anvil_mine", json!([5])).await;
+    let url = format!("http://{}@3", other.address);
+    let node = Anvil::start(&["--fork-url", &url, "--fork-header", "accept: one, two"]);
+    assert_eq!(node.section("Chain ID"), ["77"]);
+    assert_eq!(node.section("Gas Limit"), ["12000000"]);
+    assert_eq!(node.rpc("eth_chainId", json!([])).await, "0x4d");
+    assert_eq!(node.rpc("eth_blockNumber", json!([])).await, "0x3");
+
+    let node = Anvil::start(&["--fork-url", &url, "--chain-id", "31337"]);
+    assert_eq!(node.rpc("eth_chainId", json!([])).await, "0x7a69");
+}
+
+#[tokio::test]
+async fn a_genesis_file_and_a_socket_are_those_of_the_flags() {
+    let folder = tempfile::tempdir().unwrap();
+    let genesis = folder.path().join("genesis.json");
+    let alloc = json!({"0x00000000000000000000000000000000000000aa": {"balance": "0x7"}});
+    let file = json!({
+        "config": {"chainId": 31337},
+        "gasLimit": "0x1c9c380",
+        "difficulty": "0x0",
+        "alloc": alloc,
+    });
+    std::fs::write(&genesis, file.to_string()).unwrap();
+    let socket = folder.path().join("node.ipc");
+    let node = Anvil::start(&[
+        "--init",
+        genesis.to_str().unwrap(),
+        "--ipc",
+        socket.to_str().unwrap(),
+        "--hardfork",
+        "latest",
+    ]);
+    let params = json!(["0x00000000000000000000000000000000000000aa", "latest"]);
+    assert_eq!(node.rpc("eth_getBalance", params).await, "0x7");
+    assert!(socket.exists());
+    // The file gives the accounts nothing.
+    assert!(
+        node.section("Available Accounts")[0].ends_with("(0.000000000000000000 ETH)"),
+        "{:?}",
+        node.banner
+    );
 }

@@ -65,6 +65,8 @@ impl Ipc {
     }
 }
 
+const BOX: &str = "0x00000000000000000000000000000000000000b0";
+
 fn request(id: u64, method: &str, params: Value) -> Value {
     json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})
 }
@@ -99,7 +101,7 @@ async fn documents_are_answered_wherever_they_end() {
 }
 
 #[tokio::test]
-async fn subscriptions_tell_of_blocks() {
+async fn a_subscriber_receives_the_headers_of_blocks() {
     let node = IpcNode::start(|_| {}).await;
     let mut ipc = node.connect().await;
     ipc.send(&request(1, "eth_subscribe", json!(["newHeads"])).to_string())
@@ -156,6 +158,63 @@ async fn a_connection_may_be_silent_before_its_first_document() {
     ipc.send(&request(1, "eth_chainId", json!([])).to_string())
         .await;
     assert_eq!(ipc.next().await.unwrap()["result"], "0x7d");
+    node.node.end().await;
+}
+
+#[tokio::test]
+async fn a_client_that_sends_nothing_more_gets_its_answers() {
+    let node = IpcNode::start(|_| {}).await;
+    let Ipc {
+        mut lines,
+        mut writing,
+    } = node.connect().await;
+    let from = node.node.account(0);
+    let sent = request(
+        1,
+        "eth_sendTransaction",
+        json!([{"from": from, "to": from}]),
+    );
+    writing
+        .write_all(sent.to_string().as_bytes())
+        .await
+        .unwrap();
+    writing.shutdown().await.unwrap();
+
+    let mut all = String::new();
+    tokio::io::AsyncReadExt::read_to_string(&mut lines, &mut all)
+        .await
+        .unwrap();
+    let answer: Value = serde_json::from_str(&all).unwrap();
+    assert!(answer["result"].is_string(), "{all}");
+    node.node.end().await;
+}
+
+/// It would interleave with the message of an event.
+#[tokio::test]
+async fn a_long_answer_is_written_whole_beside_events() {
+    let node = IpcNode::start(|_| {}).await;
+    let mut ipc = node.connect().await;
+    ipc.send(&request(1, "eth_subscribe", json!(["newHeads"])).to_string())
+        .await;
+    ipc.next().await.unwrap();
+    let code = format!("0x{}", "5b".repeat(300_000));
+    node.node.rpc("anvil_setCode", json!([BOX, code])).await;
+
+    for id in 0..20 {
+        ipc.send(&request(id, "eth_getCode", json!([BOX, "latest"])).to_string())
+            .await;
+        node.node.rpc("evm_mine", json!([])).await;
+    }
+    let (mut codes, mut events) = (0, 0);
+    while codes < 20 || events < 20 {
+        let document = ipc.next().await.unwrap();
+        if document.get("method").is_some() {
+            events += 1;
+        } else {
+            assert_eq!(document["result"], code);
+            codes += 1;
+        }
+    }
     node.node.end().await;
 }
 

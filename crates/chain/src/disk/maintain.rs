@@ -7,7 +7,7 @@ use std::{
 };
 
 use alloy_primitives::B256;
-use tetrad_primitives::block::Block;
+use tetrad_primitives::block::{Block, DevSettings};
 use tetrad_store::{
     log::{
         AppendError, BlockLog, ChainIdentity, DecodedEntry, LogEntry, LogError, ReadLog,
@@ -269,7 +269,13 @@ impl<'a> Verification<'a> {
         if summary.standing.snapshots != at.standing.snapshots {
             return Err(format!("the checkpoint at {height} has other snapshots"));
         }
-        if summary.standing.settings != at.standing.settings {
+        // Earlier versions left out that not all accounts are impersonated, which is the default.
+        let stated = |settings: &DevSettings| {
+            let mut settings = settings.clone();
+            settings.impersonated.all = settings.impersonated.all.filter(|all| *all);
+            settings
+        };
+        if stated(&summary.standing.settings) != stated(&at.standing.settings) {
             return Err(format!("the checkpoint at {height} has other settings"));
         }
         Ok(())

@@ -334,8 +334,7 @@ impl ChainWriter {
         self.discard_recorded_settings()?;
 
         let mut timing = self.shared.timing.lock().clone();
-        timing.reset();
-        timing.start_at(&self.revert_points.origin.head);
+        timing.reset(&self.revert_points.origin.head);
         let to = self.revert_points.origin.height;
         let shift = timing.shift();
 

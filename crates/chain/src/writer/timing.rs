@@ -220,9 +220,13 @@ impl Timing {
         Ok(std::mem::replace(&mut self.interval, seconds).is_some())
     }
 
-    /// Discards all settings of development methods.
-    pub(super) fn reset(&mut self) {
+    /// Discards all settings of development methods, at the chain with which the node started.
+    pub(super) fn reset(&mut self, origin: &Head) {
         *self = Self::new(self.clock.clone(), self.continues);
+        if self.continues {
+            self.set(origin.block.header.timestamp);
+        }
+        self.start_at(origin);
     }
 
     /// Sets the timestamp of the next block.

@@ -214,7 +214,8 @@ impl ChainForks {
         let params = ChainParams {
             chain_id: self.config.chain_id.unwrap_or(fork.chain_id),
             // Other networks have none of the network's precompiles.
-            network_precompiles: fork.chain_id == self.params.chain_id,
+            network_precompiles: self.params.network_precompiles
+                && fork.chain_id == self.params.chain_id,
             ..self.params.clone()
         };
 

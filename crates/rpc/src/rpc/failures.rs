@@ -3,7 +3,7 @@
 use alloy_consensus::Transaction as _;
 use alloy_primitives::{Address, Bytes};
 use serde_json::{Value, json, value::RawValue};
-use tetrad_chain::View;
+use tetrad_chain::{BlockId, View};
 use tetrad_contracts::sources::text::{custom_error, plain};
 use tetrad_primitives::block::Submission;
 use tetrad_stdx::failed_calls::FailedCall;
@@ -87,15 +87,19 @@ impl Context {
         });
     }
 
-    /// The block parameter of a call that has run, with the number of the newest block in place of
-    /// a name for it.
+    /// The number of a block as a parameter.
+    fn quantity_of(&self, id: BlockId) -> Option<Box<RawValue>> {
+        let number = self.chain.number(&self.chain.head(), id)?;
+        serde_json::value::to_raw_value(&Quantity(number)).ok()
+    }
+
+    /// The block parameter of a call that has run, with a number in place of a name that moves.
     fn block_of(&self, given: Option<&RawValue>) -> Option<Box<RawValue>> {
         match given.map(RawValue::get) {
             // These name another block by the time the failure is looked at.
-            None | Some(r#""latest""# | r#""pending""# | r#""safe""# | r#""finalized""#) => {
-                let newest = Quantity(self.chain.head().number());
-                serde_json::value::to_raw_value(&newest).ok()
-            }
+            None | Some(r#""latest""# | r#""pending""#) => self.quantity_of(BlockId::Latest),
+            Some(r#""safe""#) => self.quantity_of(BlockId::Safe),
+            Some(r#""finalized""#) => self.quantity_of(BlockId::Finalized),
             Some(long) if long.len() > MAX_BLOCK => None,
             Some(_) => given.map(ToOwned::to_owned),
         }

@@ -26,6 +26,9 @@ use tokio_util::codec::{Decoder, Encoder, Framed};
 use super::{SocketProtocol, WebSockets, task::SocketTask};
 use crate::{Peer, RequestContext};
 
+/// Bytes of a document up to which the buffer that it came in is kept.
+const KEPT: usize = 64 << 10;
+
 /// A stream whose first bytes begin a JSON document.
 pub(crate) trait JsonStream: AsyncRead + AsyncWrite + Unpin + Send {}
 
@@ -65,10 +68,11 @@ impl<P: SocketProtocol, F: Fn() -> P + Send + Sync> JsonService for JsonSockets<
             flow.faults()
                 .target(scope, peer, &HeaderMap::new(), &Uri::default())
         });
-        let documents = Documents::new(stream, sockets.limits().max_message);
+        let documents = SocketDocuments::new(stream, sockets.limits().max_message);
         let open = sockets.0.open.hold();
-        let task =
-            SocketTask::new(documents, (self.begin)(), flow, sockets).with_fault_target(target);
+        let task = SocketTask::new(documents, (self.begin)(), flow, sockets)
+            .with_fault_target(target)
+            .with_answers_after_end();
 
         Box::pin(async move {
             let _open = open;
@@ -78,7 +82,7 @@ impl<P: SocketProtocol, F: Fn() -> P + Send + Sync> JsonService for JsonSockets<
 }
 
 /// A stream of documents in the form of a WebSocket's messages.
-struct Documents<S> {
+struct SocketDocuments<S> {
     framed: Framed<S, DocumentCodec>,
     /// Answers to the pings of the task.
     pongs: VecDeque<Bytes>,
@@ -86,7 +90,7 @@ struct Documents<S> {
     is_closed: bool,
 }
 
-impl<S: AsyncRead + AsyncWrite> Documents<S> {
+impl<S: AsyncRead + AsyncWrite> SocketDocuments<S> {
     fn new(stream: S, max_document: usize) -> Self {
         Self {
             framed: Framed::new(stream, DocumentCodec::new(max_document)),
@@ -96,14 +100,16 @@ impl<S: AsyncRead + AsyncWrite> Documents<S> {
     }
 }
 
-impl<S: AsyncRead + AsyncWrite + Unpin> Stream for Documents<S> {
+impl<S: AsyncRead + AsyncWrite + Unpin> Stream for SocketDocuments<S> {
     type Item = Result<Message, tungstenite::Error>;
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         if self.is_closed {
             return Poll::Ready(None);
         }
-        if let Some(ping) = self.pongs.pop_front() {
+        // A document that is not finished has to end within the time of a silent client.
+        let is_between = self.framed.codec().seen == 0;
+        if is_between && let Some(ping) = self.pongs.pop_front() {
             return Poll::Ready(Some(Ok(Message::Pong(ping))));
         }
 
@@ -112,19 +118,19 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Stream for Documents<S> {
     }
 }
 
-impl<S: AsyncRead + AsyncWrite + Unpin> Sink<Message> for Documents<S> {
+impl<S: AsyncRead + AsyncWrite + Unpin> Sink<Message> for SocketDocuments<S> {
     type Error = tungstenite::Error;
 
     fn poll_ready(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Result<(), Self::Error>> {
-        Sink::<Part>::poll_ready(Pin::new(&mut self.framed), context)
+        Sink::<DocumentPart>::poll_ready(Pin::new(&mut self.framed), context)
     }
 
     fn start_send(mut self: Pin<&mut Self>, message: Message) -> Result<(), Self::Error> {
         let part = match message {
-            Message::Text(text) => Part {
+            Message::Text(text) => DocumentPart {
                 bytes: text.into(),
                 is_last: true,
             },
@@ -135,7 +141,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Sink<Message> for Documents<S> {
                     OpCode::Data(Data::Text | Data::Continue)
                 ) =>
             {
-                Part {
+                DocumentPart {
                     is_last: frame.header().is_final,
                     bytes: frame.into_payload(),
                 }
@@ -157,19 +163,19 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Sink<Message> for Documents<S> {
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Result<(), Self::Error>> {
-        Sink::<Part>::poll_flush(Pin::new(&mut self.framed), context)
+        Sink::<DocumentPart>::poll_flush(Pin::new(&mut self.framed), context)
     }
 
     fn poll_close(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Result<(), Self::Error>> {
-        Sink::<Part>::poll_close(Pin::new(&mut self.framed), context)
+        Sink::<DocumentPart>::poll_close(Pin::new(&mut self.framed), context)
     }
 }
 
 /// A document to the client, or a part of it.
-struct Part {
+struct DocumentPart {
     bytes: Bytes,
     is_last: bool,
 }
@@ -182,7 +188,7 @@ struct DocumentCodec {
     nesting: Nesting,
 }
 
-/// Where in a document a byte is.
+/// The place of a byte in a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Nesting {
     /// Before the document.
@@ -224,6 +230,14 @@ impl DocumentCodec {
             nesting: Nesting::Outside,
         }
     }
+
+    fn check_length(&self, size: usize) -> Result<(), tungstenite::Error> {
+        if size <= self.max_document {
+            return Ok(());
+        }
+        let max_size = self.max_document;
+        Err(CapacityError::MessageTooLong { size, max_size }.into())
+    }
 }
 
 impl Decoder for DocumentCodec {
@@ -234,8 +248,13 @@ impl Decoder for DocumentCodec {
         while let Some(byte) = from.get(self.seen) {
             self.seen += 1;
             let Some(nesting) = self.nesting.after(*byte) else {
+                self.check_length(self.seen)?;
                 let document = from.split_to(self.seen).freeze();
                 *self = Self::new(self.max_document);
+                if document.len() > KEPT {
+                    // The buffer would keep the memory of its longest document.
+                    *from = BytesMut::from(&from[..]);
+                }
                 let text = Utf8Bytes::try_from(document)
                     .map_err(|error| tungstenite::Error::Utf8(error.to_string()))?;
                 return Ok(Some(text));
@@ -249,14 +268,7 @@ impl Decoder for DocumentCodec {
             }
         }
 
-        if from.len() > self.max_document {
-            return Err(tungstenite::Error::Capacity(
-                CapacityError::MessageTooLong {
-                    size: from.len(),
-                    max_size: self.max_document,
-                },
-            ));
-        }
+        self.check_length(from.len())?;
         Ok(None)
     }
 
@@ -270,10 +282,10 @@ impl Decoder for DocumentCodec {
     }
 }
 
-impl Encoder<Part> for DocumentCodec {
+impl Encoder<DocumentPart> for DocumentCodec {
     type Error = tungstenite::Error;
 
-    fn encode(&mut self, part: Part, to: &mut BytesMut) -> Result<(), Self::Error> {
+    fn encode(&mut self, part: DocumentPart, to: &mut BytesMut) -> Result<(), Self::Error> {
         to.reserve(part.bytes.len() + 1);
         to.extend_from_slice(&part.bytes);
         if part.is_last {

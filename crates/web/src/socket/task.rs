@@ -64,6 +64,8 @@ pub(super) struct SocketTask<S, P> {
     limiter: Option<DefaultDirectRateLimiter>,
     /// The client as faults distinguish it; none if no fault concerns the interface.
     target: Option<FaultTarget>,
+    /// Whether a client that sends nothing more still gets its answers.
+    answers_after_end: bool,
 }
 
 /// The stream of messages.
@@ -111,6 +113,16 @@ where
             sockets,
             limiter: limits.messages.map(RateLimiter::direct),
             target: None,
+            answers_after_end: false,
+        }
+    }
+
+    /// Has clients that send nothing more get the answers to what they have sent, as programs do
+    /// that write requests to a pipe. A WebSocket ends with a frame instead.
+    pub(super) fn with_answers_after_end(self) -> Self {
+        Self {
+            answers_after_end: true,
+            ..self
         }
     }
 
@@ -147,13 +159,19 @@ where
         let mut cut = pin!(self.flow.faults().when_cut(self.target.clone()));
 
         let mut turn = 0_u32;
+        let mut has_ended = false;
 
         loop {
+            if has_ended && answers.is_empty() && self.wire.delayed.is_empty() {
+                return Err(Ending::ClosedByClient);
+            }
+
             turn = turn.wrapping_add(1);
             let yields = turn.is_multiple_of(TURNS);
 
-            let may_read =
-                answers.len() < MAX_IN_FLIGHT && self.wire.delayed.len() < MAX_DELAYED / 2;
+            let may_read = !has_ended
+                && answers.len() < MAX_IN_FLIGHT
+                && self.wire.delayed.len() < MAX_DELAYED / 2;
             let reads =
                 may_read && has_room(answers.len(), &mut held_for_answers, self.flow.budget());
             if !reads {
@@ -180,6 +198,10 @@ where
                 () = &mut cut => return Err(Ending::Cut),
                 message = self.wire.socket.next(), if reads => {
                     heard = Instant::now();
+                    if message.is_none() && self.answers_after_end {
+                        has_ended = true;
+                        continue;
+                    }
                     if let Some((answer, held, is_awaited)) = self.receive(message).await? {
                         awaited += usize::from(is_awaited);
                         let answer = complete(answer, held, self.flow.budget().clone());

@@ -76,21 +76,18 @@ pub(super) struct Seconds(pub(super) Duration);
 
 impl Param for Seconds {
     fn read(json: &str, rules: ParamRules) -> Result<Self, String> {
-        let is_fraction = json.contains('.') && !json.starts_with('"');
-        let fraction = is_fraction.then(|| json.parse::<f64>().ok()).flatten();
-        let time = match fraction {
-            Some(seconds) if seconds >= 0.0 => {
-                Duration::try_from_secs_f64(seconds).unwrap_or(MAX_INTERVAL)
-            }
-            _ => Duration::from_secs(SmallNumber::read(json, rules)?.0),
+        // JavaScript writes small fractions as 5e-7.
+        let is_fraction = !json.starts_with('"') && json.contains(['.', 'e', 'E']);
+        let seconds = match json.parse::<f64>() {
+            Ok(seconds) if is_fraction && seconds >= 0.0 => seconds,
+            _ => SmallNumber::read(json, rules)?.0 as f64,
         };
+        if seconds == 0.0 {
+            return Ok(Self(Duration::ZERO));
+        }
 
-        let time = if time.is_zero() {
-            time
-        } else {
-            time.clamp(Duration::from_millis(1), MAX_INTERVAL)
-        };
-        Ok(Self(time))
+        let time = Duration::try_from_secs_f64(seconds).unwrap_or(MAX_INTERVAL);
+        Ok(Self(time.clamp(Duration::from_millis(1), MAX_INTERVAL)))
     }
 
     fn schema() -> Value {
