@@ -188,6 +188,8 @@ pub struct Config {
     pub console: ConsoleConfig,
     /// The format of log lines.
     pub log_format: LogFormat,
+    /// Whether log lines go to standard output instead of standard error.
+    pub logs_to_stdout: bool,
     /// Filter of the log, as in `tracing_subscriber::EnvFilter`.
     pub log_level: String,
     /// The export of traces.
@@ -281,6 +283,7 @@ impl Default for Config {
             quiet: false,
             console: ConsoleConfig::default(),
             log_format: LogFormat::Text,
+            logs_to_stdout: false,
             log_level: "info".to_owned(),
             traces: Traces::default(),
             fork: ForkConfig::default(),

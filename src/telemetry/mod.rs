@@ -11,19 +11,15 @@ use tracing_subscriber::{
 };
 
 pub(crate) use self::traces::TracesError;
-use crate::{
-    config::{Config, LogFormat},
-    console::LineForm,
-};
+use crate::config::{Config, LogFormat};
 
 /// A guard to hold while the process lives. Dropping it sends the remaining spans.
 pub(crate) struct Telemetry(
     #[expect(dead_code, reason = "held, not used")] Option<traces::Exporting>,
 );
 
-/// Sends log lines to standard error, and spans to the configured collector. Called once per
-/// process. In the place of anvil, lines go to standard output: some programs that start it take
-/// anything on standard error for a failure.
+/// Sends log lines to standard error or output, and spans to the configured collector. Called once
+/// per process.
 ///
 /// # Errors
 /// [`TracesError`] for an endpoint that spans cannot be sent to. An unreachable collector is
@@ -40,9 +36,10 @@ pub(crate) fn install(config: &Config) -> Result<Telemetry, TracesError> {
     let filter = EnvFilter::try_new(format!("async_nats=warn,{level}"))
         .unwrap_or_else(|_| EnvFilter::new("info"));
 
-    let (writer, is_terminal) = match config.console.form {
-        LineForm::Short => (BoxMakeWriter::new(io::stderr), io::stderr().is_terminal()),
-        LineForm::Anvil => (BoxMakeWriter::new(io::stdout), io::stdout().is_terminal()),
+    let (writer, is_terminal) = if config.logs_to_stdout {
+        (BoxMakeWriter::new(io::stdout), io::stdout().is_terminal())
+    } else {
+        (BoxMakeWriter::new(io::stderr), io::stderr().is_terminal())
     };
     let layer = fmt::layer().with_writer(writer).with_ansi(is_terminal);
     let lines = match config.log_format {

@@ -76,6 +76,8 @@ pub(super) fn configuration(matches: &ArgMatches) -> Result<(Config, Vec<String>
 
     let mut config = Config::from_values(&values)?;
     config.console.form = LineForm::Anvil;
+    // Some programs that start anvil take a line on standard error for its end.
+    config.logs_to_stdout = true;
     config.rpc.called = Some(broadcast::Sender::new(CALLED_BACKLOG));
     config.console.hides_logs = matches.get_flag("disable-console-log");
     config.create2_deployer = !matches.get_flag("disable-default-create2-deployer");
@@ -87,8 +89,7 @@ pub(super) fn configuration(matches: &ArgMatches) -> Result<(Config, Vec<String>
     Ok((config, notes))
 }
 
-/// Prints the notes and the banner, after writing the file of `--config-out`. Nothing goes to
-/// standard error, where some programs that start anvil take any line for its end.
+/// Prints the notes and the banner, after writing the file of `--config-out`.
 pub(super) fn announce(
     node: &Node,
     config_out: Option<&Path>,
