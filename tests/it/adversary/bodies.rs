@@ -31,6 +31,9 @@ const HELD_BYTES: usize = 320 << 20;
 /// Bytes of a body of which a connection of HTTP/2 holds back many, and how many.
 const SHORT: usize = 16;
 const STREAMS: usize = 32;
+/// Bytes of a refused body that a node discards before it answers. A client that sends more may see
+/// the end of its connection instead of the refusal.
+const DISCARDED: usize = 32 << 20;
 /// How long an honest request waits beside bodies that are held back.
 const BESIDE_HELD_LIMIT: Duration = Duration::from_secs(3);
 
@@ -157,7 +160,8 @@ pub(super) async fn held_bodies(campaign: &Campaign, probed: &[Probed], time: Du
             let is_refused = asked
                 .as_ref()
                 .is_ok_and(|outcome| outcome.status == 503 && request.body.len() < 16_000);
-            if took > BESIDE_HELD_LIMIT || asked.is_err() || is_refused {
+            let is_lost = asked.is_err() && request.body.len() < DISCARDED;
+            if took > BESIDE_HELD_LIMIT || is_lost || is_refused {
                 let answer = asked.map(|outcome| outcome.status);
                 campaign.fail(format!(
                     "{name}, {attack}: another request waits {took:?} of {:?}: {answer:?}",
