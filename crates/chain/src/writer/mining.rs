@@ -83,8 +83,8 @@ impl ChainWriter {
     /// Mines a piece of the first order that somebody waits for. The blocks that are mined when a
     /// caller leaves stay, as with anvil.
     fn mine_some(&mut self) {
-        self.schedule.orders.retain(|order| !order.is_abandoned());
-        let Some(mut order) = self.schedule.orders.pop_front() else {
+        let mut orders = std::iter::from_fn(|| self.schedule.orders.pop_front());
+        let Some(mut order) = orders.find(|order| !order.is_abandoned()) else {
             return;
         };
 
