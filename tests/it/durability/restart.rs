@@ -299,6 +299,21 @@ async fn a_time_that_is_set_outlives_the_process() {
     );
 }
 
+/// The time of such a chain continues that of its first block, if nothing moved it.
+#[tokio::test]
+async fn a_time_that_is_moved_before_the_first_block_outlives_the_process() {
+    let directory = tempfile::tempdir().unwrap();
+    let clock = manual_clock();
+    let begin = |config: &mut Config| config.genesis_time = Some(1_000);
+    let node = node_on(directory.path(), &clock, begin).await;
+    node.rpc("evm_increaseTime", json!([86_400])).await;
+    node.end().await;
+
+    let node = node_on(directory.path(), &clock, begin).await;
+    node.mine().await;
+    assert_eq!(node.chain().head().block.header.timestamp, 87_400);
+}
+
 #[tokio::test]
 async fn a_production_node_keeps_the_keys_that_it_made() {
     let directory = tempfile::tempdir().unwrap();

@@ -71,8 +71,11 @@ impl Timing {
     }
 
     /// On a fork, sets the chain's time to that of the forked block; likewise to that of the first
-    /// block, if time continues it.
+    /// block, if time continues it. A time that was moved before stays.
     pub(crate) fn start_at(&mut self, first: &Head) {
+        if self.shift() != TimeShift::default() {
+            return;
+        }
         let is_first = first.number() == first.genesis.number();
         if first.state.base().is_some() || (self.continues && is_first) {
             self.set(first.block.header.timestamp);
