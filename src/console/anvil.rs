@@ -48,8 +48,8 @@ fn transaction(
     out: &mut String,
 ) {
     let (transaction, receipt) = (&block.transactions[at], &block.receipts[at]);
-    if let Some(seen) = seen.filter(|_| !console.hides_logs) {
-        log::lines(&console.styles, seen, out);
+    if let Some(seen) = seen {
+        log::lines(console, seen, out);
     }
 
     let _ = writeln!(out, "    Transaction: {}", transaction.hash());

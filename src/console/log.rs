@@ -7,7 +7,7 @@ use alloy_dyn_abi::{DynSolType, DynSolValue};
 use alloy_primitives::{Address, Selector, address, keccak256};
 use tetrad_contracts::sources::text::{MAX_MESSAGE, clean, plain};
 
-use super::{replay::ReplayedTransaction, style::Styles};
+use super::{Console, replay::ReplayedTransaction};
 
 /// Address that messages are sent to: `console.log` in ASCII.
 const ADDRESS: Address = address!("0x000000000000000000636F6e736F6c652e6c6f67");
@@ -65,8 +65,12 @@ fn form(name: &str, kinds: &[&str]) -> Option<(Selector, Vec<DynSolType>)> {
     Some((Selector::from(*selector), types))
 }
 
-/// Appends a line for each message of a transaction.
-pub(super) fn lines(styles: &Styles, seen: &ReplayedTransaction, out: &mut String) {
+/// Appends a line for each message of a transaction, unless they are hidden.
+pub(super) fn lines(console: &Console, seen: &ReplayedTransaction, out: &mut String) {
+    if console.hides_logs {
+        return;
+    }
+
     let messages = seen
         .calls
         .iter()
@@ -75,7 +79,7 @@ pub(super) fn lines(styles: &Styles, seen: &ReplayedTransaction, out: &mut Strin
     for text in messages.take(MAX_MESSAGES) {
         for line in text.lines() {
             out.push_str("      ");
-            out.push_str(&styles.log(line));
+            out.push_str(&console.styles.log(line));
             out.push('\n');
         }
     }

@@ -257,7 +257,7 @@ impl Console {
         text::line(self, decoder, block, at, seen, out);
         let Some(seen) = seen else { return };
 
-        log::lines(&self.styles, seen, out);
+        log::lines(self, seen, out);
 
         match self.verbosity {
             0 | 1 => {}
