@@ -297,7 +297,9 @@ impl Encoder<DocumentPart> for DocumentCodec {
 
 #[cfg(test)]
 mod tests {
+    use futures_util::{FutureExt, SinkExt, StreamExt};
     use proptest::prelude::*;
+    use tokio::io::AsyncWriteExt;
 
     use super::*;
 
@@ -340,6 +342,26 @@ mod tests {
         let mut buffer = BytesMut::from(&[b'['; 1_001][..]);
         let error = codec.decode(&mut buffer).unwrap_err();
         assert!(matches!(error, tungstenite::Error::Capacity(_)), "{error}");
+    }
+
+    /// The task takes a client without pongs for silent, and ends its connection.
+    #[tokio::test]
+    async fn nobody_answers_pings_within_a_document() {
+        let (mut client, server) = tokio::io::duplex(64);
+        let mut documents = SocketDocuments::new(server, 1_000);
+        let ping = Message::Ping(Bytes::from_static(b"?"));
+
+        client.write_all(b"[1").await.unwrap();
+        assert!(documents.next().now_or_never().is_none());
+        documents.send(ping).await.unwrap();
+        assert!(documents.next().now_or_never().is_none());
+
+        client.write_all(b"]").await.unwrap();
+        assert_eq!(
+            documents.next().await.unwrap().unwrap(),
+            Message::Text("[1]".into())
+        );
+        assert!(matches!(documents.next().await, Some(Ok(Message::Pong(_)))));
     }
 
     proptest! {
