@@ -107,6 +107,7 @@ pub fn parse(text: &str) -> Result<(Genesis, ChainParams), GenesisTextError> {
         nonce: file.nonce.to_be_bytes().into(),
         extra_data: file.extra_data,
         excess_blob_gas: file.excess_blob_gas.unwrap_or(0),
+        number: 0,
         accounts: accounts.collect(),
         steps: Vec::new(),
     };

@@ -256,3 +256,80 @@ async fn a_dump_is_not_behind_those_that_another_client_asks_for() {
         dump = node.rpc("anvil_dumpState", json!([])) => assert!(dump.is_string()),
     }
 }
+
+/// What different versions of anvil wrote of the same five blocks (`--preserve-historical-states`):
+/// a transfer, a contract, a call that clears one slot and sets another, a transaction with an
+/// access list, and one of an impersonated account.
+const DUMPS_OF_ANVIL: [(&str, &[u8]); 3] = [
+    (
+        "1.4.4",
+        include_bytes!("../../data/anvil-states/1.4.4.json"),
+    ),
+    (
+        "1.5.1",
+        include_bytes!("../../data/anvil-states/1.5.1.json"),
+    ),
+    (
+        "1.7.1",
+        include_bytes!("../../data/anvil-states/1.7.1.json"),
+    ),
+];
+
+#[tokio::test]
+async fn dumps_of_anvils_versions_are_read_with_their_past_states() {
+    let contract = "0xe7f1725e7734ce288f8367e1bb143e90bb3f0512";
+    let sender = "0x000000000000000000000000000000000000dea1";
+    for (version, dump) in DUMPS_OF_ANVIL {
+        let node = node_with(|config| {
+            config.bare = true;
+            config.chain_id = 31_337;
+        })
+        .await;
+        let dump = alloy_primitives::hex::encode_prefixed(dump);
+        assert_eq!(
+            node.rpc("anvil_loadState", json!([dump])).await,
+            true,
+            "{version}"
+        );
+        assert_eq!(node.height().await, 5);
+
+        for (block, slots, balance) in [
+            ("0x0", [0, 0], "0x0"),
+            ("0x1", [0, 0], "0xde0b6b3a7640000"),
+            ("0x2", [0x2a, 7], "0xde0b6b3a7640000"),
+            ("0x3", [0, 0x63], "0xde0b6b3a7640000"),
+            ("0x4", [0, 0x63], "0xde0b6b3a7640001"),
+            ("latest", [0, 0x63], "0xde09863618743a4"),
+        ] {
+            for (slot, value) in slots.into_iter().enumerate() {
+                let read = node
+                    .rpc(
+                        "eth_getStorageAt",
+                        json!([contract, format!("{slot:#x}"), block]),
+                    )
+                    .await;
+                assert_eq!(number(&read), value, "{version}: {slot} at {block}");
+            }
+            let read = node.rpc("eth_getBalance", json!([sender, block])).await;
+            assert_eq!(read, balance, "{version} at {block}");
+        }
+
+        let blocks = node.rpc("eth_getBlockByNumber", json!(["0x5", true])).await;
+        let last = &blocks["transactions"][0];
+        assert_eq!(last["from"], sender, "{version}");
+        let call = node
+            .rpc("eth_getBlockByNumber", json!(["0x3", false]))
+            .await["transactions"][0]
+            .clone();
+        let receipt = node.rpc("eth_getTransactionReceipt", json!([call])).await;
+        assert_eq!(receipt["logs"][0]["address"], contract, "{version}");
+
+        // The chain goes on, and back to what was read.
+        node.rpc("anvil_mine", json!(["0x2"])).await;
+        node.rpc("anvil_rollback", json!(["0x5"])).await;
+        let read = node
+            .rpc("eth_getStorageAt", json!([contract, "0x0", "latest"]))
+            .await;
+        assert_eq!(number(&read), 0x2a, "{version}");
+    }
+}

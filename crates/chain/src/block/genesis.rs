@@ -3,10 +3,12 @@
 
 use std::sync::Arc;
 
+use alloy_consensus::constants::KECCAK_EMPTY;
 use alloy_eips::eip1559::INITIAL_BASE_FEE;
 use alloy_primitives::{Address, B64, B256, Bytes, TxKind, U256};
 use revm::{
     ExecuteEvm,
+    bytecode::Bytecode,
     context::TxEnv,
     context_interface::{ContextTr, result::ExecutionResult},
 };
@@ -42,6 +44,8 @@ pub struct Genesis {
     pub extra_data: Bytes,
     /// Excess blob gas.
     pub excess_blob_gas: u64,
+    /// Number; zero but on a chain that begins in the middle.
+    pub number: u64,
     /// Accounts, in the order of their account numbers.
     pub accounts: Vec<GenesisAccount>,
     /// Deployments and calls, in order.
@@ -129,6 +133,7 @@ impl Genesis {
             nonce: B64::ZERO,
             extra_data: Bytes::new(),
             excess_blob_gas: 0,
+            number: 0,
             accounts: Vec::new(),
             steps: Vec::new(),
         }
@@ -136,10 +141,10 @@ impl Genesis {
 
     /// Builds the genesis block and the state after it.
     pub fn build(&self, params: Arc<ChainParams>) -> Result<Head, GenesisError> {
-        let rules = params.forks.at(0, self.timestamp);
+        let rules = params.forks.at(self.number, self.timestamp);
         let environment = Environment {
             rules,
-            number: 0,
+            number: self.number,
             timestamp: self.timestamp,
             beneficiary: self.beneficiary,
             gas_limit: self.gas_limit,
@@ -179,6 +184,8 @@ impl GenesisAccount {
         overlay.edit(self.address, |info| {
             info.balance = self.balance;
             info.nonce = self.nonce;
+            info.code_hash = KECCAK_EMPTY;
+            info.code = Some(Bytecode::default());
         })?;
 
         if !self.code.is_empty() {

@@ -7,8 +7,8 @@ use std::{
 
 use alloy_consensus::{Header, TxType, Typed2718};
 use alloy_primitives::{Address, B256, Bytes, Log, U256};
-use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde::{Deserialize, Deserializer, Serialize, de::Error};
+use serde_json::{Map, Value, json};
 use tetrad_primitives::block::{Block, Envelope, Receipt, Status, Transaction, bloom};
 
 use super::{DumpError, contiguous};
@@ -18,31 +18,58 @@ use crate::GenesisAccount;
 pub(super) type Accounts = BTreeMap<Address, DumpedAccount>;
 
 /// An account.
-#[derive(Debug, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 pub(super) struct DumpedAccount {
-    nonce: u64,
-    balance: U256,
+    pub(super) nonce: u64,
+    pub(super) balance: U256,
     #[serde(default)]
-    code: Bytes,
+    pub(super) code: Bytes,
     #[serde(default)]
-    storage: BTreeMap<B256, B256>,
+    pub(super) storage: BTreeMap<U256, U256>,
 }
 
 impl DumpedAccount {
-    pub(super) fn place((address, account): (Address, Self)) -> GenesisAccount {
-        let storage = account
-            .storage
-            .into_iter()
-            .map(|(slot, value)| (slot.into(), value.into()))
-            .collect();
+    fn at(&self, address: Address) -> GenesisAccount {
         GenesisAccount {
             address,
-            balance: account.balance,
-            nonce: account.nonce,
-            code: account.code,
-            storage,
+            balance: self.balance,
+            nonce: self.nonce,
+            code: self.code.clone(),
+            storage: self
+                .storage
+                .iter()
+                .map(|(slot, value)| (*slot, *value))
+                .collect(),
         }
     }
+}
+
+/// Returns what has to be set so that the accounts become those `after`.
+pub(super) fn difference(before: &Accounts, after: &Accounts) -> Vec<GenesisAccount> {
+    let nothing = DumpedAccount::default();
+    let gone = before
+        .keys()
+        .filter(|address| !after.contains_key(*address))
+        .map(|address| (address, &nothing));
+
+    after
+        .iter()
+        .chain(gone)
+        .filter(|(address, account)| before.get(*address) != Some(*account))
+        .map(|(address, account)| {
+            let mut changed = account.at(*address);
+            let old = before.get(address).map(|account| &account.storage);
+            // Slots that are listed no more are zero.
+            let cleared = old
+                .into_iter()
+                .flatten()
+                .filter(|(slot, _)| !account.storage.contains_key(*slot));
+            changed
+                .storage
+                .extend(cleared.map(|(slot, _)| (*slot, U256::ZERO)));
+            changed
+        })
+        .collect()
 }
 
 /// A block without its receipts.
@@ -59,9 +86,58 @@ pub(super) struct DumpedBlock {
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct MaybeImpersonated {
+    #[serde(deserialize_with = "envelope")]
     transaction: Envelope,
     #[serde(default)]
     impersonated_sender: Option<Address>,
+}
+
+/// The names of the types of transactions in dumps of anvil before 1.6, which write
+/// `{"EIP1559": {…}}` instead of a member `type`.
+const TYPE_NAMES: [(&str, &str); 5] = [
+    ("Legacy", LEGACY),
+    ("EIP2930", "0x1"),
+    ("EIP1559", "0x2"),
+    ("EIP4844", "0x3"),
+    ("EIP7702", "0x4"),
+];
+
+/// The type of transactions whose `v` includes the chain id (EIP-155).
+const LEGACY: &str = "0x0";
+
+/// Gives a transaction that has the parity of its signature as `v` the one that it was signed with.
+fn restore_v(fields: &mut Map<String, Value>) {
+    let number = |name: &str| {
+        let digits = fields.get(name)?.as_str()?.strip_prefix("0x")?;
+        u64::from_str_radix(digits, 16).ok()
+    };
+    let Some(parity) = number("v").filter(|v| *v < 2) else {
+        return;
+    };
+
+    let v = match number("chainId") {
+        Some(chain) => u128::from(chain) * 2 + 35 + u128::from(parity),
+        None => 27 + u128::from(parity),
+    };
+    fields.insert("v".to_owned(), format!("{v:#x}").into());
+}
+
+/// Reads a transaction of any version of anvil.
+fn envelope<'de, D: Deserializer<'de>>(from: D) -> Result<Envelope, D::Error> {
+    let mut transaction = Value::deserialize(from)?;
+    let named = TYPE_NAMES
+        .into_iter()
+        .find_map(|(name, kind)| Some((transaction.get_mut(name)?.take(), kind)));
+    if let Some((mut fields, kind)) = named {
+        if let Some(fields) = fields.as_object_mut() {
+            fields.insert("type".to_owned(), kind.into());
+            if kind == LEGACY {
+                restore_v(fields);
+            }
+        }
+        transaction = fields;
+    }
+    serde_json::from_value(transaction).map_err(D::Error::custom)
 }
 
 impl DumpedBlock {

@@ -4,16 +4,18 @@
 //! The format is anvil's, with an additional member `tetrad`: the state after the oldest block and
 //! the changes of each later one. It restores all past states, so that rollbacks work on the
 //! restored chain, and each block's state root is checked. A dump without it, such as anvil's own,
-//! restores the newest state only.
+//! restores the newest state, and the past states that anvil wrote.
 //!
 //! A chain in a data directory cannot load another chain's dump: the directory has one genesis
 //! block.
 
 mod anvil;
+mod past;
 mod state_history;
 mod streamed;
 
 use std::{
+    collections::HashMap,
     io::{self, Write},
     sync::Arc,
 };
@@ -24,19 +26,22 @@ use tetrad_primitives::{block::Block, state::ReadError};
 use tetrad_stdx::calendar::LAST_SECOND;
 
 use self::{
-    anvil::{DumpedAccount, DumpedBlock, DumpedTransaction},
+    anvil::{Accounts, DumpedBlock, DumpedTransaction, difference},
+    past::PastState,
     state_history::StateHistory,
 };
-use crate::{Edit, GenesisAccount, Head, HistoryLimits};
+use crate::{Edit, Head, HistoryLimits};
 
 /// A parsed dump. Members of anvil's format that follow from these are ignored.
 #[derive(Debug, Deserialize)]
 pub struct Dump {
-    accounts: anvil::Accounts,
+    accounts: Accounts,
     #[serde(default)]
     blocks: Vec<DumpedBlock>,
     #[serde(default)]
     transactions: Vec<DumpedTransaction>,
+    #[serde(default)]
+    historical_states: Option<Vec<PastState>>,
     #[serde(default)]
     tetrad: Option<StateHistory>,
 }
@@ -51,7 +56,18 @@ enum Prepared {
     /// the clock.
     Whole(Box<Head>, i64),
     /// Accounts and blocks. Accounts that are not listed keep their state.
-    Newest(Edit, Vec<Arc<Block>>),
+    Listed(ListedStates),
+}
+
+/// States as lists of accounts, and blocks.
+#[derive(Clone, Debug)]
+struct ListedStates {
+    /// Contiguous, oldest first.
+    blocks: Vec<Arc<Block>>,
+    /// The accounts after the last of these blocks, oldest first; at the end those of the newest
+    /// state.
+    states: Vec<Arc<Accounts>>,
+    limits: HistoryLimits,
 }
 
 /// The reason why a dump is invalid or cannot be loaded.
@@ -119,12 +135,8 @@ impl Dump {
                 Prepared::Whole(Box::new(own.restore(params, blocks, limits)?), ahead)
             }
             None => {
-                let accounts: Vec<GenesisAccount> = self
-                    .accounts
-                    .into_iter()
-                    .map(DumpedAccount::place)
-                    .collect();
-                Prepared::Newest(Edit::Accounts(accounts), blocks)
+                let past = self.historical_states.unwrap_or_default();
+                Prepared::Listed(ListedStates::new(blocks, past, self.accounts, limits))
             }
         }))
     }
@@ -141,23 +153,60 @@ impl PreparedDump {
     pub(crate) fn restore(self, head: &Head) -> Result<(Head, Option<i64>), DumpError> {
         match self.0 {
             Prepared::Whole(whole, ahead) => Ok((*whole, Some(ahead))),
-            Prepared::Newest(accounts, blocks) => {
-                let edited = head.edit(&accounts)?;
-                let Some((newest, recent)) = blocks.split_last() else {
-                    return Ok((edited, None));
-                };
-
-                let genesis = recent.first().unwrap_or(newest).clone();
-                let restored = Head::resumed(
-                    edited.params,
-                    genesis,
-                    recent.to_vec(),
-                    newest.clone(),
-                    edited.state,
-                );
-                Ok((restored, None))
-            }
+            Prepared::Listed(listed) => Ok((listed.restore(head)?, None)),
         }
+    }
+}
+
+impl ListedStates {
+    /// Of the past states only those can be used that are known without a gap up to the newest.
+    fn new(
+        blocks: Vec<Arc<Block>>,
+        past: Vec<PastState>,
+        newest: Accounts,
+        limits: HistoryLimits,
+    ) -> Self {
+        let mut past: HashMap<_, _> = past.into_iter().collect();
+        let older = blocks.split_last().map_or(&[][..], |(_, older)| older);
+        let mut states: Vec<_> = older
+            .iter()
+            .rev()
+            .map_while(|block| past.remove(&block.hash))
+            .map(|state| Arc::new(state.into_accounts()))
+            .collect();
+        states.reverse();
+        states.push(Arc::new(newest));
+
+        Self {
+            blocks,
+            states,
+            limits,
+        }
+    }
+
+    /// Returns the restored chain, based on `head`.
+    fn restore(self, head: &Head) -> Result<Head, ReadError> {
+        let mut states = self.states.into_iter();
+        let mut known = states.next().unwrap_or_default();
+        let edited = head.edit(&Edit::Accounts(difference(&Accounts::new(), &known)))?;
+
+        // The blocks before the first known state.
+        let mut blocks = self.blocks;
+        let later = blocks.split_off(blocks.len().saturating_sub(states.len()));
+        let Some(first) = blocks.pop() else {
+            return Ok(edited);
+        };
+        let genesis = blocks.first().unwrap_or(&first).clone();
+        let mut restored = Head::resumed(edited.params, genesis, blocks, first, edited.state);
+
+        for (block, next) in later.into_iter().zip(states) {
+            let edit = Edit::Accounts(difference(&known, &next));
+            let edited = restored.edit(&edit)?;
+            let changes = edited.edits().last().cloned().unwrap_or_default();
+            (restored, _) = restored.extended(block, changes, edited.state, self.limits);
+            known = next;
+        }
+        Ok(restored)
     }
 }
 
