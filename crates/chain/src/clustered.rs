@@ -19,8 +19,8 @@ use tokio::{
 };
 
 use super::{
-    Accepted, Acknowledgement, Chain, Change, ChangeError, ChangeOutcome, Event, Leadership,
-    Mining, Peers, PoolSelection, Pooled, Stopped, SubmitError, writer::thread::WriterCommand,
+    Accepted, Acknowledgement, Chain, Change, ChangeError, ChangeOutcome, Event, Leadership, Peers,
+    PoolSelection, Pooled, Stopped, SubmitError, writer::thread::WriterCommand,
 };
 
 /// Time in which a transaction must be acknowledged, and a change forwarded: clients wait ten
@@ -289,7 +289,7 @@ impl Chain {
                 return Err(SubmitError::NotLeading);
             }
 
-            if leads && (included.is_none() || self.mining() != Mining::Instant) {
+            if leads && (included.is_none() || !self.mining().is_instant()) {
                 self.wake();
                 // A block may have included it by now.
                 if self.pool().get(hash).is_none() {
@@ -414,7 +414,7 @@ impl Chain {
                 return Err(SubmitError::NotLeading);
             };
 
-            let waits = self.mining() != Mining::Instant || !self.is_ready(&pooled);
+            let waits = !self.mining().is_instant() || !self.is_ready(&pooled);
             if waits || Instant::now() >= deadline {
                 let leads = self.keep_as_leader(&**peers, &pooled).await?;
                 return if leads {

@@ -114,7 +114,7 @@ pub use handle::Chain;
 pub use keyring::{Keyring, UnsignedTransaction, sign_transaction};
 pub use peers::{Acknowledgement, Leadership, Peers, PoolSelection};
 pub use per_head::PerHead;
-pub use pool::{Accepted, Admission, Pool, PoolLimits, Pooled};
+pub use pool::{Accepted, Admission, Pool, PoolLimits, PoolOrder, Pooled};
 pub use shared::{ChainConfig, Preamble};
 pub use transaction_sender::{OutgoingCall, SendError, TransactionSender};
 pub use view::{

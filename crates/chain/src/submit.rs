@@ -164,7 +164,7 @@ impl Chain {
                 .map(|_| hash);
         }
 
-        if self.mining() == Mining::Instant {
+        if self.mining().is_instant() {
             match accepted.included {
                 None => self.wake(),
                 Some(included) => {

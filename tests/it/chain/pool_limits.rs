@@ -9,7 +9,7 @@ use std::{
 
 use alloy::consensus::{SignableTransaction, Transaction as _};
 use proptest::prelude::*;
-use tetrad_chain::{Accepted, Chain, Change, Edit, PoolLimits, Setting, SubmitError};
+use tetrad_chain::{Accepted, Chain, Change, Edit, PoolLimits, PoolOrder, Setting, SubmitError};
 use tetrad_primitives::block::{Envelope, Submission};
 use tetrad_stdx::clock::ManualClock;
 
@@ -23,6 +23,9 @@ const LIMITS: PoolLimits = PoolLimits {
     bytes: usize::MAX,
     account_bytes: usize::MAX,
     lifetime: Some(Duration::from_secs(10)),
+    per_block: usize::MAX,
+    order: PoolOrder::Tips,
+    checks_funds: true,
 };
 
 #[derive(Clone, Debug)]

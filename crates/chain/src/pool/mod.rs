@@ -62,6 +62,23 @@ pub struct PoolLimits {
     /// The time after which transactions that the next block cannot include expire, if their
     /// account had no activity since; `None` if they never do.
     pub lifetime: Option<Duration>,
+    /// Number of transactions that a block takes from the pool.
+    pub per_block: usize,
+    /// The order in which a block takes them.
+    pub order: PoolOrder,
+    /// Whether senders must be able to pay for what waits.
+    pub checks_funds: bool,
+}
+
+/// The order in which a block takes transactions from the pool. Those of an account follow each
+/// other by nonce in either.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PoolOrder {
+    /// The highest tip first, and equal ones by arrival.
+    #[default]
+    Tips,
+    /// By arrival.
+    Arrival,
 }
 
 impl Default for PoolLimits {
@@ -72,6 +89,9 @@ impl Default for PoolLimits {
             bytes: 256 << 20,
             account_bytes: 64 << 20,
             lifetime: Some(Duration::from_secs(3 * 60 * 60)),
+            per_block: usize::MAX,
+            order: PoolOrder::default(),
+            checks_funds: true,
         }
     }
 }
@@ -153,6 +173,11 @@ impl Pool {
         }
     }
 
+    /// Returns the order in which blocks take transactions.
+    pub fn order(&self) -> PoolOrder {
+        self.inner.lock().limits.order
+    }
+
     /// Adds a transaction that passed [`Admission::check`]. `head` is called under the lock, so
     /// that the account is read from a head at least as new as the last one that the pool has
     /// [advanced](Self::advance) to. `fee_floor` is the next block's base fee.
@@ -184,7 +209,9 @@ impl Pool {
         let old = waiting.and_then(|sender| sender.get(nonce));
 
         check_account(&transaction, account)?;
-        check_funds(&transaction, cost, account, waiting)?;
+        if inner.limits.checks_funds {
+            check_funds(&transaction, cost, account, waiting)?;
+        }
         check_replacement(&transaction, old)?;
 
         let replaces = old.map(|old| old.bytes);

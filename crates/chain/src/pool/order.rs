@@ -8,13 +8,14 @@ use std::{
 
 use alloy_consensus::Transaction as _;
 
-use super::Pooled;
+use super::{PoolOrder, Pooled};
 
 /// Merges the senders' queues, each in order of nonce: the highest tip comes next, equal tips in
-/// order of arrival. A queue ends at the first transaction that does not pay the base fee.
+/// order of arrival, unless arrival alone decides. A queue ends at the first transaction that does not pay the base fee.
 pub(super) fn merge<'a>(
     mut queues: Vec<impl Iterator<Item = &'a Arc<Pooled>>>,
     base_fee: u64,
+    order: PoolOrder,
     limit: usize,
 ) -> Vec<Arc<Pooled>> {
     let mut heap = BinaryHeap::with_capacity(queues.len());
@@ -22,7 +23,7 @@ pub(super) fn merge<'a>(
         queues
             .iter_mut()
             .enumerate()
-            .filter_map(|(at, queue)| Offer::of(queue.next()?, at, base_fee)),
+            .filter_map(|(at, queue)| Offer::of(queue.next()?, at, base_fee, order)),
     );
 
     let mut chosen = Vec::new();
@@ -31,7 +32,7 @@ pub(super) fn merge<'a>(
     {
         chosen.push(pooled);
         let next = queues[queue].next();
-        heap.extend(next.and_then(|next| Offer::of(next, queue, base_fee)));
+        heap.extend(next.and_then(|next| Offer::of(next, queue, base_fee, order)));
     }
     chosen
 }
@@ -45,13 +46,16 @@ struct Offer {
 
 impl Offer {
     /// Returns the offer of a transaction, unless it does not pay the base fee.
-    fn of(pooled: &Arc<Pooled>, queue: usize, base_fee: u64) -> Option<Self> {
+    fn of(pooled: &Arc<Pooled>, queue: usize, base_fee: u64, order: PoolOrder) -> Option<Self> {
         let tip = pooled
             .transaction
             .envelope
             .effective_tip_per_gas(base_fee)?;
         Some(Self {
-            rank: (tip, Reverse(pooled.arrival)),
+            rank: (
+                tip * u128::from(order == PoolOrder::Tips),
+                Reverse(pooled.arrival),
+            ),
             queue,
             pooled: pooled.clone(),
         })

@@ -78,8 +78,8 @@ impl PoolState {
 }
 
 impl Pool {
-    /// Returns up to `limit` transactions for the next block: highest tip first, each sender's in
-    /// order of nonce, equal tips in order of arrival.
+    /// Returns up to `limit` transactions for the next block, in the pool's order: each sender's in
+    /// order of nonce.
     pub fn executable(&self, base_fee: u64, limit: usize) -> Vec<Arc<Pooled>> {
         let inner = self.inner.lock();
         let mut queues = Vec::with_capacity(inner.ready.by_cap.len().min(INITIAL_QUEUES));
@@ -89,7 +89,8 @@ impl Pool {
             .filter_map(|address| inner.senders.get(address));
         queues.extend(affordable.map(AccountTransactions::executable));
 
-        order::merge(queues, base_fee, limit)
+        let limits = inner.limits;
+        order::merge(queues, base_fee, limits.order, limit.min(limits.per_block))
     }
 
     /// Returns whether [`executable`](Self::executable) would return any transaction.

@@ -100,10 +100,8 @@ impl ChainWriter {
     }
 
     fn interval(&self) -> Option<Duration> {
-        match self.mining() {
-            Mining::Interval(interval) => Some(interval.max(MIN_INTERVAL)),
-            Mining::Instant | Mining::Manual => None,
-        }
+        let interval = self.mining().interval()?;
+        Some(interval.max(MIN_INTERVAL))
     }
 
     /// Does scheduled work: seals the block that is due, and mines a piece of an order.

@@ -16,7 +16,7 @@ use tracing::span::EnteredSpan;
 
 use super::{ChainWriter, phases::Phase, schedule::SealReason, timing::Timing};
 use crate::{
-    ChangeError, Head, Mining, SubmitError,
+    ChangeError, Head, SubmitError,
     block::{candidate::Candidate, seal::seal},
     shared::Sealing,
 };
@@ -95,9 +95,7 @@ impl ChainWriter {
                 return false;
             }
 
-            if self.mining() != Mining::Instant
-                || !self.seal_after(&head, &environment, false, false)
-            {
+            if !self.mining().is_instant() || !self.seal_after(&head, &environment, false, false) {
                 return true;
             }
         }
@@ -108,7 +106,7 @@ impl ChainWriter {
     /// be more. With `alone`, a due preamble is reason enough. With `gather`, waits a moment for
     /// transactions that are about to arrive.
     pub(super) fn seal_next(&mut self, alone: bool, gather: bool) -> bool {
-        if self.mining() != Mining::Instant || !self.leads {
+        if !self.mining().is_instant() || !self.leads {
             return false;
         }
         let head = self.head();

@@ -9,7 +9,7 @@ use tetrad_primitives::block::{DevSettings, Setting};
 use tetrad_store::log::LogEntry;
 
 use super::ChainWriter;
-use crate::{ChangeError, Mining, shared::Sealing};
+use crate::{ChangeError, shared::Sealing};
 
 /// Most accounts that are impersonated individually.
 const MAX_IMPERSONATED: usize = 65_536;
@@ -67,7 +67,7 @@ impl ChainWriter {
     /// Answers the submitters that wait for the block of their transactions, unless blocks are
     /// sealed for these: they would wait in vain.
     fn release_unless_instant(&self) {
-        if self.mining() != Mining::Instant {
+        if !self.mining().is_instant() {
             self.shared.pool.release_unaffordable(u64::MAX);
         }
     }

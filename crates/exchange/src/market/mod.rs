@@ -207,7 +207,7 @@ impl Market {
         let chain = &self.0.chain;
         let waits = match chain.mining() {
             Mining::Manual => true,
-            Mining::Instant => !self.0.ticking,
+            Mining::Instant | Mining::Mixed(_) => !self.0.ticking,
             // Blocks further apart than the lifetime of prices cause gaps by themselves.
             Mining::Interval(interval) => interval.as_secs() >= snapshot.oracle.max_age / 2,
         };

@@ -37,6 +37,8 @@ pub enum Mining {
     Interval(Duration),
     /// Only on demand.
     Manual,
+    /// Whenever transactions are ready, and at fixed intervals.
+    Mixed(Duration),
 }
 
 /// The settings that development methods made.
@@ -92,6 +94,7 @@ const CONFIGURED: u8 = 11;
 const INSTANT: u8 = 0;
 const INTERVAL: u8 = 1;
 const MANUAL: u8 = 2;
+const MIXED: u8 = 3;
 
 impl Setting {
     /// Returns the name of the change that makes it, for traces.
@@ -169,25 +172,40 @@ impl Setting {
 }
 
 impl Mining {
-    fn write(self, out: &mut Writer) {
+    /// Returns whether a block is sealed whenever transactions are ready.
+    pub fn is_instant(self) -> bool {
+        matches!(self, Self::Instant | Self::Mixed(_))
+    }
+
+    /// Returns the interval between blocks, if there is one.
+    pub fn interval(self) -> Option<Duration> {
         match self {
-            Self::Instant => out.byte(INSTANT),
-            Self::Interval(interval) => {
-                out.byte(INTERVAL);
-                // In nanoseconds, 64 bits are 584 years: no sum with a time overflows.
-                out.number(u64::try_from(interval.as_nanos()).unwrap_or(u64::MAX));
-            }
-            Self::Manual => out.byte(MANUAL),
+            Self::Interval(interval) | Self::Mixed(interval) => Some(interval),
+            Self::Instant | Self::Manual => None,
+        }
+    }
+
+    fn write(self, out: &mut Writer) {
+        out.byte(match self {
+            Self::Instant => INSTANT,
+            Self::Interval(_) => INTERVAL,
+            Self::Manual => MANUAL,
+            Self::Mixed(_) => MIXED,
+        });
+        if let Some(interval) = self.interval() {
+            // In nanoseconds, 64 bits are 584 years: no sum with a time overflows.
+            out.number(u64::try_from(interval.as_nanos()).unwrap_or(u64::MAX));
         }
     }
 
     fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
-        match from.byte()? {
+        let kind = from.byte()?;
+        let mut interval = || from.number().map(Duration::from_nanos);
+        match kind {
             INSTANT => Ok(Self::Instant),
-            INTERVAL => from
-                .number()
-                .map(|nanos| Self::Interval(Duration::from_nanos(nanos))),
+            INTERVAL => interval().map(Self::Interval),
             MANUAL => Ok(Self::Manual),
+            MIXED => interval().map(Self::Mixed),
             _ => Err(Malformed("mining")),
         }
     }
@@ -292,6 +310,7 @@ mod tests {
             Just(Mining::Instant),
             Just(Mining::Manual),
             any::<u64>().prop_map(|nanos| Mining::Interval(Duration::from_nanos(nanos))),
+            any::<u64>().prop_map(|nanos| Mining::Mixed(Duration::from_nanos(nanos))),
         ];
 
         prop_oneof![

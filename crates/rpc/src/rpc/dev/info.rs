@@ -4,6 +4,7 @@ use std::sync::{Arc, atomic::Ordering};
 
 use alloy_primitives::keccak256;
 use serde_json::{Map, Value, json};
+use tetrad_chain::PoolOrder;
 use tetrad_evm::Fork;
 use tetrad_stdx::redact;
 use tetrad_store::store::SnapshotInfo;
@@ -60,7 +61,10 @@ fn node_info(context: &Context, (): ()) -> Result<Serialized<Value>, RpcError> {
         "currentBlockTimestamp": head.block.header.timestamp,
         "currentBlockHash": head.block.hash,
         "hardFork": title(next.rules.fork),
-        "transactionOrder": "fees",
+        "transactionOrder": match context.chain.pool().order() {
+            PoolOrder::Tips => "fees",
+            PoolOrder::Arrival => "fifo",
+        },
         "environment": {
             "baseFee": Quantity(base_fee),
             "chainId": head.params.chain_id,

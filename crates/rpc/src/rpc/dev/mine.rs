@@ -301,7 +301,7 @@ async fn set_any_interval_mining(
     (interval,): (SmallNumber,),
 ) -> Result<bool, RpcError> {
     let mining = match (interval.0, context.chain.mining()) {
-        (0, Mining::Interval(_)) => Mining::Manual,
+        (0, Mining::Interval(_) | Mining::Mixed(_)) => Mining::Manual,
         (0, mining) => mining,
         (seconds @ 1..1_000, _) => Mining::Interval(Duration::from_secs(seconds)),
         (ms, _) => Mining::Interval(Duration::from_millis(ms).min(MAX_INTERVAL)),
@@ -312,10 +312,8 @@ async fn set_any_interval_mining(
 
 /// The interval between blocks in seconds, if there is one.
 fn interval_mining(context: &Context, (): ()) -> Result<Option<i64>, RpcError> {
-    Ok(match context.chain.mining() {
-        Mining::Interval(interval) => Some(interval.as_secs() as i64),
-        Mining::Instant | Mining::Manual => None,
-    })
+    let interval = context.chain.mining().interval();
+    Ok(interval.map(|interval| interval.as_secs() as i64))
 }
 
 /// Sets the recipient of the tips of new blocks.
