@@ -15,12 +15,14 @@ mod open;
 mod openapi;
 mod probes;
 mod ready_file;
+mod replaced_file;
 mod routes;
 mod scenarios;
 mod secrets;
 mod services;
 mod stages;
 mod starting;
+mod state_file;
 mod timer;
 
 use std::{net::SocketAddr, sync::Arc, time::Duration};
@@ -35,8 +37,8 @@ use tetrad_stdx::clock::{Clock, SystemClock};
 use tetrad_web::{Inherited, ShutdownHandle, TlsError};
 use zeroize::Zeroizing;
 
-use self::addresses::Addresses;
-pub use self::error::SpawnError;
+use self::{addresses::Addresses, state_file::StateFile};
+pub use self::{error::SpawnError, state_file::StateFileError};
 use crate::config::Config;
 
 /// Time that requests in progress get at shutdown. With the steps after it a shutdown takes ten
@@ -57,7 +59,7 @@ const REQUESTS_TIMEOUT: Duration = Duration::from_secs(8);
 /// for (address, private_key) in node.development_accounts() {
 ///     println!("{address} {}", private_key.as_str());
 /// }
-/// node.shut_down().await;
+/// node.shut_down().await?;
 /// # Ok(())
 /// # }
 /// ```
@@ -73,6 +75,8 @@ pub struct Node {
     _artifacts: Option<WatcherGuard>,
     cluster: Option<Cluster>,
     market: Option<Market>,
+    /// The file that the chain is written to at the end, if there is one.
+    state_file: Option<StateFile>,
     writer: WriterThread,
     shutdown: ShutdownHandle,
     keyring: Arc<Keyring>,
@@ -169,9 +173,10 @@ impl Node {
         own.filter_map(key).collect()
     }
 
-    /// Returns the address of the main listener.
-    pub(crate) fn main_address(&self) -> SocketAddr {
-        self.addresses.main
+    /// Returns the addresses at which everything is served, the main listener's first.
+    pub(crate) fn all_addresses(&self) -> impl Iterator<Item = SocketAddr> {
+        let also = self.addresses.also.iter().copied();
+        std::iter::once(self.addresses.main).chain(also)
     }
 
     /// Returns the URL of JSON-RPC over HTTP.
@@ -232,8 +237,11 @@ impl Node {
     }
 
     /// Shuts the node down: stops accepting, finishes requests, closes WebSockets (code 1001),
-    /// stops the chain.
-    pub async fn shut_down(self) {
+    /// stops the chain, and writes its state file.
+    ///
+    /// # Errors
+    /// If the state file cannot be written. Everything has ended then as well.
+    pub async fn shut_down(self) -> Result<(), StateFileError> {
         self.chain.wind_down();
         // The lead is given up first, so that another node can take over while requests finish.
         if let Some(cluster) = &self.cluster {
@@ -257,5 +265,10 @@ impl Node {
             }
         })
         .await;
+
+        match self.state_file {
+            Some(file) => file.write_last(&self.chain).await,
+            None => Ok(()),
+        }
     }
 }

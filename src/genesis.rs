@@ -46,13 +46,15 @@ pub struct FundedAccounts {
 /// What the first block leaves to configuration.
 #[derive(Clone, Copy, Debug)]
 pub struct GenesisOptions {
+    /// The block's number.
+    pub number: u64,
     /// The time in seconds.
     pub timestamp: u64,
     /// The block's gas limit.
     pub gas_limit: u64,
     /// Its base fee in wei per gas; EIP-1559's initial one by default.
     pub base_fee: Option<u64>,
-    /// Whether a bare chain has the deployment proxy.
+    /// Whether the chain has the deployment proxy.
     pub create2_deployer: bool,
     /// Whether the lending pool has caps and a least loan.
     pub limited_lending: bool,
@@ -75,7 +77,7 @@ pub fn network_genesis(
         [funded.treasury, funded.updater, funded.borrower]
             .map(|address| funded_account(address, own)),
     );
-    accounts.extend(predeployed());
+    accounts.extend(predeployed(options.create2_deployer));
 
     let mut steps = vec![multicall(funded.treasury)];
 
@@ -107,6 +109,7 @@ pub fn network_genesis(
         accounts,
         steps,
         base_fee: options.base_fee,
+        number: options.number,
         ..Genesis::empty(options.timestamp, options.gas_limit)
     }
 }
@@ -119,10 +122,7 @@ pub fn bare_genesis(
     with_multicall: bool,
 ) -> Genesis {
     let mut accounts = development(funded);
-    accounts.extend(
-        predeployed()
-            .filter(|account| options.create2_deployer || account.address != CREATE2_DEPLOYER),
-    );
+    accounts.extend(predeployed(options.create2_deployer));
 
     Genesis {
         accounts,
@@ -131,8 +131,19 @@ pub fn bare_genesis(
             .into_iter()
             .collect(),
         base_fee: options.base_fee,
+        number: options.number,
         ..Genesis::empty(options.timestamp, options.gas_limit)
     }
+}
+
+/// Returns the development accounts that a genesis file does not have, with their coins.
+pub fn missing_accounts(genesis: &Genesis, funded: &FundedAccounts) -> Vec<GenesisAccount> {
+    let mut missing = development(funded);
+    missing.retain(|account| {
+        let mut listed = genesis.accounts.iter();
+        listed.all(|listed| listed.address != account.address)
+    });
+    missing
 }
 
 fn funded_account(address: Address, balance: U256) -> GenesisAccount {
@@ -162,8 +173,8 @@ fn multicall(deployer: Address) -> Step {
 }
 
 /// Returns the contracts without storage or constructor: system contracts of the forks, and the
-/// deployment proxy.
-fn predeployed() -> impl Iterator<Item = GenesisAccount> {
+/// deployment proxy, if the chain has it.
+fn predeployed(create2_deployer: bool) -> impl Iterator<Item = GenesisAccount> {
     [
         (
             eip4788::BEACON_ROOTS_ADDRESS,
@@ -184,6 +195,7 @@ fn predeployed() -> impl Iterator<Item = GenesisAccount> {
         (CREATE2_DEPLOYER, CREATE2_DEPLOYER_CODE),
     ]
     .into_iter()
+    .filter(move |(address, _)| create2_deployer || *address != CREATE2_DEPLOYER)
     .map(|(address, code)| GenesisAccount {
         address,
         // Contracts start with nonce 1 (EIP-161).

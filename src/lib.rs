@@ -21,7 +21,7 @@
 //! let prices = reqwest::get(format!("{}/api/prices", node.rest_url())).await?;
 //! assert_eq!(prices.json::<Value>().await?["success"], true);
 //!
-//! node.shut_down().await;
+//! node.shut_down().await?;
 //! # Ok(())
 //! # }
 //! ```
@@ -45,6 +45,6 @@ mod telemetry;
 #[doc(inline)]
 pub use tetrad_network::account;
 
-pub use app::{Node, SpawnError};
+pub use app::{Node, SpawnError, StateFileError};
 pub use cli::run;
 pub use config::Config;

@@ -8,6 +8,8 @@ use tetrad_web::Tls;
 #[derive(Clone)]
 pub(super) struct Addresses {
     pub(super) main: SocketAddr,
+    /// Further ones at which the same is served.
+    pub(super) also: Vec<SocketAddr>,
     pub(super) prices: Option<SocketAddr>,
     pub(super) comet: Option<SocketAddr>,
     pub(super) cosmos_rest: Option<SocketAddr>,

@@ -9,7 +9,7 @@ use tetrad_rpc::fork::ForkError;
 use tetrad_store::store::DataDirError;
 use tetrad_web::TlsError;
 
-use super::{import::ImportError, ready_file::ReadyFileError};
+use super::{import::ImportError, ready_file::ReadyFileError, state_file::StateFileError};
 use crate::{config::ConfigError, genesis::file::GenesisFileError};
 
 /// The error of starting a node.
@@ -57,6 +57,9 @@ pub enum SpawnError {
     /// A file of blocks cannot be imported.
     #[error(transparent)]
     Import(#[from] ImportError),
+    /// The state file cannot be loaded.
+    #[error(transparent)]
+    State(#[from] StateFileError),
     /// The certificate or its key cannot be used.
     #[error("tls: {0}")]
     Tls(#[from] TlsError),

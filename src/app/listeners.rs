@@ -16,6 +16,8 @@ use crate::config::{Config, MetricsAt};
 /// Listeners that are bound but do not serve yet.
 pub(super) struct Listeners {
     main: TcpListener,
+    /// Further ones that serve the same.
+    also: Vec<TcpListener>,
     prices: Option<TcpListener>,
     metrics: Option<TcpListener>,
     comet: Option<TcpListener>,
@@ -50,6 +52,11 @@ impl Listeners {
                 Some(listener) => TcpListener::from_std(listener)?,
                 None => bind("listen", config.listen, None)?,
             },
+            also: config
+                .also_listen
+                .iter()
+                .map(|address| bind("also-listen", *address, None))
+                .collect::<Result<_, _>>()?,
             prices: match (inherited.prices, prices) {
                 (Some(listener), _) => Some(TcpListener::from_std(listener)?),
                 (None, Some(address)) => bind_prices(address, is_required)?,
@@ -81,6 +88,11 @@ impl Listeners {
     pub(super) fn addresses(&self) -> io::Result<Addresses> {
         Ok(Addresses {
             main: self.main.local_addr()?,
+            also: self
+                .also
+                .iter()
+                .map(TcpListener::local_addr)
+                .collect::<Result<_, _>>()?,
             prices: local_address(self.prices.as_ref())?,
             comet: local_address(self.comet.as_ref())?,
             cosmos_rest: local_address(self.cosmos_rest.as_ref())?,
@@ -120,6 +132,12 @@ impl Listeners {
         #[cfg(unix)]
         if let Some(socket) = self.unix {
             serve(Listener::Unix(socket), routers.main.clone());
+        }
+        for listener in self.also {
+            serve(
+                Listener::new(listener, self.tls.as_ref()),
+                routers.main.clone(),
+            );
         }
         serve(Listener::new(self.main, self.tls.as_ref()), routers.main);
 

@@ -19,7 +19,9 @@ use tetrad_store::{
 use super::{SpawnError, cluster::Joining, identity::Identity};
 use crate::{
     config::{BlockTimestamps, Config, Profile},
-    genesis::{FundedAccounts, GenesisOptions, bare_genesis, file, network_genesis},
+    genesis::{
+        FundedAccounts, GenesisOptions, bare_genesis, file, missing_accounts, network_genesis,
+    },
 };
 
 /// Time in which the leader of a cluster writes a checkpoint that its nodes need.
@@ -153,12 +155,16 @@ pub(super) fn first_block(
     clock: &dyn Clock,
 ) -> Result<(Genesis, ChainParams), SpawnError> {
     if let Some(path) = &config.genesis {
-        let (genesis, params) = file::load(path)?;
+        let (mut genesis, params) = file::load(path)?;
+        if config.bare {
+            genesis.accounts.extend(missing_accounts(&genesis, funded));
+        }
         return Ok((genesis, configured(config, params)));
     }
 
     let params = network_params(config);
     let options = GenesisOptions {
+        number: config.genesis_number,
         timestamp: config.genesis_time.unwrap_or(clock.now_ms() / 1_000),
         base_fee: config.genesis_base_fee,
         create2_deployer: config.create2_deployer,

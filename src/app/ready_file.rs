@@ -7,7 +7,7 @@ use std::{
 
 use serde::Serialize;
 
-use super::Node;
+use super::{Node, replaced_file};
 
 /// The error of writing the ready file.
 #[derive(Debug, thiserror::Error)]
@@ -52,19 +52,9 @@ pub(super) fn write(path: &Path, node: &Node) -> Result<(), ReadyFileError> {
         pid: std::process::id(),
     };
 
-    persist(path, &ready).map_err(|error| ReadyFileError(path.display().to_string(), error))
-}
-
-fn persist(path: &Path, ready: &ReadyFile) -> std::io::Result<()> {
-    // A rename is atomic only within a file system, so the draft is in the same directory.
-    let directory = path
-        .parent()
-        .filter(|parent| !parent.as_os_str().is_empty())
-        .unwrap_or(Path::new("."));
-
-    let mut draft = tempfile::NamedTempFile::new_in(directory)?;
-    serde_json::to_writer(&mut draft, ready)?;
-    draft.write_all(b"\n")?;
-    draft.persist(path)?;
-    Ok(())
+    replaced_file::replace(path, |file| {
+        serde_json::to_writer(&mut *file, &ready)?;
+        file.write_all(b"\n")
+    })
+    .map_err(|error| ReadyFileError(path.display().to_string(), error))
 }

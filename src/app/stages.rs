@@ -39,6 +39,7 @@ use super::{
     scenarios, secrets,
     services::{AdminAccess, Services},
     starting::Starting,
+    state_file::{self, StateFile},
     timer,
 };
 use crate::{
@@ -104,6 +105,7 @@ impl Node {
             _artifacts: records.artifacts,
             cluster: opened.cluster,
             market,
+            state_file: StateFile::of(&config),
             writer: opened.writer,
             shutdown: shutdown_handle,
             keyring,
@@ -111,6 +113,9 @@ impl Node {
             treasury: prerequisites.identity.treasury.address(),
             config: with_network(config, &opened.network),
         };
+        if let Some(file) = node.state_file.clone() {
+            tokio::spawn(file.follow(node.chain.clone(), shutdown));
+        }
         if let Some(file) = &node.config.ready_file {
             ready_file::write(file, &node)?;
         }
@@ -264,6 +269,7 @@ impl OpenedChain {
         prerequisites: &mut Prerequisites,
     ) -> Result<Self, SpawnError> {
         let mut recovered = prerequisites.open_chain(config, clock).await?;
+        state_file::load(&mut recovered, config, &**clock)?;
         let network = Arc::new(deployed_network(config, &recovered.head));
         let scenario_context = scenarios::context(config, &network, &prerequisites.identity);
         let scenario = scenarios::configured(config, &scenario_context)?;
@@ -563,6 +569,7 @@ fn preamble(
 fn chain_config(config: &Config, gas_limit: u64, clock: Arc<dyn Clock>) -> ChainConfig {
     let mining = match config.block_time {
         _ if config.no_mining => Mining::Manual,
+        Some(interval) if config.mixed_mining => Mining::Mixed(interval),
         Some(interval) => Mining::Interval(interval),
         None => Mining::Instant,
     };

@@ -82,6 +82,9 @@ pub enum Error {
     /// The node could not start.
     #[error(transparent)]
     Spawn(#[from] crate::SpawnError),
+    /// The state file cannot be written.
+    #[error(transparent)]
+    State(#[from] crate::StateFileError),
     /// The service manager passes sockets that cannot be used.
     #[error(transparent)]
     Inherited(#[from] tetrad_web::InheritedError),

@@ -74,8 +74,7 @@ pub(super) fn run(
         let signal = signals.end(&node).await?;
         notify::notify(notify::STOPPING);
         tracing::info!(signal, "shutting down");
-        node.shut_down().await;
-        Ok(())
+        Ok(node.shut_down().await?)
     });
 
     // An aborted call ends at its next check of the time.

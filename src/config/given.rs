@@ -347,7 +347,7 @@ pub(crate) fn listen_host(text: &str) -> Result<IpAddr, String> {
 }
 
 /// Reads a whole number, in decimal or, after `0x`, in hexadecimal digits; `_` may separate them.
-pub(super) fn whole_number(text: &str) -> Option<i64> {
+pub(crate) fn whole_number(text: &str) -> Option<i64> {
     let digits = text.replace('_', "");
     match digits
         .strip_prefix("0x")

@@ -40,11 +40,13 @@ pub use tetrad_rpc::{
 pub use tetrad_store::log::Durability;
 pub use tetrad_web::{Hosts, ListenerLimits, Origins};
 
+pub(crate) use given::whole_number;
 pub use given::{ConfigError, Given, ValueOrigin};
 pub use layers::Values;
 pub use load::problems;
 pub use node::{
-    BlockTimestamps, Config, DEVELOPMENT_MNEMONIC, LogFormat, MetricsAt, Profile, TlsFiles, Traces,
+    BlockTimestamps, Config, DEVELOPMENT_MNEMONIC, LogFormat, MetricsAt, Profile, StateFiles,
+    TlsFiles, Traces,
 };
 pub use setting::{Kind, Section, Setting};
 pub use settings::{SECTIONS, settings};

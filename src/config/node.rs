@@ -85,6 +85,30 @@ pub struct TlsFiles {
     pub key: PathBuf,
 }
 
+/// Files that a chain in memory is loaded from and written to.
+#[derive(Clone, Debug)]
+pub struct StateFiles {
+    /// Read at the start, if it exists, and written.
+    pub both: Option<PathBuf>,
+    /// Read at the start.
+    pub load: Option<PathBuf>,
+    /// Written.
+    pub dump: Option<PathBuf>,
+    /// The interval at which a chain that changes is written. It is written at the end as well.
+    pub interval: Duration,
+}
+
+impl Default for StateFiles {
+    fn default() -> Self {
+        Self {
+            both: None,
+            load: None,
+            dump: None,
+            interval: Duration::from_secs(60),
+        }
+    }
+}
+
 /// The configuration of a node. [`Config::default`] is a development node.
 #[derive(Clone, Debug)]
 pub struct Config {
@@ -92,6 +116,8 @@ pub struct Config {
     pub profile: Profile,
     /// Address of the main listener, which serves everything.
     pub listen: SocketAddr,
+    /// Further addresses of the main listener.
+    pub also_listen: Vec<SocketAddr>,
     /// Address of a second listener for the price WebSocket.
     pub ws_listen: Option<SocketAddr>,
     /// Whether it is an error that another program uses `ws_listen`, even if that is the default:
@@ -120,6 +146,8 @@ pub struct Config {
     pub block_time: Option<Duration>,
     /// Seal blocks on demand only.
     pub no_mining: bool,
+    /// Whether blocks are sealed at once as well, beside those at an interval.
+    pub mixed_mining: bool,
     /// Keep no index of addresses, and do not serve the explorer API.
     pub no_explorer: bool,
     /// Directory of compilers, with which sources of contracts are verified.
@@ -152,13 +180,15 @@ pub struct Config {
     pub genesis: Option<PathBuf>,
     /// Whether the chain begins without the network's contracts.
     pub bare: bool,
+    /// Number of the first block.
+    pub genesis_number: u64,
     /// Time of the first block, in seconds since the Unix epoch; the time of the start by default.
     pub genesis_time: Option<u64>,
     /// Base fee of the first block, in wei per gas; EIP-1559's initial one by default.
     pub genesis_base_fee: Option<u64>,
     /// Number of blocks after which one is safe, and half of those after which it is final.
     pub slots_in_an_epoch: u64,
-    /// Whether a bare chain begins with the deployment proxy.
+    /// Whether the chain begins with the deployment proxy.
     pub create2_deployer: bool,
     /// Whether every account may send transactions without a signature, until a development method
     /// says otherwise.
@@ -167,6 +197,8 @@ pub struct Config {
     pub import: Vec<PathBuf>,
     /// Whether the import skips invalid blocks instead of failing.
     pub import_continue: bool,
+    /// Files that a chain in memory is loaded from and written to.
+    pub state_files: StateFiles,
     /// Directory of the chain; without it the chain is in memory.
     pub data_dir: Option<PathBuf>,
     /// How durable a block is before it is acknowledged.
@@ -237,6 +269,7 @@ impl Default for Config {
     fn default() -> Self {
         Self {
             profile: Profile::Development,
+            also_listen: Vec::new(),
             listen: SocketAddr::from(([127, 0, 0, 1], 8545)),
             ws_listen: Some(SocketAddr::from(([127, 0, 0, 1], 3001))),
             ws_listen_required: false,
@@ -251,6 +284,7 @@ impl Default for Config {
             chain_id: 125,
             block_time: None,
             no_mining: false,
+            mixed_mining: false,
             no_explorer: false,
             solc_directory: None,
             artifacts: None,
@@ -266,6 +300,7 @@ impl Default for Config {
             derivation_path: "m/44'/60'/0'/0".to_owned(),
             genesis: None,
             bare: false,
+            genesis_number: 0,
             genesis_time: None,
             genesis_base_fee: None,
             slots_in_an_epoch: 0,
@@ -279,6 +314,7 @@ impl Default for Config {
             seed: 1,
             scenario: None,
             admin_token_file: None,
+            state_files: StateFiles::default(),
             ready_file: None,
             quiet: false,
             console: ConsoleConfig::default(),

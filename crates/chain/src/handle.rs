@@ -305,6 +305,12 @@ impl Chain {
         self.ask(WriterCommand::Present).await
     }
 
+    /// Returns the head of a chain whose writer has ended, and the number of seconds by which its
+    /// time is ahead of the clock.
+    pub fn at_rest(&self) -> (Arc<Head>, i64) {
+        (self.head(), self.shared.timing.lock().ahead())
+    }
+
     /// Sends a command to the writer and waits for the reply.
     pub(super) async fn ask<R>(
         &self,

@@ -54,7 +54,10 @@ pub(super) fn print(node: &Node, out: &mut dyn Write) -> io::Result<()> {
     section(out, "Genesis Timestamp", first.header.timestamp)?;
     section(out, "Genesis Number", first.number())?;
 
-    writeln!(out, "\nListening on {}", node.main_address())?;
+    writeln!(out)?;
+    for address in node.all_addresses() {
+        writeln!(out, "Listening on {address}")?;
+    }
     out.flush()
 }
 

@@ -5,8 +5,10 @@ use std::cmp::Ordering;
 
 use clap::{Arg, ArgAction, ArgMatches};
 
+use crate::config::whole_number;
+
 /// The greatest length of code in bytes (EIP-170).
-const MAX_CODE: u64 = 0x6000;
+const MAX_CODE: i64 = 0x6000;
 
 /// A flag of anvil.
 pub(super) struct AnvilFlag {
@@ -38,8 +40,6 @@ pub(super) enum FlagEffect {
     Sets(&'static str),
     /// Sets a setting to the flag's value in another form. The error says what was expected.
     Converts(&'static str, fn(&str) -> Result<String, String>),
-    /// Sets nothing; the error says what was expected.
-    Checks(fn(&str) -> Result<(), String>),
     /// Sets a setting to this value.
     Fixes(&'static str, &'static str),
     /// The command itself looks at it.
@@ -100,10 +100,6 @@ impl AnvilFlag {
     }
 }
 
-/// What to do instead of reading and writing a file of a state.
-const STATE_FILES: &str =
-    "anvil_dumpState and anvil_loadState take a state from one node to another";
-
 /// All flags as arguments of a command.
 pub(super) fn arguments() -> impl Iterator<Item = Arg> {
     let verbosity = Arg::new("verbosity")
@@ -123,28 +119,13 @@ fn seconds(milliseconds: &str) -> Result<String, String> {
 
 /// Whether code may be larger than by EIP-170, from its greatest length in bytes.
 fn lifts_code_limit(bytes: &str) -> Result<String, String> {
-    let digits = bytes.strip_prefix("0x");
-    let limit = match digits {
-        Some(digits) => u64::from_str_radix(digits, 16),
-        None => bytes.parse(),
-    };
-    match limit.map(|limit| limit.cmp(&MAX_CODE)) {
-        Ok(Ordering::Greater) => Ok("true".to_owned()),
-        Ok(Ordering::Equal) => Ok("false".to_owned()),
-        Ok(Ordering::Less) => Err(format!(
+    match whole_number(bytes).map(|limit| limit.cmp(&MAX_CODE)) {
+        Some(Ordering::Greater) => Ok("true".to_owned()),
+        Some(Ordering::Equal) => Ok("false".to_owned()),
+        Some(Ordering::Less) => Err(format!(
             "the node can lift the limit of {MAX_CODE} bytes, not lower it; got {bytes}"
         )),
-        Err(_) => Err(format!("expected a number of bytes, got `{bytes}`")),
-    }
-}
-
-/// Refuses another order than the pool's.
-fn order(name: &str) -> Result<(), String> {
-    match name {
-        "fees" => Ok(()),
-        _ => Err(format!(
-            "transactions are taken by their fees; got `{name}`"
-        )),
+        None => Err(format!("expected a number of bytes, got `{bytes}`")),
     }
 }
 
@@ -304,50 +285,49 @@ pub(super) const FLAGS: &[AnvilFlag] = &[
     AnvilFlag {
         name: "max-transactions",
         value: FlagValue::One("NUM"),
-        effect: FlagEffect::Refused("--gas-limit bounds the transactions of a block"),
+        effect: FlagEffect::Sets("limits.block-transactions"),
         help: "Most transactions of a block",
         ..AnvilFlag::BLANK
     },
     AnvilFlag {
         name: "mixed-mining",
-        effect: FlagEffect::Refused("blocks are sealed either at once or at an interval"),
+        effect: FlagEffect::Fixes("mixed-mining", "true"),
         help: "Seal blocks at once and at an interval",
         ..AnvilFlag::BLANK
     },
     AnvilFlag {
         name: "number",
         value: FlagValue::One("NUM"),
-        effect: FlagEffect::Refused(
-            "the first block has the number 0; anvil_mine seals any number of blocks",
-        ),
+        effect: FlagEffect::Sets("genesis-number"),
         help: "Number of the first block",
         ..AnvilFlag::BLANK
     },
     AnvilFlag {
         name: "order",
-        value: FlagValue::One("fees"),
-        effect: FlagEffect::Checks(order),
+        value: FlagValue::One("fees|fifo"),
+        effect: FlagEffect::Sets("order"),
         help: "Order in which transactions are taken from the pool",
         ..AnvilFlag::BLANK
     },
     AnvilFlag {
         name: "dump-state",
         value: FlagValue::One("FILE"),
-        effect: FlagEffect::Refused(STATE_FILES),
+        effect: FlagEffect::Sets("dump-state"),
         help: "Write the state to a file at the end",
         ..AnvilFlag::BLANK
     },
     AnvilFlag {
         name: "load-state",
         value: FlagValue::One("FILE"),
-        effect: FlagEffect::Refused(STATE_FILES),
+        effect: FlagEffect::Sets("load-state"),
         help: "Begin with the state of a file",
         ..AnvilFlag::BLANK
     },
     AnvilFlag {
         name: "state",
         value: FlagValue::One("FILE"),
-        effect: FlagEffect::Refused(STATE_FILES),
+        effect: FlagEffect::Sets("state"),
+        conflicts: &["dump-state", "load-state"],
         help: "Begin with the state of a file, and write it back at the end",
         ..AnvilFlag::BLANK
     },
@@ -355,7 +335,7 @@ pub(super) const FLAGS: &[AnvilFlag] = &[
         name: "state-interval",
         short: Some('s'),
         value: FlagValue::One("SECONDS"),
-        effect: FlagEffect::Refused(STATE_FILES),
+        effect: FlagEffect::Sets("state-interval"),
         help: "Write the state to a file at an interval",
         ..AnvilFlag::BLANK
     },
@@ -630,9 +610,7 @@ pub(super) const FLAGS: &[AnvilFlag] = &[
     },
     AnvilFlag {
         name: "disable-pool-balance-checks",
-        effect: FlagEffect::Refused(
-            "a transaction whose sender cannot pay is refused; anvil_setBalance gives it coins",
-        ),
+        effect: FlagEffect::Fixes("disable-pool-balance-checks", "true"),
         help: "Take transactions whose sender cannot pay",
         ..AnvilFlag::BLANK
     },

@@ -32,6 +32,9 @@ pub(super) const NAME: &str = "anvil";
 /// The version of anvil whose command line and output this is.
 const VERSION: &str = "1.7.1";
 
+/// The port without `--port`.
+const DEFAULT_PORT: &str = "8545";
+
 /// Names of methods by which a slow terminal may fall behind.
 const CALLED_BACKLOG: usize = 1 << 10;
 
@@ -136,35 +139,71 @@ fn values(matches: &ArgMatches) -> Result<(Values, Vec<String>), ConfigError> {
         }
     }
 
-    if let Some(block) = matches
-        .get_one::<String>("fork-url")
-        .and_then(|url| flags::split_block(url).1)
+    for (flag, setting, value) in derived(matches)? {
+        let origin = ValueOrigin::Flag(flag.to_owned());
+        read(&mut values, setting, &value, origin)?;
+    }
+
+    listen_at(&mut values, matches)?;
+    Ok((values, notes))
+}
+
+/// Sets the addresses of the listeners: every host has the same port.
+fn listen_at(values: &mut Values, matches: &ArgMatches) -> Result<(), ConfigError> {
+    let given = matches.get_many::<String>("host");
+    let given = given.map(|hosts| hosts.cloned().collect::<Vec<_>>().join(","));
+    let hosts = given.or_else(|| env::var("ANVIL_IP_ADDR").ok());
+    let hosts = hosts.as_deref().unwrap_or_default();
+    let mut hosts = hosts.split(',').filter(|host| !host.is_empty());
+
+    if let Some(host) = hosts.next() {
+        values.replace_in_listen("host", host)?;
+    }
+    let port = matches.get_one::<String>("port");
+    if let Some(port) = port {
+        values.replace_in_listen("port", port)?;
+    }
+
+    let port = port.map_or(DEFAULT_PORT, String::as_str);
+    let also: Vec<_> = hosts
+        .map(|host| {
+            // An IPv6 address without brackets.
+            if host.contains(':') && !host.starts_with('[') {
+                format!("[{host}]:{port}")
+            } else {
+                format!("{host}:{port}")
+            }
+        })
+        .collect();
+    if also.is_empty() {
+        return Ok(());
+    }
+    let origin = ValueOrigin::Flag("host".to_owned());
+    read(values, "also-listen", &also.join(","), origin)
+}
+
+/// The settings that follow from several flags: for each the flag, its name and its value.
+fn derived(matches: &ArgMatches) -> Result<Vec<(&'static str, &'static str, String)>, ConfigError> {
+    let mut derived = Vec::new();
+
+    let url = matches.get_one::<String>("fork-url");
+    // The block of a flag of its own wins.
+    if let Some(block) = url.and_then(|url| flags::split_block(url).1)
+        && !matches.contains_id("fork-block-number")
     {
-        let origin = ValueOrigin::Flag("fork-url".to_owned());
-        // The block of a flag of its own wins.
-        if !matches.contains_id("fork-block-number") {
-            read(&mut values, "fork.block", block, origin)?;
-        }
+        derived.push(("fork-url", "fork.block", block.to_owned()));
     }
+
     if let Some(mnemonic) = mnemonic(matches)? {
-        let origin = ValueOrigin::Flag("mnemonic".to_owned());
-        read(&mut values, "mnemonic", mnemonic.phrase(), origin)?;
+        derived.push(("mnemonic", "mnemonic", mnemonic.phrase().to_owned()));
     }
+
     // Tracing prints as much as the highest number, and a quiet node nothing.
     let verbosity = matches.get_count("verbosity").min(4);
     if verbosity > 0 && !matches.get_flag("quiet") && !matches.get_flag("print-traces") {
-        let origin = ValueOrigin::Flag("verbosity".to_owned());
-        read(&mut values, "verbosity", &verbosity.to_string(), origin)?;
+        derived.push(("verbosity", "verbosity", verbosity.to_string()));
     }
-
-    let host = matches.get_one::<String>("host").cloned();
-    if let Some(host) = host.or_else(|| env::var("ANVIL_IP_ADDR").ok()) {
-        values.replace_in_listen("host", &host)?;
-    }
-    if let Some(port) = matches.get_one::<String>("port") {
-        values.replace_in_listen("port", port)?;
-    }
-    Ok((values, notes))
+    Ok(derived)
 }
 
 /// Has a flag with these values take effect. Returns what to say if it changes nothing.
@@ -184,7 +223,6 @@ fn apply(
             let value = convert(&given.join(",")).map_err(wrong)?;
             read(values, setting, &value, origin)?;
         }
-        FlagEffect::Checks(check) => check(&given.join(",")).map_err(wrong)?,
         FlagEffect::Fixes(setting, value) => read(values, setting, value, origin)?,
         FlagEffect::Refused(instead) => {
             return Err(wrong(format!("tetrad cannot do that; {instead}")));

@@ -6,6 +6,7 @@ use alloy_primitives::{
     U256,
     utils::{format_ether, parse_ether},
 };
+use tetrad_chain::PoolOrder;
 use tetrad_network::account::{DerivationPath, Mnemonic, PathError};
 use tetrad_stdx::calendar::LAST_SECOND;
 use tetrad_store::log::Durability;
@@ -23,6 +24,7 @@ const PROFILES: [(&str, Profile); 2] = [
     ("development", Profile::Development),
     ("production", Profile::Production),
 ];
+const ORDERS: [(&str, PoolOrder); 2] = [("fees", PoolOrder::Tips), ("fifo", PoolOrder::Arrival)];
 const TIMESTAMPS: [(&str, BlockTimestamps); 2] = [
     ("shared", BlockTimestamps::Shared),
     ("increasing", BlockTimestamps::Increasing),
@@ -63,6 +65,19 @@ pub(super) const SECTION: Section = Section {
                       ready-file reports the port that was picked.",
             read: |config, given| given.address("127.0.0.1:8545", &mut config.listen),
             show: |config| show::text(config.listen),
+            ..Setting::BLANK
+        },
+        Setting {
+            name: "also-listen",
+            kind: Kind::List,
+            placeholder: "ADDR:PORT,…",
+            help: "Further addresses at which the main listener's interfaces are served",
+            example: "[\"[::1]:8545\"]",
+            read: |config, given| {
+                config.also_listen = given.each(|text| listen_address(text, "[::1]:8545"))?;
+                Ok(())
+            },
+            show: |config| show::list(&config.also_listen),
             ..Setting::BLANK
         },
         Setting {
@@ -245,6 +260,44 @@ pub(super) const SECTION: Section = Section {
             ..Setting::BLANK
         },
         Setting {
+            name: "mixed-mining",
+            kind: Kind::Switch,
+            help: "Seal a block as soon as there is a transaction as well, beside those of block-time",
+            excludes: &[("no-mining", "blocks are sealed on demand only")],
+            check: |config| {
+                reject_if(
+                    config.mixed_mining && config.block_time.is_none(),
+                    "block-time has to say at which interval",
+                )
+            },
+            read: |config, given| given.switch(&mut config.mixed_mining),
+            show: |config| show::switch(config.mixed_mining),
+            ..Setting::BLANK
+        },
+        Setting {
+            name: "order",
+            placeholder: "fees|fifo",
+            help: "The order in which a block takes transactions: the highest tip first (fees), or as they arrived (fifo)",
+            details: "Those of an account follow each other by nonce in either.",
+            read: |config, given| given.choice(&ORDERS, &mut config.pool.order),
+            show: |config| show::choice(&ORDERS, &config.pool.order),
+            ..Setting::BLANK
+        },
+        Setting {
+            name: "disable-pool-balance-checks",
+            kind: Kind::Switch,
+            help: "Accept transactions whose senders cannot pay for them yet",
+            details: "A block leaves out those that cannot be paid for, and drops them.",
+            read: |config, given| {
+                let mut unchecked = false;
+                given.switch(&mut unchecked)?;
+                config.pool.checks_funds = !unchecked;
+                Ok(())
+            },
+            show: |config| show::switch(!config.pool.checks_funds),
+            ..Setting::BLANK
+        },
+        Setting {
             name: "block-timestamps",
             placeholder: "shared|increasing",
             help: "Timestamps of blocks within a second: shared, or each later than its parent's (increasing); by default \
@@ -400,7 +453,13 @@ pub(super) const SECTION: Section = Section {
             common: true,
             placeholder: "N",
             help: "Balance of each development account in whole coins",
-            excludes: &[("genesis", "the genesis file decides what accounts have")],
+            check: |config| {
+                let is_given = config.balance != Config::default().balance;
+                reject_if(
+                    config.genesis.is_some() && !config.bare && is_given,
+                    "the genesis file decides what accounts have; bare adds the development accounts",
+                )
+            },
             read: |config, given| given.checked(coins, &mut config.balance),
             show: |config| {
                 let coins = format_ether(config.balance);
@@ -435,10 +494,31 @@ pub(super) const SECTION: Section = Section {
             help: "Begin with the development accounts alone, without the network's contracts",
             details: "The node then serves a plain Ethereum chain without exchange and lending, as a development node of \
                       any other tool does, and errors carry go-ethereum's texts. The deployment proxy, Multicall3 and the \
-                      system contracts of the hardfork are there.",
-            excludes: &[("genesis", "the genesis file decides what is on the chain")],
+                      system contracts of the hardfork are there. With `genesis` it is the file's chain, in which the \
+                      development accounts that the file leaves out have their coins.",
             read: |config, given| given.switch(&mut config.bare),
             show: |config| show::switch(config.bare),
+            ..Setting::BLANK
+        },
+        Setting {
+            name: "genesis-number",
+            aliases: &["number"],
+            kind: Kind::Integer,
+            placeholder: "N",
+            help: "Number of the first block",
+            excludes: &[
+                ("genesis", "the genesis file has a number"),
+                ("data-dir", "a chain on disk begins with block 0"),
+            ],
+            read: |config, given| given.integer(0..=i64::MAX / 2, &mut config.genesis_number),
+            show: |config| show::integer(config.genesis_number),
+            check: |config| {
+                not_on_a_fork(
+                    config,
+                    config.genesis_number > 0,
+                    "a fork begins with the other chain's block",
+                )
+            },
             ..Setting::BLANK
         },
         Setting {
@@ -527,6 +607,53 @@ pub(super) const SECTION: Section = Section {
             check: |config| {
                 not_on_a_fork(config, config.data_dir.is_some(), "a fork lives in memory")
             },
+            ..Setting::BLANK
+        },
+        Setting {
+            name: "state",
+            placeholder: "FILE",
+            help: "Continue from this file, if it exists, and write the chain to it at the end and at intervals",
+            details: "The file has the whole chain with its past states, in anvil's format. Files of anvil can be read. In a \
+                      directory it is `state.json`. Unlike a data directory, it has only what was there when it was last \
+                      written.",
+            example: "\"state.json\"",
+            excludes: &[
+                ("load-state", "state stands for both"),
+                ("dump-state", "state stands for both"),
+            ],
+            read: |config, given| given.path(&mut config.state_files.both),
+            show: |config| show::path(config.state_files.both.as_ref()),
+            check: |config| state_in_memory(config, config.state_files.both.is_some()),
+            ..Setting::BLANK
+        },
+        Setting {
+            name: "load-state",
+            placeholder: "FILE",
+            help: "Continue from this file, as with state, but write to none",
+            example: "\"state.json\"",
+            must_exist: true,
+            read: |config, given| given.path(&mut config.state_files.load),
+            show: |config| show::path(config.state_files.load.as_ref()),
+            check: |config| state_in_memory(config, config.state_files.load.is_some()),
+            ..Setting::BLANK
+        },
+        Setting {
+            name: "dump-state",
+            placeholder: "FILE",
+            help: "Write the chain to this file, as with state, but do not read it",
+            example: "\"state.json\"",
+            read: |config, given| given.path(&mut config.state_files.dump),
+            show: |config| show::path(config.state_files.dump.as_ref()),
+            check: |config| state_in_memory(config, config.state_files.dump.is_some()),
+            ..Setting::BLANK
+        },
+        Setting {
+            name: "state-interval",
+            kind: Kind::Number,
+            placeholder: "SECONDS",
+            help: "Interval at which the chain is written to the file of state or dump-state, if it has changed",
+            read: |config, given| given.seconds(0.1..=86_400.0, &mut config.state_files.interval),
+            show: |config| show::seconds(config.state_files.interval),
             ..Setting::BLANK
         },
         Setting {
@@ -703,6 +830,14 @@ fn chosen<T: PartialEq>(given: &Given<'_>, default: T, value: T) -> Option<T> {
         ValueOrigin::Environment(_) | ValueOrigin::Flag(_) => false,
     };
     (!is_default).then_some(value)
+}
+
+/// Refuses a state file beside a data directory, which has the chain already.
+fn state_in_memory(config: &Config, set: bool) -> Result<(), String> {
+    reject_if(
+        set && config.data_dir.is_some(),
+        "cannot be combined with data-dir, which has the whole chain at any time",
+    )
 }
 
 /// Rejects a setting that cannot be combined with a fork.

@@ -103,6 +103,20 @@ pub(super) const SECTION: Section = Section {
             ..Setting::BLANK
         },
         Setting {
+            name: "limits.block-transactions",
+            aliases: &["max-transactions"],
+            kind: Kind::Integer,
+            placeholder: "N",
+            help: "Maximum number of transactions that a block takes from the pool; without it as many as fit",
+            example: "100",
+            read: |config, given| given.integer(1..=1_000_000_000, &mut config.pool.per_block),
+            show: |config| {
+                let limit = Some(config.pool.per_block).filter(|limit| *limit != usize::MAX);
+                limit.and_then(show::integer)
+            },
+            ..Setting::BLANK
+        },
+        Setting {
             name: "limits.history-blocks",
             kind: Kind::Integer,
             placeholder: "N",

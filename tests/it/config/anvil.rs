@@ -287,12 +287,12 @@ async fn the_chains_time_begins_where_a_flag_says() {
 #[test]
 fn flags_that_cannot_be_honoured_are_refused_with_what_to_do() {
     for (arguments, expected) in [
-        (&["--number", "5"][..], "--number: tetrad cannot do that"),
-        (&["--celo"], "--celo: tetrad cannot do that"),
+        (&["--celo"][..], "--celo: tetrad cannot do that"),
         (&["--network", "tempo"], "--network: expected ethereum"),
+        (&["--order", "gas"], "order: expected fees or fifo"),
         (
-            &["--order", "fifo"],
-            "--order: transactions are taken by their fees",
+            &["--mixed-mining"],
+            "mixed-mining: block-time has to say at which interval",
         ),
         (
             &["--code-size-limit", "5"],
@@ -348,6 +348,184 @@ async fn a_fork_has_the_chain_id_and_the_gas_limit_of_the_other_chain() {
 }
 
 #[tokio::test]
+async fn the_chain_goes_on_from_the_state_that_was_written_at_the_end() {
+    let folder = tempfile::tempdir().unwrap();
+    // In a directory the file has anvil's name.
+    let state = folder.path().to_str().unwrap();
+    let transfer = json!([{
+        "from": "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266",
+        "to": "0x00000000000000000000000000000000000000aa",
+        "value": "0x7",
+    }]);
+    let balance = json!(["0x00000000000000000000000000000000000000aa", "latest"]);
+    let before = json!(["0x00000000000000000000000000000000000000aa", "0x1"]);
+
+    let mut hashes = Vec::new();
+    for (round, sent) in ["-INT", "-TERM"].into_iter().enumerate() {
+        let mut node = Anvil::start(&["--state", state]);
+        hashes.push(node.rpc("eth_sendTransaction", transfer.clone()).await);
+        for hash in &hashes {
+            let receipt = node.rpc("eth_getTransactionReceipt", json!([hash])).await;
+            assert_eq!(receipt["status"], "0x1", "{receipt}");
+        }
+        assert_eq!(
+            node.rpc("eth_getBalance", balance.clone()).await,
+            format!("{:#x}", 7 * (round + 1))
+        );
+        assert_eq!(node.rpc("eth_getBalance", before.clone()).await, "0x7");
+
+        signal(node.child.id(), sent);
+        assert!(node.child.wait().unwrap().success());
+    }
+
+    let file = folder.path().join("state.json");
+    let only_read = Anvil::start(&["--load-state", file.to_str().unwrap()]);
+    assert_eq!(only_read.rpc("eth_blockNumber", json!([])).await, "0x2");
+}
+
+#[tokio::test]
+async fn a_state_that_was_written_meanwhile_survives_a_kill() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("state.json");
+    let arguments = ["--state", file.to_str().unwrap(), "--state-interval", "0.2"];
+    let mut node = Anvil::start(&arguments);
+    node.rpc("anvil_mine", json!([3])).await;
+    // A file is whole whenever it is read.
+    let is_written = || {
+        let content = std::fs::read(&file).ok();
+        let state = content.map(|content| serde_json::from_slice::<Value>(&content).unwrap());
+        state.is_some_and(|state| state["best_block_number"] == 3)
+    };
+    while !is_written() {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    node.child.kill().unwrap();
+    node.child.wait().unwrap();
+
+    let node = Anvil::start(&arguments);
+    assert_eq!(node.rpc("eth_blockNumber", json!([])).await, "0x3");
+}
+
+#[test]
+fn a_state_that_cannot_be_read_or_written_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("state.json");
+    std::fs::write(&file, "{").unwrap();
+    let name = file.to_str().unwrap();
+    let (succeeded, _, said) = output(&["anvil", "--port", "0", "--state", name]);
+    assert!(!succeeded);
+    assert!(
+        said.contains(&format!("--state {name}: not a dump")),
+        "{said}"
+    );
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "{");
+
+    let nowhere = folder.path().join("nowhere").join("state.json");
+    let name = nowhere.to_str().unwrap();
+    let mut node = Anvil::start(&["--dump-state", name]);
+    signal(node.child.id(), "-INT");
+    assert!(!node.child.wait().unwrap().success());
+    let mut said = String::new();
+    let mut stream = node.child.stderr.take().unwrap();
+    stream.read_to_string(&mut said).unwrap();
+    assert!(
+        said.contains(&format!("--dump-state {name}: cannot write the state")),
+        "{said}"
+    );
+}
+
+#[tokio::test]
+async fn every_host_has_a_listener_and_a_line() {
+    let mut node = Anvil::start(&["--host", "127.0.0.1,127.0.0.2", "--host", "127.0.0.3"]);
+    for expected in ["127.0.0.2", "127.0.0.3"] {
+        let line = node.next_line();
+        let address: SocketAddr = line.strip_prefix("Listening on ").unwrap().parse().unwrap();
+        assert_eq!(address.ip().to_string(), expected);
+        node.address = address;
+        assert_eq!(node.rpc("eth_chainId", json!([])).await, "0x7a69");
+    }
+}
+
+#[tokio::test]
+async fn the_first_block_has_the_number_of_a_flag() {
+    let node = Anvil::start(&["--number", "1000"]);
+    assert_eq!(node.section("Genesis Number"), ["1000"]);
+    node.rpc("evm_mine", json!([])).await;
+    assert_eq!(node.rpc("eth_blockNumber", json!([])).await, "0x3e9");
+    let earliest = node
+        .rpc("eth_getBlockByNumber", json!(["earliest", false]))
+        .await;
+    assert_eq!(earliest["number"], "0x3e8");
+    let none = node
+        .rpc("eth_getBlockByNumber", json!(["0x0", false]))
+        .await;
+    assert!(none["result"].is_null(), "{none}");
+}
+
+#[tokio::test]
+async fn transactions_are_taken_from_the_pool_as_the_flags_say() {
+    let node = Anvil::start(&[
+        "--no-mining",
+        "--order",
+        "fifo",
+        "--max-transactions",
+        "2",
+        "--disable-pool-balance-checks",
+        "--auto-impersonate",
+    ]);
+    let transfer = |from: &str, tip: &str| {
+        json!([{
+            "from": from,
+            "to": from,
+            "gas": "0x5208",
+            "maxFeePerGas": "0x77359400",
+            "maxPriorityFeePerGas": tip,
+        }])
+    };
+    let poor = "0x0000000000000000000000000000000000000abc";
+    let mut sent = Vec::new();
+    for (from, tip) in [
+        ("0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266", "0x1"),
+        ("0x70997970C51812dc3A010C7d01b50e0d17dc79C8", "0x2"),
+        (poor, "0x3"),
+    ] {
+        sent.push(node.rpc("eth_sendTransaction", transfer(from, tip)).await);
+    }
+    node.rpc("anvil_setBalance", json!([poor, "0xde0b6b3a7640000"]))
+        .await;
+
+    node.rpc("anvil_mine", json!([2])).await;
+    for (block, expected) in [("0x1", &sent[..2]), ("0x2", &sent[2..])] {
+        let block = node
+            .rpc("eth_getBlockByNumber", json!([block, false]))
+            .await;
+        assert_eq!(block["transactions"], json!(expected));
+    }
+}
+
+/// Blocks at an interval, and at once for a transaction.
+#[tokio::test]
+async fn mixed_mining_seals_at_once_as_well() {
+    let node = Anvil::start(&["--block-time", "3600", "--mixed-mining"]);
+    let own = "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266";
+    let hash = node
+        .rpc("eth_sendTransaction", json!([{"from": own, "to": own}]))
+        .await;
+    let receipt = node.rpc("eth_getTransactionReceipt", json!([hash])).await;
+    assert_eq!(receipt["blockNumber"], "0x1");
+    assert_eq!(node.rpc("anvil_getIntervalMining", json!([])).await, 3_600);
+
+    let node = Anvil::start(&["--block-time", "0.05", "--mixed-mining"]);
+    let is_sealed = async || {
+        let number = node.rpc("eth_blockNumber", json!([])).await;
+        number.as_str().is_some_and(|number| number > "0x2")
+    };
+    while !is_sealed().await {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+#[tokio::test]
 async fn a_genesis_file_and_a_socket_are_those_of_the_flags() {
     let folder = tempfile::tempdir().unwrap();
     let genesis = folder.path().join("genesis.json");
@@ -367,13 +545,15 @@ async fn a_genesis_file_and_a_socket_are_those_of_the_flags() {
         socket.to_str().unwrap(),
         "--hardfork",
         "latest",
+        "--balance",
+        "5",
     ]);
     let params = json!(["0x00000000000000000000000000000000000000aa", "latest"]);
     assert_eq!(node.rpc("eth_getBalance", params).await, "0x7");
     assert!(socket.exists());
-    // The file gives the accounts nothing.
+    // The accounts that the file leaves out have their coins.
     assert!(
-        node.section("Available Accounts")[0].ends_with("(0.000000000000000000 ETH)"),
+        node.section("Available Accounts")[0].ends_with("(5.000000000000000000 ETH)"),
         "{:?}",
         node.banner
     );

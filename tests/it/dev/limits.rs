@@ -101,7 +101,7 @@ async fn a_chain_keeps_the_size_of_contracts_that_it_was_created_with() {
         disable_code_size_limit: true,
         ..config()
     };
-    Node::spawn(free).await.unwrap().shut_down().await;
+    Node::spawn(free).await.unwrap().shut_down().await.unwrap();
     let error = Node::spawn(config()).await.err().unwrap().to_string();
     assert!(
         error.contains("--disable-code-size-limit true, not unset"),

@@ -222,5 +222,5 @@ async fn nobody_sets_prices_in_production() {
         .await
         .expect("an answer");
     assert_eq!(response.status(), 404);
-    node.shut_down().await;
+    node.shut_down().await.unwrap();
 }

@@ -154,7 +154,7 @@ async fn production_has_caps_and_a_least_loan() {
         (&"2847.0".into(), &"2847.0".into())
     );
     assert_eq!(pool["leastLoan"], "10.0");
-    production.shut_down().await;
+    production.shut_down().await.unwrap();
 
     let node = node().await;
     let pool = node.get_json("/api/pools/weth").await;

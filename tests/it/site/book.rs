@@ -297,7 +297,7 @@ async fn the_list_of_methods_is_what_the_node_says() {
     (config.listen, config.ws_listen) = (Config::test().listen, None);
     let production = Node::spawn(config).await.unwrap();
     let permitted = methods(&production.rpc_url()).await;
-    production.shut_down().await;
+    production.shut_down().await.unwrap();
 
     let mut page = "# JSON-RPC methods\n\n\
                     <!-- Made of rpc.discover; a test compares the two. -->\n\n\

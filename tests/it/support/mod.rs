@@ -155,7 +155,7 @@ impl TestNode {
 
     /// Ends the node and waits for it.
     pub(crate) async fn end(self) {
-        self.node.shut_down().await;
+        self.node.shut_down().await.unwrap();
     }
 }
 

@@ -5,6 +5,7 @@ use std::{io, sync::Arc};
 
 use tetrad_evm::ChainParams;
 use tetrad_primitives::block::{Block, Submission};
+use tetrad_stdx::clock::Clock;
 use tetrad_store::{
     log::{
         BlockLog, ChainIdentity, DecodedEntry, EditableParams, LogEntry, LogError, ReadLog,
@@ -18,7 +19,7 @@ use tetrad_store::{
 };
 
 use crate::{
-    GenesisError, Head, HistoryLimits, Journal, block::recorded::Replayed,
+    DumpError, GenesisError, Head, HistoryLimits, Journal, PreparedDump, block::recorded::Replayed,
     writer::journal::JournalParts,
 };
 
@@ -108,6 +109,24 @@ impl Recovered {
             journal: None,
             waiting: Vec::new(),
         }
+    }
+
+    /// Continues from a dump instead. Nothing changes if it is invalid.
+    ///
+    /// # Errors
+    /// If the chain is recorded, or the dump does not fit together.
+    pub fn load(&mut self, dump: PreparedDump, clock: &dyn Clock) -> Result<(), DumpError> {
+        if self.journal.is_some() {
+            return Err(DumpError::Recorded);
+        }
+
+        let (head, ahead) = dump.restore(&self.head)?;
+        let now = (clock.now_ms() / 1_000) as i64;
+        let time = head.block.header.timestamp as i64;
+        // Without a time of its own, the next block only must not be earlier.
+        self.shift.ahead = ahead.unwrap_or((time - now).max(0));
+        self.head = head;
+        Ok(())
     }
 
     /// Returns a chain that is recorded in `log`, which must be empty.

@@ -107,7 +107,7 @@ async fn check_restores(chain: &Chain) {
     let mut written = Vec::new();
     Dump::write(&head, ahead, &mut written).expect("a chain can be written");
 
-    let again = read_dump(&written, usize::MAX).expect("a dump of this node can be read");
+    let again = read_dump(&written[..], usize::MAX).expect("a dump of this node can be read");
     let prepared = again
         .prepare(chain.params(), chain.history_limits())
         .expect("a dump of this node is complete");

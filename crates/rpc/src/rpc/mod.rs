@@ -78,6 +78,7 @@ use tetrad_web::{
 };
 use tokio::sync::broadcast;
 
+pub use dev::read_dump;
 pub use error::{Dialect, RpcError};
 pub use examples::{Answers, Example, ExampleExchange, examples};
 pub use graphql::{fuzzing::GraphQueries, graphql_operation, graphql_service};

@@ -2,12 +2,12 @@
 
 use std::{
     fmt::Display,
-    io::{self, BufReader, BufWriter, Read, Write},
+    io::{self, BufRead, BufReader, BufWriter, Read, Write},
     sync::Arc,
 };
 
 use alloy_primitives::Bytes;
-use flate2::{Compression, read::GzDecoder, write::GzEncoder};
+use flate2::{Compression, bufread::GzDecoder, write::GzEncoder};
 use tetrad_chain::{Change, ChangeError, Dump, Head};
 use tetrad_web::{AnswerError, is_abandoned};
 
@@ -106,7 +106,7 @@ async fn load_state(context: Arc<Context>, (packed,): (Bytes,)) -> Result<bool, 
     let history_limits = context.chain.history_limits();
 
     let prepare = move || {
-        let dump = read_dump(&packed, limit).map_err(invalid)?;
+        let dump = read_dump(&packed[..], limit).map_err(invalid)?;
         let prepared = dump.prepare(params, history_limits).map_err(invalid)?;
         Ok((prepared, turn))
     };
@@ -123,9 +123,13 @@ fn invalid(what: impl Display) -> RpcError {
     RpcError::invalid_params(format!("params[0]: {what}"))
 }
 
-/// Reads a dump, which may take `limit` bytes of memory. The error says what is wrong.
-pub(in crate::rpc) fn read_dump(packed: &[u8], limit: usize) -> Result<Dump, String> {
-    let read: Box<dyn Read + '_> = if packed.starts_with(&[0x1f, 0x8b]) {
+/// Reads a dump, as compressed or plain JSON, which may take `limit` bytes of memory.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn read_dump<'a>(mut packed: impl BufRead + 'a, limit: usize) -> Result<Dump, String> {
+    let beginning = packed.fill_buf().map_err(|error| error.to_string())?;
+    let read: Box<dyn Read + 'a> = if beginning.starts_with(&[0x1f, 0x8b]) {
         Box::new(GzDecoder::new(packed))
     } else {
         Box::new(packed)

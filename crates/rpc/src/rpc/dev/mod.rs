@@ -14,7 +14,7 @@ mod reorg;
 mod snapshot;
 mod time;
 
-pub(super) use dump::read_dump;
+pub use dump::read_dump;
 
 use super::Table;
 

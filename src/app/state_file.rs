@@ -1,0 +1,175 @@
+//! State files: the whole chain in a file, from which a node begins, and which it writes at an
+//! interval and at its end. Unlike a data directory, a state file has only what was there when it
+//! was last written.
+
+use std::{
+    fs::File,
+    io::{self, BufReader},
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
+
+use tetrad_chain::{Chain, Dump, DumpError, Head, HistoryLimits, Recovered};
+use tetrad_rpc::rpc::read_dump;
+use tetrad_stdx::clock::Clock;
+use tetrad_web::Shutdown;
+use tokio::sync::Mutex;
+
+use super::replaced_file::replace;
+use crate::config::{Config, StateFiles};
+
+/// The name of the file in a directory that is given instead of a file.
+const NAME: &str = "state.json";
+
+/// The error of reading or writing a state file.
+#[derive(Debug, thiserror::Error)]
+pub enum StateFileError {
+    /// The file cannot be read.
+    #[error("--{0} {1}: {2}")]
+    Read(&'static str, String, io::Error),
+    /// The file is not a dump.
+    #[error("--{0} {1}: {2}")]
+    Format(&'static str, String, String),
+    /// The dump does not fit together.
+    #[error("--{0} {1}: {2}")]
+    Dump(&'static str, String, DumpError),
+    /// The file cannot be written.
+    #[error("--{0} {1}: cannot write the state: {2}")]
+    Write(&'static str, String, io::Error),
+}
+
+/// Continues from the configured state file, if there is one.
+pub(super) fn load(
+    recovered: &mut Recovered,
+    config: &Config,
+    clock: &dyn Clock,
+) -> Result<(), StateFileError> {
+    let StateFiles { both, load, .. } = &config.state_files;
+    if let Some(file) = load {
+        return load_from(recovered, "load-state", file, config.history, clock);
+    }
+
+    match both.as_deref().map(in_directory) {
+        // The first run has nothing to continue from.
+        Some(file) if file.exists() => load_from(recovered, "state", &file, config.history, clock),
+        _ => Ok(()),
+    }
+}
+
+fn load_from(
+    recovered: &mut Recovered,
+    setting: &'static str,
+    file: &Path,
+    limits: HistoryLimits,
+    clock: &dyn Clock,
+) -> Result<(), StateFileError> {
+    let file = in_directory(file);
+    let name = || file.display().to_string();
+    let content =
+        File::open(&file).map_err(|error| StateFileError::Read(setting, name(), error))?;
+
+    // The machine's memory is the limit.
+    let dump = read_dump(BufReader::new(content), usize::MAX)
+        .map_err(|what| StateFileError::Format(setting, name(), what))?;
+    let invalid = |error| StateFileError::Dump(setting, name(), error);
+    let prepared = dump
+        .prepare(recovered.head.params.clone(), limits)
+        .map_err(invalid)?;
+    recovered.load(prepared, clock).map_err(invalid)?;
+
+    tracing::info!(
+        file = name(),
+        head = recovered.head.number(),
+        "loaded the state"
+    );
+    Ok(())
+}
+
+/// The file that a node writes its chain to.
+#[derive(Clone, Debug)]
+pub(super) struct StateFile {
+    /// The setting that names it.
+    setting: &'static str,
+    path: PathBuf,
+    interval: Duration,
+    /// An older state must not replace a newer one.
+    turn: Arc<Mutex<()>>,
+}
+
+impl StateFile {
+    /// Returns the configured file, if there is one.
+    pub(super) fn of(config: &Config) -> Option<Self> {
+        let StateFiles {
+            both,
+            dump,
+            interval,
+            ..
+        } = &config.state_files;
+        let named = |setting, path: &PathBuf| Self {
+            setting,
+            path: in_directory(path),
+            interval: *interval,
+            turn: Arc::default(),
+        };
+
+        both.as_ref()
+            .map(|path| named("state", path))
+            .or_else(|| dump.as_ref().map(|path| named("dump-state", path)))
+    }
+
+    /// Writes the chain at each interval in which it has changed, until shutdown begins.
+    pub(super) async fn follow(self, chain: Chain, mut shutdown: Shutdown) {
+        let mut written = None;
+        loop {
+            tokio::select! {
+                () = tokio::time::sleep(self.interval) => {}
+                () = shutdown.begun() => return,
+            }
+
+            let _turn = self.turn.lock().await;
+            let Ok((head, ahead)) = chain.present().await else {
+                return;
+            };
+            let state = (head.version(), ahead);
+            if written == Some(state) {
+                continue;
+            }
+            match self.write(head, ahead).await {
+                Ok(()) => written = Some(state),
+                // The next interval tries again.
+                Err(error) => tracing::error!(%error, "the state file stays as it was"),
+            }
+        }
+    }
+
+    /// Writes a chain whose writer has ended.
+    pub(super) async fn write_last(&self, chain: &Chain) -> Result<(), StateFileError> {
+        let _turn = self.turn.lock().await;
+        let (head, ahead) = chain.at_rest();
+        self.write(head, ahead).await
+    }
+
+    /// Writes a chain, whose time is so many seconds ahead of the clock.
+    async fn write(&self, head: Arc<Head>, ahead: i64) -> Result<(), StateFileError> {
+        let path = self.path.clone();
+        let written = tokio::task::spawn_blocking(move || {
+            replace(&path, |file| Dump::write(&head, ahead, file))
+        });
+        written
+            .await
+            .unwrap_or_else(|error| Err(io::Error::other(error)))
+            .map_err(|error| {
+                StateFileError::Write(self.setting, self.path.display().to_string(), error)
+            })
+    }
+}
+
+/// Returns the file that a path means, which may be a directory.
+fn in_directory(path: &Path) -> PathBuf {
+    if path.is_dir() {
+        path.join(NAME)
+    } else {
+        path.to_owned()
+    }
+}
