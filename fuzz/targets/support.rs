@@ -77,6 +77,7 @@ pub(super) fn chain(runtime: &Runtime) -> Chain {
         clock: Arc::new(ManualClock::at(2_000_000)),
         leads: true,
         continues_time: false,
+        anvil_conventions: false,
         slots_in_an_epoch: 0,
     };
     let (chain, _) = Chain::spawn(genesis(), config, None).expect("a thread for the writer");

@@ -2,7 +2,14 @@
 
 use std::{mem, sync::Arc, time::Duration};
 
-use axum::{Router, routing::any};
+use axum::{
+    Router,
+    extract::Request,
+    http::{Method, StatusCode, header},
+    middleware::{Next, from_fn},
+    response::{IntoResponse, Response},
+    routing::any,
+};
 use futures_util::future::BoxFuture;
 use tetrad_chain::Keyring;
 use tetrad_cosmos::Gateway;
@@ -27,8 +34,12 @@ use super::{
 };
 use crate::{
     config::{Config, MetricsAt},
+    console::LineForm,
     scenario::{self, Scenarios},
 };
+
+/// The type of a page.
+const HTML: &[u8] = b"text/html";
 
 /// The routes of the listeners.
 pub(super) struct Routers {
@@ -117,11 +128,16 @@ struct JsonRpc {
 }
 
 impl JsonRpc {
-    /// Returns its routes. At `/` browsers get the page instead.
-    fn router(&self, site: &Site) -> Router {
+    /// Returns its routes. At `/` browsers get the page instead. In the place of anvil, other clients
+    /// get its answer.
+    fn router(&self, site: &Site, form: LineForm) -> Router {
         let service = rpc::service(self.rpc.clone(), self.sockets.clone());
         let shared = rpc::service(self.shared.clone(), self.sockets.clone());
-        at_interface_path(Router::new(), "/rpc", service).route("/", site.before(shared))
+        let root = match form {
+            LineForm::Short => site.before(shared),
+            LineForm::Anvil => site.before(shared).layer(from_fn(without_page)),
+        };
+        at_interface_path(Router::new(), "/rpc", service).route("/", root)
     }
 
     fn graphql_router(&self) -> Router {
@@ -136,6 +152,23 @@ impl JsonRpc {
         let front = Front::new(router, Arc::new(Direct(direct)));
         rpc::with_ipc(front, self.rpc.clone(), self.sockets.clone())
     }
+}
+
+/// Answers a request for the page as anvil answers any `GET` that is no upgrade, unless a browser
+/// asks. Some programs that start anvil take this answer for its sign of life.
+async fn without_page(request: Request, next: Next) -> Response {
+    let headers = request.headers();
+    let accepted = headers.get(header::ACCEPT);
+    let is_browser = accepted.is_some_and(|accepted| {
+        let mut bytes = accepted.as_bytes().windows(HTML.len());
+        bytes.any(|bytes| bytes == HTML)
+    });
+    if request.method() != Method::GET || headers.contains_key(header::UPGRADE) || is_browser {
+        return next.run(request).await;
+    }
+
+    let text = "Connection header did not include 'upgrade'";
+    (StatusCode::BAD_REQUEST, text).into_response()
 }
 
 impl Services {
@@ -162,7 +195,7 @@ impl Services {
         // The gateway's own listeners share this counter with the main listener.
         let cosmos = routes.traffic("cosmos");
 
-        routes.add_exposed(undescribed(json_rpc.router(&site)));
+        routes.add_exposed(undescribed(json_rpc.router(&site, config.console.form)));
         routes.add_interface("graphql", undescribed(json_rpc.graphql_router()));
         routes.add_interface("site", undescribed(site.router()));
         routes.add_counted(&cosmos, gateway.router());

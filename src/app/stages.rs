@@ -584,6 +584,7 @@ fn chain_config(config: &Config, gas_limit: u64, clock: Arc<dyn Clock>) -> Chain
         // A node of a cluster leads only once it is elected.
         leads: !config.cluster.is_enabled(),
         continues_time: config.genesis_time.is_some(),
+        anvil_conventions: config.bare,
         slots_in_an_epoch: config.slots_in_an_epoch,
     }
 }

@@ -33,7 +33,7 @@ pub enum StateFileError {
     Format(&'static str, String, String),
     /// The dump does not fit together.
     #[error("--{0} {1}: {2}")]
-    Dump(&'static str, String, DumpError),
+    Dump(&'static str, String, Box<DumpError>),
     /// The file cannot be written.
     #[error("--{0} {1}: cannot write the state: {2}")]
     Write(&'static str, String, io::Error),
@@ -72,7 +72,7 @@ fn load_from(
     // The machine's memory is the limit.
     let dump = read_dump(BufReader::new(content), usize::MAX)
         .map_err(|what| StateFileError::Format(setting, name(), what))?;
-    let invalid = |error| StateFileError::Dump(setting, name(), error);
+    let invalid = |error| StateFileError::Dump(setting, name(), Box::new(error));
     let prepared = dump
         .prepare(recovered.head.params.clone(), limits)
         .map_err(invalid)?;

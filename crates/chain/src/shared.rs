@@ -51,6 +51,9 @@ pub struct ChainConfig {
     /// Whether the time of a chain without blocks continues that of its first block, instead of the
     /// clock's.
     pub continues_time: bool,
+    /// Whether anvil's conventions hold: the block after the first one has the same base fee, and the
+    /// time may be set to one before the newest block's.
+    pub anvil_conventions: bool,
     /// The number of blocks after which one is safe; twice as many after it, a block is final. With
     /// 0 each block is both at once.
     pub slots_in_an_epoch: u64,
@@ -159,6 +162,8 @@ pub(super) struct ConfiguredSealing {
     pub(super) gas_limit: u64,
     pub(super) beneficiary: Address,
     pub(super) min_tip: u128,
+    /// Whether anvil's conventions hold.
+    pub(super) anvil_conventions: bool,
 }
 
 impl Sealing {
@@ -196,6 +201,7 @@ impl SharedChain {
                 gas_limit: config.gas_limit,
                 beneficiary: config.beneficiary,
                 min_tip: config.min_tip,
+                anvil_conventions: config.anvil_conventions,
             },
             set: settings.sealing,
         };
@@ -261,7 +267,10 @@ impl SharedChain {
 
         // Before London a header has no base fee, whatever was set.
         if environment.base_fee.is_some() {
-            environment.base_fee = sealing.set.next_base_fee.or(environment.base_fee);
+            let is_second = head.number() == head.genesis.number() && head.state.base().is_none();
+            let kept = head.block.header.base_fee_per_gas;
+            let kept = kept.filter(|_| is_second && sealing.configured.anvil_conventions);
+            environment.base_fee = sealing.set.next_base_fee.or(kept).or(environment.base_fee);
         }
 
         environment

@@ -13,8 +13,8 @@ const TRANSFER_GAS: u64 = 21_000;
 const CALL_STIPEND: u64 = 2_300;
 /// The largest gas limit of a transaction since Osaka (EIP-7825).
 const MAX_TRANSACTION_GAS: u64 = 1 << 24;
-/// The search ends when the bounds are this close to each other, relative to the upper one.
-const TOLERANCE: f64 = 0.015;
+/// How far geth's estimates may be above the least gas, relative to the estimate.
+pub const ESTIMATE_TOLERANCE: f64 = 0.015;
 
 /// The reason why there is no estimate.
 #[derive(Debug, thiserror::Error)]
@@ -40,8 +40,9 @@ pub enum EstimateError {
 type Attempt = Option<ExecutionResult>;
 
 impl CallContext<'_> {
-    /// Estimates the gas that `call` needs.
-    pub fn estimate(&self, call: &Call) -> Result<u64, EstimateError> {
+    /// Estimates the gas that `call` needs. The search ends when its bounds are within `tolerance` of
+    /// each other, relative to the upper one; with 0 the estimate is the least gas.
+    pub fn estimate(&self, call: &Call, tolerance: f64) -> Result<u64, EstimateError> {
         let mut high = self.highest(call)?;
 
         // A plain transfer needs exactly this, which spares the search, as in geth.
@@ -76,7 +77,7 @@ impl CallContext<'_> {
             self.narrow(call, optimistic, &mut low, &mut high)?;
         }
 
-        while low + 1 < high && (high - low) as f64 / high as f64 >= TOLERANCE {
+        while low + 1 < high && (high - low) as f64 / high as f64 >= tolerance {
             // Most calls need little more than they use, so the search favours the low side.
             self.narrow(call, ((high + low) / 2).min(low * 2), &mut low, &mut high)?;
         }
@@ -87,8 +88,8 @@ impl CallContext<'_> {
     /// one before it, and what a contract does once time has passed (charge interest, extend a
     /// record) costs nothing until then; the transaction that follows the estimate may meet the
     /// next second.
-    pub fn lasting_estimate(&self, call: &Call) -> Result<u64, EstimateError> {
-        let gas = self.estimate(call)?;
+    pub fn lasting_estimate(&self, call: &Call, tolerance: f64) -> Result<u64, EstimateError> {
+        let gas = self.estimate(call, tolerance)?;
         let environment = Environment {
             timestamp: self.environment.timestamp.saturating_add(1),
             ..self.environment.clone()
@@ -107,7 +108,9 @@ impl CallContext<'_> {
 
         // A call that fails then with any amount of gas, such as one whose deadline passes, is
         // still worth sending now.
-        Ok(later.estimate(call).map_or(gas, |more| more.max(gas)))
+        Ok(later
+            .estimate(call, tolerance)
+            .map_or(gas, |more| more.max(gas)))
     }
 
     /// The upper bound of the search.

@@ -66,7 +66,7 @@ pub use dao::DAO_EXTRA_DATA;
 pub use detached::DetachedExecution;
 pub use environment::{ChainParams, Environment, Evm, Limits};
 pub use error::{BlockError, TransactionError};
-pub use estimate::EstimateError;
+pub use estimate::{ESTIMATE_TOLERANCE, EstimateError};
 pub use failure::{FailedCall, FailureTracer};
 pub use fork::{Fork, Rules};
 pub use inspected::Inspected;

@@ -39,12 +39,13 @@ const DEFAULT_PORT: &str = "8545";
 const CALLED_BACKLOG: usize = 1 << 10;
 
 /// anvil's defaults where they are not the node's own.
-const DEFAULTS: [(&str, &str); 7] = [
+const DEFAULTS: [(&str, &str); 8] = [
     ("allowed-hosts", "*"),
     ("bare", "true"),
     ("chain-id", "31337"),
     ("gas-limit", "30000000"),
     ("network.coin", "ETH"),
+    ("rpc.estimate-tolerance", "0"),
     ("slots-in-an-epoch", "32"),
     ("ws-listen", "off"),
 ];

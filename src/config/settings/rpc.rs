@@ -68,6 +68,16 @@ pub(super) const SECTION: Section = Section {
             ..Setting::BLANK
         },
         Setting {
+            name: "rpc.estimate-tolerance",
+            kind: Kind::Number,
+            placeholder: "PART",
+            help: "How far an estimate may be above the least gas, as a part of it: 0.015 as in geth, or 0 for the least gas",
+            details: "The search for the least gas executes a call more often.",
+            read: |config, given| given.number(0.0..=1.0, "", &mut config.rpc.estimate_tolerance),
+            show: |config| Some(toml::Value::Float(config.rpc.estimate_tolerance)),
+            ..Setting::BLANK
+        },
+        Setting {
             name: "rpc.execution-timeout",
             kind: Kind::Number,
             placeholder: "SECONDS",

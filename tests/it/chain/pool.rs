@@ -112,6 +112,7 @@ pub(super) fn chain_preceded(
         clock,
         leads: true,
         continues_time: false,
+        anvil_conventions: false,
         slots_in_an_epoch: 0,
     };
     Chain::spawn(genesis.build(Arc::new(params)).unwrap(), config, preamble)

@@ -204,6 +204,66 @@ async fn the_chain_is_bare_and_has_anvils_conventions() {
     assert_eq!(block.await["number"], "0x0");
 }
 
+/// What the tests of alloy and prool expect.
+#[tokio::test]
+async fn fees_estimates_time_and_limits_follow_anvil() {
+    let node = Anvil::start(&[]);
+    let own = "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266";
+    let hash = node
+        .rpc("eth_sendTransaction", json!([{"from": own, "to": own}]))
+        .await;
+    let block = node
+        .rpc("eth_getBlockByNumber", json!(["0x1", false]))
+        .await;
+    assert_eq!(block["baseFeePerGas"], "0x3b9aca00", "as the first block's");
+    let receipt = node.rpc("eth_getTransactionReceipt", json!([hash])).await;
+    assert_eq!(receipt["blockNumber"], "0x1");
+    node.rpc("evm_mine", json!([])).await;
+    let block = node
+        .rpc("eth_getBlockByNumber", json!(["0x2", false]))
+        .await;
+    assert_eq!(block["baseFeePerGas"], "0x342a1c58", "then by EIP-1559");
+
+    // SSTORE(0, 1), in a contract's code: the least gas and nothing more.
+    let contract = "0x00000000000000000000000000000000000000cc";
+    node.rpc("anvil_setCode", json!([contract, "0x600160005500"]))
+        .await;
+    let call = json!([{"from": own, "to": contract}]);
+    assert_eq!(node.rpc("eth_estimateGas", call).await, "0xa862");
+
+    // Blobs are known by their commitments.
+    let commitment = format!("0xc0{}", "0".repeat(94));
+    let call = json!([{
+        "from": own,
+        "to": own,
+        "commitments": [commitment],
+        "proofs": [commitment],
+        "maxFeePerBlobGas": "0x3b9aca00",
+    }]);
+    assert_eq!(node.rpc("eth_estimateGas", call).await, "0x5208");
+
+    node.rpc("anvil_setTime", json!([0])).await;
+    assert_eq!(node.rpc("anvil_setTime", json!([1_001])).await, 1_001);
+    assert_eq!(
+        node.rpc("anvil_setBlockGasLimit", json!([1_337])).await,
+        true
+    );
+    node.rpc("evm_mine", json!([])).await;
+    let block = node
+        .rpc("eth_getBlockByNumber", json!(["latest", false]))
+        .await;
+    assert_eq!(block["gasLimit"], "0x539");
+
+    let url = format!("http://{}", node.address);
+    let client = reqwest::Client::new();
+    let answer = client.get(&url).send().await.unwrap();
+    assert_eq!(answer.status(), 400);
+    let text = answer.text().await.unwrap();
+    assert_eq!(text, "Connection header did not include 'upgrade'");
+    let page = client.get(&url).header("accept", "text/html,*/*");
+    assert_eq!(page.send().await.unwrap().status(), 200);
+}
+
 #[tokio::test]
 async fn accounts_are_those_of_the_flags() {
     // As anvil 1.7.1 prints it.

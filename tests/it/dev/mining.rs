@@ -171,7 +171,7 @@ async fn the_next_block_is_as_it_was_decided() {
         -32602
     );
     assert_eq!(
-        node.rpc_error("evm_setBlockGasLimit", json!(["0x1"])).await["code"],
+        node.rpc_error("evm_setBlockGasLimit", json!(["0x0"])).await["code"],
         -32602
     );
 }

@@ -93,6 +93,7 @@ pub(super) fn start(recovered: Recovered, mining: Mining) -> (Chain, WriterThrea
         clock: Arc::new(ManualClock::at(2_000_000)),
         leads: true,
         continues_time: false,
+        anvil_conventions: false,
         slots_in_an_epoch: 0,
     };
     Chain::resume(recovered, config, None).unwrap()

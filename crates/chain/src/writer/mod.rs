@@ -175,9 +175,12 @@ impl ChainWriter {
                     .advance(parent, seconds)
                     .map(ChangeOutcome::Seconds)
             }
-            Change::SetTime(now) => self
-                .time(|timing, parent, apart| timing.jump(parent, apart, now))
-                .map(ChangeOutcome::Seconds),
+            Change::SetTime(now) => {
+                let sealing = self.shared.sealing.lock().configured;
+                let may_precede = sealing.anvil_conventions;
+                self.time(|timing, parent, apart| timing.jump(parent, apart, now, may_precede))
+                    .map(ChangeOutcome::Seconds)
+            }
             Change::SetBlockInterval(seconds) => self
                 .time(|timing, parent, apart| timing.fix_interval(parent, apart, seconds))
                 .map(ChangeOutcome::Found),

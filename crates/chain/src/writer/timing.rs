@@ -199,13 +199,25 @@ impl Timing {
     /// Sets the chain's time. Returns the number of seconds by which it moved. The next block has
     /// this time if it is sealed in the same second, even after a parent of the same time, or if
     /// the seconds between blocks are fixed. A time that was set for the next block before no
-    /// longer holds.
-    pub(super) fn jump(&mut self, parent: u64, apart: u64, now: u64) -> Result<i64, ChangeError> {
-        check_after(parent, apart, now)?;
+    /// longer holds. A time before the newest block's is an error, unless it `may_precede`: the next
+    /// block then follows its parent.
+    pub(super) fn jump(
+        &mut self,
+        parent: u64,
+        apart: u64,
+        now: u64,
+        may_precede: bool,
+    ) -> Result<i64, ChangeError> {
+        if may_precede {
+            check(now)?;
+        } else {
+            check_after(parent, apart, now)?;
+        }
 
         let before = self.now();
         self.set(now);
-        self.next = Some(now).filter(|now| *now == parent || self.interval.is_some());
+        let is_next = now == parent || (now > parent && self.interval.is_some());
+        self.next = Some(now).filter(|_| is_next);
         Ok(now.saturating_sub(before) as i64)
     }
 

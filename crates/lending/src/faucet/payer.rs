@@ -6,7 +6,7 @@ use alloy_primitives::{Address, B256, Bytes, U256};
 use alloy_sol_types::SolCall;
 use tetrad_chain::{Chain, OutgoingCall, SendError, SubmitError, TransactionSender, View};
 use tetrad_contracts::contracts::{bindings::Token, unit};
-use tetrad_evm::{Call, EstimateError, Fork, StateOverrides};
+use tetrad_evm::{Call, ESTIMATE_TOLERANCE, EstimateError, Fork, StateOverrides};
 use tetrad_network::network::{self, COIN_DECIMALS, Network};
 use tetrad_stdx::decimal;
 use tetrad_web::{ClientKey, ExecutionFailed, in_turn};
@@ -95,7 +95,10 @@ impl Asset {
     /// The gas limit of a payment, which `call` tries.
     fn gas_limit(&self, view: &View, call: &Call) -> Result<u64, FaucetError> {
         let overrides = StateOverrides::new();
-        match view.call_context(&overrides, MAX_GAS).estimate(call) {
+        match view
+            .call_context(&overrides, MAX_GAS)
+            .estimate(call, ESTIMATE_TOLERANCE)
+        {
             // The recipient's storage may differ when the payment is made.
             Ok(gas) if self.token.is_some() => Ok(gas + gas / 4),
             Ok(gas) => Ok(gas),

@@ -126,6 +126,8 @@ pub struct RpcConfig {
     pub max_batch_response: usize,
     /// The maximum gas of a call or an estimate.
     pub gas_cap: u64,
+    /// How far an estimate may be above the least gas, relative to the estimate.
+    pub estimate_tolerance: f64,
     /// The time limit of a simulation or a trace.
     pub execution_timeout: Duration,
     /// The maximum size of a response with traces in bytes.
@@ -176,6 +178,7 @@ impl Default for RpcConfig {
             max_batch: 1_000,
             max_batch_response: 64 << 20,
             gas_cap: 50_000_000,
+            estimate_tolerance: tetrad_evm::ESTIMATE_TOLERANCE,
             execution_timeout: Duration::from_secs(5),
             max_trace_bytes: 64 << 20,
             max_tracer_memory: 256 << 20,

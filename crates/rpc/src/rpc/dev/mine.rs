@@ -326,10 +326,9 @@ async fn set_block_gas_limit(
     context: Arc<Context>,
     (limit,): (SmallNumber,),
 ) -> Result<bool, RpcError> {
-    // A block without room for a transfer would never include a transaction again.
-    if limit.0 < 21_000 || limit.0 > i64::MAX as u64 {
+    if limit.0 == 0 || limit.0 > i64::MAX as u64 {
         return Err(RpcError::invalid_params(
-            "params[0]: expected a gas limit from 21000 to 9223372036854775807",
+            "params[0]: expected a gas limit from 1 to 9223372036854775807",
         ));
     }
 

@@ -103,10 +103,11 @@ pub(super) fn estimate(
     let calls = view
         .call_context(overrides, context.config.gas_cap)
         .within(Patience::new(&is_over, &refuses_long));
+    let tolerance = context.config.estimate_tolerance;
     let estimated = if lasting {
-        calls.lasting_estimate(&call)
+        calls.lasting_estimate(&call, tolerance)
     } else {
-        calls.estimate(&call)
+        calls.estimate(&call, tolerance)
     };
     estimated.map_err(|error| context.explained(error.into(), &view, to))
 }

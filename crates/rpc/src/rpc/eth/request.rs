@@ -4,7 +4,11 @@
 //! the maximum fee that the node would fill in, so that every transaction that can be sent can be
 //! estimated; geth refuses it.
 
-use alloy_eips::{eip2930::AccessList, eip7702::SignedAuthorization};
+use alloy_eips::{
+    eip2930::AccessList,
+    eip4844::{BYTES_PER_COMMITMENT, kzg_to_versioned_hash},
+    eip7702::SignedAuthorization,
+};
 use alloy_primitives::{Address, B256, Bytes, U256};
 use serde::Deserialize;
 use serde_json::{Value, json, value::RawValue};
@@ -47,8 +51,8 @@ pub(crate) struct TransactionRequest {
     pub blob_versioned_hashes: Option<Vec<B256>>,
     /// EIP-4844 maximum in wei per blob gas.
     pub max_fee_per_blob_gas: Option<u128>,
-    /// Whether there are blobs, or commitments or proofs of them.
-    pub has_sidecar: bool,
+    /// Whether there are blobs, or proofs of them, but nothing from which their hashes follow.
+    pub lacks_hashes: bool,
     /// EIP-7702 delegations.
     pub authorization_list: Option<Vec<SignedAuthorization>>,
 }
@@ -101,6 +105,20 @@ fn shaped<T: serde::de::DeserializeOwned>(
         .transpose()
 }
 
+/// The versioned hashes of blobs from their commitments (EIP-4844).
+fn versioned_hashes(commitments: &[Bytes]) -> Result<Vec<B256>, String> {
+    commitments
+        .iter()
+        .enumerate()
+        .map(|(at, commitment)| match commitment.len() {
+            BYTES_PER_COMMITMENT => Ok(kzg_to_versioned_hash(commitment)),
+            length => Err(format!(
+                "commitments[{at}]: expected {BYTES_PER_COMMITMENT} bytes, got {length}"
+            )),
+        })
+        .collect()
+}
+
 impl Param for u128 {
     fn read(json: &str, rules: ParamRules) -> Result<Self, String> {
         u128::try_from(U256::read(json, rules)?)
@@ -125,6 +143,18 @@ impl Param for TransactionRequest {
             return Err("data and input differ; give one of them".to_owned());
         }
 
+        let hashes: Option<Vec<B256>> =
+            field("blobVersionedHashes", raw.blob_versioned_hashes, rules)?;
+        let commitments: Option<Vec<Bytes>> = field("commitments", raw.commitments, rules)?;
+        let hashes = match (hashes, commitments) {
+            (None, Some(commitments)) => Some(versioned_hashes(&commitments)?),
+            (hashes, _) => hashes,
+        };
+        let has_blobs = [raw.blobs, raw.proofs]
+            .iter()
+            .flatten()
+            .any(|raw| raw.get() != "null");
+
         Ok(Self {
             from: field("from", raw.from, rules)?,
             to: field("to", raw.to, rules)?,
@@ -142,12 +172,9 @@ impl Param for TransactionRequest {
             access_list: shaped("accessList", raw.access_list)?,
             chain_id: field("chainId", raw.chain_id, rules)?,
             transaction_type: field("type", raw.transaction_type, rules)?,
-            blob_versioned_hashes: field("blobVersionedHashes", raw.blob_versioned_hashes, rules)?,
+            lacks_hashes: has_blobs && hashes.is_none(),
+            blob_versioned_hashes: hashes,
             max_fee_per_blob_gas: field("maxFeePerBlobGas", raw.max_fee_per_blob_gas, rules)?,
-            has_sidecar: [raw.blobs, raw.commitments, raw.proofs]
-                .iter()
-                .flatten()
-                .any(|raw| raw.get() != "null"),
             authorization_list: shaped("authorizationList", raw.authorization_list)?,
         })
     }

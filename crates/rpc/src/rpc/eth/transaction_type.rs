@@ -131,7 +131,7 @@ impl TransactionRequest {
         let only = |wanted: TxType| types == (wanted as u8..=wanted as u8);
         let is_creation = self.to.is_none();
 
-        if self.has_sidecar {
+        if self.lacks_hashes {
             let message =
                 "\"blobs\" is not supported: blob transactions have to be signed by the client";
             return Err(RpcError::server(message));
