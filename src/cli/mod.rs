@@ -222,6 +222,7 @@ fn parser() -> clap::Command {
                 .after_long_help(LONG_EXAMPLES),
         )
         .subcommand(anvil::command())
+        .subcommand(anvil::link::command())
         .subcommand(configuration::command())
         .subcommand(
             clap::Command::new("probe")
@@ -306,6 +307,7 @@ fn dispatch(matches: &clap::ArgMatches) -> Result<(), Error> {
     };
 
     match matches.subcommand() {
+        Some((anvil::link::NAME, matches)) => Ok(anvil::link::run(matches, out)?),
         Some(("config", matches)) => configuration::run(matches, out),
         Some(("probe", matches)) => Ok(probe::run(
             &Config::from_values(&settings::values(matches)?)?,

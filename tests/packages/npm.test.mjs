@@ -42,6 +42,12 @@ test('npx runs the program', async () => {
     assert.equal(await succeed('npx', ['tetrad', '--version'], { cwd: empty, env }), `tetrad ${version}\n`);
 });
 
+test('anvil is a link to the program on demand', async () => {
+    const commands = path.join(project, 'node_modules/.bin');
+    await succeed(path.join(commands, 'tetrad'), ['link-anvil', commands]);
+    assert.match(await succeed(path.join(commands, 'anvil'), ['--version']), /^anvil Version: /);
+});
+
 test('the command has the exit code and the output of the program', async () => {
     const command = path.join(project, 'node_modules/.bin/tetrad');
     const expected = await run(binary, ['--block-time', 'soon']);

@@ -50,6 +50,12 @@ test('the command and the module run the program', async () => {
     assert.equal(await succeed(python, ['-m', 'tetrad', '--version']), expected);
 });
 
+test('anvil is a link to the program on demand', async () => {
+    const commands = path.join(home, 'venv/bin');
+    await succeed(path.join(commands, 'tetrad'), ['link-anvil', commands]);
+    assert.match(await succeed(path.join(commands, 'anvil'), ['--version']), /^anvil Version: /);
+});
+
 test('the program is found in a folder of packages, too', async () => {
     const target = path.join(home, 'target');
     await succeed(python, [...pip, ...packed, '--target', target]);

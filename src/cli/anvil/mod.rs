@@ -3,6 +3,7 @@
 
 mod banner;
 mod flags;
+pub(super) mod link;
 
 use std::{
     array, env, fs,

@@ -136,6 +136,27 @@ async fn programs_that_start_anvil_read_what_they_expect() {
 }
 
 /// Scripts look for hashes and failures in these lines.
+#[test]
+fn a_command_makes_the_link_and_replaces_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path().to_str().unwrap();
+    let link = folder.path().join("anvil");
+    for _ in 0..2 {
+        let (succeeded, said, _) = output(&["link-anvil", place]);
+        assert!(succeeded);
+        assert!(said.starts_with(link.to_str().unwrap()), "{said}");
+    }
+    let version = Command::new(&link).arg("--version").output().unwrap();
+    assert!(version.stdout.starts_with(b"anvil Version: "));
+
+    std::fs::remove_file(&link).unwrap();
+    std::fs::write(&link, "another program").unwrap();
+    let (succeeded, _, said) = output(&["link-anvil", place]);
+    assert!(!succeeded);
+    assert!(said.contains(link.to_str().unwrap()), "{said}");
+    assert_eq!(std::fs::read_to_string(&link).unwrap(), "another program");
+}
+
 #[tokio::test]
 async fn calls_and_blocks_are_printed_as_anvil_prints_them() {
     let mut node = Anvil::start(&["--timestamp", "1700000000"]);
