@@ -42,9 +42,9 @@ impl Identity {
         let treasury_file = config.treasury_file.as_deref();
         let updater_file = config.updater_file.as_deref();
         Ok(Self {
-            development: (0..config.accounts)
-                .map(|index| derive(&seed, &format!("{}/{index}", config.derivation_path)))
-                .collect::<Result<_, _>>()?,
+            development: seed
+                .derive_children(&parsed(&config.derivation_path)?, config.accounts)
+                .map_err(key_error)?,
             treasury: own_key(config, &seed, treasury_file, 0, "treasury.key")?,
             updater: own_key(config, &seed, updater_file, 1, "updater.key")?,
             borrower: own_key(config, &seed, None, 2, "borrower.key")?,
@@ -67,9 +67,8 @@ fn key_error(error: impl Display) -> SpawnError {
     SpawnError::Key(error.to_string())
 }
 
-fn derive(seed: &Seed, path: &str) -> Result<SecretKey, SpawnError> {
-    let path: DerivationPath = path.parse().map_err(key_error)?;
-    seed.derive(&path).map_err(key_error)
+fn parsed(path: &str) -> Result<DerivationPath, SpawnError> {
+    path.parse().map_err(key_error)
 }
 
 /// Returns one of the node's own keys: from the configured `file`, derived with `index`, or from
@@ -84,7 +83,8 @@ fn own_key(
     if let Some(file) = file {
         read_key(file)
     } else if config.profile == Profile::Development {
-        derive(seed, &format!("m/44'/60'/1'/0/{index}"))
+        seed.derive(&parsed(&format!("m/44'/60'/1'/0/{index}"))?)
+            .map_err(key_error)
     } else if let Some(directory) = &config.data_dir {
         stored_key(directory, name)
     } else {

@@ -354,7 +354,7 @@ impl Services {
         let info = openapi::info(self.admin.requires_token());
         routes
             .router
-            .merge(tetrad_web::openapi_router(&info, routes.operations))
+            .merge(tetrad_web::openapi_router(info, routes.operations))
     }
 
     /// Requires the admin token for the administrative ones of these routes, if there is a token.

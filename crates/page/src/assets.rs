@@ -1,6 +1,6 @@
 //! The files of the page, embedded when the program is built.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, sync::OnceLock};
 
 use axum::{
     body::Bytes,
@@ -19,7 +19,8 @@ use super::interfaces;
 pub(super) struct PageFile {
     pub(super) content_type: &'static str,
     pub(super) body: Prepared,
-    pub(super) etag: ETag,
+    /// Its tag, once somebody has asked.
+    etag: OnceLock<ETag>,
 }
 
 impl PageFile {
@@ -31,19 +32,19 @@ impl PageFile {
             Some("svg") => "image/svg+xml",
             _ => "application/json",
         };
-        let etag = entity_tag(&body);
         Self {
             content_type,
             body: Prepared::new(body, Effort::Always),
-            etag,
+            etag: OnceLock::new(),
         }
     }
 
     /// The response to a request with these headers: the file, or 304 if the browser has it.
     /// Browsers revalidate each time, so that a new program never meets an old page.
     pub(super) fn respond(&self, policy: &HeaderValue, request: &HeaderMap) -> Response {
+        let etag = self.etag.get_or_init(|| entity_tag(self.body.bytes()));
         let known = request.typed_get::<IfNoneMatch>();
-        let unchanged = known.is_some_and(|known| !known.precondition_passes(&self.etag));
+        let unchanged = known.is_some_and(|known| !known.precondition_passes(etag));
 
         let body = if unchanged {
             Bytes::new()
@@ -70,7 +71,7 @@ impl PageFile {
             header::REFERRER_POLICY,
             HeaderValue::from_static("no-referrer"),
         );
-        headers.typed_insert(self.etag.clone());
+        headers.typed_insert(etag.clone());
 
         self.body.mark(request, &mut response);
         response

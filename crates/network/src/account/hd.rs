@@ -96,13 +96,28 @@ struct ExtendedKey {
     chain_code: Zeroizing<[u8; 32]>,
 }
 
-/// Derives the key at a path: the master key of the seed, then one child for each step.
+/// Derives the key at a path.
 pub(super) fn derive(seed: &[u8], path: &DerivationPath) -> Result<SecretKey, DeriveError> {
-    let mut extended = master(seed)?;
-    for index in &path.0 {
-        extended = child(&extended, *index)?;
-    }
-    Ok(extended.key)
+    extended(seed, path).map(|extended| extended.key)
+}
+
+/// Derives the first `count` keys below a path.
+pub(super) fn derive_children(
+    seed: &[u8],
+    parent: &DerivationPath,
+    count: u32,
+) -> Result<Vec<SecretKey>, DeriveError> {
+    let parent = extended(seed, parent)?;
+    (0..count)
+        .map(|index| child(&parent, index).map(|extended| extended.key))
+        .collect()
+}
+
+/// Derives the extended key at a path: the master key of the seed, then one child for each step.
+fn extended(seed: &[u8], path: &DerivationPath) -> Result<ExtendedKey, DeriveError> {
+    path.0
+        .iter()
+        .try_fold(master(seed)?, |extended, index| child(&extended, *index))
 }
 
 /// Derives the master key (BIP-32, "Master key generation").

@@ -165,6 +165,18 @@ impl Seed {
     pub fn derive(&self, path: &DerivationPath) -> Result<SecretKey, DeriveError> {
         hd::derive(self.0.as_slice(), path)
     }
+
+    /// Derives the keys at `parent/0`, `parent/1` and so on, `count` in all.
+    ///
+    /// # Errors
+    /// [`DeriveError`], for about one path in 2^127.
+    pub fn derive_children(
+        &self,
+        parent: &DerivationPath,
+        count: u32,
+    ) -> Result<Vec<SecretKey>, DeriveError> {
+        hd::derive_children(self.0.as_slice(), parent, count)
+    }
 }
 
 impl fmt::Debug for Seed {

@@ -4,7 +4,10 @@ mod alternatives;
 mod examples;
 mod names;
 
-use std::collections::BTreeMap;
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, LazyLock},
+};
 
 use axum::{
     Router,
@@ -45,27 +48,32 @@ pub struct ApiInfo {
 const ADMIN_TOKEN: &str = "adminToken";
 
 /// The route of the document about `operations`, which stays the same for as long as the node runs.
-pub fn openapi_router(info: &ApiInfo, mut operations: Vec<Operation>) -> Router {
+pub fn openapi_router(info: ApiInfo, mut operations: Vec<Operation>) -> Router {
     let api = Api::new("Node")
         .get("/openapi.json", openapi, "This document.")
         .named("getOpenApiDocument");
 
     operations.extend_from_slice(api.operations());
-    let body = Prepared::new(
-        document(info, &operations).to_string().into(),
-        Effort::Always,
-    );
+    let make = move || {
+        let text = document(&info, &operations).to_string();
+        Prepared::new(text.into(), Effort::Always)
+    };
+    let made: MadeOnDemand = Arc::new(LazyLock::new(Box::new(make)));
 
     api.and(|router| router.method_not_allowed_fallback(method_not_allowed))
-        .with_state(body)
+        .with_state(made)
         .0
 }
 
+/// The document. Making it takes a good part of the time of a start, so that the first request for
+/// it does.
+type MadeOnDemand = Arc<LazyLock<Prepared, Box<dyn FnOnce() -> Prepared + Send + Sync>>>;
+
 async fn openapi(
-    State(body): State<Prepared>,
+    State(made): State<MadeOnDemand>,
     headers: HeaderMap,
 ) -> Serialized<Map<String, Value>> {
-    Serialized::prepared(&body, &headers)
+    Serialized::prepared(&made, &headers)
 }
 
 /// Generates the document.
