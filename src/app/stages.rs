@@ -6,7 +6,7 @@ use std::{io, sync::Arc};
 use alloy_primitives::Address;
 use tetrad_chain::{
     Chain, ChainConfig, Head, Keyring, Mining, Preamble, Recovered, TransactionSender, View,
-    WriterThread,
+    WriterThread, block_in_place,
 };
 use tetrad_cluster::Cluster;
 use tetrad_contracts::sources::{
@@ -66,6 +66,7 @@ impl Node {
         if let Some(file) = &config.ready_file {
             ready_file::remove(file)?;
         }
+        let state_file = StateFile::of(&config)?;
         let config = with_failed_calls(config, &clock);
 
         // The addresses are bound first, so that a port in use is reported at once.
@@ -105,7 +106,7 @@ impl Node {
             _artifacts: records.artifacts,
             cluster: opened.cluster,
             market,
-            state_file: StateFile::of(&config),
+            state_file,
             writer: opened.writer,
             shutdown: shutdown_handle,
             keyring,
@@ -269,7 +270,8 @@ impl OpenedChain {
         prerequisites: &mut Prerequisites,
     ) -> Result<Self, SpawnError> {
         let mut recovered = prerequisites.open_chain(config, clock).await?;
-        state_file::load(&mut recovered, config, &**clock)?;
+        // A large file takes seconds.
+        block_in_place(|| state_file::load(&mut recovered, config, &**clock))?;
         let network = Arc::new(deployed_network(config, &recovered.head));
         let scenario_context = scenarios::context(config, &network, &prerequisites.identity);
         let scenario = scenarios::configured(config, &scenario_context)?;
@@ -584,7 +586,7 @@ fn chain_config(config: &Config, gas_limit: u64, clock: Arc<dyn Clock>) -> Chain
         // A node of a cluster leads only once it is elected.
         leads: !config.cluster.is_enabled(),
         continues_time: config.genesis_time.is_some(),
-        anvil_conventions: config.bare,
+        anvil_conventions: config.anvil_conventions,
         slots_in_an_epoch: config.slots_in_an_epoch,
     }
 }

@@ -3,20 +3,20 @@
 //! was last written.
 
 use std::{
-    fs::File,
-    io::{self, BufReader},
+    fs::{self, File},
+    io::{self, BufReader, ErrorKind},
     path::{Path, PathBuf},
     sync::Arc,
     time::Duration,
 };
 
-use tetrad_chain::{Chain, Dump, DumpError, Head, HistoryLimits, Recovered};
+use tetrad_chain::{Chain, Dump, DumpError, Head, Recovered};
 use tetrad_rpc::rpc::read_dump;
 use tetrad_stdx::clock::Clock;
 use tetrad_web::Shutdown;
 use tokio::sync::Mutex;
 
-use super::replaced_file::replace;
+use super::replaced_file::{check, replace};
 use crate::config::{Config, StateFiles};
 
 /// The name of the file in a directory that is given instead of a file.
@@ -39,7 +39,7 @@ pub enum StateFileError {
     Write(&'static str, String, io::Error),
 }
 
-/// Continues from the configured state file, if there is one.
+/// Continues from the configured state file, if there is one. Blocks the thread for a while.
 pub(super) fn load(
     recovered: &mut Recovered,
     config: &Config,
@@ -47,42 +47,53 @@ pub(super) fn load(
 ) -> Result<(), StateFileError> {
     let StateFiles { both, load, .. } = &config.state_files;
     if let Some(file) = load {
-        return load_from(recovered, "load-state", file, config.history, clock);
+        return load_from(recovered, "load-state", &in_directory(file), config, clock);
     }
 
-    match both.as_deref().map(in_directory) {
-        // The first run has nothing to continue from.
-        Some(file) if file.exists() => load_from(recovered, "state", &file, config.history, clock),
-        _ => Ok(()),
+    let Some(file) = both.as_deref().map(in_directory) else {
+        return Ok(());
+    };
+    // The first run has nothing to continue from.
+    if is_missing(&file) {
+        return Ok(());
     }
+    load_from(recovered, "state", &file, config, clock)
+}
+
+/// Whether there is nothing at a path, not even a link that leads nowhere.
+fn is_missing(file: &Path) -> bool {
+    fs::symlink_metadata(file).is_err_and(|error| error.kind() == ErrorKind::NotFound)
 }
 
 fn load_from(
     recovered: &mut Recovered,
     setting: &'static str,
     file: &Path,
-    limits: HistoryLimits,
+    config: &Config,
     clock: &dyn Clock,
 ) -> Result<(), StateFileError> {
-    let file = in_directory(file);
     let name = || file.display().to_string();
-    let content =
-        File::open(&file).map_err(|error| StateFileError::Read(setting, name(), error))?;
+    let content = File::open(file).map_err(|error| StateFileError::Read(setting, name(), error))?;
 
     // The machine's memory is the limit.
-    let dump = read_dump(BufReader::new(content), usize::MAX)
+    let mut dump = read_dump(BufReader::new(content), usize::MAX)
         .map_err(|what| StateFileError::Format(setting, name(), what))?;
+    if recovered.head.state.base().is_some() {
+        // A whole chain would take the place of the fork.
+        dump.keep_newest_only();
+    }
     let invalid = |error| StateFileError::Dump(setting, name(), Box::new(error));
     let prepared = dump
-        .prepare(recovered.head.params.clone(), limits)
+        .prepare(recovered.head.params.clone(), config.history)
         .map_err(invalid)?;
     recovered.load(prepared, clock).map_err(invalid)?;
 
-    tracing::info!(
-        file = name(),
-        head = recovered.head.number(),
-        "loaded the state"
-    );
+    let chain_id = recovered.head.params.chain_id;
+    if chain_id != config.chain_id {
+        tracing::warn!(chain_id, "the chain has the id of the state file");
+    }
+    let head = recovered.head.number();
+    tracing::info!(file = name(), head, "loaded the state");
     Ok(())
 }
 
@@ -98,8 +109,8 @@ pub(super) struct StateFile {
 }
 
 impl StateFile {
-    /// Returns the configured file, if there is one.
-    pub(super) fn of(config: &Config) -> Option<Self> {
+    /// Returns the configured file, if there is one, which must be writable.
+    pub(super) fn of(config: &Config) -> Result<Option<Self>, StateFileError> {
         let StateFiles {
             both,
             dump,
@@ -113,9 +124,18 @@ impl StateFile {
             turn: Arc::default(),
         };
 
-        both.as_ref()
+        let file = both
+            .as_ref()
             .map(|path| named("state", path))
-            .or_else(|| dump.as_ref().map(|path| named("dump-state", path)))
+            .or_else(|| dump.as_ref().map(|path| named("dump-state", path)));
+        if let Some(file) = &file {
+            check(&file.path).map_err(|error| file.failed(error))?;
+        }
+        Ok(file)
+    }
+
+    fn failed(&self, error: io::Error) -> StateFileError {
+        StateFileError::Write(self.setting, self.path.display().to_string(), error)
     }
 
     /// Writes the chain at each interval in which it has changed, until shutdown begins.
@@ -159,9 +179,7 @@ impl StateFile {
         written
             .await
             .unwrap_or_else(|error| Err(io::Error::other(error)))
-            .map_err(|error| {
-                StateFileError::Write(self.setting, self.path.display().to_string(), error)
-            })
+            .map_err(|error| self.failed(error))
     }
 }
 

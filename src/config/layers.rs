@@ -1,6 +1,6 @@
 //! The values of file, environment and flags in one table, each with its origin.
 
-use std::{collections::BTreeMap, path::Path};
+use std::{collections::BTreeMap, net::SocketAddr, path::Path};
 
 use toml::{Table, Value};
 
@@ -204,23 +204,29 @@ impl Values {
         let wrong = |what: String| ConfigError::of(setting.name, format!("{origin}: {what}"));
 
         // The other part stays that of the file or the environment.
-        let mut config = Config::default();
-        setting.apply(&mut config, self.given(setting))?;
+        let mut address = self.main_address()?;
         match part {
-            "host" => config.listen.set_ip(listen_host(text).map_err(wrong)?),
+            "host" => address.set_ip(listen_host(text).map_err(wrong)?),
             _ => {
                 let port = text
                     .parse()
                     .map_err(|_| wrong(format!("expected a port from 0 to 65535, got `{text}`")))?;
-                config.listen.set_port(port);
+                address.set_port(port);
             }
         }
 
-        self.by_name.insert(
-            setting.name,
-            (Value::String(config.listen.to_string()), origin),
-        );
+        self.by_name
+            .insert(setting.name, (Value::String(address.to_string()), origin));
         Ok(())
+    }
+
+    /// Returns the main listener's address.
+    pub(crate) fn main_address(&self) -> Result<SocketAddr, ConfigError> {
+        let mut config = Config::default();
+        if let Some(setting) = settings().find(|setting| setting.name == "listen") {
+            setting.apply(&mut config, self.given(setting))?;
+        }
+        Ok(config.listen)
     }
 
     /// Returns warnings about what was given and is not used.

@@ -188,6 +188,9 @@ pub struct Config {
     pub genesis_base_fee: Option<u64>,
     /// Number of blocks after which one is safe, and half of those after which it is final.
     pub slots_in_an_epoch: u64,
+    /// Whether anvil's conventions hold: the second block has the base fee of the first, and the time
+    /// may be set to the past.
+    pub anvil_conventions: bool,
     /// Whether the chain begins with the deployment proxy.
     pub create2_deployer: bool,
     /// Whether every account may send transactions without a signature, until a development method
@@ -304,6 +307,7 @@ impl Default for Config {
             genesis_time: None,
             genesis_base_fee: None,
             slots_in_an_epoch: 0,
+            anvil_conventions: false,
             create2_deployer: true,
             auto_impersonate: false,
             import: Vec::new(),

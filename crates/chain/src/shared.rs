@@ -268,8 +268,9 @@ impl SharedChain {
         // Before London a header has no base fee, whatever was set.
         if environment.base_fee.is_some() {
             let is_second = head.number() == head.genesis.number() && head.state.base().is_none();
-            let kept = head.block.header.base_fee_per_gas;
-            let kept = kept.filter(|_| is_second && sealing.configured.anvil_conventions);
+            // Other clients reject a block whose base fee is not that of EIP-1559.
+            let is_kept = is_second && sealing.configured.anvil_conventions && !standard;
+            let kept = head.block.header.base_fee_per_gas.filter(|_| is_kept);
             environment.base_fee = sealing.set.next_base_fee.or(kept).or(environment.base_fee);
         }
 

@@ -26,21 +26,29 @@ pub(in crate::cli) fn command() -> clap::Command {
         )
 }
 
-/// Makes the link, unless it is there already.
+/// Makes the link, in place of one to another version of this program.
 pub(in crate::cli) fn run(matches: &ArgMatches, out: &mut dyn Write) -> io::Result<()> {
     // The parser requires one.
     let Some(directory) = matches.get_one::<PathBuf>("directory") else {
         return Ok(());
     };
-    let link = directory.join(super::NAME);
+    let link = directory.join(format!("{}{}", super::NAME, env::consts::EXE_SUFFIX));
     let program = fs::canonicalize(env::current_exe()?)?;
 
     if fs::canonicalize(&link).ok().as_ref() != Some(&program) {
-        make(&program, &link).map_err(|error| {
-            io::Error::new(error.kind(), format!("{}: {error}", link.display()))
-        })?;
+        let made = remove_older(&program, &link).and_then(|()| make(&program, &link));
+        made.map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", link.display())))?;
     }
     writeln!(out, "{} -> {}", link.display(), program.display())
+}
+
+/// Removes a link to a program of the same name, which may be gone.
+fn remove_older(program: &Path, link: &Path) -> io::Result<()> {
+    match fs::read_link(link) {
+        Ok(old) if old.file_name() == program.file_name() => fs::remove_file(link),
+        // Nothing, or something else, which making the link finds.
+        _ => Ok(()),
+    }
 }
 
 #[cfg(unix)]
@@ -50,5 +58,5 @@ fn make(program: &Path, link: &Path) -> io::Result<()> {
 
 #[cfg(not(unix))]
 fn make(program: &Path, link: &Path) -> io::Result<()> {
-    fs::hard_link(program, link.with_extension("exe"))
+    fs::copy(program, link).map(drop)
 }

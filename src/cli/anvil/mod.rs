@@ -33,9 +33,6 @@ pub(super) const NAME: &str = "anvil";
 /// The version of anvil whose command line and output this is.
 const VERSION: &str = "1.7.1";
 
-/// The port without `--port`.
-const DEFAULT_PORT: &str = "8545";
-
 /// Names of methods by which a slow terminal may fall behind.
 const CALLED_BACKLOG: usize = 1 << 10;
 
@@ -81,6 +78,7 @@ pub(super) fn configuration(matches: &ArgMatches) -> Result<(Config, Vec<String>
 
     let mut config = Config::from_values(&values)?;
     config.console.form = LineForm::Anvil;
+    config.anvil_conventions = true;
     // Some programs that start anvil take a line on standard error for its end.
     config.logs_to_stdout = true;
     config.rpc.called = Some(broadcast::Sender::new(CALLED_BACKLOG));
@@ -161,12 +159,11 @@ fn listen_at(values: &mut Values, matches: &ArgMatches) -> Result<(), ConfigErro
     if let Some(host) = hosts.next() {
         values.replace_in_listen("host", host)?;
     }
-    let port = matches.get_one::<String>("port");
-    if let Some(port) = port {
+    if let Some(port) = matches.get_one::<String>("port") {
         values.replace_in_listen("port", port)?;
     }
 
-    let port = port.map_or(DEFAULT_PORT, String::as_str);
+    let port = values.main_address()?.port();
     let also: Vec<_> = hosts
         .map(|host| {
             // An IPv6 address without brackets.

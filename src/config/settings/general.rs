@@ -288,6 +288,12 @@ pub(super) const SECTION: Section = Section {
             kind: Kind::Switch,
             help: "Accept transactions whose senders cannot pay for them yet",
             details: "A block leaves out those that cannot be paid for, and drops them.",
+            check: |config| {
+                reject_if(
+                    !config.pool.checks_funds && config.profile == Profile::Production,
+                    "in production anybody could fill the pool for nothing; leave it out",
+                )
+            },
             read: |config, given| {
                 let mut unchecked = false;
                 given.switch(&mut unchecked)?;
@@ -575,6 +581,10 @@ pub(super) const SECTION: Section = Section {
             kind: Kind::List,
             placeholder: "FILE,…",
             help: "Import blocks (concatenated RLP) from these files, in order, before serving",
+            excludes: &[
+                ("state", "the state file has a chain already"),
+                ("load-state", "the state file has a chain already"),
+            ],
             must_exist: true,
             read: |config, given| given.paths(&mut config.import),
             show: |config| show::paths(&config.import),

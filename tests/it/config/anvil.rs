@@ -1,9 +1,10 @@
 //! The program in place of anvil: what programs that start it read, and what its flags do.
 
 use std::{
+    fs::Permissions,
     io::{BufRead, BufReader, Lines, Read},
     net::SocketAddr,
-    os::unix::fs::symlink,
+    os::unix::fs::{PermissionsExt, symlink},
     process::{Child, ChildStdout, Command, Stdio},
     time::Duration,
 };
@@ -148,6 +149,15 @@ fn a_command_makes_the_link_and_replaces_nothing() {
     }
     let version = Command::new(&link).arg("--version").output().unwrap();
     assert!(version.stdout.starts_with(b"anvil Version: "));
+
+    // A link to a version that is gone is replaced.
+    std::fs::remove_file(&link).unwrap();
+    symlink(folder.path().join("gone").join("tetrad"), &link).unwrap();
+    assert!(output(&["link-anvil", place]).0);
+    assert_eq!(
+        std::fs::canonicalize(&link).unwrap(),
+        std::fs::canonicalize(PROGRAM).unwrap()
+    );
 
     std::fs::remove_file(&link).unwrap();
     std::fs::write(&link, "another program").unwrap();
@@ -488,6 +498,31 @@ async fn a_state_that_was_written_meanwhile_survives_a_kill() {
 }
 
 #[test]
+fn a_state_file_keeps_its_place_and_its_permissions() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("state.json");
+    let link = folder.path().join("link.json");
+    symlink(&file, &link).unwrap();
+    let end = |mut node: Anvil| {
+        signal(node.child.id(), "-INT");
+        assert!(node.child.wait().unwrap().success());
+    };
+
+    // A link that leads nowhere is no first run: a volume may be missing.
+    let (succeeded, _, said) = output(&["anvil", "--port", "0", "--state", link.to_str().unwrap()]);
+    assert!(!succeeded);
+    assert!(said.contains("No such file"), "{said}");
+
+    end(Anvil::start(&["--dump-state", file.to_str().unwrap()]));
+    let mode = Permissions::from_mode(0o640);
+    std::fs::set_permissions(&file, mode.clone()).unwrap();
+    end(Anvil::start(&["--state", link.to_str().unwrap()]));
+    assert!(link.is_symlink());
+    let kept = std::fs::metadata(&file).unwrap().permissions();
+    assert_eq!(kept.mode() & 0o777, mode.mode());
+}
+
+#[test]
 fn a_state_that_cannot_be_read_or_written_is_named() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("state.json");
@@ -503,12 +538,8 @@ fn a_state_that_cannot_be_read_or_written_is_named() {
 
     let nowhere = folder.path().join("nowhere").join("state.json");
     let name = nowhere.to_str().unwrap();
-    let mut node = Anvil::start(&["--dump-state", name]);
-    signal(node.child.id(), "-INT");
-    assert!(!node.child.wait().unwrap().success());
-    let mut said = String::new();
-    let mut stream = node.child.stderr.take().unwrap();
-    stream.read_to_string(&mut said).unwrap();
+    let (succeeded, _, said) = output(&["anvil", "--port", "0", "--dump-state", name]);
+    assert!(!succeeded);
     assert!(
         said.contains(&format!("--dump-state {name}: cannot write the state")),
         "{said}"

@@ -324,6 +324,15 @@ async fn dumps_of_anvils_versions_are_read_with_their_past_states() {
         let receipt = node.rpc("eth_getTransactionReceipt", json!([call])).await;
         assert_eq!(receipt["logs"][0]["address"], contract, "{version}");
 
+        // Another node goes on from it, with the past states that are known.
+        let again = node.rpc("anvil_dumpState", json!([])).await;
+        let other = node_with(|config| config.bare = true).await;
+        assert_eq!(other.rpc("anvil_loadState", json!([again])).await, true);
+        let read = other
+            .rpc("eth_getStorageAt", json!([contract, "0x0", "0x2"]))
+            .await;
+        assert_eq!(number(&read), 0x2a, "{version}");
+
         // The chain goes on, and back to what was read.
         node.rpc("anvil_mine", json!(["0x2"])).await;
         node.rpc("anvil_rollback", json!(["0x5"])).await;

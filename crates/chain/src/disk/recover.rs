@@ -124,7 +124,7 @@ impl Recovered {
         let now = (clock.now_ms() / 1_000) as i64;
         let time = head.block.header.timestamp as i64;
         // Without a time of its own, the next block only must not be earlier.
-        self.shift.ahead = ahead.unwrap_or((time - now).max(0));
+        self.shift.ahead = ahead.unwrap_or(self.shift.ahead.max(time - now));
         self.head = head;
         Ok(())
     }

@@ -27,10 +27,13 @@ use tetrad_stdx::calendar::LAST_SECOND;
 
 use self::{
     anvil::{Accounts, DumpedBlock, DumpedTransaction, difference},
-    past::PastState,
+    past::{KnownCodes, PastState},
     state_history::StateHistory,
 };
 use crate::{Edit, Head, HistoryLimits};
+
+/// The highest number of a block.
+const MAX_NUMBER: u64 = i64::MAX as u64 / 2;
 
 /// A parsed dump. Members of anvil's format that follow from these are ignored.
 #[derive(Debug, Deserialize)]
@@ -95,6 +98,9 @@ pub enum DumpError {
     /// A block is later than any block may be.
     #[error("block {0}: its time {1} is after 9999-12-31T23:59:59Z")]
     TooLate(u64, u64),
+    /// A block has a number that no further blocks can follow.
+    #[error("block {0}: its number is above {MAX_NUMBER}")]
+    TooHigh(u64),
     /// The chain has a data directory, which cannot change to another chain.
     #[error(
         "a chain in a data directory cannot become another one; load the dump into a node without \
@@ -115,6 +121,12 @@ impl Dump {
             .map_err(io::Error::from)
     }
 
+    /// Drops what anvil's format does not have: all states but the newest, and the time.
+    pub fn keep_newest_only(&mut self) {
+        self.tetrad = None;
+        self.historical_states = None;
+    }
+
     /// Checks the dump, for a chain with these parameters and limits.
     pub fn prepare(
         self,
@@ -127,6 +139,9 @@ impl Dump {
             .find(|block| block.header.timestamp > LAST_SECOND)
         {
             return Err(DumpError::TooLate(late.number(), late.header.timestamp));
+        }
+        if let Some(high) = blocks.iter().find(|block| block.number() > MAX_NUMBER) {
+            return Err(DumpError::TooHigh(high.number()));
         }
 
         Ok(PreparedDump(match self.tetrad {
@@ -166,13 +181,14 @@ impl ListedStates {
         newest: Accounts,
         limits: HistoryLimits,
     ) -> Self {
+        let codes = KnownCodes::of(&past, &newest);
         let mut past: HashMap<_, _> = past.into_iter().collect();
         let older = blocks.split_last().map_or(&[][..], |(_, older)| older);
         let mut states: Vec<_> = older
             .iter()
             .rev()
-            .map_while(|block| past.remove(&block.hash))
-            .map(|state| Arc::new(state.into_accounts()))
+            .map_while(|block| past.remove(&block.hash)?.into_accounts(&codes))
+            .map(Arc::new)
             .collect();
         states.reverse();
         states.push(Arc::new(newest));

@@ -22,7 +22,13 @@ pub(super) struct StateHistory {
     chain_id: u64,
     /// Seconds by which the chain's time is ahead of the clock.
     ahead: i64,
-    /// The state after the oldest block, in the order of account numbers.
+    /// The number of blocks before the first one whose state is known.
+    #[serde(default)]
+    before: usize,
+    /// Whether the blocks are another chain's, whose roots are not those of the states.
+    #[serde(default)]
+    foreign: bool,
+    /// The state after the first block whose state is known, in the order of account numbers.
     base: Vec<DumpedChange>,
     /// The changes of each later block: edits by development methods first, then the block's own.
     blocks: Vec<Vec<Vec<DumpedChange>>>,
@@ -67,15 +73,28 @@ impl StateHistory {
         // A development method may have changed it.
         Arc::make_mut(&mut params).chain_id = self.chain_id;
         let count = blocks.len();
+        let changed = self.before.saturating_add(self.blocks.len());
+        if count != changed.saturating_add(1) {
+            return Err(DumpError::Changes(count, changed.saturating_add(1)));
+        }
         let mut blocks = blocks.into_iter();
-        let (Some(first), true) = (blocks.next(), count == self.blocks.len() + 1) else {
-            return Err(DumpError::Changes(count, self.blocks.len() + 1));
+        let before: Vec<_> = blocks.by_ref().take(self.before).collect();
+        let Some(first) = blocks.next() else {
+            return Err(DumpError::Changes(count, changed.saturating_add(1)));
         };
 
+        let check = |block: &Block, state: &State| {
+            if self.foreign {
+                Ok(())
+            } else {
+                check(block, state)
+            }
+        };
         let mut state = State::default();
         state.apply(&restored(self.base));
         check(&first, &state)?;
-        let mut head = Head::genesis(params, first, state);
+        let genesis = before.first().unwrap_or(&first).clone();
+        let mut head = Head::resumed(params, genesis, before, first, state);
 
         for (block, changes) in blocks.zip(self.blocks) {
             let mut changes: Vec<_> = changes.into_iter().map(restored).collect();

@@ -75,18 +75,15 @@ impl Serialize for WholeChain<'_> {
         )?;
         whole.serialize_entry("historical_states", &())?;
 
-        // The states are left out if the oldest block's own is not known, or on a fork, where they
-        // depend on the other node.
-        let oldest = head
-            .held_after(head.oldest())
-            .ok()
-            .filter(|state| state.base().is_none());
-        if let Some(oldest) = oldest.filter(|state| is_own_state(head, state)) {
+        // The states are left out on a fork, where they depend on the other node.
+        let oldest = first_known_state(head).filter(|(_, state)| state.base().is_none());
+        if let Some((first, oldest)) = oldest {
             whole.serialize_entry(
                 "tetrad",
                 &WrittenHistory {
                     head,
                     ahead: self.ahead,
+                    first,
                     oldest,
                 },
             )?;
@@ -96,9 +93,16 @@ impl Serialize for WholeChain<'_> {
     }
 }
 
-/// Returns whether a state is that of the oldest block, according to its header.
-fn is_own_state(head: &Head, state: &State) -> bool {
-    let expected = head.block(head.oldest());
+/// Returns the oldest block whose state is known, and that state. Of a chain that began with a dump
+/// of anvil, older blocks may have none.
+fn first_known_state(head: &Head) -> Option<(u64, State)> {
+    (head.oldest()..=head.number()).find_map(|number| Some((number, head.held_after(number).ok()?)))
+}
+
+/// Returns whether a state is that of a block, according to its header. That of a block from a dump
+/// of anvil has this node's own accounts as well.
+fn is_own_state(head: &Head, number: u64, state: &State) -> bool {
+    let expected = head.block(number);
     Some(state.root()) == expected.map(|block| block.header.state_root)
 }
 
@@ -153,7 +157,9 @@ impl Serialize for AnvilAccount<'_> {
 struct WrittenHistory<'a> {
     head: &'a Head,
     ahead: i64,
-    /// The state after the oldest block.
+    /// The oldest block whose state is known.
+    first: u64,
+    /// The state after it.
     oldest: State,
 }
 
@@ -164,9 +170,12 @@ impl Serialize for WrittenHistory<'_> {
         // Restoring numbers the accounts in this order.
         accounts.sort_by_key(|account| account.number);
 
-        let mut own = serializer.serialize_struct("WrittenHistory", 5)?;
+        let mut own = serializer.serialize_struct("WrittenHistory", 7)?;
         own.serialize_field("chainId", &head.params.chain_id)?;
         own.serialize_field("ahead", &self.ahead)?;
+        own.serialize_field("before", &(self.first - head.oldest()))?;
+        let is_own = is_own_state(head, self.first, &self.oldest);
+        own.serialize_field("foreign", &!is_own)?;
         own.serialize_field(
             "base",
             &StreamedList(|| accounts.iter().copied().map(of_account)),
@@ -174,7 +183,7 @@ impl Serialize for WrittenHistory<'_> {
         own.serialize_field(
             "blocks",
             &StreamedList(|| {
-                let blocks = head.changes_from(head.oldest() + 1);
+                let blocks = head.changes_from(self.first + 1);
                 blocks.map(|all| StreamedList(move || all.iter().map(|each| of(each))))
             }),
         )?;

@@ -31,8 +31,8 @@ pub(super) fn methods(table: &mut Table) {
         .aliases(&["evm_setTime"])
         .describe(
             ["time"],
-            "Sets the chain's time, in seconds since the Unix epoch, from the newest block's time (on \
-             a bare chain also before it) to the end of the year 9999; the result is the number of \
+            "Sets the chain's time, in seconds since the Unix epoch, from the newest block's time (in \
+             the place of anvil also before it) to the end of the year 9999; the result is the number of \
              seconds that it moved.",
         );
 
