@@ -60,6 +60,9 @@ fn every_setting_has_a_value_that_can_be_shown() {
         "genesis",
         "genesis-time",
         "genesis-base-fee",
+        "state",
+        "load-state",
+        "dump-state",
         "data-dir",
         "scenario",
         "solc-directory",
@@ -67,6 +70,7 @@ fn every_setting_has_a_value_that_can_be_shown() {
         "admin-token-file",
         "ready-file",
         "listen-unix",
+        "limits.block-transactions",
         "traces.endpoint",
         "fork.url",
         "fork.block",
@@ -101,6 +105,7 @@ fn another_value(setting: &Setting) -> String {
         (Some(Value::Boolean(value)), _) => (!value).to_string(),
         (Some(_), Kind::List) => match setting.name {
             "allowed-hosts" | "import" | "abi" => "[\"one\", \"two\"]",
+            "also-listen" => "[\"127.0.0.1:1\", \"127.0.0.2:1\"]",
             "cluster.servers" => "[\"nats://10.0.0.1:4222\", \"tls://nats.example.org\"]",
             "cors-origins" => "[\"https://dapp.example\"]",
             "exchange.price-sources" => "[\"replay:config/prices.csv\", \"simulation\"]",
@@ -140,6 +145,7 @@ fn every_setting_shows_the_value_that_was_read() {
             "fork.block" | "fork.headers" => "url = \"http://localhost/\"\n",
             "tls.certificate-file" => "key-file = \"key.pem\"\n",
             "tls.key-file" => "certificate-file = \"cert.pem\"\n",
+            "mixed-mining" => "block-time = 1\n",
             _ => "",
         };
         let company = match setting.name {
