@@ -149,6 +149,8 @@ pub use request_id::RequestIds;
 pub use rest::{RestError, method_not_allowed, not_found};
 pub use shutdown::{Shutdown, ShutdownHandle};
 pub use sliding_window::{RateDecision, SlidingWindow};
+#[doc(hidden)]
+pub use socket::fuzzing;
 pub use socket::{
     SocketLimits, SocketMessage, SocketProtocol, SocketReply, Utf8Bytes, WRITE_TIMEOUT, WebSockets,
     socket_operation,

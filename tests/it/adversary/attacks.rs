@@ -111,7 +111,7 @@ pub(super) async fn unread(campaign: &Campaign, probed: &[Probed], time: Duratio
 }
 
 /// The bodies of the methods of JSON-RPC with the longest responses.
-fn longest(probed: &[Probed]) -> Vec<Bytes> {
+pub(super) fn longest(probed: &[Probed]) -> Vec<Bytes> {
     let mut by_length: Vec<_> = probed
         .iter()
         .filter(|probed| matches!(probed.operation.call, Call::JsonRpc { .. }))

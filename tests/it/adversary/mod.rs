@@ -19,6 +19,7 @@ mod framing;
 mod grpc;
 mod honest;
 mod introspection;
+mod ipc;
 mod probe;
 mod request;
 mod shapes;
@@ -259,6 +260,9 @@ async fn attack_operations(campaign: &Campaign, operations: Vec<Operation>, rand
     attacks::unread_sockets(campaign, &probed, random).await;
     campaign.begin("documents on WebSockets");
     attacks::socket_documents(campaign, &probed, random.next()).await;
+    campaign.begin("the Unix socket");
+    ipc::unread(campaign, &probed).await;
+    ipc::documents(campaign, &probed, random.next()).await;
     attacks::framings(campaign, &probed, campaign.form.share(25), random).await;
     campaign.begin("bodies held back");
     bodies::held_bodies(campaign, &probed, campaign.form.share(8)).await;

@@ -78,6 +78,11 @@ impl Subject {
         self.directory.path().join("chain")
     }
 
+    /// The Unix socket.
+    pub(super) fn socket(&self) -> PathBuf {
+        self.directory.path().join("socket")
+    }
+
     /// Starts the node on the directory that it has.
     pub(super) async fn restart(&self) {
         let mut command = process::tetrad(&[
@@ -100,6 +105,7 @@ impl Subject {
         ] {
             command.args([&format!("--{listener}"), "127.0.0.1:0"]);
         }
+        command.arg("--listen-unix").arg(self.socket());
         command.args(["--limits-transit-megabytes", &TRANSIT_MEGABYTES.to_string()]);
         command.args(["--rpc-max-trace-megabytes", &TRACE_MEGABYTES.to_string()]);
         command.args(["--limits-history-megabytes", &HISTORY_MEGABYTES.to_string()]);

@@ -66,6 +66,19 @@ fn any_body_is_read_or_refused() {
 }
 
 #[test]
+fn any_bytes_on_a_socket_are_the_same_documents_in_whatever_pieces() {
+    // Two requests after each other, and the length of the pieces in front.
+    let bodies = bodies();
+    let seeds: Vec<Vec<u8>> = bodies
+        .windows(2)
+        .zip([1, 7, 64, 255].into_iter().cycle())
+        .map(|(two, piece)| [&[piece], &two[0][..], b"\n", &two[1][..]].concat())
+        .collect();
+    let check = tetrad_web::fuzzing::documents;
+    assert!(fuzz("documents", 20_000, &seeds, check) > 0);
+}
+
+#[test]
 fn any_json_is_a_parameter_or_not() {
     let each = requests()
         .into_iter()

@@ -181,7 +181,7 @@ struct DocumentPart {
 }
 
 /// Finds the ends of documents.
-struct DocumentCodec {
+pub(super) struct DocumentCodec {
     max_document: usize,
     /// The number of bytes that were looked at.
     seen: usize,
@@ -223,7 +223,7 @@ impl Nesting {
 }
 
 impl DocumentCodec {
-    fn new(max_document: usize) -> Self {
+    pub(super) fn new(max_document: usize) -> Self {
         Self {
             max_document,
             seen: 0,

@@ -15,6 +15,8 @@
 
 mod accept;
 mod ending;
+#[doc(hidden)]
+pub mod fuzzing;
 mod json;
 mod task;
 #[cfg(test)]

@@ -1,0 +1,48 @@
+//! Entry point for fuzzers: the documents of a connection without HTTP.
+
+use bytes::BytesMut;
+use tokio_util::codec::Decoder;
+
+use super::{Utf8Bytes, json::DocumentCodec};
+
+/// The greatest length of a document.
+const MAX_DOCUMENT: usize = 1_000;
+
+/// Finds the documents in the bytes after the first one, which says in what pieces they arrive, and
+/// returns their number. They are the same in whatever pieces, and none is too long.
+pub fn documents(input: &[u8]) -> usize {
+    let Some((piece, bytes)) = input.split_first() else {
+        return 0;
+    };
+    let whole = found(bytes, bytes.len().max(1));
+    let in_pieces = found(bytes, usize::from(*piece).max(1));
+
+    // A long document is noticed before its end if it arrives in pieces, and so is what is no text.
+    let same = whole.len().min(in_pieces.len());
+    assert_eq!(whole[..same], in_pieces[..same]);
+    for document in whole.iter().chain(&in_pieces) {
+        assert!(document.len() <= MAX_DOCUMENT);
+        assert!(!document.starts_with(char::is_whitespace));
+    }
+    whole.len()
+}
+
+/// The documents up to the first error.
+fn found(bytes: &[u8], piece: usize) -> Vec<Utf8Bytes> {
+    let mut codec = DocumentCodec::new(MAX_DOCUMENT);
+    let mut buffer = BytesMut::new();
+    let mut documents = Vec::new();
+
+    for piece in bytes.chunks(piece) {
+        buffer.extend_from_slice(piece);
+        loop {
+            match codec.decode(&mut buffer) {
+                Ok(Some(document)) => documents.push(document),
+                Ok(None) => break,
+                Err(_) => return documents,
+            }
+        }
+        assert!(buffer.len() <= MAX_DOCUMENT);
+    }
+    documents
+}
