@@ -80,7 +80,7 @@ fn load_from(
         .map_err(|what| StateFileError::Format(setting, name(), what))?;
     if recovered.head.state.base().is_some() {
         // A whole chain would take the place of the fork.
-        dump.keep_newest_only();
+        dump.keep_for_fork(recovered.head.number());
     }
     let invalid = |error| StateFileError::Dump(setting, name(), Box::new(error));
     let prepared = dump

@@ -508,6 +508,14 @@ impl Head {
         next
     }
 
+    /// Returns the head without its edits, as if its state were that after the newest block.
+    pub(crate) fn without_edits(self) -> Self {
+        Self {
+            edits: Vec::new(),
+            ..self
+        }
+    }
+
     /// Returns the edits since `before`, a head with the same newest block.
     pub(crate) fn edits_since(&self, before: &Self) -> Changes {
         let new = self.edits.iter().skip(before.edits.len());

@@ -29,7 +29,7 @@ pub(super) struct DumpedAccount {
 }
 
 impl DumpedAccount {
-    fn at(&self, address: Address) -> GenesisAccount {
+    pub(super) fn at(&self, address: Address) -> GenesisAccount {
         GenesisAccount {
             address,
             balance: self.balance,
@@ -141,6 +141,10 @@ fn envelope<'de, D: Deserializer<'de>>(from: D) -> Result<Envelope, D::Error> {
 }
 
 impl DumpedBlock {
+    pub(super) fn number(&self) -> u64 {
+        self.header.number
+    }
+
     pub(super) fn of(block: &Arc<Block>) -> Self {
         let transactions = block
             .transactions

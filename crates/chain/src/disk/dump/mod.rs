@@ -32,6 +32,8 @@ use self::{
 };
 use crate::{Edit, Head, HistoryLimits};
 
+/// The number of accounts that are restored in one step.
+const ACCOUNTS_AT_ONCE: usize = 10_000;
 /// The highest number of a block.
 const MAX_NUMBER: u64 = i64::MAX as u64 / 2;
 
@@ -121,10 +123,14 @@ impl Dump {
             .map_err(io::Error::from)
     }
 
-    /// Drops what anvil's format does not have: all states but the newest, and the time.
-    pub fn keep_newest_only(&mut self) {
+    /// Drops what a fork cannot have: all states but the newest, the time, and blocks if the fork
+    /// begins after them.
+    pub fn keep_for_fork(&mut self, forked: u64) {
         self.tetrad = None;
         self.historical_states = None;
+        if self.blocks.iter().all(|block| block.number() <= forked) {
+            self.blocks.clear();
+        }
     }
 
     /// Checks the dump, for a chain with these parameters and limits.
@@ -204,10 +210,23 @@ impl ListedStates {
     fn restore(self, head: &Head) -> Result<Head, ReadError> {
         let mut states = self.states.into_iter();
         let mut known = states.next().unwrap_or_default();
-        let edited = head.edit(&Edit::Accounts(difference(&Accounts::new(), &known)))?;
+        let mut blocks = self.blocks;
+
+        // All accounts at once would take several times the memory of the state.
+        let mut edited = head.clone();
+        let mut accounts = known
+            .iter()
+            .map(|(address, account)| account.at(*address))
+            .peekable();
+        while accounts.peek().is_some() {
+            let part = accounts.by_ref().take(ACCOUNTS_AT_ONCE).collect();
+            edited = edited.edit(&Edit::Accounts(part))?;
+            if !blocks.is_empty() {
+                edited = edited.without_edits();
+            }
+        }
 
         // The blocks before the first known state.
-        let mut blocks = self.blocks;
         let later = blocks.split_off(blocks.len().saturating_sub(states.len()));
         let Some(first) = blocks.pop() else {
             return Ok(edited);
