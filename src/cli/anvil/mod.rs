@@ -23,7 +23,7 @@ use self::flags::{AnvilFlag, FLAGS, FlagEffect};
 use crate::{
     Config, Node,
     account::{Mnemonic, WordCount},
-    config::{ConfigError, Kind, Setting, ValueOrigin, Values, settings},
+    config::{BlockTimestamps, ConfigError, Kind, Setting, ValueOrigin, Values, settings},
     console::LineForm,
 };
 
@@ -79,6 +79,12 @@ pub(super) fn configuration(matches: &ArgMatches) -> Result<(Config, Vec<String>
     let mut config = Config::from_values(&values)?;
     config.console.form = LineForm::Anvil;
     config.anvil_conventions = true;
+    config.rpc.anvil_conventions = true;
+    // A genesis file is Ethereum's, whose blocks are later than their parents.
+    if config.genesis.is_none() {
+        let given = config.block_timestamps.take();
+        config.block_timestamps = given.or(Some(BlockTimestamps::Shared));
+    }
     // Some programs that start anvil take a line on standard error for its end.
     config.logs_to_stdout = true;
     config.rpc.called = Some(broadcast::Sender::new(CALLED_BACKLOG));

@@ -334,7 +334,7 @@ pub(super) const SECTION: Section = Section {
             help: "Gas limit of new blocks",
             read: |config, given| {
                 let default = config.gas_limit;
-                given.integer(1_000_000..=1_000_000_000_000, &mut config.gas_limit)?;
+                given.integer(21_000..=1_000_000_000_000, &mut config.gas_limit)?;
                 config.fork.gas_limit = chosen(given, default, config.gas_limit);
                 Ok(())
             },

@@ -178,6 +178,11 @@ impl Pool {
         self.inner.lock().limits.order
     }
 
+    /// Returns whether senders must be able to pay for what waits.
+    pub fn checks_funds(&self) -> bool {
+        self.inner.lock().limits.checks_funds
+    }
+
     /// Adds a transaction that passed [`Admission::check`]. `head` is called under the lock, so
     /// that the account is read from a head at least as new as the last one that the pool has
     /// [advanced](Self::advance) to. `fee_floor` is the next block's base fee.

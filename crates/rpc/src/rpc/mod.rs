@@ -118,6 +118,9 @@ pub struct RpcConfig {
     pub throw_on_transaction_failure: bool,
     /// The result of `web3_clientVersion`.
     pub client_version: String,
+    /// Whether anvil's conventions hold: a transaction comes from the first account by default, and is
+    /// sent even if it reverts, and the price of a call may be below the base fee.
+    pub anvil_conventions: bool,
     /// The maximum size of a request in bytes.
     pub max_body: usize,
     /// The maximum number of requests in a batch.
@@ -178,6 +181,7 @@ impl Default for RpcConfig {
             max_batch: 1_000,
             max_batch_response: 64 << 20,
             gas_cap: 50_000_000,
+            anvil_conventions: false,
             estimate_tolerance: tetrad_evm::ESTIMATE_TOLERANCE,
             execution_timeout: Duration::from_secs(5),
             max_trace_bytes: 64 << 20,

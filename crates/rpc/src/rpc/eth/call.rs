@@ -2,7 +2,7 @@
 
 use alloy_primitives::Bytes;
 use tetrad_chain::BlockId;
-use tetrad_evm::{Patience, StateOverrides};
+use tetrad_evm::{Call, Environment, Patience, StateOverrides};
 use tetrad_web::refuses_long;
 
 use super::{overrides::BlockOverrides, request::TransactionRequest};
@@ -46,12 +46,25 @@ fn call(
     in_block.apply(&mut view.environment)?;
     let to = request.to;
     let call = request.into_call(context.chain.params().chain_id)?;
+    lower_base_fee(context, &call, &mut view.environment);
 
     let is_over = context.time_limit();
     let calls = view
         .call_context(&overrides, context.config.gas_cap)
         .within(Patience::new(&is_over, &refuses_long));
     call_output(calls.call(&call)?).map_err(|error| context.explained(error, &view, to))
+}
+
+/// With anvil's conventions, lowers the base fee to what the call pays.
+fn lower_base_fee(context: &Context, call: &Call, environment: &mut Environment) {
+    let price = call.gas_price.and_then(|price| u64::try_from(price).ok());
+    if let (true, Some(price), Some(base_fee)) = (
+        context.config.anvil_conventions,
+        price,
+        environment.base_fee,
+    ) {
+        environment.base_fee = Some(base_fee.min(price));
+    }
 }
 
 /// The least gas with which the transaction succeeds.
@@ -98,6 +111,7 @@ pub(super) fn estimate(
     in_block.apply(&mut view.environment)?;
     let to = request.to;
     let call = request.into_call(context.chain.params().chain_id)?;
+    lower_base_fee(context, &call, &mut view.environment);
 
     let is_over = context.time_limit();
     let calls = view

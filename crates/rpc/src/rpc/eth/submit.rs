@@ -13,7 +13,11 @@ use tetrad_primitives::block::{
 use super::{
     call::estimate, fee::suggested_tip, overrides::BlockOverrides, request::TransactionRequest,
 };
-use crate::rpc::{Context, OnFork, RpcError, Table, call_form::CallForm, error::call_output};
+use crate::rpc::{
+    Context, OnFork, RpcError, Table,
+    call_form::CallForm,
+    error::{REVERTED, call_output},
+};
 
 /// The first byte of an encoded transaction with blobs (EIP-4844).
 pub(in crate::rpc) const BLOB_TYPE: u8 = TxType::Eip4844 as u8;
@@ -58,8 +62,11 @@ pub(in crate::rpc) async fn send_raw_transaction(
 /// Signs with a key that the node holds, and submits. Missing fields are filled in.
 pub(super) async fn send_transaction(
     context: Arc<Context>,
-    (request,): (TransactionRequest,),
+    (mut request,): (TransactionRequest,),
 ) -> Result<B256, RpcError> {
+    if context.config.anvil_conventions && request.from.is_none() {
+        request.from = context.keyring.addresses().first().copied();
+    }
     let from = request
         .from
         .ok_or_else(|| RpcError::invalid_params("params[0].from: missing"))?;
@@ -96,7 +103,15 @@ async fn send(
     // Before the lock, since an estimate may take long.
     let gas = match request.gas {
         Some(gas) => gas,
-        None => estimate_apart(context.clone(), request.clone(), None).await?,
+        None => match estimate_apart(context.clone(), request.clone(), None).await {
+            Err(error) if is_sent_anyway(&context, &error) => {
+                context
+                    .chain
+                    .next_environment(&context.chain.head())
+                    .gas_limit
+            }
+            estimated => estimated?,
+        },
     };
 
     let accepted = {
@@ -109,6 +124,13 @@ async fn send(
         })?
     };
     acknowledged(context, accepted).await
+}
+
+/// Whether a transaction is sent although its gas cannot be estimated: with anvil's conventions one
+/// that reverts, and one that its sender cannot pay for if the pool takes these.
+fn is_sent_anyway(context: &Context, error: &RpcError) -> bool {
+    let reverts = error.code == REVERTED;
+    context.config.anvil_conventions && (reverts || !context.chain.pool().checks_funds())
 }
 
 /// Waits until an accepted transaction is acknowledged, and returns its hash.
