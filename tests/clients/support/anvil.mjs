@@ -1,19 +1,49 @@
-// Starts anvil, for comparison and forks.
+// Starts anvil, and the node in its place.
 import { spawn } from 'node:child_process';
+import { test } from 'node:test';
+import { DIFFERENCES } from './differences.mjs';
+import { binary } from './node.mjs';
 import { tool } from './tool.mjs';
 
-export async function startAnvil(...args) {
-    const child = spawn(tool('anvil'), ['--port', '0', ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
+/** Starts anvil, for comparison and forks. */
+export const startAnvil = (...args) => started(tool('anvil'), args);
+
+/** Starts the node in the place of anvil. */
+export const startInPlace = (...args) => started(binary, ['anvil', ...args]);
+
+/**
+ * A case that holds for anvil and for the node in its place, each started with these arguments. The case gets the node, whose
+ * standard output so far is `output()`.
+ */
+export function both(name, args, check) {
+    each(name, async (start) => {
+        const node = await start(...args);
+        try {
+            await check(node);
+        } finally {
+            await node.stop();
+        }
+    });
+}
+
+/** A case that starts anvil, or the node in its place, by itself: it gets the function that does. */
+export function each(name, check) {
+    test(`${name} (anvil)`, () => check(startAnvil));
+    test(`${name} (tetrad)`, { todo: DIFFERENCES[name] }, () => check(startInPlace));
+}
+
+async function started(file, args) {
+    const child = spawn(file, [...args, '--port', '0'], { stdio: ['ignore', 'pipe', 'inherit'] });
     const ended = new Promise((resolve) => child.once('close', resolve));
+    let text = '';
     const rpc = await new Promise((resolve, reject) => {
-        let text = '';
         child.once('error', reject);
-        ended.then(() => reject(new Error(`anvil exited: ${text}`)));
+        ended.then(() => reject(new Error(`${file} exited: ${text}`)));
         child.stdout.on('data', (more) => {
             text += more;
             const found = text.match(/Listening on ([\d.:]+)/);
             if (found) resolve(`http://${found[1]}`);
         });
     });
-    return { rpc, stop: () => (child.kill(), ended) };
+    return { rpc, output: () => text, stop: () => (child.kill(), ended) };
 }

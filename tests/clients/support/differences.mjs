@@ -1,0 +1,52 @@
+// Cases of anvil's own tests that do not hold for the node in its place, each with the difference. They run, and are reported
+// without failing the suite.
+export const DIFFERENCES = {
+    // Time and limits of blocks.
+    'sets the time back': 'a block is never earlier than its parent: time goes on from there',
+    'takes a time after the year 9999': 'the times of Cosmos end there',
+    'mines without a limit of gas': 'blocks keep the gas limit in their headers',
+    'applies its gas limit, and none when that is disabled': 'blocks keep the gas limit in their headers',
+    // Forks and genesis files.
+    'forks a chain with its fee for blobs and a base fee of its own': 'a fork has the base fee of the other chain',
+    'forks before a transaction, and mines it and those that precede it': '--fork-transaction-hash is refused',
+    'begins with a genesis file, whose number it takes': 'a genesis file begins with block 0',
+    'takes the chain id of its arguments, else of the fork, else of the genesis file': 'a genesis file decides, and is refused on a fork',
+    'resets to its first block, as another instance': 'the instance stays the same',
+    'forks a chain, reverts to snapshots on it, and leaves it as another instance': 'the instance stays the same',
+    'loads the dump of a fork into a fork of the same block, and of a later one': 'the height is that of the dump',
+    // Transactions.
+    'sends from the first account unless told otherwise, also in a reorganization': 'anvil_reorg needs a sender',
+    'sets the block gas limit and the gas price before London': 'anvil_setMinGasPrice does not change eth_gasPrice',
+    'a higher price goes first and replaces, a lower one does not': 'a replacement pays a tenth more, as in geth',
+    'recovers the impersonated signer of a signature with the parity 17': 'such a signature is not valid',
+    'a delegation with an authorization that is impersonated runs its code as the account': 'only ecrecover is impersonated',
+    'transactions are found by hash and by nonce, pending and mined, equal creations too': 'only mined ones are found by nonce',
+    'receipts tell calls from creations, also of reverted ones, and the first account sends by default': 'by default, eth_signTransaction has no sender',
+    'a transaction is signed although its tip is above its fee': 'fees that contradict each other are refused',
+    'estimates run on the pending block, and need the value or an override': 'errors have the words of geth',
+    'the gas of a transaction is within that of the block': 'errors have the words of geth',
+    'Osaka refuses more gas than the cap with --enable-tx-gas-limit': 'errors have the words of geth',
+    'Berlin refuses the fees of London': 'errors have the words of geth',
+    // Blobs.
+    'fills the blob fee of a blob transaction unless given': 'blob transactions are signed by the client',
+    'Cancun takes one to six blobs in a transaction': 'blob transactions are signed by the client',
+    'blobs beyond the space of a block wait for the next': 'blob transactions are signed by the client',
+    'the node fills in the fees of a blob transaction': 'blob transactions are signed by the client',
+    'Osaka takes blobs with cell proofs': 'blob transactions are signed by the client',
+    'an impersonated blob transaction needs no blobs': 'blob transactions are signed by the client',
+    'the beacon API has the blobs of a block and the genesis': 'there is no beacon API',
+    // Hardforks.
+    'Cancun has no history contract': 'the system contracts of all hardforks are there',
+    'describes itself': 'the newest hardfork is the default',
+    'has the configuration of cancun': 'the fork id is that of EIP-2124',
+    'has the configuration of prague': 'the fork id is that of EIP-2124',
+    'has the configuration of osaka': 'the fork id is that of EIP-2124',
+    'has the configuration of prague --celo': 'there are no rules of Celo',
+    // Traces.
+    'traces a call over other code, with a balance that has a leading zero': 'quantities have no leading zeros, as in geth',
+    'filters traces from the first block on': 'trace_filter begins at the newest block by default, as in OpenEthereum',
+    'filters the traces of 300 blocks at most': 'trace_filter takes more blocks',
+    'lists the internal operations of transactions of london': 'the transaction itself is not one of its internal operations',
+    'lists the internal operations of transactions of cancun': 'the transaction itself is not one of its internal operations',
+    "lists a block's transactions in pages": 'pages begin at the end of a block, and count all of its transactions, as in Erigon',
+};
