@@ -4,6 +4,7 @@ export const DIFFERENCES = {
     // Time and limits of blocks.
     'sets the time back': 'a block is never earlier than its parent: time goes on from there',
     'takes a time after the year 9999': 'the times of Cosmos end there',
+    'mines several blocks with one time': 'blocks that are mined on demand are a second apart',
     'mines without a limit of gas': 'blocks keep the gas limit in their headers',
     'applies its gas limit, and none when that is disabled': 'blocks keep the gas limit in their headers',
     // Forks and genesis files.
@@ -13,15 +14,14 @@ export const DIFFERENCES = {
     'takes the chain id of its arguments, else of the fork, else of the genesis file': 'a genesis file decides, and is refused on a fork',
     'resets to its first block, as another instance': 'the instance stays the same',
     'forks a chain, reverts to snapshots on it, and leaves it as another instance': 'the instance stays the same',
-    'loads the dump of a fork into a fork of the same block, and of a later one': 'the height is that of the dump',
     // Transactions.
+    'takes a transaction that one before it pays for, without balance checks': 'gas that cannot be estimated is that of a block',
     'sends from the first account unless told otherwise, also in a reorganization': 'anvil_reorg needs a sender',
     'sets the block gas limit and the gas price before London': 'anvil_setMinGasPrice does not change eth_gasPrice',
     'a higher price goes first and replaces, a lower one does not': 'a replacement pays a tenth more, as in geth',
     'recovers the impersonated signer of a signature with the parity 17': 'such a signature is not valid',
     'a delegation with an authorization that is impersonated runs its code as the account': 'only ecrecover is impersonated',
     'transactions are found by hash and by nonce, pending and mined, equal creations too': 'only mined ones are found by nonce',
-    'receipts tell calls from creations, also of reverted ones, and the first account sends by default': 'by default, eth_signTransaction has no sender',
     'a transaction is signed although its tip is above its fee': 'fees that contradict each other are refused',
     'estimates run on the pending block, and need the value or an override': 'errors have the words of geth',
     'the gas of a transaction is within that of the block': 'errors have the words of geth',
