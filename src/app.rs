@@ -42,7 +42,7 @@ pub use self::{error::SpawnError, state_file::StateFileError};
 use crate::config::Config;
 
 /// Time that requests in progress get at shutdown. With the steps after it a shutdown takes ten
-/// seconds.
+/// seconds, and longer with a large state file.
 const REQUESTS_TIMEOUT: Duration = Duration::from_secs(8);
 
 /// A running node. Dropping the handle leaves the node running; [`Node::shut_down`] ends it

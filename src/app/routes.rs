@@ -34,7 +34,6 @@ use super::{
 };
 use crate::{
     config::{Config, MetricsAt},
-    console::LineForm,
     scenario::{self, Scenarios},
 };
 
@@ -130,13 +129,13 @@ struct JsonRpc {
 impl JsonRpc {
     /// Returns its routes. At `/` browsers get the page instead. In the place of anvil, other clients
     /// get its answer.
-    fn router(&self, site: &Site, form: LineForm) -> Router {
+    fn router(&self, site: &Site, anvil_conventions: bool) -> Router {
         let service = rpc::service(self.rpc.clone(), self.sockets.clone());
         let shared = rpc::service(self.shared.clone(), self.sockets.clone());
-        let root = match form {
-            LineForm::Short => site.before(shared),
-            LineForm::Anvil => site.before(shared).layer(from_fn(without_page)),
-        };
+        let mut root = site.before(shared);
+        if anvil_conventions {
+            root = root.layer(from_fn(without_page));
+        }
         at_interface_path(Router::new(), "/rpc", service).route("/", root)
     }
 
@@ -195,7 +194,9 @@ impl Services {
         // The gateway's own listeners share this counter with the main listener.
         let cosmos = routes.traffic("cosmos");
 
-        routes.add_exposed(undescribed(json_rpc.router(&site, config.console.form)));
+        routes.add_exposed(undescribed(
+            json_rpc.router(&site, config.anvil_conventions),
+        ));
         routes.add_interface("graphql", undescribed(json_rpc.graphql_router()));
         routes.add_interface("site", undescribed(site.router()));
         routes.add_counted(&cosmos, gateway.router());
@@ -238,6 +239,7 @@ impl Services {
     fn json_rpc(&self, config: &Config, keyring: Arc<Keyring>, gateway: &Gateway) -> JsonRpc {
         let config = RpcConfig {
             gas_limit: config.gas_limit,
+            anvil_conventions: config.anvil_conventions,
             ..config.rpc.clone()
         };
         let sockets = rpc::web_sockets(&config, self.shutdown.clone());

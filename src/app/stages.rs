@@ -271,7 +271,7 @@ impl OpenedChain {
     ) -> Result<Self, SpawnError> {
         let mut recovered = prerequisites.open_chain(config, clock).await?;
         // A large file takes seconds.
-        block_in_place(|| state_file::load(&mut recovered, config, &**clock))?;
+        block_in_place(|| state_file::load(&mut recovered, config, clock))?;
         let network = Arc::new(deployed_network(config, &recovered.head));
         let scenario_context = scenarios::context(config, &network, &prerequisites.identity);
         let scenario = scenarios::configured(config, &scenario_context)?;

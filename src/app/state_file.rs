@@ -43,7 +43,7 @@ pub enum StateFileError {
 pub(super) fn load(
     recovered: &mut Recovered,
     config: &Config,
-    clock: &dyn Clock,
+    clock: &Arc<dyn Clock>,
 ) -> Result<(), StateFileError> {
     let StateFiles { both, load, .. } = &config.state_files;
     if let Some(file) = load {
@@ -70,7 +70,7 @@ fn load_from(
     setting: &'static str,
     file: &Path,
     config: &Config,
-    clock: &dyn Clock,
+    clock: &Arc<dyn Clock>,
 ) -> Result<(), StateFileError> {
     let name = || file.display().to_string();
     let content = File::open(file).map_err(|error| StateFileError::Read(setting, name(), error))?;
@@ -86,7 +86,7 @@ fn load_from(
     let prepared = dump
         .prepare(recovered.head.params.clone(), config.history)
         .map_err(invalid)?;
-    recovered.load(prepared, clock).map_err(invalid)?;
+    recovered.load(prepared, clock.clone()).map_err(invalid)?;
 
     let chain_id = recovered.head.params.chain_id;
     if chain_id != config.chain_id {

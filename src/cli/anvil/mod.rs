@@ -79,7 +79,6 @@ pub(super) fn configuration(matches: &ArgMatches) -> Result<(Config, Vec<String>
     let mut config = Config::from_values(&values)?;
     config.console.form = LineForm::Anvil;
     config.anvil_conventions = true;
-    config.rpc.anvil_conventions = true;
     // A genesis file is Ethereum's, whose blocks are later than their parents.
     if config.genesis.is_none() {
         let given = config.block_timestamps.take();

@@ -1,4 +1,5 @@
 // Starts anvil, and the node in its place.
+import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { test } from 'node:test';
 import { DIFFERENCES } from './differences.mjs';
@@ -29,7 +30,13 @@ export function both(name, args, check) {
 /** A case that starts anvil, or the node in its place, by itself: it gets the function that does. */
 export function each(name, check) {
     test(`${name} (anvil)`, () => check(startAnvil));
-    test(`${name} (tetrad)`, { todo: DIFFERENCES[name] }, () => check(startInPlace));
+    const difference = DIFFERENCES[name];
+    if (difference) {
+        const gone = 'the case holds: take it off the list of differences';
+        test(`${name} (tetrad differs: ${difference})`, () => assert.rejects(check(startInPlace), undefined, gone));
+    } else {
+        test(`${name} (tetrad)`, () => check(startInPlace));
+    }
 }
 
 async function started(file, args) {

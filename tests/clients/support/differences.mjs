@@ -1,5 +1,5 @@
-// Cases of anvil's own tests that do not hold for the node in its place, each with the difference. They run, and are reported
-// without failing the suite.
+// Cases of anvil's own tests that do not hold for the node in its place, each with the difference. They run, and fail the suite
+// once they hold.
 export const DIFFERENCES = {
     // Time and limits of blocks.
     'sets the time back': 'a block is never earlier than its parent: time goes on from there',

@@ -19,8 +19,9 @@ use tetrad_store::{
 };
 
 use crate::{
-    DumpError, GenesisError, Head, HistoryLimits, Journal, PreparedDump, block::recorded::Replayed,
-    writer::journal::JournalParts,
+    DumpError, GenesisError, Head, HistoryLimits, Journal, PreparedDump,
+    block::recorded::Replayed,
+    writer::{journal::JournalParts, timing::Timing},
 };
 
 /// Number of blocks before the checkpoint that are loaded into memory: those that `BLOCKHASH`
@@ -115,16 +116,16 @@ impl Recovered {
     ///
     /// # Errors
     /// If the chain is recorded, or the dump does not fit together.
-    pub fn load(&mut self, dump: PreparedDump, clock: &dyn Clock) -> Result<(), DumpError> {
+    pub fn load(&mut self, dump: PreparedDump, clock: Arc<dyn Clock>) -> Result<(), DumpError> {
         if self.journal.is_some() {
             return Err(DumpError::Recorded);
         }
 
         let (head, ahead) = dump.restore(&self.head)?;
-        let now = (clock.now_ms() / 1_000) as i64;
-        let time = head.block.header.timestamp as i64;
-        // Without a time of its own, the next block only must not be earlier.
-        self.shift.ahead = ahead.unwrap_or(self.shift.ahead.max(time - now));
+        let mut timing = Timing::new(clock, false);
+        timing.restore(self.shift);
+        timing.follow_dump(ahead, head.block.header.timestamp);
+        self.shift = timing.shift();
         self.head = head;
         Ok(())
     }

@@ -404,20 +404,7 @@ impl ChainWriter {
 
         let (head, ahead) = dump.restore(&self.head())?;
         let time = head.block.header.timestamp;
-        match ahead {
-            Some(seconds) => {
-                let mut timing = self.shared.timing.lock();
-                let present = timing.ahead();
-                timing.increase(seconds.saturating_sub(present));
-            }
-            None => {
-                let mut timing = self.shared.timing.lock();
-                // The next block must not be earlier.
-                if timing.now() < time {
-                    timing.set(time);
-                }
-            }
-        }
+        self.shared.timing.lock().follow_dump(ahead, time);
 
         let (_, added) = self.head().held_blocks().difference(head.held_blocks());
         self.replace(head, added);

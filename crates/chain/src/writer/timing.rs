@@ -82,6 +82,13 @@ impl Timing {
         }
     }
 
+    /// Continues the time of a dump that was so many seconds ahead of the clock, or, if the dump does
+    /// not say, whose newest block was sealed at `time`: the next one must not be earlier.
+    pub(crate) fn follow_dump(&mut self, ahead: Option<i64>, time: u64) {
+        let least = (time as i64).saturating_sub(self.seconds() as i64);
+        self.offset = ahead.unwrap_or(self.offset.max(least));
+    }
+
     /// Returns the chain's time, in seconds since the Unix epoch. It stands still in the last
     /// second.
     pub(crate) fn now(&self) -> u64 {

@@ -57,13 +57,11 @@ fn call(
 
 /// With anvil's conventions, lowers the base fee to what the call pays.
 fn lower_base_fee(context: &Context, call: &Call, environment: &mut Environment) {
-    let price = call.gas_price.and_then(|price| u64::try_from(price).ok());
-    if let (true, Some(price), Some(base_fee)) = (
-        context.config.anvil_conventions,
-        price,
-        environment.base_fee,
-    ) {
-        environment.base_fee = Some(base_fee.min(price));
+    if !context.config.anvil_conventions {
+        return;
+    }
+    if let Some(price) = call.gas_price.and_then(|price| u64::try_from(price).ok()) {
+        environment.base_fee = environment.base_fee.map(|base_fee| base_fee.min(price));
     }
 }
 
