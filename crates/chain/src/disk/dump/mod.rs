@@ -69,9 +69,10 @@ enum Prepared {
 struct ListedStates {
     /// Contiguous, oldest first.
     blocks: Vec<Arc<Block>>,
-    /// The accounts after the last of these blocks, oldest first; at the end those of the newest
-    /// state.
-    states: Vec<Arc<Accounts>>,
+    /// The accounts after the first block whose state is known.
+    first: Arc<Accounts>,
+    /// What each of the blocks after it changes.
+    changes: Vec<Edit>,
     limits: HistoryLimits,
 }
 
@@ -194,27 +195,30 @@ impl ListedStates {
             .iter()
             .rev()
             .map_while(|block| past.remove(&block.hash)?.into_accounts(&codes))
-            .map(Arc::new)
             .collect();
         states.reverse();
-        states.push(Arc::new(newest));
+        states.push(newest);
 
+        let changes = states
+            .windows(2)
+            .map(|pair| Edit::Accounts(difference(&pair[0], &pair[1])))
+            .collect();
         Self {
             blocks,
-            states,
+            first: Arc::new(states.swap_remove(0)),
+            changes,
             limits,
         }
     }
 
     /// Returns the restored chain, based on `head`.
     fn restore(self, head: &Head) -> Result<Head, ReadError> {
-        let mut states = self.states.into_iter();
-        let mut known = states.next().unwrap_or_default();
         let mut blocks = self.blocks;
 
         // All accounts at once would take several times the memory of the state.
         let mut edited = head.clone();
-        let mut accounts = known
+        let mut accounts = self
+            .first
             .iter()
             .map(|(address, account)| account.at(*address))
             .peekable();
@@ -227,19 +231,17 @@ impl ListedStates {
         }
 
         // The blocks before the first known state.
-        let later = blocks.split_off(blocks.len().saturating_sub(states.len()));
+        let later = blocks.split_off(blocks.len().saturating_sub(self.changes.len()));
         let Some(first) = blocks.pop() else {
             return Ok(edited);
         };
         let genesis = blocks.first().unwrap_or(&first).clone();
         let mut restored = Head::resumed(edited.params, genesis, blocks, first, edited.state);
 
-        for (block, next) in later.into_iter().zip(states) {
-            let edit = Edit::Accounts(difference(&known, &next));
+        for (block, edit) in later.into_iter().zip(self.changes) {
             let edited = restored.edit(&edit)?;
             let changes = edited.edits().last().cloned().unwrap_or_default();
             (restored, _) = restored.extended(block, changes, edited.state, self.limits);
-            known = next;
         }
         Ok(restored)
     }
