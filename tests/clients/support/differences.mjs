@@ -15,7 +15,6 @@ export const DIFFERENCES = {
     'resets to its first block, as another instance': 'the instance stays the same',
     'forks a chain, reverts to snapshots on it, and leaves it as another instance': 'the instance stays the same',
     // Transactions.
-    'takes a transaction that one before it pays for, without balance checks': 'gas that cannot be estimated is that of a block',
     'sends from the first account unless told otherwise, also in a reorganization': 'anvil_reorg needs a sender',
     'sets the block gas limit and the gas price before London': 'anvil_setMinGasPrice does not change eth_gasPrice',
     'a higher price goes first and replaces, a lower one does not': 'a replacement pays a tenth more, as in geth',

@@ -43,10 +43,10 @@ fn call(
     (request, block, overrides, in_block): CallParams,
 ) -> Result<Bytes, RpcError> {
     let mut view = context.chain.view(block.unwrap_or(BlockId::Latest))?;
-    in_block.apply(&mut view.environment)?;
     let to = request.to;
     let call = request.into_call(context.chain.params().chain_id)?;
     lower_base_fee(context, &call, &mut view.environment);
+    in_block.apply(&mut view.environment)?;
 
     let is_over = context.time_limit();
     let calls = view
@@ -55,7 +55,8 @@ fn call(
     call_output(calls.call(&call)?).map_err(|error| context.explained(error, &view, to))
 }
 
-/// With anvil's conventions, lowers the base fee to what the call pays.
+/// With anvil's conventions, lowers the base fee to what the call pays: in calls and estimates, not in
+/// traces and simulations.
 fn lower_base_fee(context: &Context, call: &Call, environment: &mut Environment) {
     if !context.config.anvil_conventions {
         return;
@@ -106,10 +107,10 @@ pub(super) fn estimate(
     };
 
     let mut view = context.chain.view(block)?;
-    in_block.apply(&mut view.environment)?;
     let to = request.to;
     let call = request.into_call(context.chain.params().chain_id)?;
     lower_base_fee(context, &call, &mut view.environment);
+    in_block.apply(&mut view.environment)?;
 
     let is_over = context.time_limit();
     let calls = view

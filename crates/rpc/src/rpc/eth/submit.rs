@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use alloy_consensus::{Transaction as _, TxType};
-use alloy_primitives::{Address, B256, Bytes};
+use alloy_primitives::{Address, B256, Bytes, U256};
 use tetrad_chain::{Accepted, BlockId, Head, SubmitError, View};
-use tetrad_evm::{BlockExecutor, Fork, StateOverrides, usual_max_fee};
+use tetrad_evm::{AccountOverride, BlockExecutor, Fork, StateOverrides, usual_max_fee};
 use tetrad_primitives::block::{
     GasPrice, Submission, Transaction, TransactionFields, UnsignedTransaction,
 };
@@ -103,8 +103,8 @@ async fn send(
     // Before the lock, since an estimate may take long.
     let gas = match request.gas {
         Some(gas) => gas,
-        None => match estimate_apart(context.clone(), request.clone(), None).await {
-            Err(error) if is_sent_anyway(&context, &error) => {
+        None => match estimate_to_send(&context, &request, from).await {
+            Err(error) if context.config.anvil_conventions && error.code == REVERTED => {
                 context
                     .chain
                     .next_environment(&context.chain.head())
@@ -126,11 +126,22 @@ async fn send(
     acknowledged(context, accepted).await
 }
 
-/// Whether a transaction is sent although its gas cannot be estimated: with anvil's conventions one
-/// that reverts, and one that its sender cannot pay for if the pool takes these.
-fn is_sent_anyway(context: &Context, error: &RpcError) -> bool {
-    let reverts = error.code == REVERTED;
-    context.config.anvil_conventions && (reverts || !context.chain.pool().checks_funds())
+/// Estimates the gas of a transaction to send. Where the pool does not ask whether its sender can pay
+/// for it yet, neither does the estimate.
+async fn estimate_to_send(
+    context: &Arc<Context>,
+    request: &TransactionRequest,
+    from: Address,
+) -> Result<u64, RpcError> {
+    let mut overrides = StateOverrides::new();
+    if !context.chain.pool().checks_funds() {
+        let rich = AccountOverride {
+            balance: Some(U256::MAX),
+            ..AccountOverride::default()
+        };
+        overrides.insert(from, rich);
+    }
+    estimate_with(context.clone(), request.clone(), None, overrides).await
 }
 
 /// Waits until an accepted transaction is acknowledged, and returns its hash.
@@ -190,17 +201,19 @@ pub(in crate::rpc) async fn estimate_apart(
     request: TransactionRequest,
     block: Option<BlockId>,
 ) -> Result<u64, RpcError> {
+    estimate_with(context, request, block, StateOverrides::new()).await
+}
+
+async fn estimate_with(
+    context: Arc<Context>,
+    request: TransactionRequest,
+    block: Option<BlockId>,
+    overrides: StateOverrides,
+) -> Result<u64, RpcError> {
     let own = context.clone();
+    let in_block = BlockOverrides::default();
     context
-        .apart_for_caller(move || {
-            estimate(
-                &own,
-                request,
-                block,
-                &StateOverrides::new(),
-                &BlockOverrides::default(),
-            )
-        })
+        .apart_for_caller(move || estimate(&own, request, block, &overrides, &in_block))
         .await
 }
 
