@@ -8,6 +8,7 @@ use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::UnixStream,
     task::JoinSet,
+    time::timeout,
 };
 use tokio_tungstenite::tungstenite::Message;
 
@@ -16,6 +17,7 @@ use super::{
     campaign::Campaign,
     documents::Generator,
     probe::Probed,
+    request::RESPONSE_TIMEOUT,
     shapes, shuffle,
 };
 
@@ -67,10 +69,26 @@ pub(super) async fn documents(campaign: &Campaign, probed: &[Probed], seed: u64)
     let attack = format!("{} documents", messages.len());
     let time = campaign.form.share(2).max(LEAST);
     campaign.measure(NAME, &attack, tasks, time).await;
+    check(campaign).await;
+}
+
+/// Checks that the socket is there, and answers.
+async fn check(campaign: &Campaign) {
+    let asked = async {
+        let mut stream = UnixStream::connect(campaign.subject.socket()).await?;
+        let request = br#"{"jsonrpc":"2.0","id":1,"method":"eth_chainId"}"#;
+        stream.write_all(request).await?;
+        stream.read_u8().await
+    };
+    match timeout(RESPONSE_TIMEOUT, asked).await {
+        Ok(Ok(b'{')) => {}
+        outcome => campaign.fail(format!("{NAME} gives no answer: {outcome:?}")),
+    }
 }
 
 /// Connections that send what has the longest responses, and subscribe, and read nothing.
 pub(super) async fn unread(campaign: &Campaign, probed: &[Probed]) {
+    check(campaign).await;
     let mut requests = longest(probed);
     requests.extend([
         r#"{"jsonrpc":"2.0","id":1,"method":"eth_subscribe","params":["newHeads"]}"#.into(),
