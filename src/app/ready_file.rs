@@ -6,6 +6,7 @@ use std::{
 };
 
 use serde::Serialize;
+use tetrad_store::log::Durability;
 
 use super::{Node, replaced_file};
 
@@ -52,7 +53,7 @@ pub(super) fn write(path: &Path, node: &Node) -> Result<(), ReadyFileError> {
         pid: std::process::id(),
     };
 
-    replaced_file::replace(path, |file| {
+    replaced_file::replace(path, Durability::Os, |file| {
         serde_json::to_writer(&mut *file, &ready)?;
         file.write_all(b"\n")
     })

@@ -1,5 +1,5 @@
 //! Files that are replaced as a whole: a reader never sees half of one, and after a crash the old or
-//! the new content is there.
+//! the new content is there, if it is durable.
 
 use std::{
     fs::{self, File},
@@ -8,6 +8,7 @@ use std::{
 };
 
 use tempfile::NamedTempFile;
+use tetrad_store::log::Durability;
 
 /// Permissions of a new file, which the process's mask restricts.
 const NEW_FILE: u32 = 0o666;
@@ -16,6 +17,7 @@ const NEW_FILE: u32 = 0o666;
 /// a link leads. What is no file, such as a device, is written to.
 pub(super) fn replace(
     path: &Path,
+    durability: Durability,
     write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
 ) -> io::Result<()> {
     let path = target(path);
@@ -33,7 +35,9 @@ pub(super) fn replace(
     if let Some(old) = old {
         draft.as_file().set_permissions(old.permissions())?;
     }
-    draft.as_file().sync_all()?;
+    if durability == Durability::Fsync {
+        draft.as_file().sync_all()?;
+    }
 
     match draft.persist(&path) {
         Ok(_) => {}
@@ -46,7 +50,9 @@ pub(super) fn replace(
     }
 
     // The new name is durable once the directory is, if it can be synchronized.
-    if let Ok(directory) = File::open(directory_of(&path)) {
+    if durability == Durability::Fsync
+        && let Ok(directory) = File::open(directory_of(&path))
+    {
         let _ = directory.sync_all();
     }
     Ok(())

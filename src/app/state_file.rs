@@ -13,6 +13,7 @@ use std::{
 use tetrad_chain::{Chain, Dump, DumpError, Head, Recovered};
 use tetrad_rpc::rpc::read_dump;
 use tetrad_stdx::clock::Clock;
+use tetrad_store::log::Durability;
 use tetrad_web::Shutdown;
 use tokio::sync::Mutex;
 
@@ -174,7 +175,9 @@ impl StateFile {
     async fn write(&self, head: Arc<Head>, ahead: i64) -> Result<(), StateFileError> {
         let path = self.path.clone();
         let written = tokio::task::spawn_blocking(move || {
-            replace(&path, |file| Dump::write(&head, ahead, file))
+            replace(&path, Durability::Fsync, |file| {
+                Dump::write(&head, ahead, file)
+            })
         });
         written
             .await
