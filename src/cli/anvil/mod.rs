@@ -153,7 +153,7 @@ fn values(matches: &ArgMatches) -> Result<(Values, Vec<String>), ConfigError> {
     Ok((values, notes))
 }
 
-/// Sets the addresses of the listeners: every host has the same port.
+/// Sets the addresses of the listeners: every host has the same port, or with 0 one of its own.
 fn listen_at(values: &mut Values, matches: &ArgMatches) -> Result<(), ConfigError> {
     let given = matches.get_many::<String>("host");
     let given = given.map(|hosts| hosts.cloned().collect::<Vec<_>>().join(","));

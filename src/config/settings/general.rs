@@ -459,6 +459,7 @@ pub(super) const SECTION: Section = Section {
             common: true,
             placeholder: "N",
             help: "Balance of each development account in whole coins",
+            details: "Not with `genesis`, unless the chain is `bare`.",
             check: |config| {
                 let is_given = config.balance != Config::default().balance;
                 reject_if(
@@ -513,7 +514,7 @@ pub(super) const SECTION: Section = Section {
             placeholder: "N",
             help: "Number of the first block",
             excludes: &[
-                ("genesis", "the genesis file has a number"),
+                ("genesis", "a genesis file begins with block 0"),
                 ("data-dir", "a chain on disk begins with block 0"),
             ],
             read: |config, given| given.integer(0..=i64::MAX / 2, &mut config.genesis_number),
@@ -630,10 +631,13 @@ pub(super) const SECTION: Section = Section {
             excludes: &[
                 ("load-state", "state stands for both"),
                 ("dump-state", "state stands for both"),
+                (
+                    "data-dir",
+                    "a data directory has the whole chain at any time",
+                ),
             ],
             read: |config, given| given.path(&mut config.state_files.both),
             show: |config| show::path(config.state_files.both.as_ref()),
-            check: |config| state_in_memory(config, config.state_files.both.is_some()),
             ..Setting::BLANK
         },
         Setting {
@@ -644,7 +648,10 @@ pub(super) const SECTION: Section = Section {
             must_exist: true,
             read: |config, given| given.path(&mut config.state_files.load),
             show: |config| show::path(config.state_files.load.as_ref()),
-            check: |config| state_in_memory(config, config.state_files.load.is_some()),
+            excludes: &[(
+                "data-dir",
+                "a data directory has the whole chain at any time",
+            )],
             ..Setting::BLANK
         },
         Setting {
@@ -654,7 +661,10 @@ pub(super) const SECTION: Section = Section {
             example: "\"state.json\"",
             read: |config, given| given.path(&mut config.state_files.dump),
             show: |config| show::path(config.state_files.dump.as_ref()),
-            check: |config| state_in_memory(config, config.state_files.dump.is_some()),
+            excludes: &[(
+                "data-dir",
+                "a data directory has the whole chain at any time",
+            )],
             ..Setting::BLANK
         },
         Setting {
@@ -840,14 +850,6 @@ fn chosen<T: PartialEq>(given: &Given<'_>, default: T, value: T) -> Option<T> {
         ValueOrigin::Environment(_) | ValueOrigin::Flag(_) => false,
     };
     (!is_default).then_some(value)
-}
-
-/// Refuses a state file beside a data directory, which has the chain already.
-fn state_in_memory(config: &Config, set: bool) -> Result<(), String> {
-    reject_if(
-        set && config.data_dir.is_some(),
-        "cannot be combined with data-dir, which has the whole chain at any time",
-    )
 }
 
 /// Rejects a setting that cannot be combined with a fork.
