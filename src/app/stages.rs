@@ -201,7 +201,8 @@ impl Prerequisites {
         clock: &Arc<dyn Clock>,
     ) -> Result<Recovered, SpawnError> {
         if config.fork.url.is_some() {
-            return forks::begin(&self.forks, config.fork.block).await;
+            let begun = forks::begin(&self.forks, config.fork.block).await?;
+            return Ok(begun.with_next_base_fee(config.genesis_base_fee));
         }
         let directory = self.directory.take();
         open::chain(

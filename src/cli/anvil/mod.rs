@@ -37,11 +37,12 @@ const VERSION: &str = "1.7.1";
 const CALLED_BACKLOG: usize = 1 << 10;
 
 /// anvil's defaults where they are not the node's own.
-const DEFAULTS: [(&str, &str); 8] = [
+const DEFAULTS: [(&str, &str); 9] = [
     ("allowed-hosts", "*"),
     ("bare", "true"),
     ("chain-id", "31337"),
     ("gas-limit", "30000000"),
+    ("limits.pool-replacement", "0"),
     ("network.coin", "ETH"),
     ("rpc.estimate-tolerance", "0"),
     ("slots-in-an-epoch", "32"),

@@ -559,6 +559,7 @@ pub(super) const SECTION: Section = Section {
             kind: Kind::Integer,
             placeholder: "WEI",
             help: "Base fee of the first block, in wei per gas; by default that of EIP-1559, 1000000000",
+            details: "On a fork, that of the block after the forked one; by default it follows from the forked one.",
             excludes: &[("genesis", "the genesis file has a base fee")],
             example: "7",
             read: |config, given| {
@@ -568,13 +569,6 @@ pub(super) const SECTION: Section = Section {
                 Ok(())
             },
             show: |config| config.genesis_base_fee.and_then(show::integer),
-            check: |config| {
-                not_on_a_fork(
-                    config,
-                    config.genesis_base_fee.is_some(),
-                    "a fork has the other chain's base fee",
-                )
-            },
             ..Setting::BLANK
         },
         Setting {

@@ -103,6 +103,16 @@ pub(super) const SECTION: Section = Section {
             ..Setting::BLANK
         },
         Setting {
+            name: "limits.pool-replacement",
+            kind: Kind::Integer,
+            placeholder: "PERCENT",
+            help: "How much more a transaction pays to replace one with its nonce, in every price; with blobs at least 100",
+            details: "With 0, any higher price replaces, as in anvil.",
+            read: |config, given| given.integer(0..=1_000, &mut config.pool.replacement_percent),
+            show: |config| show::integer(config.pool.replacement_percent),
+            ..Setting::BLANK
+        },
+        Setting {
             name: "limits.block-transactions",
             aliases: &["max-transactions"],
             kind: Kind::Integer,

@@ -7,7 +7,10 @@ use std::{
     time::Duration,
 };
 
-use alloy::consensus::{SignableTransaction, Transaction as _};
+use alloy::{
+    consensus::{SignableTransaction, Transaction as _},
+    primitives::U256,
+};
 use proptest::prelude::*;
 use tetrad_chain::{Accepted, Chain, Change, Edit, PoolLimits, PoolOrder, Setting, SubmitError};
 use tetrad_primitives::block::{Envelope, Submission};
@@ -26,6 +29,7 @@ const LIMITS: PoolLimits = PoolLimits {
     per_block: usize::MAX,
     order: PoolOrder::Tips,
     checks_funds: true,
+    replacement_percent: 10,
 };
 
 #[derive(Clone, Debug)]
@@ -460,6 +464,40 @@ fn bytes_are_limited_in_all_and_of_an_account() {
         }
     }
     chain.stop();
+}
+
+#[test]
+fn a_replacement_pays_as_much_more_as_is_asked_for() {
+    for (percent, refused, accepted) in [(0, 1_000, 1_001), (10, 1_099, 1_100), (50, 1_499, 1_500)]
+    {
+        let limits = PoolLimits {
+            replacement_percent: percent,
+            ..PoolLimits::default()
+        };
+        let chain = chain_with(limits, Arc::new(ManualClock::at(1_000_000)));
+        // With other values, so that they are other transactions.
+        let priced = |wei: u128, value: u64| {
+            let mut submission = transaction(0, 0, 1);
+            let Envelope::Eip1559(signed) = submission.transaction.envelope else {
+                unreachable!()
+            };
+            let (mut unsigned, signature, _) = signed.into_parts();
+            unsigned.max_priority_fee_per_gas = wei;
+            unsigned.max_fee_per_gas = wei * 1_000_000_000;
+            unsigned.value = U256::from(value);
+            submission.transaction.envelope = Envelope::Eip1559(unsigned.into_signed(signature));
+            submission
+        };
+
+        chain.accept(priced(1_000, 1)).unwrap();
+        let refusal = message(chain.accept(priced(refused, 2)));
+        assert_eq!(
+            refusal, "replacement transaction underpriced",
+            "{percent} %"
+        );
+        chain.accept(priced(accepted, 3)).unwrap();
+        chain.stop();
+    }
 }
 
 /// A pool that is always full, and whose newcomers always displace something, is as quick as an

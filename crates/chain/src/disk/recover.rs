@@ -112,6 +112,13 @@ impl Recovered {
         }
     }
 
+    /// Sets the base fee of the next block, in wei per gas, if one is given.
+    #[must_use]
+    pub fn with_next_base_fee(mut self, wei: Option<u64>) -> Self {
+        self.standing.settings.sealing.next_base_fee = wei;
+        self
+    }
+
     /// Continues from a dump instead. Nothing changes if it is invalid.
     ///
     /// # Errors

@@ -68,6 +68,9 @@ pub struct PoolLimits {
     pub order: PoolOrder,
     /// Whether senders must be able to pay for what waits.
     pub checks_funds: bool,
+    /// How much more than another transaction, in percent, one pays to replace it, and more than
+    /// nothing in any case. With blobs it is at least 100.
+    pub replacement_percent: u32,
 }
 
 /// The order in which a block takes transactions from the pool. Those of an account follow each
@@ -92,6 +95,7 @@ impl Default for PoolLimits {
             per_block: usize::MAX,
             order: PoolOrder::default(),
             checks_funds: true,
+            replacement_percent: 10,
         }
     }
 }
@@ -217,7 +221,7 @@ impl Pool {
         if inner.limits.checks_funds {
             check_funds(&transaction, cost, account, waiting)?;
         }
-        check_replacement(&transaction, old)?;
+        check_replacement(&transaction, old, inner.limits.replacement_percent)?;
 
         let replaces = old.map(|old| old.bytes);
         let next = next_nonce(account);
@@ -382,6 +386,12 @@ impl Pool {
             .flat_map(AccountTransactions::all)
             .map(|(pooled, ready)| (pooled.clone(), ready))
             .collect()
+    }
+
+    /// Returns an account's transaction with this nonce.
+    pub fn of_nonce(&self, address: Address, nonce: u64) -> Option<Arc<Pooled>> {
+        let inner = self.inner.lock();
+        inner.senders.get(&address)?.get(nonce).cloned()
     }
 
     /// Returns the number of executable transactions and the number of queued ones.
@@ -578,9 +588,10 @@ fn check_funds(
 fn check_replacement(
     transaction: &Transaction,
     old: Option<&Arc<Pooled>>,
+    percent: u32,
 ) -> Result<(), SubmitError> {
     match old {
-        Some(old) if !outbids(transaction, &old.transaction) => {
+        Some(old) if !outbids(transaction, &old.transaction, percent) => {
             Err(SubmitError::ReplacementUnderpriced)
         }
         _ => Ok(()),

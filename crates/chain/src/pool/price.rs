@@ -31,20 +31,21 @@ pub(super) fn prices(transaction: &Transaction) -> (u128, u128) {
     )
 }
 
-/// Returns whether `new` pays enough to replace `old`: 10 % more in every price, or 100 % more for
-/// a blob transaction.
-pub(super) fn outbids(new: &Transaction, old: &Transaction) -> bool {
+/// Returns whether `new` pays enough to replace `old`: this many percent more in every price, or
+/// at least 100 for a blob transaction.
+pub(super) fn outbids(new: &Transaction, old: &Transaction, percent: u32) -> bool {
     let percent = if old.envelope.tx_type() == TxType::Eip4844 {
-        200
+        percent.max(100)
     } else {
-        110
+        percent
     };
 
     all_prices(new)
         .into_iter()
         .zip(all_prices(old))
         .all(|(new, old)| {
-            let needed = U256::from(old) * U256::from(percent) / U256::from(100);
+            let needed =
+                U256::from(old) * (U256::from(100) + U256::from(percent)) / U256::from(100);
             // Rounding must not make an equal price enough.
             old == 0 || (new > old && U256::from(new) >= needed)
         })

@@ -63,7 +63,10 @@ mod ws;
 
 use std::{
     path::PathBuf,
-    sync::{Arc, LazyLock, atomic::AtomicBool},
+    sync::{
+        Arc, LazyLock,
+        atomic::{AtomicBool, AtomicU64},
+    },
     time::{Duration, Instant},
 };
 
@@ -223,6 +226,8 @@ pub struct Context {
     loading: Arc<tokio::sync::Mutex<()>>,
     /// Held while a nonce is chosen for a transaction that the node signs.
     sending: tokio::sync::Mutex<()>,
+    /// How often the chain was reset.
+    resets: AtomicU64,
 }
 
 impl Context {
@@ -365,6 +370,7 @@ impl Rpc {
             meters: Meters::default(),
             loading: Arc::default(),
             sending: tokio::sync::Mutex::default(),
+            resets: AtomicU64::new(0),
             methods: Methods::of(&table, config.dialect),
             dialect: config.dialect,
             known,

@@ -84,9 +84,10 @@ async fn metadata(context: Arc<Context>, (): ()) -> Result<Serialized<Value>, Rp
     let snapshots = context.chain.snapshots().await?;
     let head = context.chain.head();
 
-    // A restarted node is another instance, even with the same chain.
+    // A restarted node and a reset chain are other instances, even with the same first block.
     let process = std::process::id().to_be_bytes();
-    let instance = keccak256([head.genesis.hash.as_slice(), &process].concat());
+    let resets = context.resets.load(Ordering::Relaxed).to_be_bytes();
+    let instance = keccak256([head.genesis.hash.as_slice(), &process, &resets].concat());
     let forked = context.fork().map(|fork| {
         json!({
             "chainId": fork.chain_id,

@@ -1,6 +1,9 @@
 //! Rollbacks, reorganisations and resets of the chain.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::HashMap,
+    sync::{Arc, atomic::Ordering},
+};
 
 use alloy_primitives::{Address, Bytes};
 use serde::Deserialize;
@@ -14,7 +17,7 @@ use crate::{
     rpc::{
         Context, OnFork, RpcError, Table,
         error::{Dialect, INVALID_PARAMS},
-        eth::{TransactionRequest, estimate_apart, fill},
+        eth::{TransactionRequest, estimate_apart, fill, sender_of},
         params::{self, Param, ParamReader, ParamRules, ParamShape, Params, Reference},
         schema,
     },
@@ -266,8 +269,7 @@ async fn sign(
     base: u64,
     nonces: &mut HashMap<Address, u64>,
 ) -> Result<Transaction, RpcError> {
-    let from = request
-        .from
+    let from = sender_of(context, &request)
         .ok_or_else(|| RpcError::invalid_params("params[1]: from: missing"))?;
     let block = BlockId::Number(base);
 
@@ -420,8 +422,14 @@ impl FirstHead {
 /// Resets the chain to its first block, without transactions, snapshots, impersonation and other
 /// effects of development methods. The first block is the forked one, or else the node's own.
 async fn reset(context: Arc<Context>, (options,): (ResetOptions,)) -> Result<(), RpcError> {
+    begin_again(&context, options).await?;
+    context.resets.fetch_add(1, Ordering::Relaxed);
+    Ok(())
+}
+
+async fn begin_again(context: &Context, options: ResetOptions) -> Result<(), RpcError> {
     let Some(forks) = context.forks.clone() else {
-        return start_anew(&context).await;
+        return start_anew(context).await;
     };
 
     // Some clients send an empty object for no fork.
@@ -430,7 +438,7 @@ async fn reset(context: Arc<Context>, (options,): (ResetOptions,)) -> Result<(),
         .as_ref()
         .is_some_and(|forking| forking.url.is_some() || forking.block.is_some());
     if !names_fork && forks.current().is_none() {
-        return start_anew(&context).await;
+        return start_anew(context).await;
     }
 
     let begin = {

@@ -64,8 +64,8 @@ pub(super) fn methods(table: &mut Table) {
         )
         .describe(
             ["sender", "nonce"],
-            "An account's transaction with this nonce; null if there is none among the blocks in \
-             memory.",
+            "An account's transaction with this nonce; null if there is none in the pool or among \
+             the blocks in memory.",
         );
     table
         .change(
@@ -169,11 +169,17 @@ fn raw_by_hash(context: &Context, (hash,): (B256,)) -> Result<Option<Bytes>, Rpc
     Ok(found.map(|transaction| transaction.encode().into()))
 }
 
-/// An account's transaction with this nonce; null if there is none among the blocks in memory.
+/// An account's transaction with this nonce; null if there is none in the pool or among the blocks
+/// in memory.
 fn by_sender_and_nonce(
     context: &Context,
     (sender, nonce): (Address, u64),
 ) -> Result<Option<RpcTransaction>, RpcError> {
+    // The pool first: a transaction leaves it only after it is in the chain.
+    if let Some(pooled) = context.chain.pool().of_nonce(sender, nonce) {
+        return Ok(Some(RpcTransaction::Waiting(pooled.transaction.clone())));
+    }
+
     let head = context.chain.head();
     // The account has not used this nonce yet.
     if head.state.nonce(sender)? <= nonce {

@@ -86,8 +86,15 @@ pub(in crate::rpc) fn suggested_tip(head: &Head) -> u128 {
 /// The suggested gas price of a legacy transaction, in wei.
 fn gas_price(context: &Context, (): ()) -> Result<Quantity<u128>, RpcError> {
     let head = context.chain.head();
-    let base_fee = context.chain.next_base_fee(&head).unwrap_or(0);
-    Ok(Quantity(suggested_tip(&head) + u128::from(base_fee)))
+    let suggested = suggested_tip(&head);
+    Ok(Quantity(match context.chain.next_base_fee(&head) {
+        Some(base_fee) => suggested + u128::from(base_fee),
+        // Without a base fee the least price that the node accepts is one that blocks take, too.
+        None => match context.chain.min_tip() {
+            0 => suggested,
+            least => least,
+        },
+    }))
 }
 
 fn max_priority_fee(context: &Context, (): ()) -> Result<Quantity<u128>, RpcError> {

@@ -36,7 +36,9 @@ pub(super) use render::{
 };
 pub(super) use request::{TransactionRequest, field};
 pub(super) use sign::{recover_message, sign_message};
-pub(super) use submit::{BLOB_TYPE, estimate_apart, fill, send_impersonated, send_raw_transaction};
+pub(super) use submit::{
+    BLOB_TYPE, estimate_apart, fill, send_impersonated, send_raw_transaction, sender_of,
+};
 pub(super) use typed_data::check_typed_data;
 
 use super::{Context, OnFork, RpcError, Table, hex::Quantity};

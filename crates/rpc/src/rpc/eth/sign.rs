@@ -9,7 +9,7 @@ use tetrad_primitives::block::{Transaction, recover, without_signature};
 use super::{
     render::RpcTransaction,
     request::TransactionRequest,
-    submit::{estimate_apart, fill},
+    submit::{estimate_apart, fill, sender_of},
     typed_data::TypedMessage,
 };
 use crate::rpc::{
@@ -131,8 +131,7 @@ async fn sign_transaction(
     context: Arc<Context>,
     (request,): (TransactionRequest,),
 ) -> Result<Encoded, RpcError> {
-    let from = request
-        .from
+    let from = sender_of(&context, &request)
         .ok_or_else(|| RpcError::invalid_params("params[0].from: missing"))?;
     // Impersonated accounts can send, but there is no key to sign with.
     if context.keyring.get(from).is_none() {
@@ -148,7 +147,7 @@ async fn fill_transaction(
     context: Arc<Context>,
     (request,): (TransactionRequest,),
 ) -> Result<Encoded, RpcError> {
-    let from = request.from.unwrap_or_default();
+    let from = sender_of(&context, &request).unwrap_or_default();
     let unsigned = filled(&context, request, from).await?;
     Ok(Encoded(Arc::new(Transaction {
         envelope: without_signature(unsigned),

@@ -62,13 +62,9 @@ pub(in crate::rpc) async fn send_raw_transaction(
 /// Signs with a key that the node holds, and submits. Missing fields are filled in.
 pub(super) async fn send_transaction(
     context: Arc<Context>,
-    (mut request,): (TransactionRequest,),
+    (request,): (TransactionRequest,),
 ) -> Result<B256, RpcError> {
-    if context.config.anvil_conventions && request.from.is_none() {
-        request.from = context.keyring.addresses().first().copied();
-    }
-    let from = request
-        .from
+    let from = sender_of(&context, &request)
         .ok_or_else(|| RpcError::invalid_params("params[0].from: missing"))?;
     if !context.keyring.can_sign(from) {
         return Err(SubmitError::UnknownAccount.into());
@@ -78,6 +74,18 @@ pub(super) async fn send_transaction(
         context.keyring.sign(from, transaction)
     })
     .await
+}
+
+/// The account that a transaction to sign is from. In anvil's place, that is the first one by default.
+pub(in crate::rpc) fn sender_of(
+    context: &Context,
+    request: &TransactionRequest,
+) -> Option<Address> {
+    let first = || {
+        let is_usual = context.config.anvil_conventions;
+        is_usual.then(|| context.keyring.addresses().first().copied())?
+    };
+    request.from.or_else(first)
 }
 
 /// Submits a transaction of an impersonated account, without a signature.
