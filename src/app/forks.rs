@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use tetrad_chain::{Head, Recovered};
 use tetrad_network::account::SecretKey;
-use tetrad_rpc::fork::ChainForks;
+use tetrad_rpc::fork::{ChainForks, ForkBlock};
 use tetrad_stdx::clock::Clock;
 
 use super::{SpawnError, identity::Identity, open};
@@ -42,10 +42,10 @@ fn first_head(
     Ok(genesis.build(Arc::new(params))?)
 }
 
-/// Begins a chain in memory at the given block of the other node; at its newest without one.
+/// Begins a chain in memory at the given block of the other node.
 pub(super) async fn begin(
     forks: &Arc<ChainForks>,
-    block: Option<u64>,
+    block: ForkBlock,
 ) -> Result<Recovered, SpawnError> {
     let own = forks.clone();
     // Requests to the other node block the thread.

@@ -11,6 +11,7 @@ mod banner;
 pub mod chain;
 mod cluster;
 mod configuration;
+pub mod fork;
 mod hints;
 pub mod keys;
 mod notify;
@@ -43,6 +44,8 @@ pub enum Command {
     Address(address::AddressArgs),
     /// Maintain the chain in a data directory.
     Chain(chain::ChainArgs),
+    /// Maintain what is kept of forked chains.
+    Fork(fork::ForkArgs),
     /// Create, import, show, list and export keys.
     Keys(keys::KeysArgs),
 }
@@ -56,6 +59,7 @@ impl Command {
         match self {
             Self::Address(args) => Ok(args.run(out)?),
             Self::Chain(args) => Ok(args.run(out)?),
+            Self::Fork(args) => Ok(args.run(out)?),
             Self::Keys(args) => Ok(args.run(console, out)?),
         }
     }
@@ -73,6 +77,9 @@ pub enum Error {
     /// `cluster` failed.
     #[error(transparent)]
     Cluster(#[from] cluster::Error),
+    /// `fork` failed.
+    #[error(transparent)]
+    Fork(#[from] fork::Error),
     /// `keys` failed.
     #[error(transparent)]
     Keys(#[from] keys::Error),

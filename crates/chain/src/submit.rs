@@ -5,20 +5,27 @@
 //! is refused, as by geth: one whose fee cap is zero, too, would need no funds, and anyone could
 //! fill the pool with them.
 
+use std::time::{Duration, Instant};
+
 use alloy_consensus::Transaction as _;
-use alloy_primitives::B256;
-use tetrad_evm::Environment;
-use tetrad_primitives::block::{Submission, Transaction, cosmos::CosmosTransaction};
+use alloy_primitives::{B256, U256};
+use tetrad_evm::{Call, CallContext, Environment, Patience, StateOverrides};
+use tetrad_primitives::{
+    block::{Submission, Transaction, cosmos::CosmosTransaction},
+    state::ReadState,
+};
 use tokio::sync::oneshot;
 
 use super::{
-    Accepted, Admission, Chain, Event, Head, Mining, SubmitError,
+    Accepted, Admission, Chain, Event, Head, Mining, SubmitError, block_in_place,
     writer::thread::{StoreRequest, WriterCommand},
 };
 
 /// Most rounds that a submitter seals for others before the writer takes over: its own client is
 /// waiting, too.
 const MAX_ROUNDS: u64 = 16;
+/// The longest time that a transaction on a fork is tried out. What is found by then is at hand.
+const TRYING_TIME: Duration = Duration::from_secs(2);
 
 impl Chain {
     /// Decodes a signed transaction and adds it to the pool. Its signature and everything else is
@@ -111,8 +118,16 @@ impl Chain {
     ) -> Result<Accepted, SubmitError> {
         let base_fee = next.base_fee.unwrap_or(0);
         if head.state.base().is_some() {
-            // Fetches the account from the other node now, not under the pool's lock.
-            head.state.get(submission.transaction.sender)?;
+            // Fetches the account from the other node now, not under the pool's lock, and the rest
+            // of what the transaction reads not while a block is built.
+            let sender = head.state.get(submission.transaction.sender)?;
+            let nonce = sender.as_ref().map_or(0, |account| account.nonce);
+            let balance = sender.map_or(U256::ZERO, |account| account.balance);
+            let tx = &submission.transaction.envelope;
+            // Not for one that the pool refuses, or that has to wait.
+            if tx.nonce() == nonce && balance > tx.value() {
+                block_in_place(|| try_out(&submission.transaction, head, next));
+            }
         }
 
         let accepted = self
@@ -261,4 +276,36 @@ impl Drop for SealGuard<'_> {
             self.0.stop();
         }
     }
+}
+
+/// Runs a transaction on the newest state of a fork, for what it reads alone: the outcome is that of
+/// the block that has it.
+fn try_out(transaction: &Transaction, head: &Head, next: &Environment) {
+    let tx = &transaction.envelope;
+    if !head.state.is_remote() || transaction.is_cosmos() {
+        return;
+    }
+
+    let begun = Instant::now();
+    let is_over = || begun.elapsed() > TRYING_TIME;
+    let context = CallContext {
+        chain: &head.params,
+        environment: next,
+        state: &head.state,
+        hashes: head,
+        overrides: &StateOverrides::new(),
+        gas_cap: next.gas_limit,
+        patience: Some(Patience::new(&is_over, &is_over)),
+    };
+    let call = Call {
+        from: transaction.sender,
+        to: tx.to(),
+        gas: Some(tx.gas_limit()),
+        value: tx.value(),
+        input: tx.input().clone(),
+        access_list: tx.access_list().cloned(),
+        authorization_list: tx.authorization_list().map(<[_]>::to_vec),
+        ..Call::default()
+    };
+    let _ = context.call(&call);
 }

@@ -5,8 +5,8 @@
 
 use alloy_consensus::{Header, Transaction as _};
 use alloy_eips::{
-    eip2935::HISTORY_STORAGE_ADDRESS,
-    eip4788::BEACON_ROOTS_ADDRESS,
+    eip2935::{HISTORY_SERVE_WINDOW, HISTORY_STORAGE_ADDRESS, HISTORY_STORAGE_CODE},
+    eip4788::{BEACON_ROOTS_ADDRESS, BEACON_ROOTS_CODE},
     eip4895::Withdrawal,
     eip7002::{WITHDRAWAL_REQUEST_PREDEPLOY_ADDRESS, WITHDRAWAL_REQUEST_TYPE},
     eip7251::{CONSOLIDATION_REQUEST_PREDEPLOY_ADDRESS, CONSOLIDATION_REQUEST_TYPE},
@@ -27,19 +27,25 @@ use revm::{
 };
 use tetrad_primitives::{
     block::{Receipt, Status, Transaction, bloom},
-    state::{Changes, ReadError, ReadState},
+    state::{Changes, ReadError, ReadState, Wanted},
 };
 
 #[cfg(feature = "js-tracer")]
 use super::DetachedExecution;
 use super::{
-    BlockError, BlockHashes, ChainParams, DaoFork, Environment, Evm, EvmContext, Fork, Inspected,
-    Overlay, PrecompileSet, TransactionError, call::waive_blob_fee, cosmos::run_cosmos, dao,
-    environment::assemble, requests::collect_deposits, transaction::tx_env,
+    AnyInspector, BlockError, BlockHashes, ChainParams, DaoFork, Environment, Evm, EvmContext,
+    Fork, Inspected, Overlay, PrecompileSet, TransactionError, call::waive_blob_fee,
+    cosmos::run_cosmos, dao, environment::assemble, foresight, requests::collect_deposits,
+    transaction::tx_env,
 };
 
 const ETHER: u64 = 1_000_000_000_000_000_000;
 const GWEI: u64 = 1_000_000_000;
+
+/// The number of timestamps that the contract of EIP-4788 keeps.
+const BEACON_ROOTS_LENGTH: u64 = 8_191;
+/// The first slots of the contracts of EIP-7002 and EIP-7251: excess, count, head and tail.
+const QUEUE_SLOTS: u64 = 4;
 
 /// Gas of a system call (EIP-4788). revm's own limit includes a reserve for a future fork.
 const SYSTEM_CALL_GAS: u64 = 30_000_000;
@@ -68,6 +74,17 @@ pub struct BlockOutcome {
     pub blob_gas_used: u64,
     /// Requests to the consensus layer; none before Prague.
     pub requests: Option<Requests>,
+}
+
+/// What a system contract is told at the beginning of a block.
+struct Notice<'n> {
+    contract: Address,
+    /// The code that the EIP gives it.
+    code: &'n [u8],
+    input: Bytes,
+    /// What that code writes. It reads what it replaces, for the price alone, which nobody pays; on a
+    /// fork each of these reads would be a request to the other node, in every block.
+    slots: &'n [(u64, U256)],
 }
 
 /// What an execution depends on, apart from the state.
@@ -117,16 +134,32 @@ impl<'a> BlockExecutor<'a> {
                 dao::drain(executor.overlay())?;
             }
 
+            if executor.evm.ctx.db().asks_others() {
+                executor.fetch_system_contracts();
+            }
+
             // These contracts are not part of consensus: the block is valid whether or not the
             // calls succeed.
             if let Some(root) = environment.parent_beacon_block_root {
-                executor.notify(BEACON_ROOTS_ADDRESS, Bytes::from(root.0))?;
+                let at = environment.timestamp % BEACON_ROOTS_LENGTH;
+                executor.notify(&Notice {
+                    contract: BEACON_ROOTS_ADDRESS,
+                    code: &BEACON_ROOTS_CODE,
+                    input: Bytes::from(root.0),
+                    slots: &[
+                        (at, U256::from(environment.timestamp)),
+                        (at + BEACON_ROOTS_LENGTH, root.into()),
+                    ],
+                })?;
             }
             if environment.rules.has(Fork::Prague) {
-                executor.notify(
-                    HISTORY_STORAGE_ADDRESS,
-                    Bytes::from(environment.parent_hash.0),
-                )?;
+                let at = (environment.number - 1) % HISTORY_SERVE_WINDOW as u64;
+                executor.notify(&Notice {
+                    contract: HISTORY_STORAGE_ADDRESS,
+                    code: &HISTORY_STORAGE_CODE,
+                    input: Bytes::from(environment.parent_hash.0),
+                    slots: &[(at, environment.parent_hash.into())],
+                })?;
             }
         }
         Ok(executor)
@@ -186,10 +219,7 @@ impl<'a> BlockExecutor<'a> {
         // New accounts get numbers in the order of first use, which a failure must not change.
         let used = self.evm.ctx.db().used();
         let executed = match transaction.cosmos() {
-            None => self
-                .evm
-                .transact(tx_env(transaction))
-                .map_err(TransactionError::from),
+            None => foresight::transact(&mut self.evm, tx_env(transaction)),
             Some(cosmos) => run_cosmos(
                 &mut self.evm.ctx,
                 &mut NoOpInspector,
@@ -224,9 +254,10 @@ impl<'a> BlockExecutor<'a> {
             precompiles,
         };
 
-        let (result, seen) = self.execute_with(transaction, inputs, inspector, look);
-        result?;
-        seen.ok_or_else(|| TransactionError::Machine("nothing was seen".to_owned()))
+        let mut inspected = self.run(transaction, inputs, inspector)?;
+        let seen = look(&mut inspected, inspector);
+        self.adopt(transaction, inspected)?;
+        Ok(seen)
     }
 
     /// The execution of the next transaction as plain data, and the state that it runs on.
@@ -252,17 +283,14 @@ impl<'a> BlockExecutor<'a> {
 
     /// Executes an unsigned call, with limits and precompiles of its own, and perhaps without a fee
     /// for its blobs.
-    pub fn simulate<I>(
+    pub fn simulate(
         &mut self,
         transaction: &Transaction,
         cfg: CfgEnv,
         precompiles: PrecompileSet,
         waives_blob_fee: bool,
-        inspector: &mut I,
-    ) -> Result<ExecutionResult, TransactionError>
-    where
-        I: for<'e> Inspector<EvmContext<'e>>,
-    {
+        inspector: &mut AnyInspector<'_>,
+    ) -> Result<ExecutionResult, TransactionError> {
         let mut tx = tx_env(transaction);
         if cfg.disable_nonce_check {
             // The account's own nonce counts; revm refuses the largest nonce even with nonce checks
@@ -280,8 +308,8 @@ impl<'a> BlockExecutor<'a> {
             block,
             precompiles,
         };
-        self.execute_with(transaction, inputs, inspector, |_, _| ())
-            .0
+        let inspected = self.run(transaction, inputs, inspector)?;
+        self.adopt(transaction, inspected)
     }
 
     /// Takes the overlay, and leaves one without changes in its place.
@@ -291,16 +319,14 @@ impl<'a> BlockExecutor<'a> {
         std::mem::replace(overlay, unchanged)
     }
 
-    fn execute_with<I, R>(
+    /// Runs the next transaction with `inspector` attached. Whoever calls it has to
+    /// [adopt](Self::adopt) the outcome, which has the overlay with it.
+    fn run(
         &mut self,
         transaction: &Transaction,
         inputs: ExecutionInputs,
-        inspector: &mut I,
-        look: impl FnOnce(&mut Inspected<'a>, &mut I) -> R,
-    ) -> (Result<ExecutionResult, TransactionError>, Option<R>)
-    where
-        I: for<'e> Inspector<EvmContext<'e>>,
-    {
+        inspector: &mut AnyInspector<'_>,
+    ) -> Result<Inspected<'a>, TransactionError> {
         // The overlay moves into an EVM with the inspector and back.
         let overlay = self.take_overlay();
         let used = overlay.used();
@@ -315,37 +341,44 @@ impl<'a> BlockExecutor<'a> {
 
         let tx = inputs.tx;
         let executed = match transaction.cosmos() {
-            None => evm.inspect_tx(tx.clone()).map_err(TransactionError::from),
+            None => {
+                foresight::prepare(&mut evm, &tx);
+                evm.inspect_tx(tx.clone()).map_err(TransactionError::from)
+            }
             Some(cosmos) => run_cosmos(
                 &mut evm.ctx,
-                &mut evm.inspector,
+                evm.inspector,
                 &self.chain.cosmos,
                 transaction,
                 &cosmos,
             ),
         };
-        let block = evm.ctx.block;
-        let before = evm.ctx.journaled_state.database;
-        let inspector = evm.inspector;
 
+        let block = evm.ctx.block;
+        let mut before = evm.ctx.journaled_state.database;
         match executed {
-            Ok(outcome) => {
-                let mut inspected = Inspected {
-                    tx,
-                    block,
-                    outcome,
-                    before,
-                };
-                let seen = look(&mut inspected, inspector);
-                *self.evm.ctx.db_mut() = inspected.before;
-                (self.commit(transaction, inspected.outcome), Some(seen))
-            }
+            Ok(outcome) => Ok(Inspected {
+                tx,
+                block,
+                outcome,
+                before,
+            }),
             Err(error) => {
+                before.forget(used);
                 *self.evm.ctx.db_mut() = before;
-                self.evm.ctx.db_mut().forget(used);
-                (Err(error), None)
+                Err(error)
             }
         }
+    }
+
+    /// Adopts the outcome of [`run`](Self::run).
+    fn adopt(
+        &mut self,
+        transaction: &Transaction,
+        inspected: Inspected<'a>,
+    ) -> Result<ExecutionResult, TransactionError> {
+        *self.evm.ctx.db_mut() = inspected.before;
+        self.commit(transaction, inspected.outcome)
     }
 
     /// Adopts a transaction's changes, gas and receipt.
@@ -464,10 +497,47 @@ impl<'a> BlockExecutor<'a> {
 
     /// Calls a system contract and ignores failure: the block is valid either way, as in the
     /// execution specifications' `process_unchecked_system_transaction`.
-    fn notify(&mut self, contract: Address, input: Bytes) -> Result<(), BlockError> {
-        match self.system_call(contract, input) {
+    fn notify(&mut self, notice: &Notice<'_>) -> Result<(), BlockError> {
+        let overlay = self.evm.ctx.db_mut();
+        if overlay.asks_others() {
+            let code = overlay
+                .account(notice.contract)?
+                .and_then(|info| info.code.clone());
+            if code.is_some_and(|code| code.original_byte_slice() == notice.code) {
+                for (slot, value) in notice.slots {
+                    overlay.set_storage(notice.contract, U256::from(*slot), *value)?;
+                }
+                return Ok(());
+            }
+        }
+
+        match self.system_call(notice.contract, notice.input.clone()) {
             Ok(_) | Err(BlockError::SystemCall(..)) => Ok(()),
             Err(error) => Err(error),
+        }
+    }
+
+    /// Has another node asked for what every block reads, at once.
+    fn fetch_system_contracts(&mut self) {
+        let told = [BEACON_ROOTS_ADDRESS, HISTORY_STORAGE_ADDRESS];
+        let queues = [
+            WITHDRAWAL_REQUEST_PREDEPLOY_ADDRESS,
+            CONSOLIDATION_REQUEST_PREDEPLOY_ADDRESS,
+        ];
+        let slots = queues
+            .into_iter()
+            .flat_map(|queue| (0..QUEUE_SLOTS).map(move |at| Wanted::Slot(queue, U256::from(at))));
+        let accounts = told
+            .into_iter()
+            .chain(queues)
+            .chain([self.environment.beneficiary]);
+        let all: Vec<_> = accounts.map(Wanted::Account).chain(slots).collect();
+
+        let overlay = self.evm.ctx.db_mut();
+        let missing: Vec<_> = overlay.not_at_hand(&all).into_iter().collect();
+        if !missing.is_empty() {
+            // A failure is that of the first read.
+            let _ = overlay.fetch(&missing, None);
         }
     }
 

@@ -3,7 +3,7 @@
 use alloy_eips::{eip2930::AccessList, eip7702::SignedAuthorization};
 use alloy_primitives::{Address, B256, Bytes, TxKind, U256};
 use revm::{
-    ExecuteEvm, InspectEvm, Inspector,
+    InspectEvm,
     context::{BlockEnv, CfgEnv, TxEnv},
     context_interface::{either::Either, result::ExecutionResult},
 };
@@ -12,8 +12,9 @@ use tetrad_primitives::{block::recover_authority, state::ReadState};
 #[cfg(feature = "js-tracer")]
 use super::DetachedExecution;
 use super::{
-    BlockHashes, ChainParams, Environment, Evm, EvmContext, Inspected, Overlay, Patience,
-    PrecompileSet, StateOverrides, TransactionError, apply_overrides, jumps::watch_jumps,
+    AnyInspector, BlockHashes, ChainParams, Environment, Evm, Inspected, Overlay, Patience,
+    PrecompileSet, StateOverrides, TransactionError, apply_overrides, foresight,
+    jumps::watch_jumps,
 };
 
 /// A message call or contract creation to simulate.
@@ -79,20 +80,18 @@ impl<'a> CallContext<'a> {
         if self.patience.is_some() {
             watch_jumps(&mut evm);
         }
-        Ok(evm.transact(self.tx_env(call, gas))?.result)
+        Ok(foresight::transact(&mut evm, self.tx_env(call, gas))?.result)
     }
 
     /// Runs `call` with the gas it asks for, up to the cap, with `inspector` attached.
-    pub fn inspect<I>(
+    pub fn inspect(
         &self,
         call: &Call,
-        inspector: &mut I,
-    ) -> Result<Inspected<'_>, TransactionError>
-    where
-        I: for<'e> Inspector<EvmContext<'e>>,
-    {
+        inspector: &mut AnyInspector<'_>,
+    ) -> Result<Inspected<'_>, TransactionError> {
         let tx = self.tx_env(call, self.gas_of(call));
         let mut evm = self.evm(call, inspector)?;
+        foresight::prepare(&mut evm, &tx);
         let outcome = evm.inspect_tx(tx.clone())?;
         Ok(Inspected {
             tx,

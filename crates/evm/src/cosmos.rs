@@ -8,7 +8,6 @@ use alloy_consensus::Transaction as _;
 use alloy_primitives::{Address, Bytes, U256};
 use alloy_sol_types::{Revert, SolError};
 use revm::{
-    Inspector,
     bytecode::Bytecode,
     context::ContextSetters,
     context_interface::{
@@ -31,20 +30,17 @@ use tetrad_primitives::{
     state::ReadError,
 };
 
-use super::{EvmContext, TransactionError, transaction::tx_env};
+use super::{AnyInspector, EvmContext, TransactionError, transaction::tx_env};
 
 /// Executes a Cosmos transaction. The signature is verified here, since it depends on the account's
 /// number.
-pub(super) fn run_cosmos<'a, I>(
-    context: &mut EvmContext<'a>,
-    inspector: &mut I,
+pub(super) fn run_cosmos(
+    context: &mut EvmContext<'_>,
+    inspector: &mut AnyInspector<'_>,
     network: &CosmosNetwork,
     transaction: &Transaction,
     cosmos: &CosmosTransaction,
-) -> Result<ResultAndState, TransactionError>
-where
-    I: Inspector<EvmContext<'a>>,
-{
+) -> Result<ResultAndState, TransactionError> {
     context.set_tx(tx_env(transaction));
     let executed = execute(context, inspector, network, transaction, cosmos);
     // The journal is emptied after a failure as well.
@@ -124,16 +120,13 @@ fn verify(
     Ok(cosmos.verify_in_block(&signer)?)
 }
 
-fn execute<'a, I>(
-    context: &mut EvmContext<'a>,
-    inspector: &mut I,
+fn execute(
+    context: &mut EvmContext<'_>,
+    inspector: &mut AnyInspector<'_>,
     network: &CosmosNetwork,
     transaction: &Transaction,
     cosmos: &CosmosTransaction,
-) -> Result<ExecutionResult, TransactionError>
-where
-    I: Inspector<EvmContext<'a>>,
-{
+) -> Result<ExecutionResult, TransactionError> {
     charge(context, network, transaction, cosmos)?;
     verify(context, network, cosmos)?;
 
@@ -172,13 +165,13 @@ where
 }
 
 /// The execution of transfers from one account, with an inspector.
-struct Frame<'f, 'a, I> {
+struct Frame<'f, 'a> {
     context: &'f mut EvmContext<'a>,
-    inspector: &'f mut I,
+    inspector: &'f mut AnyInspector<'f>,
     sender: Address,
 }
 
-impl<'a, I: Inspector<EvmContext<'a>>> Frame<'_, 'a, I> {
+impl Frame<'_, '_> {
     /// Performs the transfers of a transaction, with an outer call that an inspector sees. Returns
     /// the revert data if one of them fails.
     fn perform(

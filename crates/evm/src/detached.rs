@@ -2,7 +2,7 @@
 
 use alloy_primitives::Bytes;
 use revm::{
-    InspectEvm, Inspector,
+    InspectEvm,
     context::{BlockEnv, CfgEnv, TxEnv},
 };
 use serde::{Deserialize, Serialize};
@@ -13,7 +13,7 @@ use tetrad_primitives::{
 use tetrad_stdx::codec::{Reader, Writer};
 
 use super::{
-    BlockHashes, EvmContext, Fork, Inspected, Overlay, Rules, TransactionError,
+    AnyInspector, BlockHashes, Fork, Inspected, Overlay, Rules, TransactionError,
     cosmos::run_cosmos,
     environment::assemble,
     precompile_set::{DetachedPrecompiles, PrecompileSet},
@@ -68,15 +68,12 @@ impl DetachedExecution {
     }
 
     /// Runs it on `state` with `inspector` attached.
-    pub fn run<'a, I>(
+    pub fn run<'a>(
         self,
         state: &'a dyn ReadState,
         hashes: &'a dyn BlockHashes,
-        inspector: &mut I,
-    ) -> Result<Inspected<'a>, TransactionError>
-    where
-        I: for<'e> Inspector<EvmContext<'e>>,
-    {
+        inspector: &mut AnyInspector<'_>,
+    ) -> Result<Inspected<'a>, TransactionError> {
         let rules = Rules {
             fork: self.fork,
             blobs: None,
@@ -102,13 +99,7 @@ impl DetachedExecution {
                 let transaction =
                     Transaction::read(&mut Reader::new(transaction)).map_err(|_| malformed())?;
                 let cosmos = transaction.cosmos().ok_or_else(malformed)?;
-                run_cosmos(
-                    &mut evm.ctx,
-                    &mut evm.inspector,
-                    network,
-                    &transaction,
-                    &cosmos,
-                )?
+                run_cosmos(&mut evm.ctx, evm.inspector, network, &transaction, &cosmos)?
             }
         };
 

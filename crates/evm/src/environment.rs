@@ -3,15 +3,16 @@
 use alloy_consensus::Header;
 use alloy_primitives::{Address, B256, Bytes, U256};
 use revm::{
-    context::{BlockEnv, CfgEnv, Evm as RevmEvm, FrameStack},
-    context_interface::block::BlobExcessGasAndPrice,
+    ExecuteEvm,
+    context::{BlockEnv, CfgEnv, Evm as RevmEvm, FrameStack, TxEnv},
+    context_interface::{block::BlobExcessGasAndPrice, result::ResultAndState},
     handler::{EthFrame, instructions::EthInstructions},
     interpreter::interpreter::EthInterpreter,
 };
 use tetrad_primitives::block::cosmos::CosmosNetwork;
 
 use super::{
-    EvmContext, Fork, Overlay, PrecompileSet, Rules, Signers,
+    EvmContext, Fork, Overlay, PrecompileSet, Rules, Signers, TransactionError,
     instructions::{adjust_prices, instructions},
     precompile::precompiles,
 };
@@ -210,6 +211,12 @@ impl Environment {
             inspector,
         )
     }
+}
+
+/// Runs a transaction, which changes nothing yet. Other crates call this instead of the method,
+/// which would compile the EVM again in each of them.
+pub fn transact(evm: &mut Evm<'_>, tx: TxEnv) -> Result<ResultAndState, TransactionError> {
+    Ok(evm.transact(tx)?)
 }
 
 /// An EVM of its parts.

@@ -21,6 +21,10 @@
 //! - `SSTORE` of Constantinople without Petersburg (EIP-1283) is an instruction of its own.
 //! - System calls get 30 million gas.
 //!
+//! On a fork whose base asks another node, an execution first runs on guesses, to find what it reads,
+//! and all of that is fetched at once (`foresight.rs`). The outcome is that of a run that made no
+//! guess.
+//!
 //! An inspector is attached in two places only, `BlockExecutor::inspect` and
 //! `CallContext::inspect`. A [`Watch`] ends an execution that exceeds its time limit, or whose
 //! inspector would record too much: every [`Recorder`] reports the size of its records, and the
@@ -38,7 +42,9 @@ mod environment;
 mod error;
 mod estimate;
 mod failure;
+mod foresight;
 mod fork;
+mod guesses;
 mod inspected;
 mod instructions;
 mod internal_calls;
@@ -60,11 +66,11 @@ pub use block::{
     BlockExecutor, BlockOutcome, call_gas_used, failure_message, halt_message, rewards,
 };
 pub use call::{Call, CallContext, lift_limits, usual_max_fee};
-pub use context::EvmContext;
+pub use context::{AnyInspector, EvmContext};
 pub use dao::DAO_EXTRA_DATA;
 #[cfg(feature = "js-tracer")]
 pub use detached::DetachedExecution;
-pub use environment::{ChainParams, Environment, Evm, Limits};
+pub use environment::{ChainParams, Environment, Evm, Limits, transact};
 pub use error::{BlockError, TransactionError};
 pub use estimate::{ESTIMATE_TOLERANCE, EstimateError};
 pub use failure::{FailedCall, FailureTracer};

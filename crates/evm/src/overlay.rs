@@ -3,7 +3,7 @@
 #[cfg(feature = "js-tracer")]
 mod detached;
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use alloy_consensus::constants::{EMPTY_ROOT_HASH, KECCAK_EMPTY};
 use alloy_primitives::{Address, B256, Bytes, U256, keccak256, map::DefaultHashBuilder};
@@ -14,12 +14,17 @@ use revm::{
 };
 use tetrad_primitives::{
     block::CompressedKey,
-    state::{Account, AccountChange, AccountFields, Changes, ReadError, ReadState},
+    state::{
+        Account, AccountChange, AccountFields, Changes, Foreseen, ReadError, ReadState, Wanted,
+    },
 };
 
 #[cfg(feature = "js-tracer")]
 pub use self::detached::DetachedAccount;
-use super::patience::{Patience, STOPPED};
+use super::{
+    guesses::Guesses,
+    patience::{Patience, STOPPED},
+};
 
 /// Hashes of past blocks, for the `BLOCKHASH` instruction.
 pub trait BlockHashes: Send + Sync {
@@ -48,6 +53,8 @@ pub struct Overlay<'a> {
     accounts: Vec<OverlayAccount>,
     index: HashMap<Address, usize, DefaultHashBuilder>,
     patience: Option<Patience<'a>>,
+    /// The guesses of an execution whose outcome does not count if it needed any.
+    guesses: Option<Guesses>,
 }
 
 #[derive(Clone)]
@@ -56,6 +63,8 @@ struct OverlayAccount {
     key: B256,
     base: Option<Account>,
     now: Option<AccountInfo>,
+    /// Whether all of it is a guess.
+    guessed: bool,
     changed: bool,
     wiped: bool,
     /// Slots written so far.
@@ -72,6 +81,7 @@ impl<'a> Overlay<'a> {
             accounts: Vec::new(),
             index: HashMap::default(),
             patience: None,
+            guesses: None,
         }
     }
 
@@ -280,15 +290,27 @@ impl<'a> Overlay<'a> {
 
         self.check_patience()?;
         let key = keccak256(address);
-        let base = self.base.account(&address, &key)?;
-
         let at = self.accounts.len();
-        let now = base.as_ref().map(|account| info(account, at));
+        let at_hand = match self.guesses {
+            None => Some(self.base.account(&address, &key)?),
+            Some(_) => self.base.account_at_hand(&address, &key)?,
+        };
+        let guessed = at_hand.is_none();
+        let base = at_hand.flatten();
+        let now = match &mut self.guesses {
+            Some(guesses) if guessed => Some(AccountInfo {
+                account_id: AccountId::new(at),
+                ..guesses.account(address)?
+            }),
+            _ => base.as_ref().map(|account| info(account, at)),
+        };
+
         self.accounts.push(OverlayAccount {
             address,
             key,
             base,
             now,
+            guessed,
             changed: false,
             wiped: false,
             storage: HashMap::default(),
@@ -297,6 +319,78 @@ impl<'a> Overlay<'a> {
 
         self.index.insert(address, at);
         Ok(at)
+    }
+
+    fn slot(&mut self, at: usize, index: U256) -> Result<U256, ReadError> {
+        let entry = &self.accounts[at];
+        let is_beneath = !entry.wiped && !entry.storage.contains_key(&index);
+        let Some(guesses) = self.guesses.as_mut().filter(|_| is_beneath) else {
+            return entry.slot(self.base, index);
+        };
+
+        match &entry.base {
+            None if entry.guessed => guesses.slot(entry.address, index),
+            None => Ok(U256::ZERO),
+            Some(account) => match self.base.slot_at_hand(account, index)? {
+                Some(value) => Ok(value),
+                None => guesses.slot(entry.address, index),
+            },
+        }
+    }
+
+    /// Whether another node may have to be asked for accounts and slots.
+    pub(super) fn asks_others(&self) -> bool {
+        self.base.is_remote() && self.guesses.is_none()
+    }
+
+    /// Whether the execution has exceeded its time limit.
+    pub(super) fn is_out_of_time(&self) -> bool {
+        self.patience.as_ref().is_some_and(Patience::has_ended)
+    }
+
+    /// Takes guesses for what is not at hand from now on.
+    pub(super) fn begin_guessing(&mut self, guesses: Guesses) {
+        self.guesses = Some(guesses);
+    }
+
+    /// Takes no more guesses, and returns those so far.
+    pub(super) fn end_guessing(&mut self) -> Option<Guesses> {
+        self.guesses.take()
+    }
+
+    /// Those of these accounts and slots that another node would have to be asked for.
+    pub(super) fn not_at_hand(&self, wanted: &[Wanted]) -> BTreeSet<Wanted> {
+        let is_at_hand = |wanted: &Wanted| match wanted {
+            Wanted::Account(address) => {
+                let is_loaded = self.index.contains_key(address);
+                let at_hand = || self.base.account_at_hand(address, &keccak256(address));
+                is_loaded || !matches!(at_hand(), Ok(None))
+            }
+            Wanted::Slot(address, index) => {
+                let account = self.base.account_at_hand(address, &keccak256(address));
+                match account {
+                    Ok(None) => false,
+                    Ok(Some(Some(account))) => {
+                        !matches!(self.base.slot_at_hand(&account, *index), Ok(None))
+                    }
+                    _ => true,
+                }
+            }
+        };
+        wanted
+            .iter()
+            .filter(|wanted| !is_at_hand(wanted))
+            .copied()
+            .collect()
+    }
+
+    /// Has another node asked for all of this at once; see [`ReadState::fetch`].
+    pub(super) fn fetch(
+        &self,
+        wanted: &[Wanted],
+        execution: Option<&Foreseen>,
+    ) -> Result<(), ReadError> {
+        self.base.fetch(wanted, execution)
     }
 }
 
@@ -424,7 +518,7 @@ impl Database for Overlay<'_> {
     fn storage(&mut self, address: Address, index: U256) -> Result<U256, ReadError> {
         self.check_patience()?;
         let at = self.load(address)?;
-        self.accounts[at].slot(self.base, index)
+        self.slot(at, index)
     }
 
     fn storage_by_account_id(
@@ -434,10 +528,12 @@ impl Database for Overlay<'_> {
         index: U256,
     ) -> Result<U256, ReadError> {
         self.check_patience()?;
-        match self.accounts.get(id.get()) {
-            // A forgotten account's index may be another one's by now.
-            Some(entry) if entry.address == address => entry.slot(self.base, index),
-            _ => self.storage(address, index),
+        // A forgotten account's index may be another one's by now.
+        let is_there = |entry: &OverlayAccount| entry.address == address;
+        if self.accounts.get(id.get()).is_some_and(is_there) {
+            self.slot(id.get(), index)
+        } else {
+            self.storage(address, index)
         }
     }
 

@@ -515,9 +515,7 @@ pub(super) const FLAGS: &[AnvilFlag] = &[
     },
     AnvilFlag {
         name: "no-storage-caching",
-        effect: FlagEffect::Nothing(
-            "what the other node answers is not written to disk in any case",
-        ),
+        effect: FlagEffect::Fixes("fork.cache", "off"),
         help: "Do not keep answers on disk",
         ..AnvilFlag::BLANK
     },

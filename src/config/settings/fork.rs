@@ -4,6 +4,7 @@ use reqwest::{
     Url,
     header::{HeaderName, HeaderValue},
 };
+use tetrad_rpc::fork::{ForkBlock, ForkCache};
 use tetrad_stdx::redact;
 
 use crate::config::{
@@ -38,21 +39,72 @@ pub(super) const SECTION: Section = Section {
             ..Setting::BLANK
         },
         Setting {
+            name: "fork.others",
+            kind: Kind::List,
+            placeholder: "URL,…",
+            help: "Further nodes of the same chain: all are asked in turns, and one that fails is left out for a while",
+            details: "They must have the forked block. None of them gets fork.headers, unless its origin is that of fork.url.",
+            read: |config, given| {
+                config.fork.others = given.each(url)?;
+                Ok(())
+            },
+            show: |config| show::list(config.fork.others.iter().map(ToString::to_string)),
+            redact: Some(|config| {
+                show::list(
+                    config
+                        .fork
+                        .others
+                        .iter()
+                        .map(|url| redact::url(url.as_str())),
+                )
+            }),
+            check: |config| only_on_a_fork(config, !config.fork.others.is_empty()),
+            ..Setting::BLANK
+        },
+        Setting {
             name: "fork.block",
             common: true,
             aliases: &["fork-block-number"],
+            placeholder: "BLOCK",
+            help: "The block to fork: a number, -N for N blocks before the newest, latest, safe, finalized or a hash",
+            example: "\"1000000\"",
+            read: |config, given| given.checked(str::parse, &mut config.fork.block),
+            show: |config| show::text(config.fork.block),
+            check: |config| only_on_a_fork(config, config.fork.block != ForkBlock::Latest),
+            ..Setting::BLANK
+        },
+        Setting {
+            name: "fork.prefetch",
+            kind: Kind::Switch,
+            help: "Ask for what an execution reads at once, before it runs, instead of one slot after the other",
+            details: "The other node is asked what it reads (debug_traceCall, eth_createAccessList) if it can tell; \
+                      otherwise it is found by trying.",
+            read: |config, given| given.switch(&mut config.fork.prefetch),
+            show: |config| show::switch(config.fork.prefetch),
+            ..Setting::BLANK
+        },
+        Setting {
+            name: "fork.cache",
+            placeholder: "DIR|usual|off",
+            help: "Directory in which answers of the other node about a block with a number or a hash are kept",
+            details: "usual is the platform's directory for caches, and off for nodes of which the state of a block may \
+                      change: anvil, hardhat, ganache, tetrad. Several nodes may use the same directory.",
+            example: "\"forks\"",
+            read: |config, given| given.checked(|text| Ok(cache(text)), &mut config.fork.cache),
+            show: |config| match &config.fork.cache {
+                ForkCache::Off => show::text("off"),
+                ForkCache::Usual => show::text("usual"),
+                ForkCache::At(directory) => show::path(Some(directory)),
+            },
+            ..Setting::BLANK
+        },
+        Setting {
+            name: "fork.cache-megabytes",
             kind: Kind::Integer,
             placeholder: "N",
-            help: "Number of the block to fork; by default the other node's newest",
-            example: "1_000_000",
-            read: |config, given| {
-                let mut block = 0;
-                given.integer(0..=i64::MAX, &mut block)?;
-                config.fork.block = Some(block);
-                Ok(())
-            },
-            show: |config| config.fork.block.and_then(show::integer),
-            check: |config| only_on_a_fork(config, config.fork.block.is_some()),
+            help: "Size of the directory of fork.cache beyond which blocks that were not used for longest are removed",
+            read: |config, given| given.megabytes(1..=1_000_000, &mut config.fork.cache_bytes),
+            show: |config| show::integer(config.fork.cache_bytes >> 20),
             ..Setting::BLANK
         },
         Setting {
@@ -120,6 +172,14 @@ pub(super) const SECTION: Section = Section {
 /// Rejects a setting that has no meaning without a fork.
 fn only_on_a_fork(config: &Config, set: bool) -> Result<(), String> {
     reject_if(set && config.fork.url.is_none(), "fork.url is missing")
+}
+
+fn cache(text: &str) -> ForkCache {
+    match text.to_ascii_lowercase().as_str() {
+        "off" | "false" => ForkCache::Off,
+        "usual" | "true" => ForkCache::Usual,
+        _ => ForkCache::At(text.into()),
+    }
 }
 
 fn url(text: &str) -> Result<Url, String> {

@@ -73,7 +73,6 @@ fn every_setting_has_a_value_that_can_be_shown() {
         "limits.block-transactions",
         "traces.endpoint",
         "fork.url",
-        "fork.block",
         "cluster.replicas",
         "cluster.credentials-file",
         "cluster.tls-ca-file",
@@ -109,6 +108,7 @@ fn another_value(setting: &Setting) -> String {
             "cluster.servers" => "[\"nats://10.0.0.1:4222\", \"tls://nats.example.org\"]",
             "cors-origins" => "[\"https://dapp.example\"]",
             "exchange.price-sources" => "[\"replay:config/prices.csv\", \"simulation\"]",
+            "fork.others" => "[\"https://rpc.example.org/\", \"http://localhost:8545/\"]",
             "exchange.trusted-proxies" => "[\"10.0.0.0/8\"]",
             _ => "[\"name: value\"]",
         }
@@ -123,6 +123,7 @@ fn another_value(setting: &Setting) -> String {
             }
             "derivation-path" => "\"m/1'/2\"".to_owned(),
             "balance" => "\"1.5\"".to_owned(),
+            "fork.block" => "\"-5\"".to_owned(),
             _ if setting.placeholder.contains('|') => {
                 format!("{:?}", setting.placeholder.rsplit('|').next().unwrap())
             }
@@ -142,7 +143,7 @@ fn every_setting_shows_the_value_that_was_read() {
         };
         // Those without which others of their table mean nothing.
         let company = match setting.name {
-            "fork.block" | "fork.headers" => "url = \"http://localhost/\"\n",
+            "fork.block" | "fork.headers" | "fork.others" => "url = \"http://localhost/\"\n",
             "tls.certificate-file" => "key-file = \"key.pem\"\n",
             "tls.key-file" => "certificate-file = \"cert.pem\"\n",
             "mixed-mining" => "block-time = 1\n",

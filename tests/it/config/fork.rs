@@ -39,8 +39,8 @@ fn what_is_wrong_with_them_is_said() {
         ),
         (
             "",
-            &[("fork.url", "http://localhost"), ("fork.block", "-1")],
-            "--fork-block: expected 0 to",
+            &[("fork.url", "http://localhost"), ("fork.block", "0x5")],
+            "--fork-block: expected a number, -N for",
         ),
         (
             "",

@@ -339,6 +339,7 @@ fn each_setting_is_read_from_its_variable() {
         let text = match &value {
             toml::Value::String(text) => text.clone(),
             toml::Value::Array(_) if setting.name == "fork.headers" => "x-key: secret".to_owned(),
+            toml::Value::Array(_) if setting.name == "fork.others" => "http://localhost".to_owned(),
             toml::Value::Array(_) if setting.name == "cluster.servers" => {
                 "tls://nats.example.org".to_owned()
             }
@@ -356,8 +357,8 @@ fn each_setting_is_read_from_its_variable() {
         };
         let variable = setting.variable();
         let mut variables = vec![(variable.as_str(), text.as_str())];
-        // Headers mean nothing without the origin that they are for.
-        if setting.name == "fork.headers" {
+        // They mean nothing without another node.
+        if ["fork.headers", "fork.others"].contains(&setting.name) {
             variables.push(("TETRAD_FORK_URL", "http://localhost"));
         }
         if setting.name == "cluster.servers" {

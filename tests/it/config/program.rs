@@ -234,7 +234,7 @@ fn flags_of_anvil_and_former_names_are_understood() {
                 "--retries",
                 "3",
             ],
-            "block = 5  # --fork-block",
+            "block = \"5\"  # --fork-block",
         ),
         (
             &["--rpc-dialect", "ethereum"],

@@ -2,6 +2,7 @@
 
 mod history;
 mod own;
+mod prefetch;
 mod proxy;
 mod reset;
 mod secrets;

@@ -25,6 +25,14 @@ pub(super) enum Mood {
     Says(String),
     /// Answers with this result.
     Answers(Value),
+    /// Has none of these methods.
+    Lacks(&'static [&'static str]),
+    /// Refuses batches, and answers everything else.
+    RefusesBatches,
+    /// Answers each batch as if it were another one.
+    ConfusesIds,
+    /// Answers so many calls of batches with this error, then is well.
+    Limits(usize, Value),
     /// Sends the client elsewhere.
     Redirects(String),
     /// Never answers.
@@ -36,6 +44,8 @@ struct Inner {
     upstream: String,
     mood: Mutex<Mood>,
     asked: Mutex<Vec<String>>,
+    /// HTTP requests since the last time.
+    requests: Mutex<usize>,
     headers: Mutex<HeaderMap>,
     http: reqwest::Client,
 }
@@ -57,6 +67,7 @@ impl Proxy {
             upstream,
             mood,
             asked,
+            requests: Mutex::default(),
             headers,
             http: reqwest::Client::new(),
         });
@@ -76,6 +87,11 @@ impl Proxy {
         std::mem::take(&mut self.inner.asked.lock())
     }
 
+    /// The number of HTTP requests since the last time.
+    pub(super) fn requests(&self) -> usize {
+        std::mem::take(&mut self.inner.requests.lock())
+    }
+
     /// The headers of the newest request.
     pub(super) fn headers(&self) -> HeaderMap {
         self.inner.headers.lock().clone()
@@ -84,18 +100,58 @@ impl Proxy {
 
 async fn answer(State(inner): State<Arc<Inner>>, headers: HeaderMap, body: Bytes) -> Response {
     let request: Value = serde_json::from_slice(&body).unwrap();
-    inner
-        .asked
-        .lock()
-        .push(request["method"].as_str().unwrap().to_owned());
+    let calls = match &request {
+        Value::Array(calls) => calls.clone(),
+        call => vec![call.clone()],
+    };
+    let methods = calls
+        .iter()
+        .map(|call| call["method"].as_str().unwrap().to_owned());
+    inner.asked.lock().extend(methods);
+    *inner.requests.lock() += 1;
     *inner.headers.lock() = headers;
+
     let mood = inner.mood.lock().clone();
     match mood {
+        Mood::Lacks(methods)
+            if calls
+                .iter()
+                .any(|call| methods.contains(&call["method"].as_str().unwrap())) =>
+        {
+            let error = json!({"code": -32601, "message": "the method is not available"});
+            json!({"jsonrpc": "2.0", "id": request["id"], "error": error})
+                .to_string()
+                .into_response()
+        }
+        Mood::RefusesBatches if request.is_array() => {
+            let error = json!({"code": -32600, "message": "no batches"});
+            json!({"jsonrpc": "2.0", "id": null, "error": error})
+                .to_string()
+                .into_response()
+        }
+        Mood::ConfusesIds if request.is_array() => {
+            let answers = calls
+                .iter()
+                .map(|_| json!({"jsonrpc": "2.0", "id": 77, "result": "0x1"}));
+            Value::Array(answers.collect()).to_string().into_response()
+        }
+        Mood::Limits(left, error) if request.is_array() && left > 0 => {
+            *inner.mood.lock() = Mood::Limits(left.saturating_sub(calls.len()), error.clone());
+            let answers = calls
+                .iter()
+                .map(|call| json!({"jsonrpc": "2.0", "id": call["id"], "error": error}));
+            Value::Array(answers.collect()).to_string().into_response()
+        }
         Mood::Fails(left, status) if left > 0 => {
             *inner.mood.lock() = Mood::Fails(left - 1, status);
             (status, "no").into_response()
         }
-        Mood::Well | Mood::Fails(..) => {
+        Mood::Well
+        | Mood::Fails(..)
+        | Mood::Lacks(_)
+        | Mood::RefusesBatches
+        | Mood::ConfusesIds
+        | Mood::Limits(..) => {
             let answer = inner
                 .http
                 .post(&inner.upstream)
@@ -111,9 +167,15 @@ async fn answer(State(inner): State<Arc<Inner>>, headers: HeaderMap, body: Bytes
                 .into_response()
         }
         Mood::Says(text) => text.into_response(),
-        Mood::Answers(result) => json!({"jsonrpc": "2.0", "id": 1, "result": result})
-            .to_string()
-            .into_response(),
+        Mood::Answers(result) => {
+            let answer =
+                |call: &Value| json!({"jsonrpc": "2.0", "id": call["id"], "result": result});
+            let answers = match &request {
+                Value::Array(calls) => calls.iter().map(answer).collect(),
+                call => answer(call),
+            };
+            answers.to_string().into_response()
+        }
         Mood::Redirects(to) => (StatusCode::TEMPORARY_REDIRECT, [("location", to)]).into_response(),
         Mood::Hangs => std::future::pending().await,
     }

@@ -8,7 +8,10 @@ use crate::support::{node, node_with};
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_running_node_forks_other_blocks_and_chains_and_none() {
     let upstream = upstream().await;
-    let fork = fork_of(&upstream.rpc_url(), |config| config.fork.block = Some(2)).await;
+    let fork = fork_of(&upstream.rpc_url(), |config| {
+        config.fork.block = tetrad_rpc::fork::ForkBlock::Number(2)
+    })
+    .await;
     let told = fork.rpc("anvil_nodeInfo", json!([])).await;
     assert_eq!(told["forkConfig"]["forkBlockNumber"], 2);
     assert_eq!(

@@ -5,6 +5,7 @@ use std::time::Duration;
 use axum::http::StatusCode;
 use serde_json::json;
 use tetrad::{Node, SpawnError};
+use tetrad_rpc::fork::ForkBlock;
 
 use super::{
     fork_of,
@@ -18,7 +19,8 @@ const NOBODY: &str = "0x0000000000000000000000000000000000000abc";
 async fn refusal(url: &str, block: Option<u64>) -> String {
     let mut config = tetrad::Config::test();
     config.fork.url = Some(url.parse().unwrap());
-    (config.fork.block, config.fork.retries) = (block, 1);
+    config.fork.block = block.map_or(ForkBlock::Latest, ForkBlock::Number);
+    config.fork.retries = 1;
     (config.fork.timeout, config.fork.retry_backoff) =
         (Duration::from_millis(300), Duration::from_millis(1));
     match Node::spawn(config).await {

@@ -10,7 +10,7 @@ use tetrad_primitives::state::{Account, Base, Contract, ReadError, State};
 
 /// Another chain's state, which cannot fail.
 #[derive(Debug)]
-struct Beneath(State);
+pub(super) struct Beneath(pub(super) State);
 
 impl Base for Beneath {
     fn account(&self, address: &Address) -> Result<Option<Account>, ReadError> {
@@ -42,7 +42,7 @@ impl Base for Beneath {
     }
 }
 
-struct NoBlocks;
+pub(super) struct NoBlocks;
 
 impl BlockHashes for NoBlocks {
     fn block_hash(&self, _: u64) -> Result<Option<B256>, ReadError> {

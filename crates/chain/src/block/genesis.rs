@@ -7,13 +7,12 @@ use alloy_consensus::constants::KECCAK_EMPTY;
 use alloy_eips::eip1559::INITIAL_BASE_FEE;
 use alloy_primitives::{Address, B64, B256, Bytes, TxKind, U256};
 use revm::{
-    ExecuteEvm,
     bytecode::Bytecode,
     context::TxEnv,
     context_interface::{ContextTr, result::ExecutionResult},
 };
 use tetrad_evm::{
-    BlockHashes, ChainParams, Environment, Evm, Fork, Overlay, TransactionError, halt_message,
+    BlockHashes, ChainParams, Environment, Evm, Fork, Overlay, halt_message, transact,
 };
 use tetrad_primitives::{
     block::Block,
@@ -252,9 +251,7 @@ fn call(
         chain_id: Some(params.chain_id),
         ..TxEnv::default()
     };
-    let executed = evm
-        .transact(tx)
-        .map_err(|error| TransactionError::from(error).to_string())?;
+    let executed = transact(evm, tx).map_err(|error| error.to_string())?;
     let output = match executed.result {
         ExecutionResult::Success { output, .. } => output.into_data(),
         ExecutionResult::Revert { output, .. } => return Err(format!("reverted with {output}")),

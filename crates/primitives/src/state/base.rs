@@ -2,7 +2,7 @@
 
 use std::fmt::Debug;
 
-use alloy_primitives::{Address, B256, U256};
+use alloy_primitives::{Address, B256, Bytes, U256};
 
 use super::{Account, ReadError};
 
@@ -19,4 +19,50 @@ pub trait Base: Debug + Send + Sync {
 
     /// Returns the hash of a block up to the forked one, or `None` if there is no such block.
     fn block_hash(&self, number: u64) -> Result<Option<B256>, ReadError>;
+
+    /// Returns whether another node is asked for what is not at hand.
+    fn is_remote(&self) -> bool {
+        false
+    }
+
+    /// Returns the account at `address`, or nothing if another node would have to be asked for it.
+    fn account_at_hand(&self, address: &Address) -> Result<Option<Option<Account>>, ReadError> {
+        self.account(address).map(Some)
+    }
+
+    /// Returns the value of a storage slot, or nothing if another node would have to be asked for
+    /// it.
+    fn slot_at_hand(&self, address: &Address, index: U256) -> Result<Option<U256>, ReadError> {
+        self.slot(address, index).map(Some)
+    }
+
+    /// Asks another node for all of this at once, so that it is at hand for a while. If the reads are
+    /// those of an execution, what else the other node says that it reads may be at hand as well.
+    fn fetch(&self, _wanted: &[Wanted], _execution: Option<&Foreseen>) -> Result<(), ReadError> {
+        Ok(())
+    }
+}
+
+/// A part of a base.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Wanted {
+    /// An account with its code.
+    Account(Address),
+    /// A storage slot of an account.
+    Slot(Address, U256),
+}
+
+/// An execution, as far as another node needs to know it to tell what it reads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Foreseen {
+    /// The sender.
+    pub from: Address,
+    /// The recipient; none for a creation.
+    pub to: Option<Address>,
+    /// Wei to send.
+    pub value: U256,
+    /// The gas limit.
+    pub gas: u64,
+    /// Call data or creation code.
+    pub input: Bytes,
 }

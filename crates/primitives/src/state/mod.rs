@@ -36,7 +36,7 @@ use alloy_primitives::{Address, B256, Bytes, U256, keccak256};
 use revm::context_interface::DBErrorMarker;
 
 pub use account::{Account, Contract, Slot};
-pub use base::Base;
+pub use base::{Base, Foreseen, Wanted};
 pub use builder::{StateBuilder, StateError};
 pub use changes::{AccountChange, AccountFields, Changes};
 pub use later::{LaterState, Part};
@@ -93,6 +93,31 @@ pub trait ReadState: Send + Sync {
         false
     }
 
+    /// Returns whether another node is asked for what is not at hand.
+    fn is_remote(&self) -> bool {
+        false
+    }
+
+    /// Returns the account at `address`, unless the base has to ask for it.
+    fn account_at_hand(
+        &self,
+        address: &Address,
+        key: &B256,
+    ) -> Result<Option<Option<Account>>, ReadError> {
+        self.account(address, key).map(Some)
+    }
+
+    /// Returns the value of a storage slot of an account that this state returned, unless the base
+    /// has to ask for it.
+    fn slot_at_hand(&self, account: &Account, index: U256) -> Result<Option<U256>, ReadError> {
+        self.slot(account, index).map(Some)
+    }
+
+    /// Has the base ask for all of this at once; see [`Base::fetch`].
+    fn fetch(&self, _: &[Wanted], _: Option<&Foreseen>) -> Result<(), ReadError> {
+        Ok(())
+    }
+
     /// Returns the root that the state would have with these changes. Only a state that holds all
     /// accounts can compute it.
     fn root_with(&self, _: &Changes) -> Result<B256, ReadError> {
@@ -134,6 +159,39 @@ impl ReadState for State {
 
     fn is_forked(&self) -> bool {
         self.base.is_some()
+    }
+
+    fn is_remote(&self) -> bool {
+        self.base.as_ref().is_some_and(|base| base.is_remote())
+    }
+
+    fn account_at_hand(
+        &self,
+        address: &Address,
+        key: &B256,
+    ) -> Result<Option<Option<Account>>, ReadError> {
+        match (&self.base, &self.deferred) {
+            (Some(base), None) if self.is_beneath(key) => base.account_at_hand(address),
+            _ => self.account(address, key).map(Some),
+        }
+    }
+
+    fn slot_at_hand(&self, account: &Account, index: U256) -> Result<Option<U256>, ReadError> {
+        match (&self.base, &self.deferred) {
+            (Some(base), None)
+                if held_slot(account, index).is_none() && !account.owns_storage() =>
+            {
+                base.slot_at_hand(&account.address, index)
+            }
+            _ => self.slot(account, index).map(Some),
+        }
+    }
+
+    fn fetch(&self, wanted: &[Wanted], execution: Option<&Foreseen>) -> Result<(), ReadError> {
+        match &self.base {
+            Some(base) => base.fetch(wanted, execution),
+            None => Ok(()),
+        }
     }
 
     fn root_with(&self, changes: &Changes) -> Result<B256, ReadError> {
@@ -267,6 +325,11 @@ impl State {
             Some(base) if self.retired.get(key).is_none() => base.account(address),
             _ => Ok(None),
         }
+    }
+
+    /// Returns whether an account that a base may have is not held here, and was not destroyed.
+    fn is_beneath(&self, key: &B256) -> bool {
+        self.accounts.get(key).is_none() && self.retired.get(key).is_none()
     }
 
     /// Returns the number of accounts that the state holds.

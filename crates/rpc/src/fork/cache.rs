@@ -38,15 +38,25 @@ impl<K: Copy + Eq + Hash, V: Clone> Cache<K, V> {
         weigh: impl FnOnce(&V) -> usize,
         ask: impl FnOnce() -> Result<V, E>,
     ) -> Result<V, E> {
-        if let Some(known) = self.0.lock().find(&key) {
+        if let Some(known) = self.find(key) {
             return Ok(known);
         }
 
         // Without the lock: the answer may take long.
         let value = ask()?;
         let weight = weigh(&value);
-        self.0.lock().insert(key, value.clone(), weight);
+        self.put(key, value.clone(), weight);
         Ok(value)
+    }
+
+    /// The value under `key`, if there is one.
+    pub(super) fn find(&self, key: K) -> Option<V> {
+        self.0.lock().find(&key)
+    }
+
+    /// Remembers a value.
+    pub(super) fn put(&self, key: K, value: V, weight: usize) {
+        self.0.lock().insert(key, value, weight);
     }
 }
 

@@ -5,10 +5,11 @@
 //! they arrive.
 
 use std::{
-    io,
+    collections::{BTreeMap, HashMap},
+    fmt, io,
     sync::{
         Arc,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicBool, AtomicUsize, Ordering},
         mpsc,
     },
     thread,
@@ -16,21 +17,25 @@ use std::{
 };
 
 use bytes::Bytes;
-use parking_lot::RwLock;
+use futures_util::{FutureExt, StreamExt, stream};
+use parking_lot::{Mutex, RwLock};
 use reqwest::{
     Client as Http, RequestBuilder, Response, StatusCode, Url,
-    header::{HeaderMap, HeaderName, HeaderValue},
+    header::{HeaderMap, HeaderName, HeaderValue, RETRY_AFTER},
     redirect::Policy,
 };
-use serde::{Deserialize, Deserializer, de::DeserializeOwned};
+use serde::{
+    Deserialize, Deserializer, Serialize,
+    de::{DeserializeOwned, SeqAccess, Visitor},
+};
 use serde_json::{Value, json, value::RawValue};
-use tetrad_stdx::{causes::with_causes, tls};
+use tetrad_stdx::{causes::with_causes, metrics::Counter, tls};
 use tetrad_web::{Answer, BodyError, Budget, Held, check_json, read_body};
 use tokio::{
     runtime::{Builder, Handle, RuntimeFlavor},
-    sync::oneshot,
+    sync::{Semaphore, oneshot},
     task,
-    time::{sleep, timeout_at},
+    time::{error::Elapsed, sleep, timeout_at},
 };
 
 use super::ForkConfig;
@@ -44,6 +49,14 @@ const MAX_ERROR: usize = 1 << 20;
 const MAX_READ: usize = 4 << 20;
 /// Characters of a result and of what is wrong with it that are shown.
 const SHOWN: usize = 80;
+/// The most calls in a batch. Providers limit it, some to 100.
+const MAX_BATCH: usize = 100;
+/// The most requests at a time of many calls.
+const MAX_AT_ONCE: usize = 8;
+/// The most requests at a time in all.
+const MAX_REQUESTS: usize = 64;
+/// The longest rest of a node that fails.
+const MAX_REST: Duration = Duration::from_secs(60);
 /// The connect timeout. Another attempt is more likely to succeed than a longer one.
 const MAX_CONNECTING: Duration = Duration::from_secs(3);
 /// How much longer the calling thread waits than the request may take.
@@ -94,6 +107,14 @@ pub struct ForkAnswer {
 }
 
 impl ForkAnswer {
+    /// A result that somebody else holds in memory.
+    pub(super) fn remembered(json: Bytes) -> Self {
+        Self {
+            json,
+            held: Held::default(),
+        }
+    }
+
     /// The JSON of the result.
     pub fn json(&self) -> &[u8] {
         &self.json
@@ -101,27 +122,139 @@ impl ForkAnswer {
 
     /// Reads the result. The error says what is wrong with it.
     pub fn read<T: DeserializeOwned>(&self) -> Result<T, String> {
-        let json = self.json();
-        if json.len() > MAX_READ {
-            return Err(format!(
-                "the result has {} bytes, more than {MAX_READ}",
-                json.len()
-            ));
-        }
-
-        check_json(json).map_err(|error| error.to_string())?;
-        serde_json::from_slice(json).map_err(|error| {
-            let shown = String::from_utf8_lossy(&json[..json.len().min(SHOWN)]);
-            // It may show the whole result.
-            let error: String = error.to_string().chars().take(SHOWN).collect();
-            format!("{shown} is not what was asked for ({error})")
-        })
+        read_result(self.json())
     }
 
     /// The JSON of the result as a body.
     pub(crate) fn into_answer(self) -> Answer {
         // The same buffer, since nobody else has it.
         Answer::new(self.json.into(), self.held)
+    }
+}
+
+/// Reads a result. The error says what is wrong with it.
+pub(super) fn read_result<T: DeserializeOwned>(json: &[u8]) -> Result<T, String> {
+    if json.len() > MAX_READ {
+        return Err(format!(
+            "the result has {} bytes, more than {MAX_READ}",
+            json.len()
+        ));
+    }
+
+    check_json(json).map_err(|error| error.to_string())?;
+    serde_json::from_slice(json).map_err(|error| {
+        let shown = String::from_utf8_lossy(&json[..json.len().min(SHOWN)]);
+        // It may show the whole result.
+        let error: String = error.to_string().chars().take(SHOWN).collect();
+        format!("{shown} is not what was asked for ({error})")
+    })
+}
+
+/// One of many calls.
+#[derive(Clone, Debug)]
+pub(super) struct Question {
+    pub(super) method: &'static str,
+    pub(super) params: Value,
+}
+
+/// The JSON of the results of many calls, in their order.
+#[derive(Debug)]
+pub(super) struct ForkAnswers {
+    pub(super) results: Vec<Result<Bytes, AskError>>,
+    /// The memory of the answers that they came in.
+    _held: Vec<Held>,
+}
+
+/// The nodes of the other chain, which are asked in turns.
+#[derive(Debug)]
+struct Nodes {
+    all: Vec<ForkedNode>,
+    turn: AtomicUsize,
+}
+
+#[derive(Debug)]
+struct ForkedNode {
+    url: Url,
+    /// The time until which it is not asked, since it failed.
+    rests_until: Mutex<Option<Instant>>,
+}
+
+impl Nodes {
+    fn new(url: Url, others: &[Url]) -> Self {
+        let urls = std::iter::once(url).chain(others.iter().cloned());
+        Self {
+            all: urls
+                .map(|url| ForkedNode {
+                    url,
+                    rests_until: Mutex::default(),
+                })
+                .collect(),
+            turn: AtomicUsize::new(0),
+        }
+    }
+
+    /// The node whose turn it is: the next one that is fit, or else the next one.
+    fn next(&self) -> &ForkedNode {
+        let turn = self.turn.fetch_add(1, Ordering::Relaxed);
+        let at = |offset: usize| &self.all[(turn + offset) % self.all.len()];
+        (0..self.all.len())
+            .map(at)
+            .find(|node| node.is_fit())
+            .unwrap_or_else(|| at(0))
+    }
+
+    /// Whether there is a node that has not failed lately.
+    fn has_fit(&self) -> bool {
+        self.all.iter().any(ForkedNode::is_fit)
+    }
+}
+
+impl ForkedNode {
+    fn is_fit(&self) -> bool {
+        let until = *self.rests_until.lock();
+        until.is_none_or(|until| until <= Instant::now())
+    }
+
+    fn rest(&self, time: Duration) {
+        *self.rests_until.lock() = Some(Instant::now() + time.min(MAX_REST));
+    }
+}
+
+/// What was asked of the other node so far.
+#[derive(Clone, Debug, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ForkStats {
+    /// HTTP requests.
+    pub requests: u64,
+    /// Those that had to be sent again.
+    pub retries: u64,
+    /// Bytes of the answers.
+    pub bytes: u64,
+    /// Milliseconds that callers waited, each by itself.
+    pub waited_ms: u64,
+    /// Calls by method.
+    pub calls: BTreeMap<String, u64>,
+}
+
+/// The counters behind [`ForkStats`].
+#[derive(Debug, Default)]
+struct Counters {
+    requests: Counter,
+    retries: Counter,
+    bytes: Counter,
+    waited_ms: Counter,
+    calls: Mutex<BTreeMap<String, u64>>,
+}
+
+impl Counters {
+    fn count_call(&self, method: &str) {
+        let mut calls = self.calls.lock();
+        match calls.get_mut(method) {
+            Some(count) => *count += 1,
+            None => {
+                calls.insert(method.to_owned(), 1);
+            }
+        }
     }
 }
 
@@ -137,13 +270,20 @@ pub struct ForkClient {
 #[derive(Debug)]
 struct Requester {
     http: Http,
-    url: RwLock<Url>,
+    nodes: RwLock<Arc<Nodes>>,
     /// Headers of every request to the origin that they were configured for. They are that origin's
     /// secrets.
     headers: HeaderMap,
     home: Option<Url>,
     /// Whether there was ever a connection.
     was_connected: AtomicBool,
+    /// Whether the other node is not known to refuse batches.
+    batches: AtomicBool,
+    /// Whether the nodes are still those that the fork began with.
+    is_original: AtomicBool,
+    /// Places of requests that are under way.
+    places: Semaphore,
+    counters: Counters,
     timeout: Duration,
     retries: u32,
     backoff: Duration,
@@ -174,17 +314,74 @@ impl ForkClient {
 
     /// The other node's URL. It may hold a key: see [`redact`](tetrad_stdx::redact) for displaying it.
     pub fn url(&self) -> Url {
-        self.requester.url.read().clone()
+        self.requester.nodes.read().all[0].url.clone()
+    }
+
+    /// Whether the nodes are still those that the fork began with. What others answer is not kept.
+    pub(super) fn is_original(&self) -> bool {
+        self.requester.is_original.load(Ordering::Relaxed)
     }
 
     /// Uses another URL from now on.
     pub(crate) fn set_url(&self, url: Url) {
-        *self.requester.url.write() = url;
+        self.requester.is_original.store(false, Ordering::Relaxed);
+        self.requester.batches.store(true, Ordering::Relaxed);
+        *self.requester.nodes.write() = Arc::new(Nodes::new(url, &[]));
     }
 
     /// The delay of the first retry.
     pub fn backoff(&self) -> Duration {
         self.requester.backoff
+    }
+
+    /// What was asked so far.
+    pub fn stats(&self) -> ForkStats {
+        let counters = &self.requester.counters;
+        ForkStats {
+            requests: counters.requests.get(),
+            retries: counters.retries.get(),
+            bytes: counters.bytes.get(),
+            waited_ms: counters.waited_ms.get(),
+            calls: counters.calls.lock().clone(),
+        }
+    }
+
+    /// Waits for an answer without blocking the other tasks of a worker thread.
+    fn wait<R>(&self, wait: impl FnOnce() -> R) -> R {
+        let began = Instant::now();
+        let answer = aside(wait);
+        let waited = began.elapsed().as_millis() as u64;
+        self.requester.counters.waited_ms.add(waited);
+        answer
+    }
+
+    /// Calls a method of each of several nodes, once, and returns their URLs with the results. A node
+    /// that does not answer rests for a while.
+    pub(super) fn ask_each(
+        &self,
+        method: &'static str,
+        params: &Value,
+    ) -> Vec<(Url, Result<ForkAnswer, AskError>)> {
+        let nodes = self.requester.nodes.read().clone();
+        let body = request_of(1, method, params).to_string();
+        let asking = nodes.all.iter().enumerate().map(|(at, node)| {
+            let (sender, answer) = mpsc::sync_channel(1);
+            let (requester, nodes, body) = (self.requester.clone(), nodes.clone(), body.clone());
+            self.runtime.spawn(async move {
+                let _ = sender.send(requester.ask_alone(&nodes.all[at], method, body).await);
+            });
+            (node.url.clone(), answer)
+        });
+        let asking: Vec<_> = asking.collect();
+
+        let deadline = Instant::now() + self.requester.timeout + GRACE;
+        let answers = asking.into_iter().map(|(url, answer)| {
+            let left = deadline.saturating_duration_since(Instant::now());
+            let answer = self.wait(|| answer.recv_timeout(left));
+            let late = |_| Err(silent(method, "no answer in time"));
+            (url, answer.unwrap_or_else(late))
+        });
+        answers.collect()
     }
 
     /// Calls a method and returns its result. Blocks until the answer arrives.
@@ -201,7 +398,7 @@ impl ForkClient {
         let waiting = requests.map(|(method, params)| (method, self.begin(method, params)));
         let deadline = Instant::now() + self.requester.timeout + GRACE;
 
-        aside(|| {
+        self.wait(|| {
             waiting.map(|(method, answer)| {
                 let left = deadline.saturating_duration_since(Instant::now());
                 answer
@@ -211,12 +408,40 @@ impl ForkClient {
         })
     }
 
+    /// Calls methods in as few requests as the other node takes, within this time or that of the
+    /// settings.
+    pub(super) fn ask_many(
+        &self,
+        questions: Vec<Question>,
+        within: Option<Duration>,
+    ) -> ForkAnswers {
+        let late = silent("a batch", "no answer in time");
+        let answers = Arc::new(Mutex::new(ForkAnswers::failed(questions.len(), &late)));
+        let limit = self.requester.timeout;
+        let within = within.map_or(limit, |within| within.min(limit));
+
+        let (sender, all_here) = mpsc::sync_channel(1);
+        let asking = {
+            let (requester, answers) = (self.requester.clone(), answers.clone());
+            self.runtime.spawn(async move {
+                requester.ask_many(questions, within, &answers).await;
+                // The caller may have given up.
+                let _ = sender.send(());
+            })
+        };
+        if self.wait(|| all_here.recv_timeout(within + GRACE)).is_err() {
+            asking.abort();
+        }
+        // Those that are here by now.
+        let empty = ForkAnswers::failed(0, &late);
+        std::mem::replace(&mut *answers.lock(), empty)
+    }
+
     /// Sends a request. The answer will come through the channel.
     fn begin(&self, method: &str, params: &Value) -> mpsc::Receiver<Result<ForkAnswer, AskError>> {
         let (sender, answer) = mpsc::sync_channel(1);
         let requester = self.requester.clone();
-        let body =
-            json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).to_string();
+        let body = request_of(1, method, params).to_string();
 
         let method = method.to_owned();
         self.runtime.spawn(async move {
@@ -227,8 +452,18 @@ impl ForkClient {
     }
 }
 
+impl ForkAnswers {
+    /// The same failure for each of these calls.
+    fn failed(count: usize, error: &AskError) -> Self {
+        Self {
+            results: vec![Err(error.clone()); count],
+            _held: Vec::new(),
+        }
+    }
+}
+
 /// Waits without blocking the other tasks of a worker thread.
-fn aside<R>(wait: impl FnOnce() -> R) -> R {
+pub(super) fn aside<R>(wait: impl FnOnce() -> R) -> R {
     match Handle::try_current() {
         Ok(handle) if handle.runtime_flavor() == RuntimeFlavor::MultiThread => {
             task::block_in_place(wait)
@@ -246,15 +481,15 @@ fn silent(method: &str, what: impl Into<String>) -> AskError {
 
 /// The failure of one attempt.
 enum AttemptError {
-    /// A retry may succeed.
-    Passing(AskError),
+    /// A retry may succeed, after this time if the other node says one.
+    Passing(AskError, Option<Duration>),
     /// A retry would fail the same way.
     Lasting(AskError),
 }
 
 impl AttemptError {
     fn passing(method: &str, what: impl Into<String>) -> Self {
-        Self::Passing(silent(method, what))
+        Self::Passing(silent(method, what), None)
     }
 
     fn lasting(method: &str, what: impl Into<String>) -> Self {
@@ -264,6 +499,10 @@ impl AttemptError {
 
 impl Requester {
     fn new(url: Url, config: &ForkConfig, budget: &Budget) -> io::Result<Self> {
+        // They belong to the URL of the settings.
+        let is_configured = config.url.as_ref() == Some(&url);
+        let others: &[Url] = if is_configured { &config.others } else { &[] };
+
         let mut headers = HeaderMap::new();
         for (name, value) in &config.headers {
             let name = HeaderName::from_bytes(name.as_bytes()).map_err(io::Error::other)?;
@@ -284,10 +523,14 @@ impl Requester {
 
         Ok(Self {
             http,
-            url: RwLock::new(url),
+            nodes: RwLock::new(Arc::new(Nodes::new(url, others))),
             headers,
             home: config.url.clone(),
             was_connected: AtomicBool::new(false),
+            batches: AtomicBool::new(true),
+            is_original: AtomicBool::new(true),
+            places: Semaphore::new(MAX_REQUESTS),
+            counters: Counters::default(),
             timeout: config.timeout,
             retries: config.retries,
             backoff: config.retry_backoff,
@@ -297,37 +540,211 @@ impl Requester {
 
     /// Sends a request and retries where that may help, until the time is over.
     async fn ask(&self, method: &str, body: String) -> Result<ForkAnswer, AskError> {
-        let deadline = tokio::time::Instant::now() + self.timeout;
-        let mut attempt = 0;
-        let mut last = silent(
-            method,
-            format!("no answer within {} s", self.timeout.as_secs_f64()),
-        );
-
+        let mut attempts = Attempts::begin(self, method, self.timeout);
         loop {
-            match timeout_at(deadline, self.attempt(method, body.clone())).await {
-                // The last failure says more than that the time is over.
-                Err(_) => return Err(last),
-                Ok(Ok(result)) => return Ok(result),
-                Ok(Err(AttemptError::Lasting(error))) => return Err(error),
-                Ok(Err(AttemptError::Passing(error))) => last = error,
+            let attempt = self.attempt_one(method, body.clone());
+            let outcome = timeout_at(attempts.deadline, attempt).await;
+            if let Some(end) = attempts.judge(outcome).await {
+                return end;
             }
-
-            if attempt >= self.retries {
-                return Err(last);
-            }
-
-            let pause = self.backoff.saturating_mul(1 << attempt.min(6));
-            if timeout_at(deadline, sleep(pause)).await.is_err() {
-                return Err(last);
-            }
-            attempt += 1;
         }
     }
 
-    async fn attempt(&self, method: &str, body: String) -> Result<ForkAnswer, AttemptError> {
+    /// Sends a request to one of the nodes, once.
+    async fn ask_alone(
+        &self,
+        node: &ForkedNode,
+        method: &str,
+        body: String,
+    ) -> Result<ForkAnswer, AskError> {
+        let attempt = async {
+            let (status, body, held) = self.attempt_at(node, method, body).await?;
+            let json = find_result(method, status, &body)?;
+            Ok(ForkAnswer { json, held })
+        };
+        let answer = tokio::time::timeout(self.timeout, attempt)
+            .await
+            .unwrap_or_else(|_| Err(AttemptError::passing(method, "no answer in time")));
+        answer.map_err(|error| {
+            node.rest(MAX_REST);
+            match error {
+                AttemptError::Passing(error, _) | AttemptError::Lasting(error) => error,
+            }
+        })
+    }
+
+    async fn attempt_one(&self, method: &str, body: String) -> Result<ForkAnswer, AttemptError> {
+        self.counters.count_call(method);
+        let (status, body, held) = self.attempt(method, body).await?;
+        Ok(ForkAnswer {
+            json: find_result(method, status, &body)?,
+            held,
+        })
+    }
+
+    /// Calls methods in as few requests as the other node takes.
+    async fn ask_many(
+        &self,
+        questions: Vec<Question>,
+        within: Duration,
+        answers: &Mutex<ForkAnswers>,
+    ) {
+        let mut numbered: Vec<_> = questions.into_iter().enumerate().collect();
+        let mut parts = Vec::new();
+        while !numbered.is_empty() {
+            let rest = numbered.split_off(numbered.len().min(MAX_BATCH));
+            parts.push(std::mem::replace(&mut numbered, rest));
+        }
+
+        let mut asked = stream::iter(parts)
+            .map(|part| self.ask_part(part, within).boxed())
+            .buffer_unordered(MAX_AT_ONCE);
+        while let Some((results, held)) = asked.next().await {
+            let mut answers = answers.lock();
+            for (at, result) in results {
+                // Nobody waits any more if there is no place for it.
+                if let Some(place) = answers.results.get_mut(at) {
+                    *place = result;
+                }
+            }
+            answers._held.extend(held);
+        }
+    }
+
+    /// Calls the methods of one batch, one by one if the other node refuses batches.
+    async fn ask_part(&self, part: Vec<(usize, Question)>, within: Duration) -> PartAnswers {
+        let mut results = Vec::new();
+        let mut held = Vec::new();
+        let mut single = part;
+
+        if single.len() > 1 && self.batches.load(Ordering::Relaxed) {
+            match self.ask_batch(&single, within).await {
+                Ok(Some(answered)) => {
+                    held.push(answered.held);
+                    single.retain(|(at, _)| !answered.results.contains_key(at));
+                    results.extend(answered.results);
+                }
+                // They are asked one by one.
+                Ok(None) => {}
+                Err(error) => {
+                    let failed = single.into_iter().map(|(at, _)| (at, Err(error.clone())));
+                    return (failed.collect(), held);
+                }
+            }
+        }
+
+        let mut asked = stream::iter(single)
+            .map(|(at, Question { method, params })| {
+                let body = request_of(1, method, &params).to_string();
+                async move { (at, self.ask(method, body).await) }.boxed()
+            })
+            .buffer_unordered(MAX_AT_ONCE);
+        while let Some((at, answer)) = asked.next().await {
+            results.push((
+                at,
+                answer.map(|answer| {
+                    held.push(answer.held);
+                    answer.json
+                }),
+            ));
+        }
+        (results, held)
+    }
+
+    async fn ask_batch(
+        &self,
+        part: &[(usize, Question)],
+        within: Duration,
+    ) -> Result<Option<BatchAnswers>, AskError> {
+        let mut attempts = Attempts::begin(self, first_method(part), within);
+        loop {
+            let outcome = timeout_at(attempts.deadline, self.attempt_batch(part)).await;
+            if let Some(end) = attempts.judge(outcome).await {
+                return end;
+            }
+        }
+    }
+
+    /// Sends a batch. Returns nothing if the other node takes none. Calls that have no response, or
+    /// that may succeed later, have no result.
+    async fn attempt_batch(
+        &self,
+        part: &[(usize, Question)],
+    ) -> Result<Option<BatchAnswers>, AttemptError> {
+        part.iter()
+            .for_each(|(_, question)| self.counters.count_call(question.method));
+        let calls = part
+            .iter()
+            .map(|(at, Question { method, params })| request_of(*at, method, params));
+        let body = Value::Array(calls.collect()).to_string();
+        let method = first_method(part);
+        let (status, body, held) = match self.attempt(method, body).await {
+            Ok(answer) => answer,
+            Err(AttemptError::Lasting(AskError::Silent { .. })) => return Ok(None),
+            Err(error) => return Err(error),
+        };
+
+        let Some(items) = responses(&body, part.len()) else {
+            // One response instead of many: an error, which may pass.
+            return match find_result(method, status, &body) {
+                Err(error @ AttemptError::Passing(..)) => Err(error),
+                Err(AttemptError::Lasting(AskError::Refused { .. })) => {
+                    self.batches.store(false, Ordering::Relaxed);
+                    Ok(None)
+                }
+                _ => Ok(None),
+            };
+        };
+
+        let mut results = HashMap::new();
+        for item in items {
+            let Ok(Numbered { id: Some(at) }) = serde_json::from_str(item.get()) else {
+                continue;
+            };
+            let Some((_, question)) = part.iter().find(|(asked, _)| *asked == at) else {
+                continue;
+            };
+            let item = body.slice_ref(item.get().as_bytes());
+            match find_result(question.method, status, &item) {
+                Ok(json) => results.insert(at, Ok(json)),
+                Err(AttemptError::Lasting(error)) => results.insert(at, Err(error)),
+                // It is asked again by itself.
+                Err(AttemptError::Passing(..)) => None,
+            };
+        }
+        Ok(Some(BatchAnswers { results, held }))
+    }
+
+    async fn attempt(
+        &self,
+        method: &str,
+        body: String,
+    ) -> Result<(StatusCode, Bytes, Held), AttemptError> {
+        let nodes = self.nodes.read().clone();
+        let node = nodes.next();
+        // One node that is silent leaves time for the others.
+        let within = self.timeout / nodes.all.len() as u32;
+        let attempt = tokio::time::timeout(within, self.attempt_at(node, method, body));
+        let outcome = attempt.await.unwrap_or_else(|_| {
+            let what = format!("no answer within {} s", within.as_secs_f64());
+            Err(AttemptError::passing(method, what))
+        });
+        if let Err(AttemptError::Passing(_, after)) = &outcome {
+            node.rest(self.backoff.max(after.unwrap_or_default()));
+        }
+        outcome
+    }
+
+    async fn attempt_at(
+        &self,
+        node: &ForkedNode,
+        method: &str,
+        body: String,
+    ) -> Result<(StatusCode, Bytes, Held), AttemptError> {
+        let _place = self.places.acquire().await;
+        self.counters.requests.add(1);
         let response = self
-            .request(body)
+            .request(&node.url, body)
             .send()
             .await
             .map_err(|error| self.connection_error(method, error))?;
@@ -335,8 +752,8 @@ impl Requester {
 
         let status = response.status();
         if status == StatusCode::TOO_MANY_REQUESTS || status.is_server_error() {
-            let what = format!("the answer is {status}");
-            return Err(AttemptError::passing(method, what));
+            let error = silent(method, format!("the answer is {status}"));
+            return Err(AttemptError::Passing(error, retry_after(&response)));
         }
         if status.is_redirection() {
             let what = format!("the answer is {status}, and redirects are not followed");
@@ -350,13 +767,15 @@ impl Requester {
             MAX_ERROR
         };
         match receive(response, limit, &self.budget).await {
-            Ok((body, held)) => find_result(method, status, &body, held),
+            Ok((body, held)) => {
+                self.counters.bytes.add(body.len() as u64);
+                Ok((status, body, held))
+            }
             Err(error) => Err(self.body_error(method, status, error)),
         }
     }
 
-    fn request(&self, body: String) -> RequestBuilder {
-        let url = self.url.read().clone();
+    fn request(&self, url: &Url, body: String) -> RequestBuilder {
         let is_home = self
             .home
             .as_ref()
@@ -364,7 +783,7 @@ impl Requester {
 
         let request = self
             .http
-            .post(url)
+            .post(url.clone())
             .header("content-type", "application/json")
             .body(body);
         // The headers may contain a key, which is for the configured origin only.
@@ -379,7 +798,8 @@ impl Requester {
     fn connection_error(&self, method: &str, error: reqwest::Error) -> AttemptError {
         // Where no connection ever succeeded, the user has to know now rather than after many
         // attempts.
-        let is_first = error.is_connect() && !self.was_connected.load(Ordering::Relaxed);
+        let is_only = self.nodes.read().all.len() == 1;
+        let is_first = error.is_connect() && !self.was_connected.load(Ordering::Relaxed) && is_only;
 
         let what = with_causes(&error.without_url());
         if is_first {
@@ -406,6 +826,125 @@ impl Requester {
             _ => AttemptError::lasting(method, format!("the answer is {status}")),
         }
     }
+}
+
+/// Attempts of one request, until the time is over.
+struct Attempts<'r> {
+    requester: &'r Requester,
+    deadline: tokio::time::Instant,
+    retries: u32,
+    /// The last failure, which says more than that the time is over.
+    last: AskError,
+}
+
+impl<'r> Attempts<'r> {
+    fn begin(requester: &'r Requester, method: &str, within: Duration) -> Self {
+        let within = within.min(requester.timeout);
+        Self {
+            requester,
+            deadline: tokio::time::Instant::now() + within,
+            retries: 0,
+            last: silent(
+                method,
+                format!("no answer within {} s", within.as_secs_f64()),
+            ),
+        }
+    }
+
+    /// Returns the outcome of the request, or waits until the time of the next attempt.
+    async fn judge<T>(
+        &mut self,
+        outcome: Result<Result<T, AttemptError>, Elapsed>,
+    ) -> Option<Result<T, AskError>> {
+        let backoff = self
+            .requester
+            .backoff
+            .saturating_mul(1 << self.retries.min(6));
+        let pause = match outcome {
+            Err(_) => return Some(Err(self.last.clone())),
+            Ok(Ok(result)) => return Some(Ok(result)),
+            Ok(Err(AttemptError::Lasting(error))) => return Some(Err(error)),
+            Ok(Err(AttemptError::Passing(error, after))) => {
+                self.last = error;
+                // Another node may answer at once.
+                if self.requester.nodes.read().has_fit() {
+                    Duration::ZERO
+                } else {
+                    backoff.max(after.unwrap_or_default())
+                }
+            }
+        };
+
+        let left = self.deadline.duration_since(tokio::time::Instant::now());
+        if self.retries >= self.requester.retries || pause >= left {
+            return Some(Err(self.last.clone()));
+        }
+        sleep(pause).await;
+        self.retries += 1;
+        self.requester.counters.retries.add(1);
+        None
+    }
+}
+
+/// The results of some calls by their positions, and the memory of their answers.
+type PartAnswers = (Vec<(usize, Result<Bytes, AskError>)>, Vec<Held>);
+
+/// The results of a batch by the positions of its calls, and the memory of its answer.
+struct BatchAnswers {
+    results: HashMap<usize, Result<Bytes, AskError>>,
+    held: Held,
+}
+
+/// The responses of a batch of this many calls; none if it is something else.
+fn responses(body: &[u8], calls: usize) -> Option<Vec<&RawValue>> {
+    struct Responses {
+        calls: usize,
+    }
+
+    impl<'de> Visitor<'de> for Responses {
+        type Value = Vec<&'de RawValue>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("an array of responses")
+        }
+
+        fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Self::Value, A::Error> {
+            let mut responses = Vec::new();
+            while let Some(response) = items.next_element()? {
+                if responses.len() == self.calls {
+                    return Err(serde::de::Error::custom("more responses than calls"));
+                }
+                responses.push(response);
+            }
+            Ok(responses)
+        }
+    }
+
+    let mut json = serde_json::Deserializer::from_slice(body);
+    json.deserialize_seq(Responses { calls }).ok()
+}
+
+/// A response, of which only the identifier is read.
+#[derive(Deserialize)]
+struct Numbered {
+    id: Option<usize>,
+}
+
+/// The method that stands for a batch in errors.
+fn first_method(part: &[(usize, Question)]) -> &'static str {
+    part.first()
+        .map_or("a batch", |(_, question)| question.method)
+}
+
+/// A JSON-RPC request.
+fn request_of(id: usize, method: &str, params: &Value) -> Value {
+    json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})
+}
+
+/// How long the other node asks to wait (RFC 9110, 10.2.3), if it says so in seconds.
+fn retry_after(response: &Response) -> Option<Duration> {
+    let value = response.headers().get(RETRY_AFTER)?.to_str().ok()?;
+    value.trim().parse().ok().map(Duration::from_secs)
 }
 
 /// Reads the body of an answer, with the memory that it holds.
@@ -448,12 +987,7 @@ struct ErrorObject {
 }
 
 /// Finds the result in the body of an answer.
-fn find_result(
-    method: &str,
-    status: StatusCode,
-    body: &Bytes,
-    held: Held,
-) -> Result<ForkAnswer, AttemptError> {
+fn find_result(method: &str, status: StatusCode, body: &Bytes) -> Result<Bytes, AttemptError> {
     let Ok(response) = serde_json::from_slice::<ResponseObject<'_>>(body) else {
         let what = if status.is_success() {
             "the answer is not JSON-RPC".to_owned()
@@ -470,10 +1004,7 @@ fn find_result(
     }
 
     match response.result {
-        Some(result) => Ok(ForkAnswer {
-            json: body.slice_ref(result.get().as_bytes()),
-            held,
-        }),
+        Some(result) => Ok(body.slice_ref(result.get().as_bytes())),
         None => Err(AttemptError::lasting(
             method,
             "the answer has neither result nor error",
@@ -506,7 +1037,7 @@ fn refusal(method: &str, error: &str) -> AttemptError {
         data,
     };
     if code == LIMIT_EXCEEDED || code == TOO_MANY_REQUESTS {
-        AttemptError::Passing(refused)
+        AttemptError::Passing(refused, None)
     } else {
         AttemptError::Lasting(refused)
     }

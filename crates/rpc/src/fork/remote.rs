@@ -1,16 +1,24 @@
 //! The other chain as of one block: the base of a forked state.
 
-use std::{fmt, sync::Arc};
+use std::{
+    collections::{BTreeSet, HashMap},
+    fmt,
+    sync::Arc,
+    thread,
+    time::Duration,
+};
 
 use alloy_primitives::{Address, B256, Bytes, U64, U256};
 use revm::bytecode::Bytecode;
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::{Value, json};
-use tetrad_primitives::state::{Account, Base, Contract, ReadError};
+use tetrad_primitives::state::{Account, Base, Contract, Foreseen, ReadError, Wanted};
 
 use super::{
     cache::Cache,
-    client::{AskError, ForkAnswer, ForkClient},
+    client::{AskError, ForkAnswer, ForkClient, Question, aside, read_result},
+    file::{ForkFile, Record},
+    foretell::{Foretold, Teller},
 };
 
 /// The approximate size in bytes of cached accounts, in each of two generations.
@@ -19,16 +27,30 @@ const ACCOUNT_BYTES: usize = 64 << 20;
 const SLOTS: usize = 1 << 19;
 /// The number of cached block hashes, likewise.
 const HASHES: usize = 1 << 12;
+/// The time limit of requests for what may be needed. What is needed has that of the settings.
+const FETCH_TIME: Duration = Duration::from_secs(10);
+
+/// The most accounts and slots that are taken from what the other node foretells.
+const MAX_FORETOLD: usize = 10_000;
+
+/// The methods that an account is read with.
+const ACCOUNT_METHODS: [&str; 3] = ["eth_getBalance", "eth_getTransactionCount", "eth_getCode"];
+const SLOT_METHOD: &str = "eth_getStorageAt";
 
 /// The other chain as of one block.
 pub struct Remote {
     client: Arc<ForkClient>,
+    /// Whether executions are foreseen.
+    prefetch: bool,
+    /// The file of the block.
+    file: Option<Arc<ForkFile>>,
     number: u64,
     /// The same as a block parameter.
     block: Value,
     accounts: Cache<Address, Option<Account>>,
     slots: Cache<(Address, U256), U256>,
     hashes: Cache<u64, Option<B256>>,
+    teller: Teller,
 }
 
 impl fmt::Debug for Remote {
@@ -40,41 +62,212 @@ impl fmt::Debug for Remote {
 }
 
 impl Remote {
-    /// The chain that `client` knows, as of the block with this number.
-    pub(super) fn new(client: Arc<ForkClient>, number: u64) -> Self {
+    /// The chain that `client` knows, as of the block with this number. `prefetch` says whether
+    /// executions are foreseen.
+    pub(super) fn new(
+        client: Arc<ForkClient>,
+        number: u64,
+        prefetch: bool,
+        file: Option<Arc<ForkFile>>,
+    ) -> Self {
         Self {
             client,
+            prefetch,
+            file,
             number,
             block: json!(U64::from(number)),
             accounts: Cache::new(ACCOUNT_BYTES),
             slots: Cache::new(SLOTS),
             hashes: Cache::new(HASHES),
+            teller: Teller::default(),
+        }
+    }
+
+    /// Takes what a file has.
+    pub(super) fn restore(&self, records: Vec<Record>) {
+        let mut contracts = HashMap::new();
+        for record in records {
+            match record {
+                Record::Code(hash, code) => {
+                    contracts.insert(hash, Arc::new(contract_of(code)));
+                }
+                Record::Account(address, None) => self.put_account(address, None),
+                Record::Account(address, Some((balance, nonce, code))) => {
+                    let contract = match code {
+                        None => None,
+                        Some(hash) => match contracts.get(&hash) {
+                            Some(contract) => Some(contract.clone()),
+                            // Its code was lost: it is asked for again.
+                            None => continue,
+                        },
+                    };
+                    let account = account_with(address, balance, nonce, contract);
+                    self.put_account(address, Some(account));
+                }
+                Record::Slot(address, index, value) => self.slots.put((address, index), value, 1),
+                Record::BlockHash(number, hash) => self.hashes.put(number, Some(hash), 1),
+                Record::Answer(..) => {}
+            }
+        }
+    }
+
+    /// Keeps what was learned in the file, if there is one.
+    fn keep(&self, records: impl FnOnce() -> Vec<Record>) {
+        if let Some(file) = self.file.as_ref().filter(|_| self.client.is_original()) {
+            file.append(&records());
         }
     }
 
     fn ask_account(&self, address: &Address) -> Result<Option<Account>, ReadError> {
-        let params = json!([address, self.block]);
-        let methods = ["eth_getBalance", "eth_getTransactionCount", "eth_getCode"];
-        let [balance, nonce, code] = self.client.ask_all(methods.map(|method| (method, &params)));
-
-        let balance: U256 = read(methods[0], balance)?;
-        let nonce: U64 = read(methods[1], nonce)?;
-        let code: Bytes = read(methods[2], code)?;
-        // Nodes answer with zeros for an account that does not exist (EIP-161).
-        if balance.is_zero() && nonce.is_zero() && code.is_empty() {
-            return Ok(None);
-        }
-
-        let contract = (!code.is_empty()).then(|| Arc::new(contract_of(code)));
-        Ok(Some(Account {
-            address: *address,
-            number: Account::UNNUMBERED,
-            nonce: nonce.to(),
-            balance,
-            public_key: None,
-            contract,
-        }))
+        let answers = self.client.ask_many(self.account_questions(*address), None);
+        account_of(*address, &answers.results)
     }
+
+    fn account_questions(&self, address: Address) -> Vec<Question> {
+        let params = json!([address, self.block]);
+        ACCOUNT_METHODS
+            .map(|method| Question {
+                method,
+                params: params.clone(),
+            })
+            .into()
+    }
+
+    fn slot_params(&self, address: Address, index: U256) -> Value {
+        json!([address, index, self.block])
+    }
+
+    fn put_account(&self, address: Address, account: Option<Account>) {
+        let weight = weight(&account);
+        self.accounts.put(address, account, weight);
+    }
+
+    /// Asks for accounts and slots at once.
+    fn fetch_all(&self, wanted: &[Wanted]) -> Result<(), ReadError> {
+        let questions = wanted.iter().flat_map(|wanted| match *wanted {
+            Wanted::Account(address) => self.account_questions(address),
+            Wanted::Slot(address, index) => vec![Question {
+                method: SLOT_METHOD,
+                params: self.slot_params(address, index),
+            }],
+        });
+        let answers = self.client.ask_many(questions.collect(), Some(FETCH_TIME));
+
+        let mut failure = Ok(());
+        let mut learned = Vec::new();
+        let mut results = answers.results.as_slice();
+        for wanted in wanted {
+            let (own, rest) = results.split_at(match wanted {
+                Wanted::Account(_) => ACCOUNT_METHODS.len(),
+                Wanted::Slot(..) => 1,
+            });
+            results = rest;
+
+            let taken = match *wanted {
+                Wanted::Account(address) => account_of(address, own).map(|account| {
+                    learned.extend(records_of(address, account.as_ref()));
+                    self.put_account(address, account);
+                }),
+                Wanted::Slot(address, index) => read_json(SLOT_METHOD, &own[0]).map(|value| {
+                    learned.push(Record::Slot(address, index, value));
+                    self.slots.put((address, index), value, 1);
+                }),
+            };
+            if taken.is_err() {
+                failure = taken;
+            }
+        }
+        self.keep(|| learned);
+        failure
+    }
+
+    /// Takes what the other node says that an execution reads. Returns what it names without a value.
+    fn take(&self, foretold: Foretold, execution: &Foreseen) -> BTreeSet<Wanted> {
+        let mut named = foretold.named;
+        let mut learned = Vec::new();
+        for (address, before) in foretold.before {
+            for (index, value) in before.storage {
+                // What was read before stays as it was.
+                if self.slots.find((address, index)).is_none() {
+                    learned.push(Record::Slot(address, index, value));
+                    self.slots.put((address, index), value, 1);
+                }
+            }
+
+            // Some nodes give the sender and the recipient as they are after the transfer.
+            let is_party = address == execution.from || Some(address) == execution.to;
+            if is_party || before.code.is_empty() {
+                named.insert(Wanted::Account(address));
+            } else if self.accounts.find(address).is_none() {
+                let account = account(address, before.balance, before.nonce, before.code);
+                learned.extend(records_of(address, account.as_ref()));
+                self.put_account(address, account);
+            }
+        }
+        self.keep(|| learned);
+
+        named.retain(|wanted| !self.is_at_hand(wanted));
+        named
+    }
+
+    fn is_at_hand(&self, wanted: &Wanted) -> bool {
+        match *wanted {
+            Wanted::Account(address) => self.accounts.find(address).is_some(),
+            Wanted::Slot(address, index) => self.slots.find((address, index)).is_some(),
+        }
+    }
+}
+
+/// The account of the results of [`ACCOUNT_METHODS`].
+fn account_of(
+    address: Address,
+    results: &[Result<bytes::Bytes, AskError>],
+) -> Result<Option<Account>, ReadError> {
+    let [balance, nonce, code] = results else {
+        return Err(unavailable("an answer is missing".to_owned()));
+    };
+    let balance: U256 = read_json(ACCOUNT_METHODS[0], balance)?;
+    let nonce: U64 = read_json(ACCOUNT_METHODS[1], nonce)?;
+    let code: Bytes = read_json(ACCOUNT_METHODS[2], code)?;
+    Ok(account(address, balance, nonce.to(), code))
+}
+
+fn account(address: Address, balance: U256, nonce: u64, code: Bytes) -> Option<Account> {
+    // Nodes answer with zeros for an account that does not exist (EIP-161).
+    if balance.is_zero() && nonce == 0 && code.is_empty() {
+        return None;
+    }
+
+    let contract = (!code.is_empty()).then(|| Arc::new(contract_of(code)));
+    Some(account_with(address, balance, nonce, contract))
+}
+
+fn account_with(
+    address: Address,
+    balance: U256,
+    nonce: u64,
+    contract: Option<Arc<Contract>>,
+) -> Account {
+    Account {
+        address,
+        number: Account::UNNUMBERED,
+        nonce,
+        balance,
+        public_key: None,
+        contract,
+    }
+}
+
+/// An account in the file, after its code.
+fn records_of(address: Address, account: Option<&Account>) -> impl Iterator<Item = Record> {
+    let contract = account.and_then(|account| account.contract.as_ref());
+    let code =
+        contract.map(|contract| Record::Code(contract.code_hash, contract.code.original_bytes()));
+    let known = account.map(|account| {
+        let code = contract.map(|contract| contract.code_hash);
+        (account.balance, account.nonce, code)
+    });
+    code.into_iter().chain([Record::Account(address, known)])
 }
 
 /// A contract with this code, which is not empty.
@@ -108,17 +301,71 @@ struct Hashed {
 
 impl Base for Remote {
     fn account(&self, address: &Address) -> Result<Option<Account>, ReadError> {
-        self.accounts
-            .get(*address, weight, || self.ask_account(address))
+        let ask = || {
+            let account = self.ask_account(address)?;
+            self.keep(|| records_of(*address, account.as_ref()).collect());
+            Ok(account)
+        };
+        self.accounts.get(*address, weight, ask)
     }
 
     fn slot(&self, address: &Address, index: U256) -> Result<U256, ReadError> {
-        let method = "eth_getStorageAt";
         let ask = || {
-            let params = json!([address, index, self.block]);
-            read(method, self.client.ask(method, &params))
+            let params = self.slot_params(*address, index);
+            let value = read(SLOT_METHOD, self.client.ask(SLOT_METHOD, &params))?;
+            self.keep(|| vec![Record::Slot(*address, index, value)]);
+            Ok(value)
         };
         self.slots.get((*address, index), |_| 1, ask)
+    }
+
+    fn is_remote(&self) -> bool {
+        true
+    }
+
+    fn account_at_hand(&self, address: &Address) -> Result<Option<Option<Account>>, ReadError> {
+        if self.prefetch {
+            Ok(self.accounts.find(*address))
+        } else {
+            self.account(address).map(Some)
+        }
+    }
+
+    fn slot_at_hand(&self, address: &Address, index: U256) -> Result<Option<U256>, ReadError> {
+        if self.prefetch {
+            Ok(self.slots.find((*address, index)))
+        } else {
+            self.slot(address, index).map(Some)
+        }
+    }
+
+    fn fetch(&self, wanted: &[Wanted], execution: Option<&Foreseen>) -> Result<(), ReadError> {
+        let Some(execution) = execution else {
+            return self.fetch_all(wanted);
+        };
+
+        // Side by side: neither knows what the other finds.
+        let (foretold, fetched) = aside(|| {
+            thread::scope(|scope| {
+                let ask = || self.teller.ask(&self.client, execution, &self.block);
+                let asking = thread::Builder::new().spawn_scoped(scope, ask).ok();
+                let fetched = self.fetch_all(wanted);
+                let foretold = asking.and_then(|asking| asking.join().ok().flatten());
+                (foretold, fetched)
+            })
+        });
+        fetched?;
+
+        let named: Vec<_> = foretold
+            .map(|foretold| self.take(foretold, execution))
+            .into_iter()
+            .flatten()
+            .take(MAX_FORETOLD)
+            .collect();
+        if named.is_empty() {
+            return Ok(());
+        }
+        self.fetch_all(&named)
     }
 
     fn block_hash(&self, number: u64) -> Result<Option<B256>, ReadError> {
@@ -131,10 +378,27 @@ impl Base for Remote {
         let ask = || {
             let params = json!([U64::from(number), false]);
             let block: Option<Hashed> = read(method, self.client.ask(method, &params))?;
-            Ok(block.map(|block| block.hash))
+            let hash = block.map(|block| block.hash);
+            self.keep(|| {
+                hash.map(|hash| Record::BlockHash(number, hash))
+                    .into_iter()
+                    .collect()
+            });
+            Ok(hash)
         };
         self.hashes.get(number, |_| 1, ask)
     }
+}
+
+/// Deserializes the result of one of many calls.
+fn read_json<T: DeserializeOwned>(
+    method: &str,
+    result: &Result<bytes::Bytes, AskError>,
+) -> Result<T, ReadError> {
+    let json = result
+        .as_ref()
+        .map_err(|error| unavailable(error.to_string()))?;
+    read_result(json).map_err(|error| unavailable(format!("{method}: {error}")))
 }
 
 /// Deserializes a result.

@@ -288,7 +288,7 @@ fn own_number(fork: &ChainFork, number: Option<U64>) -> Option<u64> {
 }
 
 fn ask(fork: &ChainFork, method: &str, params: &Value) -> Result<ForkAnswer, RpcError> {
-    Ok(fork.client.ask(method, params)?)
+    Ok(fork.ask(method, params)?)
 }
 
 fn read<T: DeserializeOwned>(answer: &ForkAnswer, method: &str) -> Result<T, RpcError> {

@@ -13,7 +13,7 @@ use tetrad_primitives::block::{Submission, Transaction};
 
 use super::number::SmallNumber;
 use crate::{
-    fork::{ChainFork, ChainForks},
+    fork::{ChainFork, ChainForks, ForkBlock},
     rpc::{
         Context, OnFork, RpcError, Table,
         error::{Dialect, INVALID_PARAMS},
@@ -399,6 +399,7 @@ struct FirstHead {
 impl FirstHead {
     /// The head of a fork. Blocks until the other node has answered.
     fn forked(forks: &ChainForks, Forking { url, block }: Forking) -> Result<Self, RpcError> {
+        let block = block.map_or(ForkBlock::Latest, ForkBlock::Number);
         let (head, fork) = forks
             .begin(url, block)
             .map_err(|error| RpcError::server(error.to_string()))?;

@@ -4,6 +4,7 @@
 //! sources are known.
 
 mod failed_calls;
+mod fork_stats;
 mod snapshots;
 
 use alloy_primitives::{Address, B256, Bytes, hex};
@@ -33,6 +34,7 @@ pub(super) fn methods(table: &mut Table, development: bool) {
         failed_calls::methods(table);
         snapshots::methods(table);
     }
+    fork_stats::methods(table);
     table
         .apart("tetrad_stackTrace", stack_trace, OnFork::Transaction)
         .describe(

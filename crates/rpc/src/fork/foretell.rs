@@ -1,0 +1,195 @@
+//! What another node says that an execution reads: the first of its methods that it has.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::atomic::{AtomicUsize, Ordering},
+    time::Duration,
+};
+
+use alloy_eips::eip2930::AccessList;
+use alloy_primitives::{Address, B256, Bytes, U64, U256};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tetrad_primitives::state::{Foreseen, Wanted};
+
+use super::client::{AskError, ForkClient, Question, read_result};
+
+/// The time limit of a request. Without an answer, accounts and slots are found by trying.
+const ASK_TIME: Duration = Duration::from_secs(5);
+/// How many failures in a row end the use of a method.
+const MAX_FAILURES: usize = 3;
+
+/// The methods, the best first.
+const METHODS: [Method; 2] = [
+    Method {
+        name: "debug_traceCall",
+        params: |call, block| json!([call, block, {"tracer": "prestateTracer"}]),
+        read: read_prestate,
+    },
+    Method {
+        name: "eth_createAccessList",
+        params: |call, block| json!([call, block]),
+        read: read_access_list,
+    },
+];
+
+struct Method {
+    name: &'static str,
+    params: fn(Value, &Value) -> Value,
+    read: fn(&[u8]) -> Result<Foretold, String>,
+}
+
+/// What an execution reads.
+#[derive(Debug, Default)]
+pub(super) struct Foretold {
+    /// Accounts as they are before it, with some of their slots.
+    pub(super) before: BTreeMap<Address, Before>,
+    /// Accounts and slots that are only named.
+    pub(super) named: BTreeSet<Wanted>,
+}
+
+/// An account before an execution.
+#[derive(Debug, Default)]
+pub(super) struct Before {
+    pub(super) balance: U256,
+    pub(super) nonce: u64,
+    pub(super) code: Bytes,
+    pub(super) storage: Vec<(U256, U256)>,
+}
+
+/// Asks another node, by the methods that it has.
+#[derive(Debug, Default)]
+pub(super) struct Teller {
+    /// The position of the first method that may work.
+    method: AtomicUsize,
+    failures: AtomicUsize,
+}
+
+impl Teller {
+    /// What an execution after a block reads; nothing if the other node cannot say.
+    pub(super) fn ask(
+        &self,
+        client: &ForkClient,
+        execution: &Foreseen,
+        block: &Value,
+    ) -> Option<Foretold> {
+        let first = self.method.load(Ordering::Relaxed);
+        for (at, method) in METHODS.iter().enumerate().skip(first) {
+            let question = Question {
+                method: method.name,
+                params: (method.params)(call_of(execution), block),
+            };
+            let answers = client.ask_many(vec![question], Some(ASK_TIME));
+
+            match answers.results.first()? {
+                Ok(json) => match (method.read)(json) {
+                    Ok(foretold) => {
+                        self.failures.store(0, Ordering::Relaxed);
+                        return Some(foretold);
+                    }
+                    Err(_) => self.give_up(at),
+                },
+                Err(AskError::Refused { code, message, .. }) => {
+                    // Other refusals may be about this execution.
+                    if is_missing(*code, message) {
+                        self.give_up(at);
+                    }
+                }
+                Err(_) => {
+                    if self.failures.fetch_add(1, Ordering::Relaxed) + 1 >= MAX_FAILURES {
+                        self.give_up(at);
+                    }
+                    return None;
+                }
+            }
+        }
+        None
+    }
+
+    /// Goes on to the method after the one at a position.
+    fn give_up(&self, at: usize) {
+        self.failures.store(0, Ordering::Relaxed);
+        self.method.fetch_max(at + 1, Ordering::Relaxed);
+    }
+}
+
+/// Whether a refusal says that there is no such method, or not for this client.
+fn is_missing(code: i64, message: &str) -> bool {
+    const METHOD_NOT_FOUND: i64 = -32_601;
+
+    let message = message.to_ascii_lowercase();
+    let says_missing = [
+        "not supported",
+        "unsupported",
+        "not available",
+        "does not exist",
+    ]
+    .iter()
+    .any(|words| message.contains(words));
+    code == METHOD_NOT_FOUND || says_missing
+}
+
+fn call_of(execution: &Foreseen) -> Value {
+    let mut call = json!({
+        "from": execution.from,
+        "gas": U64::from(execution.gas),
+        "value": execution.value,
+        "data": execution.input,
+    });
+    if let Some(to) = execution.to {
+        call["to"] = json!(to);
+    }
+    call
+}
+
+/// Reads the result of geth's `prestateTracer`, which leaves out what is zero.
+fn read_prestate(json: &[u8]) -> Result<Foretold, String> {
+    #[derive(Deserialize)]
+    struct RawAccount {
+        #[serde(default)]
+        balance: U256,
+        #[serde(default)]
+        nonce: u64,
+        #[serde(default)]
+        code: Bytes,
+        #[serde(default)]
+        storage: BTreeMap<B256, B256>,
+    }
+
+    let accounts: BTreeMap<Address, RawAccount> = read_result(json)?;
+    let before = accounts.into_iter().map(|(address, raw)| {
+        let storage = raw.storage.into_iter();
+        let before = Before {
+            balance: raw.balance,
+            nonce: raw.nonce,
+            code: raw.code,
+            storage: storage
+                .map(|(index, value)| (index.into(), value.into()))
+                .collect(),
+        };
+        (address, before)
+    });
+    Ok(Foretold {
+        before: before.collect(),
+        named: BTreeSet::new(),
+    })
+}
+
+fn read_access_list(json: &[u8]) -> Result<Foretold, String> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct RawAccessList {
+        access_list: AccessList,
+    }
+
+    let RawAccessList { access_list } = read_result(json)?;
+    let named = access_list.0.into_iter().flat_map(|item| {
+        let slots = item.storage_keys.into_iter();
+        let slots = slots.map(move |key| Wanted::Slot(item.address, key.into()));
+        std::iter::once(Wanted::Account(item.address)).chain(slots)
+    });
+    Ok(Foretold {
+        before: BTreeMap::new(),
+        named: named.collect(),
+    })
+}

@@ -1,0 +1,248 @@
+//! What a fork asks the other node for, in how many requests, and what it keeps.
+
+use axum::http::StatusCode;
+use serde_json::{Value, json};
+use tetrad::{Node, SpawnError};
+use tetrad_rpc::fork::{ForkBlock, ForkCache};
+
+use super::{
+    fork_of,
+    proxy::{Mood, Proxy},
+    upstream,
+};
+use crate::support::TestNode;
+
+/// A call that reads a dozen pools, with their tokens and prices.
+async fn pools(node: &TestNode, of: &TestNode) -> Value {
+    let network: Value = of.get("/api/network").await.json().await.unwrap();
+    let call = json!({"to": network["lendingLens"], "data": "0x673a2a1f"});
+    node.rpc("eth_call", json!([call, "latest"])).await
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_call_takes_few_requests_and_none_the_second_time() {
+    let upstream = upstream().await;
+    let proxy = Proxy::to(upstream.rpc_url()).await;
+    // A block at the time of the fork's: interest accrues.
+    let expected = pools(&upstream, &upstream).await;
+
+    for (mood, most) in [
+        (Mood::Well, 4),
+        (Mood::Lacks(&["debug_traceCall"]), 6),
+        (
+            Mood::Lacks(&["debug_traceCall", "eth_createAccessList"]),
+            24,
+        ),
+    ] {
+        proxy.set(mood.clone());
+        let fork = fork_of(&proxy.url, |_| {}).await;
+        proxy.requests();
+
+        let found = pools(&fork, &upstream).await;
+        assert_eq!(
+            found.as_str().unwrap().len(),
+            expected.as_str().unwrap().len()
+        );
+        let requests = proxy.requests();
+        assert!((1..=most).contains(&requests), "{mood:?}: {requests}");
+
+        assert_eq!(pools(&fork, &upstream).await, found);
+        assert_eq!(proxy.requests(), 0, "{mood:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_found_is_the_same_without_prefetching() {
+    let upstream = upstream().await;
+    let url = upstream.rpc_url();
+    let with = fork_of(&url, |_| {}).await;
+    let without = fork_of(&url, |config| config.fork.prefetch = false).await;
+
+    for fork in [&with, &without] {
+        assert_eq!(fork.token_balance(3, "latest").await, 60);
+        fork.transfer_token(3, 7).await;
+        assert_eq!(fork.token_balance(3, "latest").await, 53);
+    }
+    let receipts = [&with, &without].map(|fork| async {
+        let block = fork
+            .rpc("eth_getBlockByNumber", json!(["latest", false]))
+            .await;
+        (
+            block["gasUsed"].clone(),
+            block["receiptsRoot"].clone(),
+            block["stateRoot"].clone(),
+        )
+    });
+    let [with, without] = receipts;
+    assert_eq!(with.await, without.await);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nodes_that_are_bad_at_batches_are_asked_in_other_ways() {
+    let upstream = upstream().await;
+    let proxy = Proxy::to(upstream.rpc_url()).await;
+    let limited = json!({"code": -32005, "message": "slow down"});
+    for mood in [
+        Mood::RefusesBatches,
+        Mood::ConfusesIds,
+        Mood::Limits(40, limited),
+    ] {
+        proxy.set(mood.clone());
+        let fork = fork_of(&proxy.url, |_| {}).await;
+        assert_eq!(fork.token_balance(3, "latest").await, 60, "{mood:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn transactions_read_nothing_that_was_read_before() {
+    let upstream = upstream().await;
+    let proxy = Proxy::to(upstream.rpc_url()).await;
+    let fork = fork_of(&proxy.url, |_| {}).await;
+    fork.transfer_token(3, 1).await;
+    proxy.requests();
+
+    // The contracts that every block calls are known as well.
+    fork.transfer_token(3, 2).await;
+    fork.rpc("anvil_mine", json!(["0x3"])).await;
+    assert_eq!(proxy.requests(), 0);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_block_with_a_number_is_kept_for_the_next_start() {
+    let directory = tempfile::tempdir().unwrap();
+    let upstream = upstream().await;
+    let proxy = Proxy::to(upstream.rpc_url()).await;
+    let start = || {
+        fork_of(&proxy.url, |config| {
+            config.fork.block = ForkBlock::Number(4);
+            config.fork.cache = ForkCache::At(directory.path().into());
+        })
+    };
+
+    let fork = start().await;
+    let found = pools(&fork, &upstream).await;
+    let old = fork.rpc("eth_getBlockByNumber", json!(["0x2", true])).await;
+    fork.transfer_token(3, 1).await;
+    proxy.asked();
+
+    // Also while the first one runs.
+    let again = start().await;
+    assert_eq!(
+        proxy.asked(),
+        [
+            "eth_chainId",
+            "eth_getBlockByNumber",
+            "web3_clientVersion",
+            "eth_getBlockByNumber"
+        ]
+    );
+    assert_eq!(
+        pools(&again, &upstream).await.as_str().unwrap().len(),
+        found.as_str().unwrap().len()
+    );
+    assert_eq!(
+        again
+            .rpc("eth_getBlockByNumber", json!(["0x2", true]))
+            .await,
+        old
+    );
+    again.transfer_token(3, 1).await;
+    assert_eq!(proxy.asked(), Vec::<String>::new());
+    assert_eq!(tetrad_rpc::fork::list(directory.path()).unwrap().len(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_newest_block_and_those_of_development_nodes_are_not_kept() {
+    let directory = tempfile::tempdir().unwrap();
+    let upstream = upstream().await;
+    let url = upstream.rpc_url();
+    let latest = fork_of(&url, |config| {
+        config.fork.cache = ForkCache::At(directory.path().into());
+    });
+    assert_eq!(latest.await.token_balance(3, "latest").await, 60);
+    assert_eq!(tetrad_rpc::fork::list(directory.path()).unwrap(), []);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn blocks_are_named_in_several_ways() {
+    let upstream = upstream().await;
+    let hash = upstream
+        .rpc("eth_getBlockByNumber", json!(["0x3", false]))
+        .await["hash"]
+        .clone();
+    let newest = upstream.rpc("eth_blockNumber", json!([])).await;
+    let newest = u64::from_str_radix(&newest.as_str().unwrap()[2..], 16).unwrap();
+
+    for (text, number) in [
+        ("2", 2),
+        ("-1", newest - 1),
+        ("latest", newest),
+        (hash.as_str().unwrap(), 3),
+    ] {
+        let url = upstream.rpc_url();
+        let fork = fork_of(&url, |config| {
+            config.fork.block = text.parse().unwrap();
+        });
+        let fork = fork.await;
+        assert_eq!(
+            fork.rpc("eth_blockNumber", json!([])).await,
+            json!(format!("{number:#x}")),
+            "{text}"
+        );
+    }
+    for wrong in [
+        "",
+        "-",
+        "--1",
+        "0x5",
+        "pending",
+        "1.5",
+        "99999999999999999999",
+    ] {
+        assert!(wrong.parse::<ForkBlock>().is_err(), "{wrong}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn another_node_takes_over_from_one_that_fails() {
+    let upstream = upstream().await;
+    let [first, second] = [
+        Proxy::to(upstream.rpc_url()).await,
+        Proxy::to(upstream.rpc_url()).await,
+    ];
+    let fork = fork_of(&first.url, |config| {
+        config.fork.others = vec![second.url.parse().unwrap()];
+    });
+    let fork = fork.await;
+
+    first.set(Mood::Fails(usize::MAX, StatusCode::TOO_MANY_REQUESTS));
+    assert_eq!(fork.token_balance(3, "latest").await, 60);
+    first.set(Mood::Well);
+    second.set(Mood::Fails(usize::MAX, StatusCode::BAD_GATEWAY));
+    let found = fork.token_balance(9, "latest").await;
+    assert_eq!(found, upstream.token_balance(9, "latest").await);
+
+    let stats = fork.rpc("tetrad_forkStats", json!([])).await;
+    assert!(stats["requests"].as_u64().unwrap() > 0, "{stats}");
+    assert!(
+        stats["calls"]["eth_getStorageAt"].as_u64().unwrap() > 0,
+        "{stats}"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nodes_of_another_chain_are_refused_at_the_start() {
+    let upstream = upstream().await;
+    let other = super::node_with(|config| config.chain_id = 77).await;
+    let mut config = tetrad::Config::test();
+    config.fork.url = Some(upstream.rpc_url().parse().unwrap());
+    config.fork.others = vec![other.rpc_url().parse().unwrap()];
+    match Node::spawn(config).await {
+        Err(error @ SpawnError::Fork(_)) => {
+            let told = error.to_string();
+            assert!(told.contains("it has no block"), "{told}");
+        }
+        Err(error) => panic!("{error}"),
+        Ok(_) => panic!("the node started"),
+    }
+}
