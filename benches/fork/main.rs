@@ -5,9 +5,9 @@
 //! execution reads. anvil is included as in the bench `compare`.
 //!
 //! What is measured is time, of which nearly all is spent waiting, and HTTP requests: a fork starts,
-//! then makes one call, the same again, and a suite of transactions one after the other. Nodes take
-//! turns in each round, and the tables show medians, with the smallest and the largest in
-//! parentheses.
+//! then makes one call, the same again, and a suite of transactions one after the other; once more
+//! with what a fork of the same block has kept. Nodes take turns in each round, and the tables show
+//! medians, with the smallest and the largest in parentheses.
 
 #![allow(clippy::unwrap_used, reason = "a measurement that fails has no result")]
 
@@ -90,8 +90,22 @@ fn main() {
 
     let origin = Server::start(&peers::tetrad().command);
     let contracts = contracts(&origin);
+    let kept = tempfile::tempdir().unwrap();
+    let mut again = peers::tetrad();
+    let block = origin.client().number("eth_blockNumber", json!([]));
+    let directory = kept.path().to_string_lossy();
+    again
+        .command
+        .extend(["--fork-block".to_owned(), block.to_string()]);
+    again
+        .command
+        .extend(["--fork-cache".to_owned(), directory.into_owned()]);
+    // This one fills the file.
+    measure(&again, &origin, Refusals::Nothing, &contracts);
+
     let mut subjects = vec![
         ("tetrad", peers::tetrad(), Refusals::Nothing),
+        ("tetrad, with what was kept", again, Refusals::Nothing),
         ("tetrad, without traces", peers::tetrad(), Refusals::Traces),
         ("tetrad, without either", peers::tetrad(), Refusals::Both),
     ];

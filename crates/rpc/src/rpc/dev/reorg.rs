@@ -269,7 +269,7 @@ async fn sign(
     base: u64,
     nonces: &mut HashMap<Address, u64>,
 ) -> Result<Transaction, RpcError> {
-    let from = sender_of(context, &request)
+    let from = sender_of(context, &mut request)
         .ok_or_else(|| RpcError::invalid_params("params[1]: from: missing"))?;
     let block = BlockId::Number(base);
 

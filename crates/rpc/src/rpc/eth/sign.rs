@@ -129,9 +129,9 @@ async fn filled(
 /// Signs a transaction without submitting it. What the request leaves out is filled in.
 async fn sign_transaction(
     context: Arc<Context>,
-    (request,): (TransactionRequest,),
+    (mut request,): (TransactionRequest,),
 ) -> Result<Encoded, RpcError> {
-    let from = sender_of(&context, &request)
+    let from = sender_of(&context, &mut request)
         .ok_or_else(|| RpcError::invalid_params("params[0].from: missing"))?;
     // Impersonated accounts can send, but there is no key to sign with.
     if context.keyring.get(from).is_none() {
@@ -145,9 +145,9 @@ async fn sign_transaction(
 /// Fills in what a transaction leaves out, for the client to sign.
 async fn fill_transaction(
     context: Arc<Context>,
-    (request,): (TransactionRequest,),
+    (mut request,): (TransactionRequest,),
 ) -> Result<Encoded, RpcError> {
-    let from = sender_of(&context, &request).unwrap_or_default();
+    let from = sender_of(&context, &mut request).unwrap_or_default();
     let unsigned = filled(&context, request, from).await?;
     Ok(Encoded(Arc::new(Transaction {
         envelope: without_signature(unsigned),

@@ -62,9 +62,9 @@ pub(in crate::rpc) async fn send_raw_transaction(
 /// Signs with a key that the node holds, and submits. Missing fields are filled in.
 pub(super) async fn send_transaction(
     context: Arc<Context>,
-    (request,): (TransactionRequest,),
+    (mut request,): (TransactionRequest,),
 ) -> Result<B256, RpcError> {
-    let from = sender_of(&context, &request)
+    let from = sender_of(&context, &mut request)
         .ok_or_else(|| RpcError::invalid_params("params[0].from: missing"))?;
     if !context.keyring.can_sign(from) {
         return Err(SubmitError::UnknownAccount.into());
