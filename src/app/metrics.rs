@@ -14,7 +14,10 @@ use axum::{
 use tetrad_chain::Chain;
 use tetrad_cluster::{Cluster, Role};
 use tetrad_exchange::{Exchange, Market, feed::SourceHealth};
-use tetrad_rpc::rpc::Rpc;
+use tetrad_rpc::{
+    fork::{ChainForks, ForkStats},
+    rpc::Rpc,
+};
 use tetrad_stdx::clock::Clock;
 use tetrad_web::{
     Api, Exposition, METRICS_TYPE, Operation, Output, Traffic, WebSockets, method_not_allowed,
@@ -25,6 +28,7 @@ pub(super) struct Sources {
     pub(super) chain: Chain,
     pub(super) cluster: Option<Cluster>,
     pub(super) rpc: Rpc,
+    pub(super) forks: Arc<ChainForks>,
     pub(super) exchange: Option<Exchange>,
     pub(super) sockets: Vec<WebSockets>,
     pub(super) traffic: Vec<Traffic>,
@@ -76,6 +80,9 @@ async fn scrape(State(sources): State<Arc<Sources>>) -> MetricsText {
         sources.cluster(cluster, &mut out);
     }
     sources.json_rpc(&mut out);
+    if let Some(fork) = sources.forks.current() {
+        forked_node(&fork.client.stats(), &mut out);
+    }
     sources.sockets(&mut out);
     sources.http(&mut out);
     if let Some(exchange) = &sources.exchange {
@@ -88,6 +95,38 @@ async fn scrape(State(sources): State<Arc<Sources>>) -> MetricsText {
     process::write(&mut out, sources.started_ms);
 
     MetricsText(out.finish())
+}
+
+/// Writes what was asked of the forked node.
+fn forked_node(asked: &ForkStats, out: &mut Exposition) {
+    out.counter(
+        "tetrad_fork_requests_total",
+        "HTTP requests to the forked node.",
+    )
+    .sample(&[], asked.requests);
+    out.counter(
+        "tetrad_fork_retries_total",
+        "HTTP requests to the forked node that had to be sent again.",
+    )
+    .sample(&[], asked.retries);
+    out.counter(
+        "tetrad_fork_received_bytes_total",
+        "Bytes of the forked node's answers.",
+    )
+    .sample(&[], asked.bytes);
+    out.counter(
+        "tetrad_fork_waited_seconds_total",
+        "Seconds that callers waited for the forked node, each by itself.",
+    )
+    .sample(&[], asked.waited_ms as f64 / 1_000.0);
+
+    let mut calls = out.counter(
+        "tetrad_fork_calls_total",
+        "Calls of the forked node's methods.",
+    );
+    for (method, count) in &asked.calls {
+        calls.sample(&[("method", method)], count);
+    }
 }
 
 fn price_sources(exchange: &Exchange, out: &mut Exposition) {

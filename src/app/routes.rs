@@ -342,6 +342,7 @@ impl Services {
             chain: self.chain.clone(),
             cluster: self.cluster.clone(),
             rpc: json_rpc.rpc.clone(),
+            forks: self.forks.clone(),
             exchange: exchange.cloned(),
             sockets: sockets.into_iter().flatten().cloned().collect(),
             traffic,

@@ -228,6 +228,17 @@ async fn another_node_takes_over_from_one_that_fails() {
         stats["calls"]["eth_getStorageAt"].as_u64().unwrap() > 0,
         "{stats}"
     );
+
+    let metrics = fork.get("/metrics").await.text().await.unwrap();
+    for name in [
+        "requests_total",
+        "retries_total",
+        "received_bytes_total",
+        "waited_seconds_total",
+    ] {
+        assert!(metrics.contains(&format!("tetrad_fork_{name} ")), "{name}");
+    }
+    assert!(metrics.contains("tetrad_fork_calls_total{method=\"eth_getStorageAt\"}"));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

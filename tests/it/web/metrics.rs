@@ -228,8 +228,12 @@ async fn phases_of_blocks_and_the_data_directory_are_described() {
     node.end().await;
 }
 
-/// What only nodes of a cluster have, as the tests of clusters check.
-const OF_CLUSTERS: &str = "tetrad_cluster_";
+/// What only nodes of a cluster and forks have, as their tests check.
+const OF_OTHERS: [&str; 2] = ["tetrad_cluster_", "tetrad_fork_"];
+
+fn is_of_others(name: &str) -> bool {
+    OF_OTHERS.iter().any(|prefix| name.starts_with(prefix))
+}
 
 /// The dashboard and the book speak of what there is, and the book of everything.
 #[tokio::test]
@@ -262,7 +266,7 @@ async fn the_dashboard_and_the_book_name_what_there_is() {
         ),
     ];
     for (file, text) in sources {
-        for name in names(text).filter(|name| !name.starts_with(OF_CLUSTERS)) {
+        for name in names(text).filter(|name| !is_of_others(name)) {
             let base = ["_bucket", "_sum", "_count"]
                 .iter()
                 .find_map(|suffix| name.strip_suffix(suffix));
@@ -272,9 +276,7 @@ async fn the_dashboard_and_the_book_name_what_there_is() {
             );
         }
     }
-    let told: BTreeSet<&str> = names(book)
-        .filter(|name| !name.starts_with(OF_CLUSTERS))
-        .collect();
+    let told: BTreeSet<&str> = names(book).filter(|name| !is_of_others(name)).collect();
     assert_eq!(
         known.difference(&told).collect::<Vec<_>>(),
         Vec::<&&str>::new(),

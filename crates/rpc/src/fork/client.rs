@@ -29,7 +29,11 @@ use serde::{
     de::{DeserializeOwned, SeqAccess, Visitor},
 };
 use serde_json::{Value, json, value::RawValue};
-use tetrad_stdx::{causes::with_causes, metrics::Counter, tls};
+use tetrad_stdx::{
+    causes::with_causes,
+    metrics::{Counter, Gauge},
+    tls,
+};
 use tetrad_web::{Answer, BodyError, Budget, Held, check_json, read_body};
 use tokio::{
     runtime::{Builder, Handle, RuntimeFlavor},
@@ -37,6 +41,7 @@ use tokio::{
     task,
     time::{error::Elapsed, sleep, timeout_at},
 };
+use tracing::info;
 
 use super::ForkConfig;
 
@@ -243,6 +248,8 @@ struct Counters {
     retries: Counter,
     bytes: Counter,
     waited_ms: Counter,
+    /// Callers that wait at the moment.
+    waiting: Gauge,
     calls: Mutex<BTreeMap<String, u64>>,
 }
 
@@ -300,13 +307,15 @@ impl ForkClient {
         let runtime = Builder::new_current_thread().enable_all().build()?;
         let (end, ended) = oneshot::channel::<()>();
         let handle = runtime.handle().clone();
+        let requester = Arc::new(requester);
+        handle.spawn(tell_of_waits(requester.clone()));
         // The thread ends whether the sender was used or dropped.
         thread::Builder::new()
             .name("fork".to_owned())
             .spawn(move || drop(runtime.block_on(ended)))?;
 
         Ok(Self {
-            requester: Arc::new(requester),
+            requester,
             runtime: handle,
             _end: end,
         })
@@ -348,6 +357,7 @@ impl ForkClient {
 
     /// Waits for an answer without blocking the other tasks of a worker thread.
     fn wait<R>(&self, wait: impl FnOnce() -> R) -> R {
+        let _one = self.requester.counters.waiting.hold();
         let began = Instant::now();
         let answer = aside(wait);
         let waited = began.elapsed().as_millis() as u64;
@@ -459,6 +469,34 @@ impl ForkAnswers {
             results: vec![Err(error.clone()); count],
             _held: Vec::new(),
         }
+    }
+}
+
+/// Tells of the other node in the log as long as somebody waits for it for more than a second.
+async fn tell_of_waits(requester: Arc<Requester>) {
+    /// Seconds between two lines, after the first one.
+    const INTERVAL: u32 = 5;
+
+    let counters = &requester.counters;
+    let mut seconds = 0;
+    loop {
+        sleep(Duration::from_secs(1)).await;
+        if counters.waiting.get() == 0 {
+            seconds = 0;
+            continue;
+        }
+
+        // At the first look the wait may have begun just before.
+        if seconds % INTERVAL == 1 {
+            let requests = counters.requests.get();
+            let calls: u64 = counters.calls.lock().values().sum();
+            let megabytes = counters.bytes.get() as f64 / f64::from(1 << 20);
+            info!(
+                "waiting for the forked node: {requests} requests with {calls} calls, {megabytes:.1} MB \
+                 so far"
+            );
+        }
+        seconds += 1;
     }
 }
 

@@ -76,16 +76,16 @@ pub(super) async fn send_transaction(
     .await
 }
 
-/// The account that a transaction to sign is from. In anvil's place, that is the first one by default.
+/// Returns the account that a transaction to sign is from. In anvil's place, the request gets the first
+/// one by default.
 pub(in crate::rpc) fn sender_of(
     context: &Context,
-    request: &TransactionRequest,
+    request: &mut TransactionRequest,
 ) -> Option<Address> {
-    let first = || {
-        let is_usual = context.config.anvil_conventions;
-        is_usual.then(|| context.keyring.addresses().first().copied())?
-    };
-    request.from.or_else(first)
+    if context.config.anvil_conventions && request.from.is_none() {
+        request.from = context.keyring.addresses().first().copied();
+    }
+    request.from
 }
 
 /// Submits a transaction of an impersonated account, without a signature.
