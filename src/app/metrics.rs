@@ -116,7 +116,7 @@ fn forked_node(asked: &ForkStats, out: &mut Exposition) {
     .sample(&[], asked.bytes);
     out.counter(
         "tetrad_fork_waited_seconds_total",
-        "Seconds that callers waited for the forked node, each by itself.",
+        "Seconds that callers waited for the forked node, summed over concurrent ones.",
     )
     .sample(&[], asked.waited_ms as f64 / 1_000.0);
 

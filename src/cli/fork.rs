@@ -64,11 +64,10 @@ impl ForkArgs {
     /// See [`Error`].
     pub fn run(&self, out: &mut dyn Write) -> Result<(), Error> {
         let ForkCommand::Cache(args) = &self.command;
-        // The variable is that of the setting, which has two names beside directories.
+        // The variable is that of the setting, which has names beside directories.
         let is_directory = |chosen: &PathBuf| {
-            ["off", "usual"]
-                .iter()
-                .all(|name| chosen.as_os_str() != *name)
+            let name = chosen.to_string_lossy().to_ascii_lowercase();
+            !["off", "usual", "false", "true"].contains(&&*name)
         };
         let chosen = args.fork_cache.clone().filter(is_directory);
         let directory = chosen

@@ -90,8 +90,9 @@ fn foresee<I>(
                 return Some(outcome);
             }
 
-            // The journal may hold what the run has loaded.
+            // The journal may hold what the run has loaded, and the context what ended it.
             evm.finalize();
+            *evm.ctx.error() = Ok(());
             evm.ctx.db_mut().forget(used);
             if guesses.is_empty() || is_stopped && evm.ctx.db().is_out_of_time() {
                 return None;

@@ -76,7 +76,7 @@ pub(super) const SECTION: Section = Section {
         Setting {
             name: "fork.prefetch",
             kind: Kind::Switch,
-            help: "Ask for what an execution reads at once, before it runs, instead of one slot after the other",
+            help: "Fetch all that an execution reads together before it runs, instead of one slot after the other",
             details: "The other node is asked what it reads (debug_traceCall, eth_createAccessList) if it can tell; \
                       otherwise it is found by trying.",
             read: |config, given| given.switch(&mut config.fork.prefetch),
@@ -86,9 +86,9 @@ pub(super) const SECTION: Section = Section {
         Setting {
             name: "fork.cache",
             placeholder: "DIR|usual|off",
-            help: "Directory in which answers of the other node about a block with a number or a hash are kept",
-            details: "usual is the platform's directory for caches, and off for nodes of which the state of a block may \
-                      change: anvil, hardhat, ganache, tetrad. Several nodes may use the same directory.",
+            help: "Directory in which answers of the other node about a final block, forked by number or hash, are kept",
+            details: "usual is the platform's directory for caches; with it, nothing is kept of development nodes, whose state can \
+                      be edited: anvil, hardhat, ganache, tetrad. Several nodes may use the same directory.",
             example: "\"forks\"",
             read: |config, given| given.checked(|text| Ok(cache(text)), &mut config.fork.cache),
             show: |config| match &config.fork.cache {

@@ -60,12 +60,16 @@ const MAX_BATCH: usize = 100;
 const MAX_AT_ONCE: usize = 8;
 /// The most requests at a time in all.
 const MAX_REQUESTS: usize = 64;
+/// How long a node rests that did not answer.
+const SILENT_REST: Duration = Duration::from_secs(10);
 /// The longest rest of a node that fails.
 const MAX_REST: Duration = Duration::from_secs(60);
 /// The connect timeout. Another attempt is more likely to succeed than a longer one.
 const MAX_CONNECTING: Duration = Duration::from_secs(3);
 /// How much longer the calling thread waits than the request may take.
 const GRACE: Duration = Duration::from_secs(1);
+/// The code for what is no request, as a batch is to nodes without batches.
+const INVALID_REQUEST: i64 = -32600;
 /// The code that some providers return instead of status 429.
 const LIMIT_EXCEEDED: i64 = -32005;
 /// The status itself, which others return as a code.
@@ -221,7 +225,9 @@ impl ForkedNode {
     }
 
     fn rest(&self, time: Duration) {
-        *self.rests_until.lock() = Some(Instant::now() + time.min(MAX_REST));
+        let until = Some(Instant::now() + time.min(MAX_REST));
+        let mut rests_until = self.rests_until.lock();
+        *rests_until = until.max(*rests_until);
     }
 }
 
@@ -365,6 +371,13 @@ impl ForkClient {
         answer
     }
 
+    /// Asks only those of the nodes from now on whose URL is one of these.
+    pub(super) fn keep_only(&self, urls: &[Url]) {
+        if let Some((first, others)) = urls.split_first() {
+            *self.requester.nodes.write() = Arc::new(Nodes::new(first.clone(), others));
+        }
+    }
+
     /// Calls a method of each of several nodes, once, and returns their URLs with the results. A node
     /// that does not answer rests for a while.
     pub(super) fn ask_each(
@@ -456,7 +469,8 @@ impl ForkClient {
         let method = method.to_owned();
         self.runtime.spawn(async move {
             // The caller may have given up.
-            let _ = sender.send(requester.ask(&method, body).await);
+            let answer = requester.ask(&method, body, requester.timeout).await;
+            let _ = sender.send(answer);
         });
         answer
     }
@@ -470,9 +484,23 @@ impl ForkAnswers {
             _held: Vec::new(),
         }
     }
+
+    /// Puts results in their places. There are none if nobody waits any more.
+    fn put(
+        &mut self,
+        results: impl IntoIterator<Item = (usize, Result<Bytes, AskError>)>,
+        held: Option<Held>,
+    ) {
+        for (at, result) in results {
+            if let Some(place) = self.results.get_mut(at) {
+                *place = result;
+            }
+        }
+        self._held.extend(held);
+    }
 }
 
-/// Tells of the other node in the log as long as somebody waits for it for more than a second.
+/// Tells of the other node in the log as long as somebody is found waiting for it each second.
 async fn tell_of_waits(requester: Arc<Requester>) {
     /// Seconds between two lines, after the first one.
     const INTERVAL: u32 = 5;
@@ -577,10 +605,15 @@ impl Requester {
     }
 
     /// Sends a request and retries where that may help, until the time is over.
-    async fn ask(&self, method: &str, body: String) -> Result<ForkAnswer, AskError> {
-        let mut attempts = Attempts::begin(self, method, self.timeout);
+    async fn ask(
+        &self,
+        method: &str,
+        body: String,
+        within: Duration,
+    ) -> Result<ForkAnswer, AskError> {
+        let mut attempts = Attempts::begin(self, method, within);
         loop {
-            let attempt = self.attempt_one(method, body.clone());
+            let attempt = self.attempt_one(method, body.clone(), within);
             let outcome = timeout_at(attempts.deadline, attempt).await;
             if let Some(end) = attempts.judge(outcome).await {
                 return end;
@@ -611,16 +644,22 @@ impl Requester {
         })
     }
 
-    async fn attempt_one(&self, method: &str, body: String) -> Result<ForkAnswer, AttemptError> {
+    async fn attempt_one(
+        &self,
+        method: &str,
+        body: String,
+        within: Duration,
+    ) -> Result<ForkAnswer, AttemptError> {
         self.counters.count_call(method);
-        let (status, body, held) = self.attempt(method, body).await?;
+        let (status, body, held) = self.attempt(method, body, within).await?;
         Ok(ForkAnswer {
             json: find_result(method, status, &body)?,
             held,
         })
     }
 
-    /// Calls methods in as few requests as the other node takes.
+    /// Calls methods in as few requests as the other node takes, and puts the results in their places
+    /// as they arrive.
     async fn ask_many(
         &self,
         questions: Vec<Question>,
@@ -635,58 +674,47 @@ impl Requester {
         }
 
         let mut asked = stream::iter(parts)
-            .map(|part| self.ask_part(part, within).boxed())
+            .map(|part| self.ask_part(part, within, answers).boxed())
             .buffer_unordered(MAX_AT_ONCE);
-        while let Some((results, held)) = asked.next().await {
-            let mut answers = answers.lock();
-            for (at, result) in results {
-                // Nobody waits any more if there is no place for it.
-                if let Some(place) = answers.results.get_mut(at) {
-                    *place = result;
-                }
-            }
-            answers._held.extend(held);
-        }
+        while asked.next().await.is_some() {}
     }
 
     /// Calls the methods of one batch, one by one if the other node refuses batches.
-    async fn ask_part(&self, part: Vec<(usize, Question)>, within: Duration) -> PartAnswers {
-        let mut results = Vec::new();
-        let mut held = Vec::new();
-        let mut single = part;
-
-        if single.len() > 1 && self.batches.load(Ordering::Relaxed) {
-            match self.ask_batch(&single, within).await {
-                Ok(Some(answered)) => {
-                    held.push(answered.held);
-                    single.retain(|(at, _)| !answered.results.contains_key(at));
-                    results.extend(answered.results);
+    async fn ask_part(
+        &self,
+        mut part: Vec<(usize, Question)>,
+        within: Duration,
+        answers: &Mutex<ForkAnswers>,
+    ) {
+        if part.len() > 1 && self.batches.load(Ordering::Relaxed) {
+            match self.ask_batch(&part, within).await {
+                Ok(Some(BatchAnswers { results, held })) => {
+                    part.retain(|(at, _)| !results.contains_key(at));
+                    answers.lock().put(results, Some(held));
                 }
                 // They are asked one by one.
                 Ok(None) => {}
                 Err(error) => {
-                    let failed = single.into_iter().map(|(at, _)| (at, Err(error.clone())));
-                    return (failed.collect(), held);
+                    let failed = part.into_iter().map(|(at, _)| (at, Err(error.clone())));
+                    answers.lock().put(failed, None);
+                    return;
                 }
             }
         }
 
-        let mut asked = stream::iter(single)
+        let mut asked = stream::iter(part)
             .map(|(at, Question { method, params })| {
                 let body = request_of(1, method, &params).to_string();
-                async move { (at, self.ask(method, body).await) }.boxed()
+                async move { (at, self.ask(method, body, within).await) }.boxed()
             })
             .buffer_unordered(MAX_AT_ONCE);
         while let Some((at, answer)) = asked.next().await {
-            results.push((
-                at,
-                answer.map(|answer| {
-                    held.push(answer.held);
-                    answer.json
-                }),
-            ));
+            let (json, held) = match answer {
+                Ok(ForkAnswer { json, held }) => (Ok(json), Some(held)),
+                Err(error) => (Err(error), None),
+            };
+            answers.lock().put([(at, json)], held);
         }
-        (results, held)
     }
 
     async fn ask_batch(
@@ -696,7 +724,7 @@ impl Requester {
     ) -> Result<Option<BatchAnswers>, AskError> {
         let mut attempts = Attempts::begin(self, first_method(part), within);
         loop {
-            let outcome = timeout_at(attempts.deadline, self.attempt_batch(part)).await;
+            let outcome = timeout_at(attempts.deadline, self.attempt_batch(part, within)).await;
             if let Some(end) = attempts.judge(outcome).await {
                 return end;
             }
@@ -708,6 +736,7 @@ impl Requester {
     async fn attempt_batch(
         &self,
         part: &[(usize, Question)],
+        within: Duration,
     ) -> Result<Option<BatchAnswers>, AttemptError> {
         part.iter()
             .for_each(|(_, question)| self.counters.count_call(question.method));
@@ -716,9 +745,12 @@ impl Requester {
             .map(|(at, Question { method, params })| request_of(*at, method, params));
         let body = Value::Array(calls.collect()).to_string();
         let method = first_method(part);
-        let (status, body, held) = match self.attempt(method, body).await {
+        let (status, body, held) = match self.attempt(method, body, within).await {
             Ok(answer) => answer,
-            Err(AttemptError::Lasting(AskError::Silent { .. })) => return Ok(None),
+            // It answered something else.
+            Err(AttemptError::Lasting(AskError::Silent { .. })) if self.has_answered() => {
+                return Ok(None);
+            }
             Err(error) => return Err(error),
         };
 
@@ -726,8 +758,9 @@ impl Requester {
             // One response instead of many: an error, which may pass.
             return match find_result(method, status, &body) {
                 Err(error @ AttemptError::Passing(..)) => Err(error),
-                Err(AttemptError::Lasting(AskError::Refused { .. })) => {
-                    self.batches.store(false, Ordering::Relaxed);
+                Err(AttemptError::Lasting(AskError::Refused { code, .. })) => {
+                    let takes_batches = code != INVALID_REQUEST;
+                    self.batches.store(takes_batches, Ordering::Relaxed);
                     Ok(None)
                 }
                 _ => Ok(None),
@@ -753,20 +786,25 @@ impl Requester {
         Ok(Some(BatchAnswers { results, held }))
     }
 
+    /// Sends a request to the node whose turn it is, for one that may take so long in all.
     async fn attempt(
         &self,
         method: &str,
         body: String,
+        within: Duration,
     ) -> Result<(StatusCode, Bytes, Held), AttemptError> {
         let nodes = self.nodes.read().clone();
         let node = nodes.next();
+        let _place = self.places.acquire().await;
+
         // One node that is silent leaves time for the others.
-        let within = self.timeout / nodes.all.len() as u32;
+        let within = within / nodes.all.len() as u32;
         let attempt = tokio::time::timeout(within, self.attempt_at(node, method, body));
-        let outcome = attempt.await.unwrap_or_else(|_| {
+        let Ok(outcome) = attempt.await else {
+            node.rest(SILENT_REST);
             let what = format!("no answer within {} s", within.as_secs_f64());
-            Err(AttemptError::passing(method, what))
-        });
+            return Err(AttemptError::passing(method, what));
+        };
         if let Err(AttemptError::Passing(_, after)) = &outcome {
             node.rest(self.backoff.max(after.unwrap_or_default()));
         }
@@ -779,7 +817,6 @@ impl Requester {
         method: &str,
         body: String,
     ) -> Result<(StatusCode, Bytes, Held), AttemptError> {
-        let _place = self.places.acquire().await;
         self.counters.requests.add(1);
         let response = self
             .request(&node.url, body)
@@ -813,6 +850,11 @@ impl Requester {
         }
     }
 
+    /// Whether there was ever a connection.
+    fn has_answered(&self) -> bool {
+        self.was_connected.load(Ordering::Relaxed)
+    }
+
     fn request(&self, url: &Url, body: String) -> RequestBuilder {
         let is_home = self
             .home
@@ -837,7 +879,7 @@ impl Requester {
         // Where no connection ever succeeded, the user has to know now rather than after many
         // attempts.
         let is_only = self.nodes.read().all.len() == 1;
-        let is_first = error.is_connect() && !self.was_connected.load(Ordering::Relaxed) && is_only;
+        let is_first = error.is_connect() && !self.has_answered() && is_only;
 
         let what = with_causes(&error.without_url());
         if is_first {
@@ -904,8 +946,9 @@ impl<'r> Attempts<'r> {
             Ok(Err(AttemptError::Lasting(error))) => return Some(Err(error)),
             Ok(Err(AttemptError::Passing(error, after))) => {
                 self.last = error;
-                // Another node may answer at once.
-                if self.requester.nodes.read().has_fit() {
+                // Another node may answer at once, as long as there is one that was not asked.
+                let nodes = self.requester.nodes.read().clone();
+                if (self.retries as usize) + 1 < nodes.all.len() && nodes.has_fit() {
                     Duration::ZERO
                 } else {
                     backoff.max(after.unwrap_or_default())
@@ -923,9 +966,6 @@ impl<'r> Attempts<'r> {
         None
     }
 }
-
-/// The results of some calls by their positions, and the memory of their answers.
-type PartAnswers = (Vec<(usize, Result<Bytes, AskError>)>, Vec<Held>);
 
 /// The results of a batch by the positions of its calls, and the memory of its answer.
 struct BatchAnswers {

@@ -198,10 +198,14 @@ impl ForkFile {
     /// Appends records, except for code that it has. A failure is reported once, and ends writing.
     pub(super) fn append(&self, records: &[Record]) {
         let mut all = Vec::new();
+        let mut codes = Vec::new();
         for record in records {
             match record {
-                Record::Code(hash, _) if !self.codes.lock().insert(*hash) => {}
+                Record::Code(hash, _) if self.codes.lock().contains(hash) => {}
                 record => frame(record, &mut all),
+            }
+            if let Record::Code(hash, _) = record {
+                codes.push(*hash);
             }
         }
 
@@ -216,7 +220,7 @@ impl ForkFile {
             Ok(())
         });
         match written {
-            Ok(()) => {}
+            Ok(()) => self.codes.lock().extend(codes),
             // Another process has it for long: this is asked for again by the next one.
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
             Err(error) => {

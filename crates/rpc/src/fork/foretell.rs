@@ -1,4 +1,4 @@
-//! What another node says that an execution reads: the first of its methods that it has.
+//! Asks another node what an execution will read, by the best method that it has.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -87,23 +87,30 @@ impl Teller {
                         self.failures.store(0, Ordering::Relaxed);
                         return Some(foretold);
                     }
-                    Err(_) => self.give_up(at),
+                    // It may be too long.
+                    Err(_) => self.count_failure(at),
                 },
                 Err(AskError::Refused { code, message, .. }) => {
                     // Other refusals may be about this execution.
                     if is_missing(*code, message) {
                         self.give_up(at);
+                    } else {
+                        self.failures.store(0, Ordering::Relaxed);
                     }
                 }
                 Err(_) => {
-                    if self.failures.fetch_add(1, Ordering::Relaxed) + 1 >= MAX_FAILURES {
-                        self.give_up(at);
-                    }
+                    self.count_failure(at);
                     return None;
                 }
             }
         }
         None
+    }
+
+    fn count_failure(&self, at: usize) {
+        if self.failures.fetch_add(1, Ordering::Relaxed) + 1 >= MAX_FAILURES {
+            self.give_up(at);
+        }
     }
 
     /// Goes on to the method after the one at a position.
@@ -116,6 +123,8 @@ impl Teller {
 /// Whether a refusal says that there is no such method, or not for this client.
 fn is_missing(code: i64, message: &str) -> bool {
     const METHOD_NOT_FOUND: i64 = -32_601;
+    /// The code of a call that reverts, whose reason may be any text.
+    const REVERTED: i64 = 3;
 
     let message = message.to_ascii_lowercase();
     let says_missing = [
@@ -126,7 +135,7 @@ fn is_missing(code: i64, message: &str) -> bool {
     ]
     .iter()
     .any(|words| message.contains(words));
-    code == METHOD_NOT_FOUND || says_missing
+    code == METHOD_NOT_FOUND || (says_missing && code != REVERTED)
 }
 
 fn call_of(execution: &Foreseen) -> Value {

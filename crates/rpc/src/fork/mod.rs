@@ -342,9 +342,13 @@ impl ChainForks {
             is_editable,
             is_final,
         } = ask_beginning(&client, block)?;
-        // A block by hash may be none of the chain.
-        if matches!(block, ForkBlock::Hash(_)) || !self.config.others.is_empty() {
+        if !self.config.others.is_empty() {
             check_nodes(&client, header.number, hash)?;
+        } else if matches!(block, ForkBlock::Hash(_)) {
+            // It may be none of the chain.
+            let method = "eth_getBlockByNumber";
+            let found = client.ask(method, &json!([U64::from(header.number), false]))?;
+            check_hash(&found, header.number, hash).map_err(|what| wrong(method, what))?;
         }
 
         let is_kept =
@@ -493,12 +497,13 @@ fn ask_beginning(client: &ForkClient, block: ForkBlock) -> Result<Beginning, For
         let version = version.to_ascii_lowercase();
         EDITABLE.iter().any(|name| version.starts_with(name))
     });
-    // A chain without final blocks has none that may not be kept.
-    let finalized = finalized.as_ref().ok().and_then(|json| {
-        let block: Option<Numbered> = read_result(json).ok()?;
-        Some(block?.number.to::<u64>())
-    });
-    let is_final = finalized.is_none_or(|finalized| header.number <= finalized);
+    let is_final = match finalized {
+        Ok(json) => read_result::<Option<Numbered>>(json)
+            .is_ok_and(|found| found.is_none_or(|found| header.number <= found.number.to::<u64>())),
+        // On a chain that does not know the word every block counts as final.
+        Err(AskError::Refused { .. }) => true,
+        Err(_) => false,
+    };
 
     Ok(Beginning {
         chain_id: chain_id.to(),
@@ -510,43 +515,47 @@ fn ask_beginning(client: &ForkClient, block: ForkBlock) -> Result<Beginning, For
 }
 
 /// Refuses nodes that do not have the forked block among those of their chain: state is asked for by
-/// its number. Nodes that do not answer are left out for a while.
+/// its number. Nodes that do not answer are left out.
 fn check_nodes(client: &ForkClient, number: u64, hash: B256) -> Result<(), ForkError> {
+    let mut fit = Vec::new();
+    let mut last = None;
+    let params = json!([U64::from(number), false]);
+    for (url, answer) in client.ask_each("eth_getBlockByNumber", &params) {
+        let shown = redact::url(url.as_str());
+        match answer {
+            Ok(answer) => {
+                let what = check_hash(&answer, number, hash);
+                what.map_err(|what| ForkError::Other { url: shown, what })?;
+                fit.push(url);
+            }
+            Err(error) => {
+                warn!("{shown}: {error}; it is left out");
+                last = Some(error);
+            }
+        }
+    }
+
+    match last {
+        Some(error) if fit.is_empty() => Err(error.into()),
+        Some(_) => {
+            client.keep_only(&fit);
+            Ok(())
+        }
+        None => Ok(()),
+    }
+}
+
+/// Checks that a block has this hash. The error says what it is instead.
+fn check_hash(answer: &ForkAnswer, number: u64, hash: B256) -> Result<(), String> {
     #[derive(Deserialize)]
     struct Hashed {
         hash: B256,
     }
 
-    let mut last = None;
-    let mut has_one = false;
-    let params = json!([U64::from(number), false]);
-    for (url, answer) in client.ask_each("eth_getBlockByNumber", &params) {
-        let url = redact::url(url.as_str());
-        let answer = match answer {
-            Ok(answer) => answer,
-            Err(error) => {
-                warn!("{url}: {error}; it is not asked for a while");
-                last = Some(error);
-                continue;
-            }
-        };
-
-        let found = answer.read::<Option<Hashed>>();
-        let what = match found {
-            Ok(Some(found)) if found.hash == hash => {
-                has_one = true;
-                continue;
-            }
-            Ok(Some(found)) => format!("its block {number} is {}, not {hash}", found.hash),
-            Ok(None) => format!("it has no block {number}"),
-            Err(what) => what,
-        };
-        return Err(ForkError::Other { url, what });
-    }
-
-    match last {
-        Some(error) if !has_one => Err(error.into()),
-        _ => Ok(()),
+    match answer.read::<Option<Hashed>>()? {
+        Some(found) if found.hash == hash => Ok(()),
+        Some(found) => Err(format!("its block {number} is {}, not {hash}", found.hash)),
+        None => Err(format!("it has no block {number}")),
     }
 }
 

@@ -185,7 +185,7 @@ impl Remote {
     fn take(&self, foretold: Foretold, execution: &Foreseen) -> BTreeSet<Wanted> {
         let mut named = foretold.named;
         let mut learned = Vec::new();
-        for (address, before) in foretold.before {
+        for (address, before) in foretold.before.into_iter().take(MAX_FORETOLD) {
             for (index, value) in before.storage {
                 // What was read before stays as it was.
                 if self.slots.find((address, index)).is_none() {
@@ -354,14 +354,13 @@ impl Base for Remote {
                 (foretold, fetched)
             })
         });
-        fetched?;
-
         let named: Vec<_> = foretold
             .map(|foretold| self.take(foretold, execution))
             .into_iter()
             .flatten()
             .take(MAX_FORETOLD)
             .collect();
+        fetched?;
         if named.is_empty() {
             return Ok(());
         }
