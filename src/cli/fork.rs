@@ -93,8 +93,9 @@ impl ForkArgs {
         };
         writeln!(
             out,
-            "{} blocks, {:.1} MB, {verb} {}",
+            "{} {}, {:.1} MB, {verb} {}",
             found.len(),
+            if found.len() == 1 { "block" } else { "blocks" },
             megabytes(bytes),
             directory.display()
         )?;

@@ -35,7 +35,7 @@ use super::DetachedExecution;
 use super::{
     AnyInspector, BlockError, BlockHashes, ChainParams, DaoFork, Environment, Evm, EvmContext,
     Fork, Inspected, Overlay, PrecompileSet, TransactionError, call::waive_blob_fee,
-    cosmos::run_cosmos, dao, environment::assemble, foresight, requests::collect_deposits,
+    cosmos::run_cosmos, dao, environment::assemble, prefetch, requests::collect_deposits,
     transaction::tx_env,
 };
 
@@ -219,7 +219,7 @@ impl<'a> BlockExecutor<'a> {
         // New accounts get numbers in the order of first use, which a failure must not change.
         let used = self.evm.ctx.db().used();
         let executed = match transaction.cosmos() {
-            None => foresight::transact(&mut self.evm, tx_env(transaction)),
+            None => prefetch::transact(&mut self.evm, tx_env(transaction)),
             Some(cosmos) => run_cosmos(
                 &mut self.evm.ctx,
                 &mut NoOpInspector,
@@ -342,7 +342,7 @@ impl<'a> BlockExecutor<'a> {
         let tx = inputs.tx;
         let executed = match transaction.cosmos() {
             None => {
-                foresight::prepare(&mut evm, &tx);
+                prefetch::prepare(&mut evm, &tx);
                 evm.inspect_tx(tx.clone()).map_err(TransactionError::from)
             }
             Some(cosmos) => run_cosmos(
@@ -531,10 +531,10 @@ impl<'a> BlockExecutor<'a> {
             .into_iter()
             .chain(queues)
             .chain([self.environment.beneficiary]);
-        let all: Vec<_> = accounts.map(Wanted::Account).chain(slots).collect();
+        let all = accounts.map(Wanted::Account).chain(slots).collect();
 
-        let overlay = self.evm.ctx.db_mut();
-        let missing: Vec<_> = overlay.not_at_hand(&all).into_iter().collect();
+        let overlay = self.evm.ctx.db();
+        let missing = overlay.not_at_hand(all);
         if !missing.is_empty() {
             // A failure is that of the first read.
             let _ = overlay.fetch(&missing, None);

@@ -13,8 +13,7 @@ use tetrad_primitives::{block::recover_authority, state::ReadState};
 use super::DetachedExecution;
 use super::{
     AnyInspector, BlockHashes, ChainParams, Environment, Evm, Inspected, Overlay, Patience,
-    PrecompileSet, StateOverrides, TransactionError, apply_overrides, foresight,
-    jumps::watch_jumps,
+    PrecompileSet, StateOverrides, TransactionError, apply_overrides, jumps::watch_jumps, prefetch,
 };
 
 /// A message call or contract creation to simulate.
@@ -80,7 +79,7 @@ impl<'a> CallContext<'a> {
         if self.patience.is_some() {
             watch_jumps(&mut evm);
         }
-        Ok(foresight::transact(&mut evm, self.tx_env(call, gas))?.result)
+        Ok(prefetch::transact(&mut evm, self.tx_env(call, gas))?.result)
     }
 
     /// Runs `call` with the gas it asks for, up to the cap, with `inspector` attached.
@@ -91,7 +90,7 @@ impl<'a> CallContext<'a> {
     ) -> Result<Inspected<'_>, TransactionError> {
         let tx = self.tx_env(call, self.gas_of(call));
         let mut evm = self.evm(call, inspector)?;
-        foresight::prepare(&mut evm, &tx);
+        prefetch::prepare(&mut evm, &tx);
         let outcome = evm.inspect_tx(tx.clone())?;
         Ok(Inspected {
             tx,

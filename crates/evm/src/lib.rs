@@ -22,7 +22,7 @@
 //! - System calls get 30 million gas.
 //!
 //! On a fork whose base asks another node, an execution first runs on guesses, to find what it reads,
-//! and all of that is fetched at once (`foresight.rs`). The outcome is that of a run that made no
+//! and all of that is fetched at once (`prefetch.rs`). The outcome is that of a run that made no
 //! guess.
 //!
 //! An inspector is attached in two places only, `BlockExecutor::inspect` and
@@ -42,7 +42,6 @@ mod environment;
 mod error;
 mod estimate;
 mod failure;
-mod foresight;
 mod fork;
 mod guesses;
 mod inspected;
@@ -54,6 +53,7 @@ mod overrides;
 mod patience;
 mod precompile;
 mod precompile_set;
+mod prefetch;
 mod recorder;
 mod requests;
 mod schedule;

@@ -3,7 +3,7 @@
 #[cfg(feature = "js-tracer")]
 mod detached;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 
 use alloy_consensus::constants::{EMPTY_ROOT_HASH, KECCAK_EMPTY};
 use alloy_primitives::{Address, B256, Bytes, U256, keccak256, map::DefaultHashBuilder};
@@ -15,7 +15,7 @@ use revm::{
 use tetrad_primitives::{
     block::CompressedKey,
     state::{
-        Account, AccountChange, AccountFields, Changes, Foreseen, ReadError, ReadState, Wanted,
+        Account, AccountChange, AccountFields, Changes, ReadError, ReadState, TracedCall, Wanted,
     },
 };
 
@@ -359,36 +359,20 @@ impl<'a> Overlay<'a> {
     }
 
     /// Those of these accounts and slots that another node would have to be asked for.
-    pub(super) fn not_at_hand(&self, wanted: &[Wanted]) -> BTreeSet<Wanted> {
-        let is_at_hand = |wanted: &Wanted| match wanted {
-            Wanted::Account(address) => {
-                let is_loaded = self.index.contains_key(address);
-                let at_hand = || self.base.account_at_hand(address, &keccak256(address));
-                is_loaded || !matches!(at_hand(), Ok(None))
-            }
-            Wanted::Slot(address, index) => {
-                let account = self.base.account_at_hand(address, &keccak256(address));
-                match account {
-                    Ok(None) => false,
-                    Ok(Some(Some(account))) => {
-                        !matches!(self.base.slot_at_hand(&account, *index), Ok(None))
-                    }
-                    _ => true,
-                }
-            }
+    pub(super) fn not_at_hand(&self, mut wanted: Vec<Wanted>) -> Vec<Wanted> {
+        let is_loaded = |wanted: &Wanted| match wanted {
+            Wanted::Account(address) => self.index.contains_key(address),
+            Wanted::Slot(..) => false,
         };
-        wanted
-            .iter()
-            .filter(|wanted| !is_at_hand(wanted))
-            .copied()
-            .collect()
+        wanted.retain(|wanted| !is_loaded(wanted));
+        self.base.not_at_hand(&wanted)
     }
 
     /// Has another node asked for all of this at once; see [`ReadState::fetch`].
     pub(super) fn fetch(
         &self,
         wanted: &[Wanted],
-        execution: Option<&Foreseen>,
+        execution: Option<&TracedCall>,
     ) -> Result<(), ReadError> {
         self.base.fetch(wanted, execution)
     }

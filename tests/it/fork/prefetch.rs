@@ -1,5 +1,7 @@
 //! What a fork asks the other node for, in how many requests, and what it keeps.
 
+use std::time::Duration;
+
 use axum::http::StatusCode;
 use serde_json::{Value, json};
 use tetrad::{Node, SpawnError};
@@ -10,7 +12,7 @@ use super::{
     proxy::{Mood, Proxy},
     upstream,
 };
-use crate::support::TestNode;
+use crate::support::{TestNode, process::tetrad};
 
 /// A call that reads a dozen pools, with their tokens and prices.
 async fn pools(node: &TestNode, of: &TestNode) -> Value {
@@ -152,7 +154,7 @@ async fn a_block_with_a_number_is_kept_for_the_next_start() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_newest_block_and_those_of_development_nodes_are_not_kept() {
+async fn the_newest_block_is_not_kept() {
     let directory = tempfile::tempdir().unwrap();
     let upstream = upstream().await;
     let url = upstream.rpc_url();
@@ -161,6 +163,69 @@ async fn the_newest_block_and_those_of_development_nodes_are_not_kept() {
     });
     assert_eq!(latest.await.token_balance(3, "latest").await, 60);
     assert_eq!(tetrad_rpc::fork::list(directory.path()).unwrap(), []);
+}
+
+/// In the usual directory; in another one it is.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nothing_of_a_development_node_is_kept_unless_a_directory_is_named() {
+    let directory = tempfile::tempdir().unwrap();
+    let caches = directory.path().join("tetrad/forks");
+    let upstream = upstream().await;
+    let url = upstream.rpc_url();
+    let named = caches.to_str().unwrap();
+
+    for (cache, kept) in [("usual", 0), (named, 1), ("off", 1)] {
+        let arguments = [
+            "--fork-url",
+            &url,
+            "--fork-block",
+            "3",
+            "--fork-cache",
+            cache,
+        ];
+        let mut command = tetrad(&arguments);
+        command.env("XDG_CACHE_HOME", directory.path());
+        let ready = directory.path().join("ready");
+        command.args([
+            "--listen",
+            "127.0.0.1:0",
+            "--ws-listen",
+            "off",
+            "--ready-file",
+        ]);
+        let mut node = command.arg(&ready).spawn().unwrap();
+        while !ready.exists() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        node.kill().unwrap();
+        node.wait().unwrap();
+        std::fs::remove_file(&ready).unwrap();
+        assert_eq!(
+            tetrad_rpc::fork::list(&caches).unwrap().len(),
+            kept,
+            "{cache}"
+        );
+    }
+
+    // The commands show and remove it.
+    for (verb, line) in [
+        ("list", "1 block,"),
+        ("clear", "1 block,"),
+        ("list", "0 blocks,"),
+    ] {
+        let mut command = tetrad(&["fork", "cache", verb]);
+        let output = command
+            .env("XDG_CACHE_HOME", directory.path())
+            .output()
+            .unwrap();
+        let printed = String::from_utf8(output.stdout).unwrap();
+        let last = printed.lines().last().unwrap();
+        assert!(last.starts_with(line), "{verb}: {printed}");
+        assert_eq!(
+            printed.contains("chain 125, block 3 ("),
+            (verb, line) == ("list", "1 block,")
+        );
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -1,6 +1,6 @@
 //! The state's tries against plain maps and `alloy_trie`.
 
-mod foresight;
 mod forked;
+mod prefetch;
 mod trie;
 mod world;

@@ -38,7 +38,7 @@ pub trait Base: Debug + Send + Sync {
 
     /// Asks another node for all of this at once, so that it is at hand for a while. If the reads are
     /// those of an execution, what else the other node says that it reads may be at hand as well.
-    fn fetch(&self, _wanted: &[Wanted], _execution: Option<&Foreseen>) -> Result<(), ReadError> {
+    fn fetch(&self, _wanted: &[Wanted], _execution: Option<&TracedCall>) -> Result<(), ReadError> {
         Ok(())
     }
 }
@@ -52,9 +52,9 @@ pub enum Wanted {
     Slot(Address, U256),
 }
 
-/// An execution, as far as another node needs to know it to tell what it reads.
+/// An execution, as another node needs to know it to trace what it reads.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Foreseen {
+pub struct TracedCall {
     /// The sender.
     pub from: Address,
     /// The recipient; none for a creation.

@@ -36,7 +36,7 @@ use alloy_primitives::{Address, B256, Bytes, U256, keccak256};
 use revm::context_interface::DBErrorMarker;
 
 pub use account::{Account, Contract, Slot};
-pub use base::{Base, Foreseen, Wanted};
+pub use base::{Base, TracedCall, Wanted};
 pub use builder::{StateBuilder, StateError};
 pub use changes::{AccountChange, AccountFields, Changes};
 pub use later::{LaterState, Part};
@@ -113,8 +113,24 @@ pub trait ReadState: Send + Sync {
         self.slot(account, index).map(Some)
     }
 
+    /// Returns those of these accounts and slots that another node would have to be asked for.
+    fn not_at_hand(&self, wanted: &[Wanted]) -> Vec<Wanted> {
+        let account_at_hand =
+            |address: &Address| self.account_at_hand(address, &keccak256(address));
+        let is_missing = |wanted: &&Wanted| match wanted {
+            Wanted::Account(address) => matches!(account_at_hand(address), Ok(None)),
+            Wanted::Slot(address, index) => match account_at_hand(address) {
+                Ok(Some(Some(account))) => matches!(self.slot_at_hand(&account, *index), Ok(None)),
+                Ok(None) => true,
+                // Without an account there is no slot, and after a failure there is nothing to ask.
+                Ok(Some(None)) | Err(_) => false,
+            },
+        };
+        wanted.iter().filter(is_missing).copied().collect()
+    }
+
     /// Has the base ask for all of this at once; see [`Base::fetch`].
-    fn fetch(&self, _: &[Wanted], _: Option<&Foreseen>) -> Result<(), ReadError> {
+    fn fetch(&self, _: &[Wanted], _: Option<&TracedCall>) -> Result<(), ReadError> {
         Ok(())
     }
 
@@ -187,7 +203,7 @@ impl ReadState for State {
         }
     }
 
-    fn fetch(&self, wanted: &[Wanted], execution: Option<&Foreseen>) -> Result<(), ReadError> {
+    fn fetch(&self, wanted: &[Wanted], execution: Option<&TracedCall>) -> Result<(), ReadError> {
         match &self.base {
             Some(base) => base.fetch(wanted, execution),
             None => Ok(()),

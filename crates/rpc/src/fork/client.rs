@@ -5,11 +5,11 @@
 //! they arrive.
 
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::HashMap,
     fmt, io,
     sync::{
         Arc,
-        atomic::{AtomicBool, AtomicUsize, Ordering},
+        atomic::{AtomicBool, Ordering},
         mpsc,
     },
     thread,
@@ -25,25 +25,24 @@ use reqwest::{
     redirect::Policy,
 };
 use serde::{
-    Deserialize, Deserializer, Serialize,
+    Deserialize, Deserializer,
     de::{DeserializeOwned, SeqAccess, Visitor},
 };
 use serde_json::{Value, json, value::RawValue};
-use tetrad_stdx::{
-    causes::with_causes,
-    metrics::{Counter, Gauge},
-    tls,
-};
+use tetrad_chain::block_in_place;
+use tetrad_stdx::{causes::with_causes, tls};
 use tetrad_web::{Answer, BodyError, Budget, Held, check_json, read_body};
 use tokio::{
-    runtime::{Builder, Handle, RuntimeFlavor},
+    runtime::{Builder, Handle},
     sync::{Semaphore, oneshot},
-    task,
     time::{error::Elapsed, sleep, timeout_at},
 };
-use tracing::info;
 
-use super::ForkConfig;
+use super::{
+    config::ForkConfig,
+    nodes::{ForkedNode, MAX_REST, Nodes},
+    stats::{Counters, ForkStats, tell_of_waits},
+};
 
 /// The maximum size of an answer in bytes.
 const MAX_ANSWER: usize = 128 << 20;
@@ -62,8 +61,6 @@ const MAX_AT_ONCE: usize = 8;
 const MAX_REQUESTS: usize = 64;
 /// How long a node rests that did not answer.
 const SILENT_REST: Duration = Duration::from_secs(10);
-/// The longest rest of a node that fails.
-const MAX_REST: Duration = Duration::from_secs(60);
 /// The connect timeout. Another attempt is more likely to succeed than a longer one.
 const MAX_CONNECTING: Duration = Duration::from_secs(3);
 /// How much longer the calling thread waits than the request may take.
@@ -136,7 +133,7 @@ impl ForkAnswer {
 
     /// The JSON of the result as a body.
     pub(crate) fn into_answer(self) -> Answer {
-        // The same buffer, since nobody else has it.
+        // The same buffer, unless the answer is remembered.
         Answer::new(self.json.into(), self.held)
     }
 }
@@ -166,109 +163,18 @@ pub(super) struct Question {
     pub(super) params: Value,
 }
 
+impl Question {
+    pub(super) fn new(method: &'static str, params: Value) -> Self {
+        Self { method, params }
+    }
+}
+
 /// The JSON of the results of many calls, in their order.
 #[derive(Debug)]
 pub(super) struct ForkAnswers {
     pub(super) results: Vec<Result<Bytes, AskError>>,
     /// The memory of the answers that they came in.
-    _held: Vec<Held>,
-}
-
-/// The nodes of the other chain, which are asked in turns.
-#[derive(Debug)]
-struct Nodes {
-    all: Vec<ForkedNode>,
-    turn: AtomicUsize,
-}
-
-#[derive(Debug)]
-struct ForkedNode {
-    url: Url,
-    /// The time until which it is not asked, since it failed.
-    rests_until: Mutex<Option<Instant>>,
-}
-
-impl Nodes {
-    fn new(url: Url, others: &[Url]) -> Self {
-        let urls = std::iter::once(url).chain(others.iter().cloned());
-        Self {
-            all: urls
-                .map(|url| ForkedNode {
-                    url,
-                    rests_until: Mutex::default(),
-                })
-                .collect(),
-            turn: AtomicUsize::new(0),
-        }
-    }
-
-    /// The node whose turn it is: the next one that is fit, or else the next one.
-    fn next(&self) -> &ForkedNode {
-        let turn = self.turn.fetch_add(1, Ordering::Relaxed);
-        let at = |offset: usize| &self.all[(turn + offset) % self.all.len()];
-        (0..self.all.len())
-            .map(at)
-            .find(|node| node.is_fit())
-            .unwrap_or_else(|| at(0))
-    }
-
-    /// Whether there is a node that has not failed lately.
-    fn has_fit(&self) -> bool {
-        self.all.iter().any(ForkedNode::is_fit)
-    }
-}
-
-impl ForkedNode {
-    fn is_fit(&self) -> bool {
-        let until = *self.rests_until.lock();
-        until.is_none_or(|until| until <= Instant::now())
-    }
-
-    fn rest(&self, time: Duration) {
-        let until = Some(Instant::now() + time.min(MAX_REST));
-        let mut rests_until = self.rests_until.lock();
-        *rests_until = until.max(*rests_until);
-    }
-}
-
-/// What was asked of the other node so far.
-#[derive(Clone, Debug, Default, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct ForkStats {
-    /// HTTP requests.
-    pub requests: u64,
-    /// Those that had to be sent again.
-    pub retries: u64,
-    /// Bytes of the answers.
-    pub bytes: u64,
-    /// Milliseconds that callers waited, each by itself.
-    pub waited_ms: u64,
-    /// Calls by method.
-    pub calls: BTreeMap<String, u64>,
-}
-
-/// The counters behind [`ForkStats`].
-#[derive(Debug, Default)]
-struct Counters {
-    requests: Counter,
-    retries: Counter,
-    bytes: Counter,
-    waited_ms: Counter,
-    /// Callers that wait at the moment.
-    waiting: Gauge,
-    calls: Mutex<BTreeMap<String, u64>>,
-}
-
-impl Counters {
-    fn count_call(&self, method: &str) {
-        let mut calls = self.calls.lock();
-        match calls.get_mut(method) {
-            Some(count) => *count += 1,
-            None => {
-                calls.insert(method.to_owned(), 1);
-            }
-        }
-    }
+    held: Vec<Held>,
 }
 
 /// A connection to the other node. It has a thread of its own, so that callers may block.
@@ -296,7 +202,7 @@ struct Requester {
     is_original: AtomicBool,
     /// Places of requests that are under way.
     places: Semaphore,
-    counters: Counters,
+    counters: Arc<Counters>,
     timeout: Duration,
     retries: u32,
     backoff: Duration,
@@ -314,7 +220,7 @@ impl ForkClient {
         let (end, ended) = oneshot::channel::<()>();
         let handle = runtime.handle().clone();
         let requester = Arc::new(requester);
-        handle.spawn(tell_of_waits(requester.clone()));
+        handle.spawn(tell_of_waits(requester.counters.clone()));
         // The thread ends whether the sender was used or dropped.
         thread::Builder::new()
             .name("fork".to_owned())
@@ -351,21 +257,14 @@ impl ForkClient {
 
     /// What was asked so far.
     pub fn stats(&self) -> ForkStats {
-        let counters = &self.requester.counters;
-        ForkStats {
-            requests: counters.requests.get(),
-            retries: counters.retries.get(),
-            bytes: counters.bytes.get(),
-            waited_ms: counters.waited_ms.get(),
-            calls: counters.calls.lock().clone(),
-        }
+        self.requester.counters.read()
     }
 
     /// Waits for an answer without blocking the other tasks of a worker thread.
     fn wait<R>(&self, wait: impl FnOnce() -> R) -> R {
         let _one = self.requester.counters.waiting.hold();
         let began = Instant::now();
-        let answer = aside(wait);
+        let answer = block_in_place(wait);
         let waited = began.elapsed().as_millis() as u64;
         self.requester.counters.waited_ms.add(waited);
         answer
@@ -409,26 +308,21 @@ impl ForkClient {
 
     /// Calls a method and returns its result. Blocks until the answer arrives.
     pub fn ask(&self, method: &str, params: &Value) -> Result<ForkAnswer, AskError> {
-        let [answer] = self.ask_all([(method, params)]);
-        answer
-    }
+        let (sender, answer) = mpsc::sync_channel(1);
+        let within = self.requester.timeout;
+        let requester = self.requester.clone();
+        let body = request_of(1, method, params).to_string();
+        let name = method.to_owned();
+        let asking = self.runtime.spawn(async move {
+            // The caller may have given up.
+            let _ = sender.send(requester.ask(&name, body, within).await);
+        });
 
-    /// Calls several methods concurrently and returns their results.
-    pub(crate) fn ask_all<const N: usize>(
-        &self,
-        requests: [(&str, &Value); N],
-    ) -> [Result<ForkAnswer, AskError>; N] {
-        let waiting = requests.map(|(method, params)| (method, self.begin(method, params)));
-        let deadline = Instant::now() + self.requester.timeout + GRACE;
-
-        self.wait(|| {
-            waiting.map(|(method, answer)| {
-                let left = deadline.saturating_duration_since(Instant::now());
-                answer
-                    .recv_timeout(left)
-                    .unwrap_or_else(|_| Err(silent(method, "no answer in time")))
+        self.wait(|| answer.recv_timeout(within + GRACE))
+            .unwrap_or_else(|_| {
+                asking.abort();
+                Err(silent(method, "no answer in time"))
             })
-        })
     }
 
     /// Calls methods in as few requests as the other node takes, within this time or that of the
@@ -459,21 +353,6 @@ impl ForkClient {
         let empty = ForkAnswers::failed(0, &late);
         std::mem::replace(&mut *answers.lock(), empty)
     }
-
-    /// Sends a request. The answer will come through the channel.
-    fn begin(&self, method: &str, params: &Value) -> mpsc::Receiver<Result<ForkAnswer, AskError>> {
-        let (sender, answer) = mpsc::sync_channel(1);
-        let requester = self.requester.clone();
-        let body = request_of(1, method, params).to_string();
-
-        let method = method.to_owned();
-        self.runtime.spawn(async move {
-            // The caller may have given up.
-            let answer = requester.ask(&method, body, requester.timeout).await;
-            let _ = sender.send(answer);
-        });
-        answer
-    }
 }
 
 impl ForkAnswers {
@@ -481,7 +360,7 @@ impl ForkAnswers {
     fn failed(count: usize, error: &AskError) -> Self {
         Self {
             results: vec![Err(error.clone()); count],
-            _held: Vec::new(),
+            held: Vec::new(),
         }
     }
 
@@ -496,45 +375,7 @@ impl ForkAnswers {
                 *place = result;
             }
         }
-        self._held.extend(held);
-    }
-}
-
-/// Tells of the other node in the log as long as somebody is found waiting for it each second.
-async fn tell_of_waits(requester: Arc<Requester>) {
-    /// Seconds between two lines, after the first one.
-    const INTERVAL: u32 = 5;
-
-    let counters = &requester.counters;
-    let mut seconds = 0;
-    loop {
-        sleep(Duration::from_secs(1)).await;
-        if counters.waiting.get() == 0 {
-            seconds = 0;
-            continue;
-        }
-
-        // At the first look the wait may have begun just before.
-        if seconds % INTERVAL == 1 {
-            let requests = counters.requests.get();
-            let calls: u64 = counters.calls.lock().values().sum();
-            let megabytes = counters.bytes.get() as f64 / f64::from(1 << 20);
-            info!(
-                "waiting for the forked node: {requests} requests with {calls} calls, {megabytes:.1} MB \
-                 so far"
-            );
-        }
-        seconds += 1;
-    }
-}
-
-/// Waits without blocking the other tasks of a worker thread.
-pub(super) fn aside<R>(wait: impl FnOnce() -> R) -> R {
-    match Handle::try_current() {
-        Ok(handle) if handle.runtime_flavor() == RuntimeFlavor::MultiThread => {
-            task::block_in_place(wait)
-        }
-        _ => wait(),
+        self.held.extend(held);
     }
 }
 
@@ -596,7 +437,7 @@ impl Requester {
             batches: AtomicBool::new(true),
             is_original: AtomicBool::new(true),
             places: Semaphore::new(MAX_REQUESTS),
-            counters: Counters::default(),
+            counters: Arc::default(),
             timeout: config.timeout,
             retries: config.retries,
             backoff: config.retry_backoff,
@@ -793,10 +634,9 @@ impl Requester {
         body: String,
         within: Duration,
     ) -> Result<(StatusCode, Bytes, Held), AttemptError> {
+        let _place = self.places.acquire().await;
         let nodes = self.nodes.read().clone();
         let node = nodes.next();
-        let _place = self.places.acquire().await;
-
         // One node that is silent leaves time for the others.
         let within = within / nodes.all.len() as u32;
         let attempt = tokio::time::timeout(within, self.attempt_at(node, method, body));

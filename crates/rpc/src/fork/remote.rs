@@ -12,13 +12,14 @@ use alloy_primitives::{Address, B256, Bytes, U64, U256};
 use revm::bytecode::Bytecode;
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::{Value, json};
-use tetrad_primitives::state::{Account, Base, Contract, Foreseen, ReadError, Wanted};
+use tetrad_chain::block_in_place;
+use tetrad_primitives::state::{Account, Base, Contract, ReadError, TracedCall, Wanted};
 
 use super::{
     cache::Cache,
-    client::{AskError, ForkAnswer, ForkClient, Question, aside, read_result},
+    client::{AskError, ForkAnswer, ForkClient, Question, read_result},
     file::{ForkFile, Record},
-    foretell::{Foretold, Teller},
+    tracer::{RemoteTracer, TracedReads},
 };
 
 /// The approximate size in bytes of cached accounts, in each of two generations.
@@ -30,8 +31,8 @@ const HASHES: usize = 1 << 12;
 /// The time limit of requests for what may be needed. What is needed has that of the settings.
 const FETCH_TIME: Duration = Duration::from_secs(10);
 
-/// The most accounts and slots that are taken from what the other node foretells.
-const MAX_FORETOLD: usize = 10_000;
+/// The most accounts and slots that are taken from what the other node traces.
+const MAX_TRACED: usize = 10_000;
 
 /// The methods that an account is read with.
 const ACCOUNT_METHODS: [&str; 3] = ["eth_getBalance", "eth_getTransactionCount", "eth_getCode"];
@@ -40,7 +41,7 @@ const SLOT_METHOD: &str = "eth_getStorageAt";
 /// The other chain as of one block.
 pub struct Remote {
     client: Arc<ForkClient>,
-    /// Whether executions are foreseen.
+    /// Whether what executions read is fetched before they run.
     prefetch: bool,
     /// The file of the block.
     file: Option<Arc<ForkFile>>,
@@ -50,7 +51,7 @@ pub struct Remote {
     accounts: Cache<Address, Option<Account>>,
     slots: Cache<(Address, U256), U256>,
     hashes: Cache<u64, Option<B256>>,
-    teller: Teller,
+    tracer: RemoteTracer,
 }
 
 impl fmt::Debug for Remote {
@@ -63,7 +64,7 @@ impl fmt::Debug for Remote {
 
 impl Remote {
     /// The chain that `client` knows, as of the block with this number. `prefetch` says whether
-    /// executions are foreseen.
+    /// what executions read is fetched before they run.
     pub(super) fn new(
         client: Arc<ForkClient>,
         number: u64,
@@ -79,7 +80,7 @@ impl Remote {
             accounts: Cache::new(ACCOUNT_BYTES),
             slots: Cache::new(SLOTS),
             hashes: Cache::new(HASHES),
-            teller: Teller::default(),
+            tracer: RemoteTracer::default(),
         }
     }
 
@@ -126,10 +127,7 @@ impl Remote {
     fn account_questions(&self, address: Address) -> Vec<Question> {
         let params = json!([address, self.block]);
         ACCOUNT_METHODS
-            .map(|method| Question {
-                method,
-                params: params.clone(),
-            })
+            .map(|method| Question::new(method, params.clone()))
             .into()
     }
 
@@ -146,10 +144,10 @@ impl Remote {
     fn fetch_all(&self, wanted: &[Wanted]) -> Result<(), ReadError> {
         let questions = wanted.iter().flat_map(|wanted| match *wanted {
             Wanted::Account(address) => self.account_questions(address),
-            Wanted::Slot(address, index) => vec![Question {
-                method: SLOT_METHOD,
-                params: self.slot_params(address, index),
-            }],
+            Wanted::Slot(address, index) => {
+                let params = self.slot_params(address, index);
+                vec![Question::new(SLOT_METHOD, params)]
+            }
         });
         let answers = self.client.ask_many(questions.collect(), Some(FETCH_TIME));
 
@@ -168,7 +166,7 @@ impl Remote {
                     learned.extend(records_of(address, account.as_ref()));
                     self.put_account(address, account);
                 }),
-                Wanted::Slot(address, index) => read_json(SLOT_METHOD, &own[0]).map(|value| {
+                Wanted::Slot(address, index) => read(SLOT_METHOD, own[0].as_deref()).map(|value| {
                     learned.push(Record::Slot(address, index, value));
                     self.slots.put((address, index), value, 1);
                 }),
@@ -182,10 +180,10 @@ impl Remote {
     }
 
     /// Takes what the other node says that an execution reads. Returns what it names without a value.
-    fn take(&self, foretold: Foretold, execution: &Foreseen) -> BTreeSet<Wanted> {
-        let mut named = foretold.named;
+    fn take(&self, traced: TracedReads, execution: &TracedCall) -> BTreeSet<Wanted> {
+        let mut named = traced.named;
         let mut learned = Vec::new();
-        for (address, before) in foretold.before.into_iter().take(MAX_FORETOLD) {
+        for (address, before) in traced.before.into_iter().take(MAX_TRACED) {
             for (index, value) in before.storage {
                 // What was read before stays as it was.
                 if self.slots.find((address, index)).is_none() {
@@ -226,9 +224,9 @@ fn account_of(
     let [balance, nonce, code] = results else {
         return Err(unavailable("an answer is missing".to_owned()));
     };
-    let balance: U256 = read_json(ACCOUNT_METHODS[0], balance)?;
-    let nonce: U64 = read_json(ACCOUNT_METHODS[1], nonce)?;
-    let code: Bytes = read_json(ACCOUNT_METHODS[2], code)?;
+    let balance: U256 = read(ACCOUNT_METHODS[0], balance.as_deref())?;
+    let nonce: U64 = read(ACCOUNT_METHODS[1], nonce.as_deref())?;
+    let code: Bytes = read(ACCOUNT_METHODS[2], code.as_deref())?;
     Ok(account(address, balance, nonce.to(), code))
 }
 
@@ -295,8 +293,8 @@ fn weight(account: &Option<Account>) -> usize {
 
 /// A block, of which only the hash is read.
 #[derive(Deserialize)]
-struct Hashed {
-    hash: B256,
+pub(super) struct Hashed {
+    pub(super) hash: B256,
 }
 
 impl Base for Remote {
@@ -312,7 +310,8 @@ impl Base for Remote {
     fn slot(&self, address: &Address, index: U256) -> Result<U256, ReadError> {
         let ask = || {
             let params = self.slot_params(*address, index);
-            let value = read(SLOT_METHOD, self.client.ask(SLOT_METHOD, &params))?;
+            let answer = self.client.ask(SLOT_METHOD, &params);
+            let value = read(SLOT_METHOD, answer.as_ref().map(ForkAnswer::json))?;
             self.keep(|| vec![Record::Slot(*address, index, value)]);
             Ok(value)
         };
@@ -339,26 +338,26 @@ impl Base for Remote {
         }
     }
 
-    fn fetch(&self, wanted: &[Wanted], execution: Option<&Foreseen>) -> Result<(), ReadError> {
+    fn fetch(&self, wanted: &[Wanted], execution: Option<&TracedCall>) -> Result<(), ReadError> {
         let Some(execution) = execution else {
             return self.fetch_all(wanted);
         };
 
         // Side by side: neither knows what the other finds.
-        let (foretold, fetched) = aside(|| {
+        let (traced, fetched) = block_in_place(|| {
             thread::scope(|scope| {
-                let ask = || self.teller.ask(&self.client, execution, &self.block);
+                let ask = || self.tracer.ask(&self.client, execution, &self.block);
                 let asking = thread::Builder::new().spawn_scoped(scope, ask).ok();
                 let fetched = self.fetch_all(wanted);
-                let foretold = asking.and_then(|asking| asking.join().ok().flatten());
-                (foretold, fetched)
+                let traced = asking.and_then(|asking| asking.join().ok().flatten());
+                (traced, fetched)
             })
         });
-        let named: Vec<_> = foretold
-            .map(|foretold| self.take(foretold, execution))
+        let named: Vec<_> = traced
+            .map(|traced| self.take(traced, execution))
             .into_iter()
             .flatten()
-            .take(MAX_FORETOLD)
+            .take(MAX_TRACED)
             .collect();
         fetched?;
         if named.is_empty() {
@@ -376,7 +375,8 @@ impl Base for Remote {
         let method = "eth_getBlockByNumber";
         let ask = || {
             let params = json!([U64::from(number), false]);
-            let block: Option<Hashed> = read(method, self.client.ask(method, &params))?;
+            let answer = self.client.ask(method, &params);
+            let block: Option<Hashed> = read(method, answer.as_ref().map(ForkAnswer::json))?;
             let hash = block.map(|block| block.hash);
             self.keep(|| {
                 hash.map(|hash| Record::BlockHash(number, hash))
@@ -389,26 +389,10 @@ impl Base for Remote {
     }
 }
 
-/// Deserializes the result of one of many calls.
-fn read_json<T: DeserializeOwned>(
-    method: &str,
-    result: &Result<bytes::Bytes, AskError>,
-) -> Result<T, ReadError> {
-    let json = result
-        .as_ref()
-        .map_err(|error| unavailable(error.to_string()))?;
-    read_result(json).map_err(|error| unavailable(format!("{method}: {error}")))
-}
-
 /// Deserializes a result.
-fn read<T: DeserializeOwned>(
-    method: &str,
-    answer: Result<ForkAnswer, AskError>,
-) -> Result<T, ReadError> {
-    let result = answer.map_err(|error| unavailable(error.to_string()))?;
-    result
-        .read()
-        .map_err(|error| unavailable(format!("{method}: {error}")))
+fn read<T: DeserializeOwned>(method: &str, json: Result<&[u8], &AskError>) -> Result<T, ReadError> {
+    let json = json.map_err(|error| unavailable(error.to_string()))?;
+    read_result(json).map_err(|error| unavailable(format!("{method}: {error}")))
 }
 
 fn unavailable(what: String) -> ReadError {

@@ -10,7 +10,7 @@ use alloy_eips::eip2930::AccessList;
 use alloy_primitives::{Address, B256, Bytes, U64, U256};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tetrad_primitives::state::{Foreseen, Wanted};
+use tetrad_primitives::state::{TracedCall, Wanted};
 
 use super::client::{AskError, ForkClient, Question, read_result};
 
@@ -36,12 +36,12 @@ const METHODS: [Method; 2] = [
 struct Method {
     name: &'static str,
     params: fn(Value, &Value) -> Value,
-    read: fn(&[u8]) -> Result<Foretold, String>,
+    read: fn(&[u8]) -> Result<TracedReads, String>,
 }
 
 /// What an execution reads.
 #[derive(Debug, Default)]
-pub(super) struct Foretold {
+pub(super) struct TracedReads {
     /// Accounts as they are before it, with some of their slots.
     pub(super) before: BTreeMap<Address, Before>,
     /// Accounts and slots that are only named.
@@ -59,33 +59,31 @@ pub(super) struct Before {
 
 /// Asks another node, by the methods that it has.
 #[derive(Debug, Default)]
-pub(super) struct Teller {
+pub(super) struct RemoteTracer {
     /// The position of the first method that may work.
     method: AtomicUsize,
     failures: AtomicUsize,
 }
 
-impl Teller {
+impl RemoteTracer {
     /// What an execution after a block reads; nothing if the other node cannot say.
     pub(super) fn ask(
         &self,
         client: &ForkClient,
-        execution: &Foreseen,
+        execution: &TracedCall,
         block: &Value,
-    ) -> Option<Foretold> {
+    ) -> Option<TracedReads> {
         let first = self.method.load(Ordering::Relaxed);
         for (at, method) in METHODS.iter().enumerate().skip(first) {
-            let question = Question {
-                method: method.name,
-                params: (method.params)(call_of(execution), block),
-            };
+            let params = (method.params)(call_of(execution), block);
+            let question = Question::new(method.name, params);
             let answers = client.ask_many(vec![question], Some(ASK_TIME));
 
             match answers.results.first()? {
                 Ok(json) => match (method.read)(json) {
-                    Ok(foretold) => {
+                    Ok(reads) => {
                         self.failures.store(0, Ordering::Relaxed);
-                        return Some(foretold);
+                        return Some(reads);
                     }
                     // It may be too long.
                     Err(_) => self.count_failure(at),
@@ -138,7 +136,7 @@ fn is_missing(code: i64, message: &str) -> bool {
     code == METHOD_NOT_FOUND || (says_missing && code != REVERTED)
 }
 
-fn call_of(execution: &Foreseen) -> Value {
+fn call_of(execution: &TracedCall) -> Value {
     let mut call = json!({
         "from": execution.from,
         "gas": U64::from(execution.gas),
@@ -152,7 +150,7 @@ fn call_of(execution: &Foreseen) -> Value {
 }
 
 /// Reads the result of geth's `prestateTracer`, which leaves out what is zero.
-fn read_prestate(json: &[u8]) -> Result<Foretold, String> {
+fn read_prestate(json: &[u8]) -> Result<TracedReads, String> {
     #[derive(Deserialize)]
     struct RawAccount {
         #[serde(default)]
@@ -178,13 +176,13 @@ fn read_prestate(json: &[u8]) -> Result<Foretold, String> {
         };
         (address, before)
     });
-    Ok(Foretold {
+    Ok(TracedReads {
         before: before.collect(),
         named: BTreeSet::new(),
     })
 }
 
-fn read_access_list(json: &[u8]) -> Result<Foretold, String> {
+fn read_access_list(json: &[u8]) -> Result<TracedReads, String> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
     struct RawAccessList {
@@ -197,7 +195,7 @@ fn read_access_list(json: &[u8]) -> Result<Foretold, String> {
         let slots = slots.map(move |key| Wanted::Slot(item.address, key.into()));
         std::iter::once(Wanted::Account(item.address)).chain(slots)
     });
-    Ok(Foretold {
+    Ok(TracedReads {
         before: BTreeMap::new(),
         named: named.collect(),
     })

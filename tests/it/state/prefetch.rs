@@ -17,7 +17,7 @@ use tetrad_evm::{
 };
 use tetrad_primitives::{
     block::{GasPrice, Transaction, TransactionFields},
-    state::{Account, Base, Foreseen, ReadError, State, Wanted},
+    state::{Account, Base, ReadError, State, TracedCall, Wanted},
 };
 
 use super::forked::{Beneath, NoBlocks};
@@ -87,7 +87,7 @@ impl Base for Far {
         }
     }
 
-    fn fetch(&self, wanted: &[Wanted], _: Option<&Foreseen>) -> Result<(), ReadError> {
+    fn fetch(&self, wanted: &[Wanted], _: Option<&TracedCall>) -> Result<(), ReadError> {
         let round = self.rounds.fetch_add(1, Ordering::Relaxed);
         if self.loses && round % 3 == 2 {
             return Err(ReadError("nobody answers".to_owned()));

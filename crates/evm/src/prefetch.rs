@@ -14,7 +14,7 @@ use revm::{
     context::TxEnv,
     context_interface::{ContextTr, result::ResultAndState},
 };
-use tetrad_primitives::state::{Foreseen, Wanted};
+use tetrad_primitives::state::{TracedCall, Wanted};
 
 use super::{
     Evm, TransactionError,
@@ -34,7 +34,7 @@ pub(super) fn transact<'a, I>(
     tx: TxEnv,
 ) -> Result<ResultAndState, TransactionError> {
     if evm.ctx.db().asks_others()
-        && let Some(outcome) = foresee(evm, &tx)
+        && let Some(outcome) = prefetch(evm, &tx)
     {
         return outcome;
     }
@@ -46,7 +46,7 @@ pub(super) fn prepare<I>(evm: &mut Evm<'_, I>, tx: &TxEnv) {
     if evm.ctx.db().asks_others() {
         let used = evm.ctx.db().used();
         // A failure is that of the run that follows, which begins with nothing loaded.
-        let _ = foresee(evm, tx);
+        let _ = prefetch(evm, tx);
         evm.finalize();
         evm.ctx.db_mut().forget(used);
     }
@@ -54,20 +54,20 @@ pub(super) fn prepare<I>(evm: &mut Evm<'_, I>, tx: &TxEnv) {
 
 /// Runs on guesses until nothing is missing. Returns the outcome of the run that missed nothing; none
 /// if there is no such run.
-fn foresee<I>(
+fn prefetch<I>(
     evm: &mut Evm<'_, I>,
     tx: &TxEnv,
 ) -> Option<Result<ResultAndState, TransactionError>> {
-    let foreseen = Foreseen {
+    let traced = TracedCall {
         from: tx.caller,
         to: tx.kind.to().copied(),
         value: tx.value,
         gas: tx.gas_limit,
         input: tx.data.clone(),
     };
-    let mut execution = Some(&foreseen);
+    let mut untraced = Some(&traced);
     let named = named(tx, evm.ctx.block.beneficiary);
-    let mut missed = evm.ctx.db().not_at_hand(&named);
+    let mut missed: BTreeSet<_> = evm.ctx.db().not_at_hand(named).into_iter().collect();
     let mut asked = BTreeSet::new();
     let mut gas = 0;
 
@@ -75,7 +75,7 @@ fn foresee<I>(
         if !missed.is_empty() {
             let wanted: Vec<_> = missed.iter().copied().collect();
             // Whatever is wrong with the other node is seen when the rest is read one by one.
-            evm.ctx.db().fetch(&wanted, execution.take()).ok()?;
+            evm.ctx.db().fetch(&wanted, untraced.take()).ok()?;
             asked.append(&mut missed);
         }
 

@@ -1,0 +1,275 @@
+//! What a fork has to know of the other chain before it can begin.
+
+use std::io;
+
+use alloy_consensus::Header;
+use alloy_primitives::{B256, U64};
+use bytes::Bytes;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tetrad_primitives::state::ReadError;
+use tetrad_stdx::{calendar::LAST_SECOND, redact};
+use tracing::warn;
+
+use super::{
+    client::{AskError, ForkAnswer, ForkClient, Question, read_result},
+    config::{ForkBlock, ForkCache, ForkConfig},
+    remote::Hashed,
+};
+
+/// What development nodes call themselves. The state of their newest block can be edited.
+const EDITABLE: [&str; 5] = ["anvil", "hardhat", "ethereumjs", "ganache", "tetrad"];
+
+/// The other chain cannot be forked.
+#[derive(Debug, thiserror::Error)]
+pub enum ForkError {
+    /// A required request failed.
+    #[error("fork: {0}")]
+    Ask(#[from] AskError),
+    /// The other node's answer makes no sense.
+    #[error("fork: {method}: {what}")]
+    Answer {
+        /// The method.
+        method: &'static str,
+        /// The problem with the answer.
+        what: String,
+    },
+    /// The other node has no such block.
+    #[error("fork: the other node has no block {0}")]
+    NoBlock(ForkBlock),
+    /// Another node of the settings cannot be used.
+    #[error("fork: {url}: {what}")]
+    Other {
+        /// The node, without what may be a secret.
+        url: String,
+        /// The problem.
+        what: String,
+    },
+    /// An account could not be read.
+    #[error("fork: {0}")]
+    Read(#[from] ReadError),
+    /// No URL was given.
+    #[error("fork: no URL to fork from")]
+    NoUrl,
+    /// The operating system reported an error.
+    #[error("fork: {0}")]
+    System(#[from] io::Error),
+}
+
+/// What a fork has to know of the other chain.
+pub(super) struct Beginning {
+    pub(super) chain_id: u64,
+    pub(super) header: Header,
+    pub(super) hash: B256,
+    /// Whether what the other node answers about the block is kept.
+    pub(super) is_kept: bool,
+}
+
+impl Beginning {
+    /// Asks about a block, and refuses nodes that do not have it.
+    pub(super) fn ask(
+        client: &ForkClient,
+        block: ForkBlock,
+        config: &ForkConfig,
+    ) -> Result<Self, ForkError> {
+        let (method, params) = block_question(client, block)?;
+        let may_be_kept = block.is_fixed() && config.cache != ForkCache::Off;
+        let mut questions = vec![
+            Question::new("eth_chainId", json!([])),
+            Question::new(method, params),
+        ];
+        if may_be_kept {
+            // What the other node is, and its newest final block.
+            questions.push(Question::new("web3_clientVersion", json!([])));
+            questions.push(Question::new(BY_NUMBER, json!(["finalized", false])));
+        }
+
+        let answers = client.ask_many(questions, None);
+        let [chain_id, found, others @ ..] = answers.results.as_slice() else {
+            return Err(wrong(method, "a response is missing"));
+        };
+        let chain_id: U64 = read_result(chain_id.as_ref().map_err(Clone::clone)?)
+            .map_err(|error| wrong("eth_chainId", error))?;
+        let (hash, header) = match read_result(found.as_ref().map_err(Clone::clone)?) {
+            Ok(Value::Null) => return Err(ForkError::NoBlock(block)),
+            Ok(block) => read_header(block)?,
+            Err(error) => return Err(wrong(method, error)),
+        };
+        check_header(&header, hash, block)?;
+
+        if !config.others.is_empty() {
+            check_nodes(client, header.number, hash)?;
+        } else if matches!(block, ForkBlock::Hash(_)) {
+            // It may be none of the chain.
+            let found = client.ask(BY_NUMBER, &json!([U64::from(header.number), false]))?;
+            check_hash(&found, header.number, hash).map_err(|what| wrong(BY_NUMBER, what))?;
+        }
+
+        let is_kept = match others {
+            [version, finalized] => {
+                let is_usual = config.cache == ForkCache::Usual;
+                is_final(finalized, header.number) && !(is_usual && is_editable(version))
+            }
+            _ => false,
+        };
+        Ok(Self {
+            chain_id: chain_id.to(),
+            header,
+            hash,
+            is_kept,
+        })
+    }
+}
+
+const BY_NUMBER: &str = "eth_getBlockByNumber";
+
+/// The method and the parameters that ask for a block.
+fn block_question(
+    client: &ForkClient,
+    block: ForkBlock,
+) -> Result<(&'static str, Value), ForkError> {
+    let id = match block {
+        ForkBlock::Hash(hash) => return Ok(("eth_getBlockByHash", json!([hash, false]))),
+        ForkBlock::Number(number) => json!(U64::from(number)),
+        ForkBlock::Latest | ForkBlock::Safe | ForkBlock::Finalized => json!(block.to_string()),
+        ForkBlock::Back(blocks) => {
+            let method = "eth_blockNumber";
+            let newest: U64 = client
+                .ask(method, &json!([]))?
+                .read()
+                .map_err(|error| wrong(method, error))?;
+            let number = newest.to::<u64>().checked_sub(blocks);
+            json!(U64::from(number.ok_or(ForkError::NoBlock(block))?))
+        }
+    };
+    Ok((BY_NUMBER, json!([id, false])))
+}
+
+/// Whether the state of a block may change, as that of nodes for development. A node that does not
+/// say what it is may be anything.
+fn is_editable(version: &Result<Bytes, AskError>) -> bool {
+    let version = version.as_ref().ok();
+    let version = version.and_then(|json| read_result::<String>(json).ok());
+    version.is_none_or(|version| {
+        let version = version.to_ascii_lowercase();
+        EDITABLE.iter().any(|name| version.starts_with(name))
+    })
+}
+
+/// Whether another block cannot take the place of the one with this number, as far as the other node
+/// can tell.
+fn is_final(finalized: &Result<Bytes, AskError>, number: u64) -> bool {
+    #[derive(Deserialize)]
+    struct Numbered {
+        number: U64,
+    }
+
+    match finalized {
+        Ok(json) => read_result::<Option<Numbered>>(json)
+            .is_ok_and(|found| found.is_none_or(|found| number <= found.number.to::<u64>())),
+        // On a chain that does not know the word every block counts as final.
+        Err(AskError::Refused { .. }) => true,
+        Err(_) => false,
+    }
+}
+
+/// Refuses nodes that do not have the forked block among those of their chain: state is asked for by
+/// its number. Nodes that do not answer are left out.
+fn check_nodes(client: &ForkClient, number: u64, hash: B256) -> Result<(), ForkError> {
+    let mut fit = Vec::new();
+    let mut last = None;
+    let params = json!([U64::from(number), false]);
+    for (url, answer) in client.ask_each(BY_NUMBER, &params) {
+        let shown = redact::url(url.as_str());
+        match answer {
+            Ok(answer) => {
+                let what = check_hash(&answer, number, hash);
+                what.map_err(|what| ForkError::Other { url: shown, what })?;
+                fit.push(url);
+            }
+            Err(error) => {
+                warn!("{shown}: {error}; it is left out");
+                last = Some(error);
+            }
+        }
+    }
+
+    match last {
+        Some(error) if fit.is_empty() => Err(error.into()),
+        Some(_) => {
+            client.keep_only(&fit);
+            Ok(())
+        }
+        None => Ok(()),
+    }
+}
+
+/// Checks that a block has this hash. The error says what it is instead.
+fn check_hash(answer: &ForkAnswer, number: u64, hash: B256) -> Result<(), String> {
+    match answer.read::<Option<Hashed>>()? {
+        Some(found) if found.hash == hash => Ok(()),
+        Some(found) => Err(format!("its block {number} is {}, not {hash}", found.hash)),
+        None => Err(format!("it has no block {number}")),
+    }
+}
+
+/// Hash and header of a block. Fields that a chain does not use may be missing.
+fn read_header(mut block: Value) -> Result<(B256, Header), ForkError> {
+    let method = BY_NUMBER;
+    let Some(fields) = block.as_object_mut() else {
+        return Err(ForkError::Answer {
+            method,
+            what: "the block is no object".to_owned(),
+        });
+    };
+
+    let hash = fields.get("hash").cloned().unwrap_or_default();
+    let hash: B256 =
+        serde_json::from_value(hash).map_err(|error| wrong(method, format!("hash: {error}")))?;
+
+    for (name, absent) in [
+        ("mixHash", json!(B256::ZERO)),
+        ("nonce", json!("0x0000000000000000")),
+        ("sha3Uncles", json!(alloy_consensus::EMPTY_OMMER_ROOT_HASH)),
+        ("difficulty", json!("0x0")),
+        ("extraData", json!("0x")),
+    ] {
+        let field = fields.entry(name).or_insert(Value::Null);
+        if field.is_null() {
+            *field = absent;
+        }
+    }
+
+    let header = serde_json::from_value(block).map_err(|error| wrong(method, error))?;
+    Ok((hash, header))
+}
+
+/// Refuses a header that is not of the `requested` block, or whose time is too late.
+fn check_header(header: &Header, hash: B256, requested: ForkBlock) -> Result<(), ForkError> {
+    let method = BY_NUMBER;
+    let got = match requested {
+        ForkBlock::Number(number) if number != header.number => Some(header.number.to_string()),
+        ForkBlock::Hash(asked) if asked != hash => Some(hash.to_string()),
+        _ => None,
+    };
+    if let Some(got) = got {
+        let what = format!("requested block {requested}, got block {got}");
+        return Err(ForkError::Answer { method, what });
+    }
+
+    if header.timestamp > LAST_SECOND {
+        let what = format!(
+            "the block's time {} is after 9999-12-31T23:59:59Z",
+            header.timestamp
+        );
+        return Err(ForkError::Answer { method, what });
+    }
+    Ok(())
+}
+
+fn wrong(method: &'static str, what: impl std::fmt::Display) -> ForkError {
+    ForkError::Answer {
+        method,
+        what: what.to_string(),
+    }
+}

@@ -1,0 +1,159 @@
+//! Settings of forks: the other chain, its nodes, and the block.
+
+use std::{env, fmt, path::PathBuf, str::FromStr, time::Duration};
+
+use alloy_primitives::B256;
+use reqwest::Url;
+
+/// The chain to fork and how to reach it.
+#[derive(Clone, Debug)]
+pub struct ForkConfig {
+    /// The other node's JSON-RPC endpoint over HTTP; none for no fork.
+    pub url: Option<Url>,
+    /// Further nodes of the same chain, which are asked in turns with that one.
+    pub others: Vec<Url>,
+    /// The block to fork.
+    pub block: ForkBlock,
+    /// Whether what an execution reads is asked for before it runs, and not one by one.
+    pub prefetch: bool,
+    /// Where answers about a block with a number or a hash are kept.
+    pub cache: ForkCache,
+    /// The most bytes of all files of other blocks in that directory.
+    pub cache_bytes: u64,
+    /// Headers of every request to the origin of that URL, and to no other.
+    pub headers: Vec<(String, String)>,
+    /// The time limit of a request, retries included.
+    pub timeout: Duration,
+    /// The maximum number of retries.
+    pub retries: u32,
+    /// The delay of the first retry; each further delay is twice the one before.
+    pub retry_backoff: Duration,
+    /// The chain id; by default the other chain's.
+    pub chain_id: Option<u64>,
+    /// The gas limit of new blocks; by default that of the forked block.
+    pub gas_limit: Option<u64>,
+}
+
+impl Default for ForkConfig {
+    fn default() -> Self {
+        Self {
+            url: None,
+            others: Vec::new(),
+            block: ForkBlock::Latest,
+            prefetch: true,
+            cache: ForkCache::Usual,
+            cache_bytes: 1 << 30,
+            headers: Vec::new(),
+            timeout: Duration::from_secs(30),
+            retries: 5,
+            retry_backoff: Duration::from_secs(1),
+            chain_id: None,
+            gas_limit: None,
+        }
+    }
+}
+
+/// The block at which a chain is forked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ForkBlock {
+    /// By number.
+    Number(u64),
+    /// This many blocks before the newest.
+    Back(u64),
+    /// By hash.
+    Hash(B256),
+    /// The newest one.
+    Latest,
+    /// The newest one that the other node calls safe.
+    Safe,
+    /// The newest one that the other node calls final.
+    Finalized,
+}
+
+impl ForkBlock {
+    /// Whether it is the same block each time.
+    pub(super) fn is_fixed(self) -> bool {
+        matches!(self, Self::Number(_) | Self::Hash(_))
+    }
+}
+
+impl fmt::Display for ForkBlock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Number(number) => write!(f, "{number}"),
+            Self::Back(blocks) => write!(f, "-{blocks}"),
+            Self::Hash(hash) => write!(f, "{hash}"),
+            Self::Latest => f.write_str("latest"),
+            Self::Safe => f.write_str("safe"),
+            Self::Finalized => f.write_str("finalized"),
+        }
+    }
+}
+
+impl FromStr for ForkBlock {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let number = |digits: &str| {
+            digits
+                .parse()
+                .ok()
+                .filter(|number| *number <= i64::MAX as u64)
+        };
+        let read = match text {
+            "latest" => Some(Self::Latest),
+            "safe" => Some(Self::Safe),
+            "finalized" => Some(Self::Finalized),
+            _ if text.len() == 66 => text.parse().ok().map(Self::Hash),
+            _ => match text.strip_prefix('-') {
+                Some(digits) => number(digits).map(Self::Back),
+                None => number(text).map(Self::Number),
+            },
+        };
+        read.ok_or_else(|| {
+            format!(
+                "expected a number, -N for N blocks before the newest, latest, safe, finalized or a hash, got {text}"
+            )
+        })
+    }
+}
+
+/// Where what the other node answers is kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ForkCache {
+    /// Nowhere.
+    Off,
+    /// In the platform's directory for caches, unless the other node is one for development.
+    Usual,
+    /// In this directory.
+    At(PathBuf),
+}
+
+impl ForkCache {
+    /// The directory, if there is one.
+    pub fn directory(&self) -> Option<PathBuf> {
+        match self {
+            Self::Off => None,
+            Self::Usual => usual_directory(),
+            Self::At(directory) => Some(directory.clone()),
+        }
+    }
+}
+
+/// The platform's directory for caches of this program.
+fn usual_directory() -> Option<PathBuf> {
+    let absolute = |name| {
+        env::var_os(name)
+            .map(PathBuf::from)
+            .filter(|path| path.is_absolute())
+    };
+    let caches = if cfg!(windows) {
+        absolute("LOCALAPPDATA")
+    } else if cfg!(target_os = "macos") {
+        absolute("HOME").map(|home| home.join("Library/Caches"))
+    } else {
+        // https://specifications.freedesktop.org/basedir
+        absolute("XDG_CACHE_HOME").or_else(|| absolute("HOME").map(|home| home.join(".cache")))
+    };
+    caches.map(|caches| caches.join("tetrad/forks"))
+}

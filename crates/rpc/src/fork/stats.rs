@@ -1,0 +1,87 @@
+//! What is asked of a forked node: counters, and lines in the log while somebody waits.
+
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
+
+use parking_lot::Mutex;
+use serde::Serialize;
+use tetrad_stdx::metrics::{Counter, Gauge};
+use tokio::time::sleep;
+use tracing::info;
+
+/// What was asked of the other node so far.
+#[derive(Clone, Debug, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ForkStats {
+    /// HTTP requests.
+    pub requests: u64,
+    /// Those that had to be sent again.
+    pub retries: u64,
+    /// Bytes of the answers.
+    pub bytes: u64,
+    /// Milliseconds that callers waited, summed over concurrent ones.
+    pub waited_ms: u64,
+    /// Calls by method.
+    pub calls: BTreeMap<String, u64>,
+}
+
+/// The counters behind [`ForkStats`].
+#[derive(Debug, Default)]
+pub(super) struct Counters {
+    pub(super) requests: Counter,
+    pub(super) retries: Counter,
+    pub(super) bytes: Counter,
+    pub(super) waited_ms: Counter,
+    /// Callers that wait at the moment.
+    pub(super) waiting: Gauge,
+    calls: Mutex<BTreeMap<String, u64>>,
+}
+
+impl Counters {
+    pub(super) fn count_call(&self, method: &str) {
+        let mut calls = self.calls.lock();
+        match calls.get_mut(method) {
+            Some(count) => *count += 1,
+            None => {
+                calls.insert(method.to_owned(), 1);
+            }
+        }
+    }
+
+    /// Returns the totals.
+    pub(super) fn read(&self) -> ForkStats {
+        ForkStats {
+            requests: self.requests.get(),
+            retries: self.retries.get(),
+            bytes: self.bytes.get(),
+            waited_ms: self.waited_ms.get(),
+            calls: self.calls.lock().clone(),
+        }
+    }
+}
+
+/// Tells of the other node in the log as long as somebody is found waiting for it each second.
+pub(super) async fn tell_of_waits(counters: Arc<Counters>) {
+    /// Seconds between two lines, after the first one.
+    const INTERVAL: u32 = 5;
+
+    let mut seconds = 0;
+    loop {
+        sleep(Duration::from_secs(1)).await;
+        if counters.waiting.get() == 0 {
+            seconds = 0;
+            continue;
+        }
+
+        // At the first look the wait may have begun just before.
+        if seconds % INTERVAL == 1 {
+            let asked = counters.read();
+            info!(
+                "waiting for the forked node: {} requests with {} calls, {:.1} MB so far",
+                asked.requests,
+                asked.calls.values().sum::<u64>(),
+                asked.bytes as f64 / f64::from(1 << 20),
+            );
+        }
+        seconds += 1;
+    }
+}
