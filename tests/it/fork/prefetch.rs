@@ -1,7 +1,5 @@
 //! What a fork asks the other node for, in how many requests, and what it keeps.
 
-use std::time::Duration;
-
 use axum::http::StatusCode;
 use serde_json::{Value, json};
 use tetrad::{Node, SpawnError};
@@ -12,7 +10,10 @@ use super::{
     proxy::{Mood, Proxy},
     upstream,
 };
-use crate::support::{TestNode, process::tetrad};
+use crate::support::{
+    TestNode,
+    process::{Running, tetrad},
+};
 
 /// A call that reads a dozen pools, with their tokens and prices.
 async fn pools(node: &TestNode, of: &TestNode) -> Value {
@@ -184,22 +185,9 @@ async fn nothing_of_a_development_node_is_kept_unless_a_directory_is_named() {
             cache,
         ];
         let mut command = tetrad(&arguments);
+        command.args(["--listen", "127.0.0.1:0", "--ws-listen", "off"]);
         command.env("XDG_CACHE_HOME", directory.path());
-        let ready = directory.path().join("ready");
-        command.args([
-            "--listen",
-            "127.0.0.1:0",
-            "--ws-listen",
-            "off",
-            "--ready-file",
-        ]);
-        let mut node = command.arg(&ready).spawn().unwrap();
-        while !ready.exists() {
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
-        node.kill().unwrap();
-        node.wait().unwrap();
-        std::fs::remove_file(&ready).unwrap();
+        drop(Running::run(command).await);
         assert_eq!(
             tetrad_rpc::fork::list(&caches).unwrap().len(),
             kept,
