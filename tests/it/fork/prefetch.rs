@@ -11,7 +11,7 @@ use super::{
     upstream,
 };
 use crate::support::{
-    TestNode,
+    TestNode, number,
     process::{Running, tetrad},
 };
 
@@ -61,8 +61,14 @@ async fn what_is_found_is_the_same_without_prefetching() {
     let with = fork_of(&url, |_| {}).await;
     let without = fork_of(&url, |config| config.fork.prefetch = false).await;
 
+    let block = with
+        .rpc("eth_getBlockByNumber", json!(["latest", false]))
+        .await;
+    let later = number(&block["timestamp"]) as u64 + 1_000;
     for fork in [&with, &without] {
         assert_eq!(fork.token_balance(3, "latest").await, 60);
+        // The time of a block is part of the state: contracts keep it.
+        fork.rpc("evm_setNextBlockTimestamp", json!([later])).await;
         fork.transfer_token(3, 7).await;
         assert_eq!(fork.token_balance(3, "latest").await, 53);
     }
