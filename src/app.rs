@@ -2,6 +2,7 @@
 
 mod addresses;
 mod cluster;
+mod deployed;
 mod error;
 mod forks;
 mod identity;
@@ -80,6 +81,8 @@ pub struct Node {
     writer: WriterThread,
     shutdown: ShutdownHandle,
     keyring: Arc<Keyring>,
+    /// Whether the chain has exchange and lending.
+    pub(crate) has_exchange: bool,
     /// The account that updates prices. The terminal hides its transactions.
     pub(crate) updater: Address,
     /// The account that owns the network's contracts.

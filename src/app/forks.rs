@@ -1,11 +1,11 @@
 //! Forking another node's chain.
 //!
-//! A fork has no exchange and no lending, like a chain from a genesis file: the keys of their
-//! contracts belong to the other chain.
+//! A fork has exchange and lending if the other chain has them (see [`deployed`](super::deployed)).
 
 use std::sync::Arc;
 
 use tetrad_chain::{Head, Recovered};
+use tetrad_evm::ChainParams;
 use tetrad_network::account::SecretKey;
 use tetrad_rpc::fork::{ChainForks, ForkBlock};
 use tetrad_stdx::clock::Clock;
@@ -26,7 +26,10 @@ pub(super) fn forks(config: &Config, identity: &Identity, clock: &Arc<dyn Clock>
     let clock = clock.clone();
     ChainForks::new(
         config.fork.clone(),
-        open::network_params(config),
+        ChainParams {
+            chain_id: config.network_chain_id(),
+            ..open::network_params(config)
+        },
         (accounts, config.balance),
         Box::new(move || first_head(&own, &funded, &*clock).map_err(|error| error.to_string())),
         config.rpc.budget.clone(),

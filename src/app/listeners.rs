@@ -38,7 +38,7 @@ impl Listeners {
             .transpose()?;
 
         // Other chains than the network's have no exchange.
-        let prices = config.ws_listen.filter(|_| config.has_exchange());
+        let prices = config.ws_listen.filter(|_| config.may_have_exchange());
         // The default address may be in use, but not one that somebody chose.
         let is_required =
             config.ws_listen_required || config.ws_listen != Config::default().ws_listen;

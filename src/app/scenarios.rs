@@ -4,9 +4,9 @@ use std::{fs::File, io::Read, path::Path, sync::Arc};
 
 use tetrad_chain::TransactionSender;
 use tetrad_exchange::{Market, feed::SourceSet};
-use tetrad_network::{account::SecretKey, network::Network};
+use tetrad_network::account::SecretKey;
 
-use super::{SpawnError, identity::Identity, services::Services};
+use super::{SpawnError, deployed::Deployed, identity::Identity, services::Services};
 use crate::{
     config::Config,
     scenario::{READY_MADE, Scenario, ScenarioContext, ScenarioNode, Scenarios},
@@ -18,15 +18,18 @@ const MAX_READ: u64 = 1 << 20;
 /// Returns what documents may refer to.
 pub(super) fn context(
     config: &Config,
-    network: &Arc<Network>,
+    deployed: &Deployed,
     identity: &Identity,
 ) -> ScenarioContext {
-    let network = config.has_exchange().then(|| network.clone());
+    let network = deployed.has_exchange.then(|| deployed.network.clone());
     ScenarioContext {
         has_prices: network.is_some() && config.exchange.price_tick.is_some(),
         network,
         development: config.rpc.development,
-        owner: identity.treasury.address(),
+        owner: match &deployed.owner {
+            Some(owner) => owner.account(),
+            None => identity.treasury.address(),
+        },
         accounts: identity
             .development
             .iter()

@@ -2,6 +2,7 @@
 
 use std::{path::Path, sync::Arc, time::Duration};
 
+use alloy_primitives::B256;
 use axum::Router;
 use tetrad_chain::{Chain, TransactionSender};
 use tetrad_cluster::Cluster;
@@ -159,11 +160,12 @@ impl Services {
         }
     }
 
-    /// Returns the faucet, which pays from the treasury's account.
+    /// Returns the faucet, which pays from the account of `treasury`.
     pub(super) fn faucet(
         &self,
         config: &Config,
         treasury: Arc<TransactionSender>,
+        secret: B256,
         has_tokens: bool,
     ) -> Faucet {
         Faucet::new(FaucetSetup {
@@ -171,6 +173,7 @@ impl Services {
             network: self.network.clone(),
             has_tokens,
             sender: treasury,
+            secret,
             config: config.faucet.clone(),
         })
     }

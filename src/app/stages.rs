@@ -5,7 +5,7 @@ use std::{io, sync::Arc};
 
 use alloy_primitives::Address;
 use tetrad_chain::{
-    Chain, ChainConfig, Head, Keyring, Mining, Preamble, Recovered, TransactionSender, View,
+    Chain, ChainConfig, Keyring, Mining, Preamble, Recovered, Signer, TransactionSender, View,
     WriterThread, block_in_place,
 };
 use tetrad_cluster::Cluster;
@@ -17,9 +17,11 @@ use tetrad_exchange::{
     feed::{FeedError, SourceSet, SourceSetConfig},
 };
 use tetrad_explorer::index::{Index, IndexOptions};
-use tetrad_lending::lending::deployed_pool;
 use tetrad_network::{account::SecretKey, network::Network};
-use tetrad_rpc::{fork::ChainForks, rpc::RpcConfig};
+use tetrad_rpc::{
+    fork::{ChainForks, ForkError},
+    rpc::RpcConfig,
+};
 use tetrad_stdx::{clock::Clock, failed_calls::FailedCalls};
 use tetrad_store::{storage::Storage, store::DataDir};
 use tetrad_web::{
@@ -30,6 +32,7 @@ use super::{
     Node, SpawnError,
     addresses::Addresses,
     cluster::Joining,
+    deployed::Deployed,
     forks,
     identity::Identity,
     import, keystore,
@@ -71,12 +74,15 @@ impl Node {
 
         // The addresses are bound first, so that a port in use is reported at once.
         let listeners = Listeners::bind(&config, inherited)?;
-        let addresses = listeners.addresses()?;
+        let mut addresses = listeners.addresses()?;
         let starting = listeners.serve_while_starting(&config)?;
 
         let mut prerequisites = Prerequisites::gather(&config, &clock, &starting).await?;
         let opened =
             OpenedChain::open(&config, &clock, &addresses, &starting, &mut prerequisites).await?;
+        if !opened.deployed.has_exchange {
+            addresses.prices = None;
+        }
         let records = Records::open(&config, &clock, &opened, &prerequisites).await?;
         warn_of_clock(&opened.chain);
 
@@ -110,9 +116,13 @@ impl Node {
             writer: opened.writer,
             shutdown: shutdown_handle,
             keyring,
-            updater: prerequisites.identity.updater.address(),
+            has_exchange: opened.deployed.has_exchange,
+            updater: match &opened.deployed.updater {
+                Some(updater) => updater.account(),
+                None => prerequisites.identity.updater.address(),
+            },
             treasury: prerequisites.identity.treasury.address(),
-            config: with_network(config, &opened.network),
+            config: with_network(config, &opened.deployed.network),
         };
         if let Some(file) = node.state_file.clone() {
             tokio::spawn(file.follow(node.chain.clone(), shutdown));
@@ -253,8 +263,8 @@ struct OpenedChain {
     chain: Chain,
     writer: WriterThread,
     cluster: Option<Cluster>,
-    /// The network with the lending pool that the chain uses.
-    network: Arc<Network>,
+    /// What of the network the chain has.
+    deployed: Deployed,
     /// The price sources, if the chain has an exchange.
     sources: Option<Arc<SourceSet>>,
     /// The scenario that runs from the start.
@@ -273,8 +283,13 @@ impl OpenedChain {
         let mut recovered = prerequisites.open_chain(config, clock).await?;
         // A large file takes seconds.
         block_in_place(|| state_file::load(&mut recovered, config, clock))?;
-        let network = Arc::new(deployed_network(config, &recovered.head));
-        let scenario_context = scenarios::context(config, &network, &prerequisites.identity);
+        let fork = prerequisites.forks.current();
+        let identity = &prerequisites.identity;
+        let deployed =
+            block_in_place(|| Deployed::find(config, identity, fork.as_deref(), &recovered.head));
+        recovered.head =
+            block_in_place(|| deployed.fund(config, recovered.head)).map_err(ForkError::from)?;
+        let scenario_context = scenarios::context(config, &deployed, identity);
         let scenario = scenarios::configured(config, &scenario_context)?;
 
         // The imported blocks are a part of the chain that the cluster gets.
@@ -283,15 +298,12 @@ impl OpenedChain {
         }
         prerequisites.publish_chain(config).await?;
 
-        let sources = sources(config, &network, clock)?;
-        let updater = &prerequisites.identity.updater;
+        let sources = sources(config, &deployed, clock)?;
         let preamble = sources
             .as_ref()
-            .map(|sources| preamble(config, &network, updater.clone(), sources));
-        let gas_limit = prerequisites
-            .forks
-            .current()
-            .map_or(config.gas_limit, |fork| fork.gas_limit);
+            .zip(deployed.updater.as_ref())
+            .map(|(sources, updater)| preamble(config, &deployed.network, updater, sources));
+        let gas_limit = fork.map_or(config.gas_limit, |fork| fork.gas_limit);
         let chain_config = chain_config(config, gas_limit, clock.clone());
         let (chain, writer) = Chain::resume(recovered, chain_config, preamble)?;
 
@@ -302,7 +314,7 @@ impl OpenedChain {
             chain,
             writer,
             cluster,
-            network,
+            deployed,
             sources,
             scenario,
             scenario_context,
@@ -326,11 +338,15 @@ impl Records {
         opened: &OpenedChain,
         prerequisites: &Prerequisites,
     ) -> Result<Self, SpawnError> {
-        let index = explorer_index(config, &opened.chain)?;
+        let index = explorer_index(config, opened)?;
 
-        let own = config.has_exchange().then_some(&*opened.network);
+        let deployed = &opened.deployed;
+        let own = deployed.has_exchange.then_some(&*deployed.network);
         let known = KnownContracts::open(own, prerequisites.storage.as_deref())
             .map_err(SpawnError::Sources)?;
+        if deployed.is_others {
+            block_in_place(|| known.keep_deployed(&View::newest(opened.chain.head())));
+        }
         let compilers = config.solc_directory.clone().map(Compilers::new);
         let verifier = Verifier::new(compilers, known.clone(), clock.clone());
         let artifacts = watch_artifacts(config, &known).await?;
@@ -368,7 +384,7 @@ fn services(
         known: records.known.clone(),
         verifier: records.verifier.clone(),
         cluster: opened.cluster.clone(),
-        network: opened.network.clone(),
+        network: opened.deployed.network.clone(),
         storage: prerequisites.storage.clone(),
         clock,
         forks: prerequisites.forks.clone(),
@@ -397,24 +413,30 @@ impl Interfaces {
         opened: &OpenedChain,
     ) -> Self {
         let sender =
-            |key: &SecretKey| Arc::new(TransactionSender::new(opened.chain.clone(), key.clone()));
-        let owner = sender(&identity.treasury);
-        let accounts = identity.development.iter().map(sender).collect();
+            |signer: Signer| Arc::new(TransactionSender::new(opened.chain.clone(), signer));
+        let deployed = &opened.deployed;
+        let owner = deployed.owner.clone().map(sender);
+        let treasury = owner.clone();
+        let treasury = treasury.unwrap_or_else(|| sender(Signer::Key(identity.treasury.clone())));
+        let accounts = identity.development.iter().cloned();
+        let accounts = accounts.map(Signer::Key).map(sender).collect();
 
-        // Prices are set by hand with the key of the contracts' owner, by administrators only.
-        let setter = services.admin.is_open().then(|| owner.clone());
+        // Prices are set by hand as the contracts' owner, by administrators only.
+        let setter = owner.clone().filter(|_| services.admin.is_open());
         let exchange = opened
             .sources
             .clone()
             .map(|sources| services.exchange(config, sources, setter));
-        let faucet = services.faucet(config, owner.clone(), exchange.is_some());
+        let has_tokens = deployed.has_exchange && owner.is_some();
+        let secret = identity.treasury.secret("faucet");
+        let faucet = services.faucet(config, treasury.clone(), secret, has_tokens);
 
         let scenario_exchange = exchange
             .as_ref()
             .map(|exchange| exchange.market().clone())
             .zip(opened.sources.clone());
         let context = opened.scenario_context.clone();
-        let scenarios = services.scenarios(scenario_exchange, owner, accounts, context);
+        let scenarios = services.scenarios(scenario_exchange, treasury, accounts, context);
 
         let routers = services.routers(
             config,
@@ -469,17 +491,6 @@ impl Interfaces {
     }
 }
 
-/// Returns the network with the lending pool that the chain uses. Without the network's contracts
-/// it is as configured.
-fn deployed_network(config: &Config, head: &Head) -> Network {
-    let mut network = config.network.clone();
-    if config.has_exchange() {
-        let view = View::newest(Arc::new(head.clone()));
-        network.contracts.lending_pool = deployed_pool(&view, &config.network);
-    }
-    network
-}
-
 /// Warns of a chain that is ahead of the clock: it was made under another clock, or moved ahead by
 /// hand.
 fn warn_of_clock(chain: &Chain) {
@@ -512,13 +523,16 @@ async fn watch_artifacts(
 }
 
 /// Starts the index of addresses, unless the node goes without.
-fn explorer_index(config: &Config, chain: &Chain) -> Result<Option<Index>, SpawnError> {
+fn explorer_index(config: &Config, opened: &OpenedChain) -> Result<Option<Index>, SpawnError> {
     if config.no_explorer {
         return Ok(None);
     }
 
-    let tokens = if config.has_exchange() {
-        let tokens = config.network.tokens.iter();
+    let deployed = &opened.deployed;
+    // Those of another chain are found by their transfers: to read what each account has takes hundreds
+    // of requests.
+    let tokens = if deployed.has_exchange && !deployed.is_others {
+        let tokens = deployed.network.tokens.iter();
         tokens
             .flat_map(|token| [token.address, token.receipt])
             .collect()
@@ -530,16 +544,16 @@ fn explorer_index(config: &Config, chain: &Chain) -> Result<Option<Index>, Spawn
         directory: config.data_dir.clone(),
         tokens,
     };
-    Ok(Some(Index::start(chain.clone(), options)?))
+    Ok(Some(Index::start(opened.chain.clone(), options)?))
 }
 
 /// Returns the price sources; none on another chain than the network's.
 fn sources(
     config: &Config,
-    network: &Arc<Network>,
+    deployed: &Deployed,
     clock: &Arc<dyn Clock>,
 ) -> Result<Option<Arc<SourceSet>>, FeedError> {
-    if !config.has_exchange() {
+    if !deployed.has_exchange {
         return Ok(None);
     }
 
@@ -550,7 +564,7 @@ fn sources(
         upstream: &exchange.upstream,
         seed: config.seed,
     };
-    SourceSet::new(sources, network, clock)
+    SourceSet::new(sources, &deployed.network, clock)
         .map(Arc::new)
         .map(Some)
 }
@@ -559,14 +573,14 @@ fn sources(
 fn preamble(
     config: &Config,
     network: &Arc<Network>,
-    key: SecretKey,
+    updater: &Signer,
     sources: &Arc<SourceSet>,
 ) -> Box<dyn Preamble> {
     let pace = config.exchange.price_tick.map(|tick| UpdatePace {
         source: sources.clone(),
         tick,
     });
-    Box::new(Updater::new(network.clone(), key, pace))
+    Box::new(Updater::new(network.clone(), updater.clone(), pace))
 }
 
 fn chain_config(config: &Config, gas_limit: u64, clock: Arc<dyn Clock>) -> ChainConfig {

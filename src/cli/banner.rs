@@ -18,7 +18,7 @@ pub(super) fn print(node: &Node, out: &mut dyn Write) -> io::Result<()> {
     let config = &node.config;
     let chain_id = node.chain.params().chain_id;
     let version = env!("CARGO_PKG_VERSION");
-    if config.has_exchange() {
+    if node.has_exchange {
         writeln!(
             out,
             "tetrad {version}, chain id {chain_id}, {}",
@@ -61,7 +61,7 @@ fn shared(node: &Node, out: &mut dyn Write) -> io::Result<()> {
         )?;
     }
 
-    if config.has_exchange() {
+    if node.has_exchange {
         writeln!(
             out,
             "  Treasury      {}: it has the first coins, and mints tokens",
@@ -130,7 +130,7 @@ fn accounts(node: &Node, out: &mut dyn Write) -> io::Result<()> {
     }
 
     for (index, (address, key)) in accounts.iter().enumerate() {
-        if config.has_exchange() {
+        if node.has_exchange {
             let bech32 = address_to_bech32(address, &network.hrp, Kind::Account);
             writeln!(out, "  ({index}) {address}  {bech32}\n      {}", **key)?;
         } else {
@@ -151,7 +151,7 @@ fn endpoints(node: &Node, out: &mut dyn Write) -> io::Result<()> {
     if !config.no_explorer {
         rest.insert(0, "/api/v2");
     }
-    if config.has_exchange() {
+    if node.has_exchange {
         rest.splice(0..0, ["/api/prices", "/api/pools"]);
     }
     rest.extend(["/graphql", "/openapi.json"]);
@@ -163,7 +163,7 @@ fn endpoints(node: &Node, out: &mut dyn Write) -> io::Result<()> {
         ),
         ("REST", format!("{}   {}", node.rest_url(), rest.join("  "))),
     ];
-    if config.has_exchange() {
+    if node.has_exchange {
         lines.push(("Price WebSocket", node.exchange_ws_url()));
     }
 

@@ -361,10 +361,21 @@ impl Config {
         }
     }
 
-    /// Returns whether the chain is the network's, with exchange and lending: it begins with
-    /// neither a genesis file nor a fork, and is not bare.
-    pub fn has_exchange(&self) -> bool {
-        self.genesis.is_none() && self.fork.url.is_none() && !self.bare
+    /// Returns whether the chain begins with the network's first block, and so with exchange and
+    /// lending.
+    pub fn begins_network(&self) -> bool {
+        self.may_have_exchange() && self.fork.url.is_none()
+    }
+
+    /// Returns whether the chain may have exchange and lending: it begins with no genesis file, and
+    /// is not bare. On a fork this depends on the other chain.
+    pub fn may_have_exchange(&self) -> bool {
+        self.genesis.is_none() && !self.bare
+    }
+
+    /// Returns the chain id of the network, which a fork of it may have replaced by another.
+    pub fn network_chain_id(&self) -> u64 {
+        self.network.evm_chain_id().unwrap_or(self.chain_id)
     }
 
     /// Returns the timestamps of blocks that are sealed within a second.

@@ -91,6 +91,36 @@ impl Keyring {
     }
 }
 
+/// An account for which the node sends transactions of its own.
+#[derive(Clone, Debug)]
+pub enum Signer {
+    /// One whose key it has.
+    Key(SecretKey),
+    /// One without a key, as on a fork of a chain where the account belongs to others.
+    Impersonated(Address),
+}
+
+impl Signer {
+    /// Returns the account.
+    pub fn account(&self) -> Address {
+        match self {
+            Self::Key(key) => key.address(),
+            Self::Impersonated(address) => *address,
+        }
+    }
+
+    /// Signs with the key, or marks the transaction as that of an impersonated account.
+    ///
+    /// # Errors
+    /// If signing fails.
+    pub fn sign(&self, transaction: UnsignedTransaction) -> Result<Transaction, KeyError> {
+        match self {
+            Self::Key(key) => sign_transaction(key, transaction),
+            Self::Impersonated(address) => Ok(Transaction::impersonated(transaction, *address)),
+        }
+    }
+}
+
 /// Signs a transaction. Its sender is known from the key and not recovered.
 pub fn sign_transaction(
     key: &SecretKey,

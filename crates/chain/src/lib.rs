@@ -111,7 +111,7 @@ pub use disk::{
 pub use error::{ChangeError, Stopped, SubmitError};
 pub use event::Event;
 pub use handle::Chain;
-pub use keyring::{Keyring, UnsignedTransaction, sign_transaction};
+pub use keyring::{Keyring, Signer, UnsignedTransaction, sign_transaction};
 pub use peers::{Acknowledgement, Leadership, Peers, PoolSelection};
 pub use per_head::PerHead;
 pub use pool::{Accepted, Admission, Pool, PoolLimits, PoolOrder, Pooled};

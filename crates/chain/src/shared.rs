@@ -300,18 +300,11 @@ impl SharedChain {
     /// Returns the preamble of a block.
     pub(super) fn preamble(&self, head: &Arc<Head>, environment: &Environment) -> Vec<Transaction> {
         let due = self
-            .preamble_of(head)
+            .preamble
+            .as_ref()
             .filter(|preamble| preamble.is_due(head, environment));
         due.map(|preamble| preamble.transactions(head, environment))
             .unwrap_or_default()
-    }
-
-    /// Returns the source of preambles, except on a fork: it depends on the contracts of the node's
-    /// own genesis block.
-    fn preamble_of(&self, head: &Head) -> Option<&dyn Preamble> {
-        self.preamble
-            .as_deref()
-            .filter(|_| head.state.base().is_none())
     }
 
     /// Returns whether to seal a block with nothing but a preamble. The preamble is due by the
@@ -319,7 +312,7 @@ impl SharedChain {
     /// each block cause the next. Settings that a development method made for the next block are
     /// left to the block that its caller is about to cause.
     pub(super) fn preamble_wants_block(&self, head: &Arc<Head>, environment: &Environment) -> bool {
-        let Some(preamble) = self.preamble_of(head) else {
+        let Some(preamble) = &self.preamble else {
             return false;
         };
         let has_rested = preamble

@@ -1,15 +1,13 @@
-//! Transactions from accounts whose keys the node holds for its own purposes.
+//! Transactions of the accounts that the node acts for.
 
 use std::time::Duration;
 
 use alloy_eips::eip2930::AccessList;
-use alloy_primitives::{Address, B256, Bytes, U256, keccak256};
-use tetrad_network::account::SecretKey;
+use alloy_primitives::{Address, B256, Bytes, U256};
 use tetrad_primitives::block::{GasPrice, Submission, TransactionFields};
 use tokio::{sync::Mutex, time::sleep};
-use zeroize::Zeroizing;
 
-use super::{Chain, SubmitError, sign_transaction};
+use super::{Chain, Signer, SubmitError};
 
 /// Attempts to send a transaction: a client, or another node of the cluster, may use the same
 /// account, and take the nonce first.
@@ -21,7 +19,7 @@ const PAUSE: Duration = Duration::from_millis(400);
 /// The sender of transactions from one account.
 pub struct TransactionSender {
     chain: Chain,
-    key: SecretKey,
+    signer: Signer,
     /// Held from the choice of a nonce until the transaction is in the pool.
     turn: Mutex<()>,
 }
@@ -53,24 +51,18 @@ pub enum SendError {
 }
 
 impl TransactionSender {
-    /// A sender that signs with `key`.
-    pub fn new(chain: Chain, key: SecretKey) -> Self {
+    /// A sender of the transactions of `signer`.
+    pub fn new(chain: Chain, signer: Signer) -> Self {
         Self {
             chain,
-            key,
+            signer,
             turn: Mutex::default(),
         }
     }
 
     /// Returns the account.
     pub fn account(&self) -> Address {
-        self.key.address()
-    }
-
-    /// Returns a secret that follows from the key, and from which the key does not follow.
-    pub fn secret(&self, purpose: &str) -> B256 {
-        let material = Zeroizing::new([&self.key.to_bytes()[..], purpose.as_bytes()].concat());
-        keccak256(&*material)
+        self.signer.account()
     }
 
     /// Sends a transaction. Returns its hash, with instant sealing once its block is published.
@@ -96,8 +88,8 @@ impl TransactionSender {
                 let _turn = self.turn.lock().await;
                 let call = plan()?;
                 let fields = self.fields(call).map_err(SendError::from)?;
-                let transaction = sign_transaction(&self.key, fields.into())
-                    .map_err(|error| SendError::Sign(error.to_string()))?;
+                let signed = self.signer.sign(fields.into());
+                let transaction = signed.map_err(|error| SendError::Sign(error.to_string()))?;
                 self.chain.accept(Submission {
                     transaction,
                     sidecar: None,

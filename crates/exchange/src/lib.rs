@@ -78,7 +78,7 @@ use tokio::{
 pub use config::ExchangeConfig;
 pub use manual_prices::{ManualPriceError, ManualPrices, ShareHolds};
 pub use market::{Market, MarketError};
-pub use oracle::{Feed, OracleState, TokenHalt};
+pub use oracle::{Feed, OracleRoles, OracleState, TokenHalt};
 pub use plan::{PlannedPrice, UpdatePlan};
 pub use snapshot::Snapshot;
 pub use updater::{UpdatePace, Updater};

@@ -127,6 +127,29 @@ impl OracleState {
     }
 }
 
+/// Who may change prices.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OracleRoles {
+    /// The account that sets any price.
+    pub owner: Address,
+    /// The account that updates prices; the zero address if nobody may.
+    pub updater: Address,
+}
+
+impl OracleRoles {
+    /// Reads the oracle's roles.
+    ///
+    /// # Errors
+    /// Those of [`read`].
+    pub fn read(view: &View, network: &Network) -> Result<Self, ReadContractError> {
+        let oracle = network.contracts.oracle;
+        Ok(Self {
+            owner: read(view, oracle, &PriceOracle::ownerCall {})?,
+            updater: read(view, oracle, &PriceOracle::updaterCall {})?,
+        })
+    }
+}
+
 /// Reads the tokens' halts; none from an oracle without them, which refuses the call.
 fn read_halts(
     view: &View,

@@ -6,10 +6,10 @@ use std::{sync::Arc, time::Duration};
 use alloy_primitives::{Address, B256, Bloom, U256};
 use alloy_sol_types::SolCall;
 use parking_lot::Mutex;
-use tetrad_chain::{Head, Preamble, View, sign_transaction};
-use tetrad_contracts::contracts::{ReadContractError, bindings::PriceOracle};
+use tetrad_chain::{Head, Preamble, Signer, View};
+use tetrad_contracts::contracts::{ReadContractError, bindings::PriceOracle, read};
 use tetrad_evm::Environment;
-use tetrad_network::{account::SecretKey, network::Network};
+use tetrad_network::network::Network;
 use tetrad_primitives::block::{GasPrice, Transaction, TransactionFields, UnsignedTransaction};
 
 use super::{
@@ -44,8 +44,7 @@ pub struct UpdatePace {
 /// updated since, so that a price that moves in every block does not defer the others.
 pub struct Updater {
     network: Arc<Network>,
-    key: SecretKey,
-    account: Address,
+    signer: Signer,
     pace: Option<UpdatePace>,
     /// Bits set in the bloom filter of every block with logs of the oracle.
     mark: Bloom,
@@ -57,19 +56,20 @@ pub struct Updater {
 struct Known {
     block: B256,
     oracle: OracleState,
+    /// Whether the oracle takes prices from this updater. A reset may bring a chain where it does not.
+    is_updater: bool,
     /// The time from which on the oldest price must be refreshed.
     refresh_at: u64,
 }
 
 impl Updater {
-    /// An updater that signs with `key`.
-    pub fn new(network: Arc<Network>, key: SecretKey, pace: Option<UpdatePace>) -> Self {
+    /// An updater whose transactions are those of `signer`.
+    pub fn new(network: Arc<Network>, signer: Signer, pace: Option<UpdatePace>) -> Self {
         let mut mark = Bloom::ZERO;
         mark.accrue_raw_log(network.contracts.oracle, &[]);
         Self {
-            account: key.address(),
             network,
-            key,
+            signer,
             pace,
             mark,
             known: Mutex::default(),
@@ -94,12 +94,19 @@ impl Updater {
             return Ok(known.clone());
         }
 
-        let oracle = OracleState::read(&View::newest(head.clone()), &self.network)?;
+        let view = View::newest(head.clone());
+        let oracle = OracleState::read(&view, &self.network)?;
+        let updater = read(
+            &view,
+            self.network.contracts.oracle,
+            &PriceOracle::updaterCall {},
+        )?;
         let refresh_at = oracle.oldest().saturating_add(oracle.max_age / 2);
         Ok(known
             .insert(Arc::new(Known {
                 block: block.hash,
                 oracle,
+                is_updater: updater == self.account(),
                 refresh_at,
             }))
             .clone())
@@ -162,8 +169,8 @@ impl Updater {
     }
 
     fn nonce(&self, head: &Head) -> u64 {
-        // Reading fails only on a fork, where no prices are pushed.
-        head.state.nonce(self.account).unwrap_or_default()
+        // Reading fails only on a fork: the chain refuses the update, and the next block has another.
+        head.state.nonce(self.account()).unwrap_or_default()
     }
 
     /// The transaction that pushes `prices`. It pays the base fee and no tip, since it does not
@@ -228,19 +235,18 @@ impl Updater {
 
 impl Preamble for Updater {
     fn account(&self) -> Address {
-        self.account
+        self.signer.account()
     }
 
     fn is_due(&self, head: &Arc<Head>, environment: &Environment) -> bool {
         let time = environment.timestamp;
         let block = &head.block;
 
-        // An update that failed, because the oracle has another updater now, is not retried in
-        // every block.
+        // An update that failed is not retried in every block.
         let failed = block
             .transactions
             .first()
-            .is_some_and(|first| first.sender == self.account)
+            .is_some_and(|first| first.sender == self.account())
             && block
                 .receipts
                 .first()
@@ -259,7 +265,7 @@ impl Preamble for Updater {
         let is_due = |known: &Known| {
             let follows = self.pace.is_some() && known.oracle.halts.is_some();
             let may_be = follows || time >= known.refresh_at || self.elapsed(head, time) > 0;
-            may_be && !self.prices(head, &known.oracle, time).is_empty()
+            known.is_updater && may_be && !self.prices(head, &known.oracle, time).is_empty()
         };
         self.known(head).is_ok_and(|known| is_due(&known))
     }
@@ -279,10 +285,8 @@ impl Preamble for Updater {
         }
 
         let call = self.call(&known.oracle, &prices);
-        match sign_transaction(
-            &self.key,
-            self.transaction(head, environment, call, prices.len()),
-        ) {
+        let transaction = self.transaction(head, environment, call, prices.len());
+        match self.signer.sign(transaction) {
             Ok(transaction) => vec![transaction],
             Err(error) => {
                 tracing::warn!(%error, "could not sign the price update");
@@ -295,7 +299,7 @@ impl Preamble for Updater {
 impl std::fmt::Debug for Updater {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Updater")
-            .field("account", &self.account)
+            .field("account", &self.account())
             .finish_non_exhaustive()
     }
 }

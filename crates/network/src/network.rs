@@ -140,6 +140,15 @@ impl Default for Contracts {
     }
 }
 
+impl Network {
+    /// Returns the chain id of the EVM, if the one on the Cosmos side has it, as
+    /// `hyperpax_125-1` does.
+    pub fn evm_chain_id(&self) -> Option<u64> {
+        let (_, id) = self.cosmos_chain_id.rsplit_once('_')?;
+        id.split_once('-')?.0.parse().ok()
+    }
+}
+
 impl Default for Network {
     fn default() -> Self {
         Self {

@@ -33,7 +33,7 @@ pub(super) const SECTION: Section = Section {
             read: |config, given| given.choice(&DIALECTS, &mut config.rpc.dialect),
             derive: |config| {
                 // Clients of another chain expect go-ethereum.
-                if !config.has_exchange() {
+                if !config.begins_network() {
                     config.rpc.dialect = Dialect::Ethereum;
                 }
             },

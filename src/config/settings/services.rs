@@ -181,7 +181,7 @@ fork and on a chain from a genesis file, where it pays the native coin only.",
             read: |config, given| given.checked(faucet_amount, &mut config.faucet.amount),
             derive: |config| {
                 // There the treasury has nothing at first.
-                if !config.has_exchange() {
+                if !config.begins_network() {
                     config.faucet.amount = None;
                 }
             },

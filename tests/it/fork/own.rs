@@ -175,8 +175,6 @@ async fn runs_everything_that_other_chains_run() {
     fork.rpc("anvil_dealERC20", json!([treasury, fork.token(), "0x5"]))
         .await;
     assert_eq!(fork.token_balance(4, "latest").await, 5);
-    // Nothing of this node's own services: their contracts are another chain's.
-    assert_eq!(fork.get("/api/prices").await.status(), 404);
     let error = fork
         .rpc_error("eth_getProof", json!([contract, [], "latest"]))
         .await;

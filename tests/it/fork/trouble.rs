@@ -229,7 +229,8 @@ async fn failures_that_pass_are_waited_out() {
 async fn what_is_known_is_not_asked_again() {
     let upstream = upstream().await;
     let proxy = Proxy::to(upstream.rpc_url()).await;
-    let fork = fork_of(&proxy.url, |_| {}).await;
+    // Without the network's services, which read some of it themselves.
+    let fork = fork_of(&proxy.url, |config| config.bare = true).await;
     let ask = || async {
         fork.rpc("eth_getCode", json!([fork.token(), "latest"]))
             .await;

@@ -202,6 +202,22 @@ impl KnownContract {
     pub fn compiled(&self) -> io::Result<CompiledContract> {
         self.source.read()
     }
+
+    /// Whether this is its code on the chain, whatever its constructor filled in. The creation code
+    /// ends with the code that it deploys, and is zero in these places.
+    pub(super) fn has_code(&self, deployed: &[u8]) -> bool {
+        let compiled = self.compiled().ok();
+        let Some(code) = compiled.and_then(|compiled| compiled.creation_code) else {
+            return false;
+        };
+        let creation = code.bytes();
+        let Some(start) = creation.len().checked_sub(deployed.len()) else {
+            return false;
+        };
+
+        let mut pairs = creation[start..].iter().zip(deployed);
+        !deployed.is_empty() && pairs.all(|(own, byte)| own == byte || *own == 0)
+    }
 }
 
 /// Reads an ABI. One that is not understood or [nests too deeply](read_abi) is empty.

@@ -162,6 +162,24 @@ impl KnownContracts {
         })))
     }
 
+    /// Forgets those of the network's contracts that have other code in a state than this version
+    /// gives them, such as those of another chain.
+    pub fn keep_deployed(&self, view: &View) {
+        let all = self.0.contents.read().network.clone();
+        let is_deployed = |address: &Address, contract: &KnownContract| {
+            let account = view.state.get(*address).ok().flatten();
+            let code = account
+                .as_ref()
+                .map(|account| account.code().original_bytes());
+            code.is_some_and(|code| contract.has_code(&code))
+        };
+        let kept = all
+            .into_iter()
+            .filter(|(address, contract)| is_deployed(address, contract))
+            .collect();
+        self.0.contents.write().network = kept;
+    }
+
     /// Adds the signatures of an ABI that the operator names.
     pub fn learn(&self, abi: &JsonAbi) {
         self.0.contents.write().own.learn(abi);

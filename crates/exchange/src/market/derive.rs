@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use alloy_primitives::{B256, U256};
 use tetrad_chain::{Head, HeldBlocks, View};
 use tetrad_contracts::contracts::{ReadContractError, bindings::Vault, read, unit};
-use tetrad_primitives::block::Block;
+use tetrad_primitives::{block::Block, state::ReadState};
 
 use super::{MarketError, Shared, TICK_BACKLOG};
 use crate::{
@@ -148,6 +148,10 @@ impl Shared {
 
     pub(super) fn replay(&self, history: &mut PriceHistory, head: &Head, block: &Block) {
         if block.number() == head.genesis.number() {
+            // On a fork the history begins with the prices that the oracle had.
+            if head.state.is_remote() {
+                return;
+            }
             let prices: Vec<_> = self.reference_prices().into_iter().enumerate().collect();
             history.apply(BlockPrices {
                 time: block.header.timestamp,
@@ -175,8 +179,10 @@ impl Shared {
         }
 
         let genesis = &head.genesis;
-        // If the blocks that memory no longer holds are all on disk, nothing is missing.
-        let complete = self.chain.oldest(head) <= genesis.number() + 1;
+        // If the blocks that memory no longer holds are all on disk, nothing is missing; on a fork
+        // what was before is the other chain's.
+        let is_complete = self.chain.oldest(head) <= genesis.number() + 1;
+        let complete = is_complete && !head.state.is_remote();
 
         let mut history = if complete {
             PriceHistory::seeded(

@@ -32,6 +32,8 @@ pub struct FaucetSetup {
     pub has_tokens: bool,
     /// The account that pays, which owns the tokens.
     pub sender: Arc<TransactionSender>,
+    /// What clients are told apart with in payments. It must not follow from them.
+    pub secret: B256,
     /// Amount and limits.
     pub config: FaucetConfig,
 }
@@ -217,6 +219,7 @@ impl Faucet {
             network,
             has_tokens,
             sender,
+            secret,
             config,
             ..
         } = &setup;
@@ -229,7 +232,7 @@ impl Faucet {
             }
         }
 
-        let marks = Marks::new(sender.account(), sender.secret("faucet"));
+        let marks = Marks::new(sender.account(), *secret);
         let payments = PaymentReader::new(chain.clone(), sender.account(), marks.clone());
 
         Self(Arc::new(SharedFaucet {

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use alloy_primitives::{Address, B256, Signature, hex};
+use alloy_primitives::{Address, B256, Signature, hex, keccak256};
 use k256::ecdsa::SigningKey;
 use zeroize::Zeroizing;
 
@@ -68,6 +68,14 @@ impl SecretKey {
     #[must_use]
     pub fn to_hex(&self) -> Zeroizing<String> {
         Zeroizing::new(hex::encode_prefixed(self.to_bytes().as_slice()))
+    }
+
+    /// Returns a secret that follows from the key, and from which the key does not follow. Each
+    /// purpose has its own.
+    #[must_use]
+    pub fn secret(&self, purpose: &str) -> B256 {
+        let material = Zeroizing::new([&self.to_bytes()[..], purpose.as_bytes()].concat());
+        keccak256(&*material)
     }
 
     /// Returns the public key.

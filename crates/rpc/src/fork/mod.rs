@@ -28,7 +28,7 @@ use tetrad_chain::Head;
 use tetrad_evm::{ChainParams, Overlay};
 use tetrad_primitives::{
     block::Block,
-    state::{ReadState, State, Wanted},
+    state::{ReadError, ReadState, State, Wanted},
 };
 use tetrad_web::Budget;
 use tracing::warn;
@@ -79,7 +79,7 @@ pub type OwnChain = Box<dyn Fn() -> Result<Head, String> + Send + Sync>;
 /// The fork that the node is on, if any, and how to change it.
 pub struct ChainForks {
     config: ForkConfig,
-    /// The chain parameters on a fork; the chain id is replaced.
+    /// The chain parameters on a fork. The chain id, which is replaced, is the network's.
     params: ChainParams,
     /// Accounts that have this balance in wei on every fork.
     funded: (Vec<Address>, U256),
@@ -191,7 +191,7 @@ impl ChainForks {
             ..self.params.clone()
         };
 
-        let mut state = State::forked(Arc::new(remote));
+        let state = State::forked(Arc::new(remote));
         let block = Block {
             header,
             hash: fork.hash,
@@ -202,23 +202,38 @@ impl ChainForks {
             withdrawals: None,
             known_size: OnceLock::new(),
         };
-        let head = Head::genesis(Arc::new(params.clone()), Arc::new(block), state.clone());
+        let head = Head::genesis(Arc::new(params), Arc::new(block), state);
 
-        let mut overlay = Overlay::new(&head.state, &head);
         let (accounts, balance) = &self.funded;
-        let wanted: Vec<_> = accounts.iter().copied().map(Wanted::Account).collect();
-        let missing = state.not_at_hand(&wanted);
-        if !missing.is_empty() {
-            // Whatever fails is asked for again.
-            let _ = state.fetch(&missing, None);
-        }
-        accounts
-            .iter()
-            .try_for_each(|account| overlay.edit(*account, |info| info.balance = *balance))?;
-        let changes = overlay.into_changes();
-        state.apply(&changes);
-
-        // Again, now with the funded accounts in its state.
-        Ok(Head::genesis(Arc::new(params), head.block.clone(), state))
+        fetch_together(&head.state, accounts.iter().copied());
+        let balances = accounts.iter().map(|account| (*account, *balance));
+        Ok(with_balances(head, balances)?)
     }
+}
+
+/// Asks the other node at once for those of the accounts that are not at hand. What fails is asked for
+/// again where it is needed.
+pub fn fetch_together(state: &State, accounts: impl IntoIterator<Item = Address>) {
+    let wanted: Vec<_> = accounts.into_iter().map(Wanted::Account).collect();
+    let missing = state.not_at_hand(&wanted);
+    if !missing.is_empty() {
+        let _ = state.fetch(&missing, None);
+    }
+}
+
+/// Returns a chain of one block with these accounts' balances, in wei.
+fn with_balances(
+    head: Head,
+    balances: impl IntoIterator<Item = (Address, U256)>,
+) -> Result<Head, ReadError> {
+    let mut overlay = Overlay::new(&head.state, &head);
+    for (account, balance) in balances {
+        overlay.edit(account, |info| info.balance = balance)?;
+    }
+    let changes = overlay.into_changes();
+
+    let mut state = head.state.clone();
+    state.apply(&changes);
+    // Another head, which has this state for its first block as well.
+    Ok(Head::genesis(head.params, head.block, state))
 }

@@ -1,0 +1,141 @@
+//! The network's contracts as they are on the chain, and who acts for them.
+//!
+//! On the node's own chain the contracts are those of its first block, and their roles belong to its
+//! own accounts. On a fork of the network they are the other chain's: their owner and their updater
+//! may be accounts whose keys others have, and are then impersonated, where development methods
+//! could do the same.
+
+use std::sync::Arc;
+
+use alloy_primitives::Address;
+use tetrad_chain::{Edit, Head, Signer, View};
+use tetrad_exchange::OracleRoles;
+use tetrad_lending::lending::deployed_pool;
+use tetrad_network::{account::SecretKey, network::Network};
+use tetrad_primitives::state::ReadError;
+use tetrad_rpc::fork::{ChainFork, fetch_together};
+use tracing::{info, warn};
+
+use super::identity::Identity;
+use crate::config::Config;
+
+/// What of the network the chain has.
+pub(super) struct Deployed {
+    /// The network, with the lending pool that the chain uses.
+    pub(super) network: Arc<Network>,
+    /// Whether the chain has exchange and lending.
+    pub(super) has_exchange: bool,
+    /// Whether the contracts are those of another chain, which this one is a fork of.
+    pub(super) is_others: bool,
+    /// The owner of the contracts, if the node may act for it.
+    pub(super) owner: Option<Signer>,
+    /// The account that updates prices, if the node may act for it.
+    pub(super) updater: Option<Signer>,
+}
+
+impl Deployed {
+    /// Finds the contracts on the chain.
+    pub(super) fn find(
+        config: &Config,
+        identity: &Identity,
+        fork: Option<&ChainFork>,
+        head: &Head,
+    ) -> Self {
+        let mut found = Self {
+            network: Arc::new(config.network.clone()),
+            has_exchange: config.may_have_exchange(),
+            is_others: false,
+            owner: Some(Signer::Key(identity.treasury.clone())),
+            updater: Some(Signer::Key(identity.updater.clone())),
+        };
+        if let Some(fork) = fork.filter(|_| found.has_exchange) {
+            found.take_over(config, identity, fork, head);
+        }
+
+        if found.has_exchange {
+            let view = View::newest(Arc::new(head.clone()));
+            let network = Arc::make_mut(&mut found.network);
+            network.contracts.lending_pool = deployed_pool(&view, &config.network);
+        }
+        found
+    }
+
+    /// Finds the contracts, and who acts for them, on a fork.
+    fn take_over(&mut self, config: &Config, identity: &Identity, fork: &ChainFork, head: &Head) {
+        self.has_exchange = fork.chain_id == config.network_chain_id()
+            && has_contracts(&self.network, head).unwrap_or_else(|error| {
+                warn!("the network's contracts could not be read: {error}; there is no exchange");
+                false
+            });
+        if !self.has_exchange {
+            return;
+        }
+        self.is_others = true;
+
+        let view = View::newest(Arc::new(head.clone()));
+        let roles = OracleRoles::read(&view, &self.network).inspect_err(|error| {
+            warn!("the oracle does not say whose it is: {error}; nothing updates its prices");
+        });
+        let signer = |account: Option<Address>, key: &SecretKey| match account {
+            Some(account) if account == key.address() => Some(Signer::Key(key.clone())),
+            Some(account) if config.rpc.development && !account.is_zero() => {
+                Some(Signer::Impersonated(account))
+            }
+            _ => None,
+        };
+        let roles = roles.ok();
+        self.owner = signer(roles.map(|roles| roles.owner), &identity.treasury);
+        self.updater = signer(roles.map(|roles| roles.updater), &identity.updater);
+        self.tell();
+    }
+
+    /// Says for whom the node acts whose keys it does not have.
+    fn tell(&self) {
+        match &self.updater {
+            Some(Signer::Impersonated(account)) => {
+                info!("prices are updated by {account}, which is impersonated");
+            }
+            Some(Signer::Key(_)) => {}
+            None => warn!(
+                "prices are not updated: the oracle's updater is an account of others, and this profile impersonates nobody"
+            ),
+        }
+        if let Some(Signer::Impersonated(account)) = &self.owner {
+            info!("the contracts are administered by {account}, which is impersonated");
+        }
+    }
+
+    /// Returns the chain with coins for the accounts that are impersonated, at least as many as a
+    /// development account has.
+    pub(super) fn fund(&self, config: &Config, head: Head) -> Result<Head, ReadError> {
+        let mut funded = head;
+        for signer in [&self.owner, &self.updater] {
+            if let Some(Signer::Impersonated(account)) = signer
+                && funded.state.balance(*account)? < config.balance
+            {
+                funded = funded.edit(&Edit::Balance(*account, config.balance))?;
+            }
+        }
+        Ok(funded)
+    }
+}
+
+/// Whether exchange and lending are on the chain.
+fn has_contracts(network: &Network, head: &Head) -> Result<bool, ReadError> {
+    let contracts = &network.contracts;
+    let tokens = network.tokens.iter();
+    let all = [contracts.lending_pool, contracts.lending_lens]
+        .into_iter()
+        .chain(tokens.flat_map(|token| [token.address, token.receipt]))
+        .chain([contracts.oracle, contracts.vault]);
+    // All that the services read, not only what is looked at here.
+    fetch_together(&head.state, all);
+
+    for contract in [contracts.oracle, contracts.vault] {
+        let account = head.state.get(contract)?;
+        if account.is_none_or(|account| account.code().is_empty()) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
