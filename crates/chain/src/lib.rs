@@ -98,6 +98,7 @@ pub use block::{
     foreign::ForeignBlock,
     genesis::{Genesis, GenesisAccount, GenesisError, Step},
     header::{MAX_GAS_LIMIT, MIN_GAS_LIMIT},
+    replay::replay,
     simulate::{
         BlockPlan, MAX_SIMULATED_BLOCKS, PlannedCall, Simulated, SimulationError,
         SimulationOptions, simulate,

@@ -455,7 +455,7 @@ pub(super) const FLAGS: &[AnvilFlag] = &[
     AnvilFlag {
         name: "fork-transaction-hash",
         value: FlagValue::One("HASH"),
-        effect: FlagEffect::Refused("--fork-block-number forks the block before the transaction's"),
+        effect: FlagEffect::Converts("fork.block", |hash| Ok(format!("after:{hash}"))),
         conflicts: &["fork-block-number"],
         help: "Fork the chain after this transaction",
         ..AnvilFlag::BLANK
@@ -509,7 +509,9 @@ pub(super) const FLAGS: &[AnvilFlag] = &[
     AnvilFlag {
         name: "no-rate-limit",
         aliases: &["no-rpc-rate-limit"],
-        effect: FlagEffect::Nothing("requests to the other node are not paced in any case"),
+        effect: FlagEffect::Nothing(
+            "requests to the other node are not paced in any case",
+        ),
         help: "Do not pace requests to the other node",
         ..AnvilFlag::BLANK
     },

@@ -66,7 +66,10 @@ pub(super) const SECTION: Section = Section {
             common: true,
             aliases: &["fork-block-number"],
             placeholder: "BLOCK",
-            help: "The block to fork: a number, -N for N blocks before the newest, latest, safe, finalized or a hash",
+            help: "The block to fork: a number, -N for N blocks before the newest, latest, safe, finalized, a hash, before:HASH or \
+                   after:HASH",
+            details: "before: and after: take the hash of a transaction: the transactions that precede it in its block are replayed, \
+                      and with after: itself.",
             example: "\"1000000\"",
             read: |config, given| given.checked(str::parse, &mut config.fork.block),
             show: |config| show::text(config.fork.block),

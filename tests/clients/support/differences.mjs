@@ -8,7 +8,7 @@ export const DIFFERENCES = {
     'mines without a limit of gas': 'blocks keep the gas limit in their headers',
     'applies its gas limit, and none when that is disabled': 'blocks keep the gas limit in their headers',
     // Forks and genesis files.
-    'forks before a transaction, and mines it and those that precede it': '--fork-transaction-hash is refused',
+    'forks before a transaction, and mines it and those that precede it': 'the transactions are in a block of their own at once, instead of in the next one',
     'begins with a genesis file, whose number it takes': 'a genesis file begins with block 0',
     'takes the chain id of its arguments, else of the fork, else of the genesis file': 'a genesis file decides, and is refused on a fork',
     // Transactions.

@@ -1,6 +1,7 @@
 //! Forks of a second node, which is well, does something else, or misbehaves.
 
 mod history;
+mod middle;
 mod network;
 mod own;
 mod prefetch;

@@ -11,5 +11,6 @@ pub(super) mod genesis;
 pub(super) mod header;
 mod ommers;
 pub(super) mod recorded;
+pub(super) mod replay;
 pub(super) mod seal;
 pub(super) mod simulate;

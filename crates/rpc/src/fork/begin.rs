@@ -141,6 +141,8 @@ fn block_question(
             let number = newest.to::<u64>().checked_sub(blocks);
             json!(U64::from(number.ok_or(ForkError::NoBlock(block))?))
         }
+        // It is found by the block before that of the transaction.
+        ForkBlock::Transaction { .. } => return Err(ForkError::NoBlock(block)),
     };
     Ok((BY_NUMBER, json!([id, false])))
 }
@@ -214,7 +216,7 @@ fn check_hash(answer: &ForkAnswer, number: u64, hash: B256) -> Result<(), String
 }
 
 /// Hash and header of a block. Fields that a chain does not use may be missing.
-fn read_header(mut block: Value) -> Result<(B256, Header), ForkError> {
+pub(super) fn read_header(mut block: Value) -> Result<(B256, Header), ForkError> {
     let method = BY_NUMBER;
     let Some(fields) = block.as_object_mut() else {
         return Err(ForkError::Answer {
@@ -267,7 +269,7 @@ fn check_header(header: &Header, hash: B256, requested: ForkBlock) -> Result<(),
     Ok(())
 }
 
-fn wrong(method: &'static str, what: impl std::fmt::Display) -> ForkError {
+pub(super) fn wrong(method: &'static str, what: impl std::fmt::Display) -> ForkError {
     ForkError::Answer {
         method,
         what: what.to_string(),

@@ -62,6 +62,13 @@ pub enum ForkBlock {
     Back(u64),
     /// By hash.
     Hash(B256),
+    /// The block of a transaction, with only those that precede it, and itself if it is included.
+    Transaction {
+        /// The transaction's hash.
+        hash: B256,
+        /// Whether it is executed as well.
+        included: bool,
+    },
     /// The newest one.
     Latest,
     /// The newest one that the other node calls safe.
@@ -83,6 +90,10 @@ impl fmt::Display for ForkBlock {
             Self::Number(number) => write!(f, "{number}"),
             Self::Back(blocks) => write!(f, "-{blocks}"),
             Self::Hash(hash) => write!(f, "{hash}"),
+            Self::Transaction { hash, included } => {
+                let side = if *included { "after" } else { "before" };
+                write!(f, "{side}:{hash}")
+            }
             Self::Latest => f.write_str("latest"),
             Self::Safe => f.write_str("safe"),
             Self::Finalized => f.write_str("finalized"),
@@ -105,6 +116,7 @@ impl FromStr for ForkBlock {
             "safe" => Some(Self::Safe),
             "finalized" => Some(Self::Finalized),
             _ if text.len() == 66 => text.parse().ok().map(Self::Hash),
+            _ if text.contains(':') => transaction(text),
             _ => match text.strip_prefix('-') {
                 Some(digits) => number(digits).map(Self::Back),
                 None => number(text).map(Self::Number),
@@ -112,10 +124,23 @@ impl FromStr for ForkBlock {
         };
         read.ok_or_else(|| {
             format!(
-                "expected a number, -N for N blocks before the newest, latest, safe, finalized or a hash, got {text}"
+                "expected a number, -N for N blocks before the newest, latest, safe, finalized, a hash, or before: or after: with \
+                 the hash of a transaction, got {text}"
             )
         })
     }
+}
+
+/// Reads `before:` or `after:` and the hash of a transaction.
+fn transaction(text: &str) -> Option<ForkBlock> {
+    let (side, hash) = text.split_once(':')?;
+    let included = match side {
+        "before" => false,
+        "after" => true,
+        _ => return None,
+    };
+    let hash = hash.parse().ok()?;
+    Some(ForkBlock::Transaction { hash, included })
 }
 
 /// Where what the other node answers is kept.

@@ -14,6 +14,7 @@ mod file;
 mod history;
 mod nodes;
 mod remote;
+mod replay;
 mod stats;
 mod tracer;
 
@@ -37,6 +38,7 @@ use self::{
     begin::Beginning,
     file::{ForkFile, Record},
     history::History,
+    replay::Replay,
 };
 pub use self::{
     begin::ForkError,
@@ -142,6 +144,14 @@ impl ChainForks {
             .ok_or(ForkError::NoUrl)?;
         let client = Arc::new(ForkClient::new(url, &self.config, &self.budget)?);
 
+        let replay = match block {
+            ForkBlock::Transaction { hash, included } => {
+                Some(Replay::ask(&client, hash, included)?)
+            }
+            _ => None,
+        };
+        let block = replay.as_ref().map_or(block, Replay::parent);
+
         let Beginning {
             chain_id,
             header,
@@ -165,7 +175,11 @@ impl ChainForks {
         };
         let remote = Remote::new(client, fork.number, self.config.prefetch, file);
         remote.restore(records);
-        Ok((self.head(header, &fork, remote)?, Arc::new(fork)))
+        let mut head = self.head(header, &fork, remote)?;
+        if let Some(replay) = replay {
+            head = replay.onto(&head)?;
+        }
+        Ok((head, Arc::new(fork)))
     }
 
     /// The file of a forked block, and what it has. Without one everything works, but slower.
