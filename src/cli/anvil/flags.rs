@@ -500,9 +500,7 @@ pub(super) const FLAGS: &[AnvilFlag] = &[
     AnvilFlag {
         name: "compute-units-per-second",
         value: FlagValue::One("CUPS"),
-        effect: FlagEffect::Nothing(
-            "requests to the other node are not paced; a refusal is retried",
-        ),
+        effect: FlagEffect::Sets("fork.compute-units-per-second"),
         help: "Compute units per second",
         ..AnvilFlag::BLANK
     },
@@ -510,7 +508,7 @@ pub(super) const FLAGS: &[AnvilFlag] = &[
         name: "no-rate-limit",
         aliases: &["no-rpc-rate-limit"],
         effect: FlagEffect::Nothing(
-            "requests to the other node are not paced in any case",
+            "requests to the other node are paced by --compute-units-per-second only",
         ),
         help: "Do not pace requests to the other node",
         ..AnvilFlag::BLANK

@@ -4,7 +4,7 @@ use reqwest::{
     Url,
     header::{HeaderName, HeaderValue},
 };
-use tetrad_rpc::fork::{ForkBlock, ForkCache};
+use tetrad_rpc::fork::{ForkBlock, ForkCache, ForkPace};
 use tetrad_stdx::redact;
 
 use crate::config::{
@@ -139,6 +139,49 @@ pub(super) const SECTION: Section = Section {
                 )
             }),
             check: |config| only_on_a_fork(config, !config.fork.headers.is_empty()),
+            ..Setting::BLANK
+        },
+        Setting {
+            name: "fork.requests-per-second",
+            kind: Kind::Integer,
+            placeholder: "N",
+            help: "Most calls of the other node per second, where it limits them; each call of a batch counts",
+            example: "20",
+            read: |config, given| {
+                let mut calls = 0;
+                given.integer(1..=1_000_000, &mut calls)?;
+                config.fork.pace = Some(ForkPace::Calls(calls));
+                Ok(())
+            },
+            show: |config| match config.fork.pace {
+                Some(ForkPace::Calls(calls)) => show::integer(u64::from(calls)),
+                _ => None,
+            },
+            check: |config| only_on_a_fork(config, config.fork.pace.is_some()),
+            ..Setting::BLANK
+        },
+        Setting {
+            name: "fork.compute-units-per-second",
+            kind: Kind::Integer,
+            placeholder: "N",
+            help: "Most compute units of calls of the other node per second, where it bills by them",
+            example: "330",
+            details: "A call counts 20 units; eth_chainId none, eth_blockNumber 10, eth_getLogs 60, traces 40. Not together with \
+                      fork.requests-per-second.",
+            read: |config, given| {
+                if matches!(config.fork.pace, Some(ForkPace::Calls(_))) {
+                    return Err("fork.requests-per-second is set as well".to_owned());
+                }
+                let mut units = 0;
+                given.integer(1..=100_000_000, &mut units)?;
+                config.fork.pace = Some(ForkPace::Units(units));
+                Ok(())
+            },
+            show: |config| match config.fork.pace {
+                Some(ForkPace::Units(units)) => show::integer(u64::from(units)),
+                _ => None,
+            },
+            check: |config| only_on_a_fork(config, config.fork.pace.is_some()),
             ..Setting::BLANK
         },
         Setting {

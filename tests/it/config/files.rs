@@ -143,7 +143,11 @@ fn every_setting_shows_the_value_that_was_read() {
         };
         // Those without which others of their table mean nothing.
         let company = match setting.name {
-            "fork.block" | "fork.headers" | "fork.others" => "url = \"http://localhost/\"\n",
+            "fork.block"
+            | "fork.compute-units-per-second"
+            | "fork.headers"
+            | "fork.others"
+            | "fork.requests-per-second" => "url = \"http://localhost/\"\n",
             "tls.certificate-file" => "key-file = \"key.pem\"\n",
             "tls.key-file" => "certificate-file = \"cert.pem\"\n",
             "mixed-mining" => "block-time = 1\n",

@@ -3,7 +3,7 @@
 use axum::http::StatusCode;
 use serde_json::{Value, json};
 use tetrad::{Node, SpawnError};
-use tetrad_rpc::fork::{ForkBlock, ForkCache};
+use tetrad_rpc::fork::{ForkBlock, ForkCache, ForkPace};
 
 use super::{
     fork_of,
@@ -315,4 +315,23 @@ async fn nodes_of_another_chain_are_refused_at_the_start() {
         Err(error) => panic!("{error}"),
         Ok(_) => panic!("the node started"),
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn calls_are_spread_over_time() {
+    let upstream = upstream().await;
+    let proxy = Proxy::to(upstream.rpc_url()).await;
+    let fork = fork_of(&proxy.url, |config| {
+        config.fork.pace = Some(ForkPace::Calls(400));
+    })
+    .await;
+
+    let began = std::time::Instant::now();
+    proxy.asked();
+    let found = pools(&fork, &upstream).await;
+    assert!(found.as_str().unwrap().len() > 1_000);
+    let calls = proxy.asked().len() as f64;
+    // A second of calls may go at once.
+    let least = calls / 400.0 - 1.0;
+    assert!(began.elapsed().as_secs_f64() >= least, "{calls} calls");
 }

@@ -41,6 +41,7 @@ use tokio::{
 use super::{
     config::ForkConfig,
     nodes::{ForkedNode, MAX_REST, Nodes},
+    pace::Pacer,
     stats::{Counters, ForkStats, tell_of_waits},
 };
 
@@ -169,6 +170,14 @@ impl Question {
     }
 }
 
+/// Some of many calls, with their positions among them, that are asked in one batch.
+#[derive(Debug)]
+struct Part {
+    questions: Vec<(usize, Question)>,
+    /// How long it is until its turn comes.
+    turn: Duration,
+}
+
 /// The JSON of the results of many calls, in their order.
 #[derive(Debug)]
 pub(super) struct ForkAnswers {
@@ -203,6 +212,7 @@ struct Requester {
     /// Places of requests that are under way.
     places: Semaphore,
     counters: Arc<Counters>,
+    pacer: Pacer,
     timeout: Duration,
     retries: u32,
     backoff: Duration,
@@ -313,12 +323,14 @@ impl ForkClient {
         let requester = self.requester.clone();
         let body = request_of(1, method, params).to_string();
         let name = method.to_owned();
+        let turn = requester.pacer.take([method]);
         let asking = self.runtime.spawn(async move {
+            sleep(turn).await;
             // The caller may have given up.
             let _ = sender.send(requester.ask(&name, body, within).await);
         });
 
-        self.wait(|| answer.recv_timeout(within + GRACE))
+        self.wait(|| answer.recv_timeout(turn + within + GRACE))
             .unwrap_or_else(|_| {
                 asking.abort();
                 Err(silent(method, "no answer in time"))
@@ -338,15 +350,18 @@ impl ForkClient {
         let within = within.map_or(limit, |within| within.min(limit));
 
         let (sender, all_here) = mpsc::sync_channel(1);
+        let parts = self.requester.divide(questions);
+        let last_turn = parts.last().map_or(Duration::ZERO, |part| part.turn);
         let asking = {
             let (requester, answers) = (self.requester.clone(), answers.clone());
             self.runtime.spawn(async move {
-                requester.ask_many(questions, within, &answers).await;
+                requester.ask_many(parts, within, &answers).await;
                 // The caller may have given up.
                 let _ = sender.send(());
             })
         };
-        if self.wait(|| all_here.recv_timeout(within + GRACE)).is_err() {
+        let all_within = last_turn + within + GRACE;
+        if self.wait(|| all_here.recv_timeout(all_within)).is_err() {
             asking.abort();
         }
         // Those that are here by now.
@@ -438,6 +453,7 @@ impl Requester {
             is_original: AtomicBool::new(true),
             places: Semaphore::new(MAX_REQUESTS),
             counters: Arc::default(),
+            pacer: Pacer::new(config.pace),
             timeout: config.timeout,
             retries: config.retries,
             backoff: config.retry_backoff,
@@ -499,21 +515,24 @@ impl Requester {
         })
     }
 
-    /// Calls methods in as few requests as the other node takes, and puts the results in their places
-    /// as they arrive.
-    async fn ask_many(
-        &self,
-        questions: Vec<Question>,
-        within: Duration,
-        answers: &Mutex<ForkAnswers>,
-    ) {
+    /// Divides many calls into batches, and takes their turns.
+    fn divide(&self, questions: Vec<Question>) -> Vec<Part> {
         let mut numbered: Vec<_> = questions.into_iter().enumerate().collect();
         let mut parts = Vec::new();
-        while !numbered.is_empty() {
-            let rest = numbered.split_off(numbered.len().min(MAX_BATCH));
-            parts.push(std::mem::replace(&mut numbered, rest));
+        while let Some((_, first)) = numbered.first() {
+            let at_once = self.pacer.calls_at_once(first.method).min(MAX_BATCH);
+            let rest = numbered.split_off(numbered.len().min(at_once));
+            let questions = std::mem::replace(&mut numbered, rest);
+            let methods = questions.iter().map(|(_, question)| question.method);
+            let turn = self.pacer.take(methods);
+            parts.push(Part { questions, turn });
         }
+        parts
+    }
 
+    /// Calls methods in as few requests as the other node takes, and puts the results in their places
+    /// as they arrive.
+    async fn ask_many(&self, parts: Vec<Part>, within: Duration, answers: &Mutex<ForkAnswers>) {
         let mut asked = stream::iter(parts)
             .map(|part| self.ask_part(part, within, answers).boxed())
             .buffer_unordered(MAX_AT_ONCE);
@@ -523,10 +542,14 @@ impl Requester {
     /// Calls the methods of one batch, one by one if the other node refuses batches.
     async fn ask_part(
         &self,
-        mut part: Vec<(usize, Question)>,
+        Part {
+            questions: mut part,
+            turn,
+        }: Part,
         within: Duration,
         answers: &Mutex<ForkAnswers>,
     ) {
+        sleep(turn).await;
         if part.len() > 1 && self.batches.load(Ordering::Relaxed) {
             match self.ask_batch(&part, within).await {
                 Ok(Some(BatchAnswers { results, held })) => {

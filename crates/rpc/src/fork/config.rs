@@ -5,6 +5,8 @@ use std::{env, fmt, path::PathBuf, str::FromStr, time::Duration};
 use alloy_primitives::B256;
 use reqwest::Url;
 
+use super::pace::ForkPace;
+
 /// The chain to fork and how to reach it.
 #[derive(Clone, Debug)]
 pub struct ForkConfig {
@@ -22,6 +24,8 @@ pub struct ForkConfig {
     pub cache_bytes: u64,
     /// Headers of every request to the origin of that URL, and to no other.
     pub headers: Vec<(String, String)>,
+    /// How fast the other node is asked; by default as fast as it answers.
+    pub pace: Option<ForkPace>,
     /// The time limit of a request, retries included.
     pub timeout: Duration,
     /// The maximum number of retries.
@@ -44,6 +48,7 @@ impl Default for ForkConfig {
             cache: ForkCache::Usual,
             cache_bytes: 1 << 30,
             headers: Vec::new(),
+            pace: None,
             timeout: Duration::from_secs(30),
             retries: 5,
             retry_backoff: Duration::from_secs(1),

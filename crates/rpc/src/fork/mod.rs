@@ -13,6 +13,7 @@ mod config;
 mod file;
 mod history;
 mod nodes;
+mod pace;
 mod remote;
 mod replay;
 mod stats;
@@ -45,6 +46,7 @@ pub use self::{
     client::{AskError, ForkAnswer, ForkClient},
     config::{ForkBlock, ForkCache, ForkConfig},
     file::{CachedFork, clear, list},
+    pace::ForkPace,
     remote::Remote,
     stats::ForkStats,
 };
