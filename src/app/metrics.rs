@@ -115,6 +115,12 @@ fn forked_node(asked: &ForkStats, out: &mut Exposition) {
     )
     .sample(&[], asked.bytes);
     out.counter(
+        "tetrad_fork_lookups_total",
+        "Lookups of accounts, slots, block hashes and answers, by whether they were at hand.",
+    )
+    .sample(&[("outcome", "hit")], asked.hits)
+    .sample(&[("outcome", "miss")], asked.misses);
+    out.counter(
         "tetrad_fork_waited_seconds_total",
         "Seconds that callers waited for the forked node, summed over concurrent ones.",
     )

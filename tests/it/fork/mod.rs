@@ -21,6 +21,7 @@ pub(crate) async fn fork_of(url: &str, change: impl FnOnce(&mut Config)) -> Test
         config.fork.url = Some(url.parse().unwrap());
         config.fork.timeout = std::time::Duration::from_secs(20);
         config.fork.retry_backoff = std::time::Duration::from_millis(1);
+        config.fork.check_every = std::time::Duration::from_secs(3_600);
         change(config);
     })
     .await

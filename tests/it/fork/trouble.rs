@@ -291,3 +291,32 @@ async fn more_logs_than_one_response_may_have_are_refused() {
         "{error}"
     );
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_block_that_another_one_replaces_is_noticed() {
+    let upstream = upstream().await;
+    let before = upstream.rpc("evm_snapshot", json!([])).await;
+    upstream.send_wei(3).await;
+    let height = upstream.height().await;
+    let fork = fork_of(&upstream.rpc_url(), |config| {
+        config.fork.check_every = std::time::Duration::from_millis(20);
+    })
+    .await;
+
+    upstream.rpc("evm_revert", json!([before])).await;
+    upstream.rpc("anvil_mine", json!(["0x1", "0x1"])).await;
+    for account in 1_000u64.. {
+        // Each is another one, so that the other node has to be asked.
+        let params = json!([format!("{account:#042x}"), "latest"]);
+        let response = fork.request("eth_getBalance", params).await;
+        let Some(error) = response.get("error") else {
+            continue;
+        };
+        let message = error["message"].as_str().unwrap();
+        assert!(
+            message.contains("has been reorganised") && message.contains(&height.to_string()),
+            "{message}"
+        );
+        break;
+    }
+}

@@ -1,14 +1,27 @@
 //! A bounded cache of the other node's answers.
 
-use std::hash::Hash;
+use std::{hash::Hash, sync::Arc};
 
 use alloy_primitives::map::HashMap;
 use parking_lot::Mutex;
+use tetrad_stdx::metrics::Counter;
 
 /// A map that evicts entries that have not been used for long: entries live in two generations, a
 /// used entry moves to the younger one, and when that is full the older one is dropped.
 #[derive(Debug)]
-pub(super) struct Cache<K, V>(Mutex<Generations<K, V>>);
+pub(super) struct Cache<K, V> {
+    generations: Mutex<Generations<K, V>>,
+    lookups: Arc<Lookups>,
+}
+
+/// How often something was looked for.
+#[derive(Debug, Default)]
+pub(super) struct Lookups {
+    /// It was there.
+    pub(super) hits: Counter,
+    /// It was not.
+    pub(super) misses: Counter,
+}
 
 #[derive(Debug)]
 struct Generations<K, V> {
@@ -21,14 +34,17 @@ struct Generations<K, V> {
 }
 
 impl<K: Copy + Eq + Hash, V: Clone> Cache<K, V> {
-    /// An empty cache, each of whose generations may weigh `limit`.
-    pub(super) fn new(limit: usize) -> Self {
-        Self(Mutex::new(Generations {
-            young: HashMap::default(),
-            old: HashMap::default(),
-            weight: 0,
-            limit,
-        }))
+    /// An empty cache, each of whose generations may weigh `limit`, and which counts its lookups.
+    pub(super) fn new(limit: usize, lookups: &Arc<Lookups>) -> Self {
+        Self {
+            generations: Mutex::new(Generations {
+                young: HashMap::default(),
+                old: HashMap::default(),
+                weight: 0,
+                limit,
+            }),
+            lookups: lookups.clone(),
+        }
     }
 
     /// The value under `key`. A missing value is requested without blocking other callers.
@@ -51,12 +67,24 @@ impl<K: Copy + Eq + Hash, V: Clone> Cache<K, V> {
 
     /// The value under `key`, if there is one.
     pub(super) fn find(&self, key: K) -> Option<V> {
-        self.0.lock().find(&key)
+        let found = self.generations.lock().find(&key);
+        let counter = match found {
+            Some(_) => &self.lookups.hits,
+            None => &self.lookups.misses,
+        };
+        counter.add(1);
+        found
+    }
+
+    /// Whether there is a value under `key`, without use of it.
+    pub(super) fn has(&self, key: K) -> bool {
+        let generations = self.generations.lock();
+        generations.young.contains_key(&key) || generations.old.contains_key(&key)
     }
 
     /// Remembers a value.
     pub(super) fn put(&self, key: K, value: V, weight: usize) {
-        self.0.lock().insert(key, value, weight);
+        self.generations.lock().insert(key, value, weight);
     }
 }
 
@@ -94,7 +122,7 @@ mod tests {
 
     #[test]
     fn remembers_what_is_asked_for_and_stays_within_its_bounds() {
-        let cache = Cache::<u64, u64>::new(100);
+        let cache = Cache::<u64, u64>::new(100, &Arc::default());
         let mut asked = Vec::new();
 
         for round in 0..1_000u64 {
@@ -111,7 +139,7 @@ mod tests {
                 );
                 assert_eq!(value, Ok(key * 2));
             }
-            let inner = cache.0.lock();
+            let inner = cache.generations.lock();
             assert!(inner.young.len() <= 100 && inner.old.len() <= 100);
         }
 

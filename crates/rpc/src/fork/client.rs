@@ -8,7 +8,7 @@ use std::{
     collections::HashMap,
     fmt, io,
     sync::{
-        Arc,
+        Arc, OnceLock,
         atomic::{AtomicBool, Ordering},
         mpsc,
     },
@@ -16,6 +16,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use alloy_primitives::{B256, U64};
 use bytes::Bytes;
 use futures_util::{FutureExt, StreamExt, stream};
 use parking_lot::{Mutex, RwLock};
@@ -37,11 +38,14 @@ use tokio::{
     sync::{Semaphore, oneshot},
     time::{error::Elapsed, sleep, timeout_at},
 };
+use tracing::warn;
 
 use super::{
+    cache::Lookups,
     config::ForkConfig,
     nodes::{ForkedNode, MAX_REST, Nodes},
     pace::Pacer,
+    remote::Hashed,
     stats::{Counters, ForkStats, tell_of_waits},
 };
 
@@ -213,6 +217,8 @@ struct Requester {
     places: Semaphore,
     counters: Arc<Counters>,
     pacer: Pacer,
+    /// What became of the forked block, if another one has taken its place.
+    replaced: OnceLock<String>,
     timeout: Duration,
     retries: u32,
     backoff: Duration,
@@ -260,9 +266,45 @@ impl ForkClient {
         *self.requester.nodes.write() = Arc::new(Nodes::new(url, &[]));
     }
 
+    /// Looks at a block again from time to time, while requests are sent. If another one has taken its
+    /// place, every further request fails: the state would be that of another chain.
+    pub(super) fn watch(&self, number: u64, hash: B256, every: Duration) {
+        let requester = Arc::downgrade(&self.requester);
+        self.runtime.spawn(async move {
+            let mut before = 0;
+            loop {
+                sleep(every).await;
+                let Some(requester) = requester.upgrade() else {
+                    return;
+                };
+                let requests = requester.counters.requests.get();
+                if requests == before || !requester.is_original.load(Ordering::Relaxed) {
+                    continue;
+                }
+                if let Some(found) = requester.hash_of(number).await
+                    && found != hash
+                {
+                    let what = format!(
+                        "the other chain has been reorganised: its block {number} is {found} now, and this fork began at {hash}; \
+                         fork again, or fork an older block"
+                    );
+                    warn!("{what}");
+                    let _ = requester.replaced.set(what);
+                    return;
+                }
+                before = requester.counters.requests.get();
+            }
+        });
+    }
+
     /// The delay of the first retry.
     pub fn backoff(&self) -> Duration {
         self.requester.backoff
+    }
+
+    /// The counters of what is looked for before it is asked.
+    pub(super) fn lookups(&self) -> Arc<Lookups> {
+        self.requester.counters.lookups.clone()
     }
 
     /// What was asked so far.
@@ -454,11 +496,21 @@ impl Requester {
             places: Semaphore::new(MAX_REQUESTS),
             counters: Arc::default(),
             pacer: Pacer::new(config.pace),
+            replaced: OnceLock::new(),
             timeout: config.timeout,
             retries: config.retries,
             backoff: config.retry_backoff,
             budget: budget.clone(),
         })
+    }
+
+    /// The hash of a block, if the other node says it.
+    async fn hash_of(&self, number: u64) -> Option<B256> {
+        let method = "eth_getBlockByNumber";
+        let body = request_of(1, method, &json!([U64::from(number), false])).to_string();
+        let answer = self.ask(method, body, self.timeout).await.ok()?;
+        let block: Option<Hashed> = answer.read().ok()?;
+        Some(block?.hash)
     }
 
     /// Sends a request and retries where that may help, until the time is over.
@@ -657,6 +709,9 @@ impl Requester {
         body: String,
         within: Duration,
     ) -> Result<(StatusCode, Bytes, Held), AttemptError> {
+        if let Some(what) = self.replaced.get() {
+            return Err(AttemptError::lasting(method, what));
+        }
         let _place = self.places.acquire().await;
         let nodes = self.nodes.read().clone();
         let node = nodes.next();

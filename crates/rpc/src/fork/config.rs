@@ -26,6 +26,8 @@ pub struct ForkConfig {
     pub headers: Vec<(String, String)>,
     /// How fast the other node is asked; by default as fast as it answers.
     pub pace: Option<ForkPace>,
+    /// How often a block that may not be final is looked at again, while requests are sent.
+    pub check_every: Duration,
     /// The time limit of a request, retries included.
     pub timeout: Duration,
     /// The maximum number of retries.
@@ -49,6 +51,7 @@ impl Default for ForkConfig {
             cache_bytes: 1 << 30,
             headers: Vec::new(),
             pace: None,
+            check_every: Duration::from_secs(15),
             timeout: Duration::from_secs(30),
             retries: 5,
             retry_backoff: Duration::from_secs(1),

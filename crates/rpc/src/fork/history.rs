@@ -36,7 +36,7 @@ impl History {
         file: Option<Arc<ForkFile>>,
         records: &[Record],
     ) -> Self {
-        let answers = Cache::new(ANSWER_BYTES);
+        let answers = Cache::new(ANSWER_BYTES, &client.lookups());
         for record in records {
             if let Record::Answer(key, json) = record {
                 answers.put(*key, json.0.clone(), json.len() + OVERHEAD);

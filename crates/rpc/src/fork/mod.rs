@@ -160,6 +160,9 @@ impl ChainForks {
             hash,
             is_kept,
         } = Beginning::ask(&client, block, &self.config)?;
+        if !is_kept {
+            client.watch(header.number, hash, self.config.check_every);
+        }
         let kept = is_kept
             .then(|| self.open_file((chain_id, header.number, hash)))
             .flatten();

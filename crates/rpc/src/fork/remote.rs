@@ -71,15 +71,16 @@ impl Remote {
         prefetch: bool,
         file: Option<Arc<ForkFile>>,
     ) -> Self {
+        let lookups = &client.lookups();
         Self {
             client,
             prefetch,
             file,
             number,
             block: json!(U64::from(number)),
-            accounts: Cache::new(ACCOUNT_BYTES),
-            slots: Cache::new(SLOTS),
-            hashes: Cache::new(HASHES),
+            accounts: Cache::new(ACCOUNT_BYTES, lookups),
+            slots: Cache::new(SLOTS, lookups),
+            hashes: Cache::new(HASHES, lookups),
             tracer: RemoteTracer::default(),
         }
     }
@@ -186,7 +187,7 @@ impl Remote {
         for (address, before) in traced.before.into_iter().take(MAX_TRACED) {
             for (index, value) in before.storage {
                 // What was read before stays as it was.
-                if self.slots.find((address, index)).is_none() {
+                if !self.slots.has((address, index)) {
                     learned.push(Record::Slot(address, index, value));
                     self.slots.put((address, index), value, 1);
                 }
@@ -196,7 +197,7 @@ impl Remote {
             let is_party = address == execution.from || Some(address) == execution.to;
             if is_party || before.code.is_empty() {
                 named.insert(Wanted::Account(address));
-            } else if self.accounts.find(address).is_none() {
+            } else if !self.accounts.has(address) {
                 let account = account(address, before.balance, before.nonce, before.code);
                 learned.extend(records_of(address, account.as_ref()));
                 self.put_account(address, account);
@@ -210,8 +211,8 @@ impl Remote {
 
     fn is_at_hand(&self, wanted: &Wanted) -> bool {
         match *wanted {
-            Wanted::Account(address) => self.accounts.find(address).is_some(),
-            Wanted::Slot(address, index) => self.slots.find((address, index)).is_some(),
+            Wanted::Account(address) => self.accounts.has(address),
+            Wanted::Slot(address, index) => self.slots.has((address, index)),
         }
     }
 }

@@ -8,6 +8,8 @@ use tetrad_stdx::metrics::{Counter, Gauge};
 use tokio::time::sleep;
 use tracing::info;
 
+use super::cache::Lookups;
+
 /// What was asked of the other node so far.
 #[derive(Clone, Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -20,6 +22,10 @@ pub struct ForkStats {
     pub bytes: u64,
     /// Milliseconds that callers waited, summed over concurrent ones.
     pub waited_ms: u64,
+    /// Accounts, slots, block hashes and answers that were at hand when they were looked for.
+    pub hits: u64,
+    /// Those that were not.
+    pub misses: u64,
     /// Calls by method.
     pub calls: BTreeMap<String, u64>,
 }
@@ -31,6 +37,7 @@ pub(super) struct Counters {
     pub(super) retries: Counter,
     pub(super) bytes: Counter,
     pub(super) waited_ms: Counter,
+    pub(super) lookups: Arc<Lookups>,
     /// Callers that wait at the moment.
     pub(super) waiting: Gauge,
     calls: Mutex<BTreeMap<String, u64>>,
@@ -54,6 +61,8 @@ impl Counters {
             retries: self.retries.get(),
             bytes: self.bytes.get(),
             waited_ms: self.waited_ms.get(),
+            hits: self.lookups.hits.get(),
+            misses: self.lookups.misses.get(),
             calls: self.calls.lock().clone(),
         }
     }

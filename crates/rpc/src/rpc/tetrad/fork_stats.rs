@@ -13,8 +13,8 @@ pub(super) fn methods(table: &mut Table) {
         .describe(
             [],
             "What was asked of the forked node since the fork began: HTTP requests, those that had to \
-             be sent again, bytes of the answers, the milliseconds that callers waited, and calls by \
-             method. Null without a fork.",
+             be sent again, bytes of the answers, the milliseconds that callers waited, lookups that \
+             found what was at hand and those that did not, and calls by method. Null without a fork.",
         );
 }
 
