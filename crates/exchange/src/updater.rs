@@ -39,8 +39,8 @@ pub struct UpdatePace {
 ///
 /// Without an [`UpdatePace`] prices do not move and are only refreshed, which a chain that began
 /// without one never needs: there prices do not age. The updater keeps no state of its own: the
-/// time of the last block, the number of updates (the account's nonce), and whether the last one
-/// was attempted are read from the chain. Ticks are counted from the first block, whatever was
+/// time of the last block, the number of updates (the account's nonce), and whether the oracle takes
+/// any from this account are read from the chain. Ticks are counted from the first block, whatever was
 /// updated since, so that a price that moves in every block does not defer the others.
 pub struct Updater {
     network: Arc<Network>,
@@ -240,26 +240,6 @@ impl Preamble for Updater {
 
     fn is_due(&self, head: &Arc<Head>, environment: &Environment) -> bool {
         let time = environment.timestamp;
-        let block = &head.block;
-
-        // An update that failed is not retried in every block.
-        let failed = block
-            .transactions
-            .first()
-            .is_some_and(|first| first.sender == self.account())
-            && block
-                .receipts
-                .first()
-                .is_some_and(|receipt| !receipt.succeeded());
-        if failed
-            && time
-                < block
-                    .header
-                    .timestamp
-                    .saturating_add(self.tick().unwrap_or(1))
-        {
-            return false;
-        }
 
         // A source without prices causes no blocks.
         let is_due = |known: &Known| {

@@ -73,6 +73,8 @@ fn every_setting_has_a_value_that_can_be_shown() {
         "limits.block-transactions",
         "traces.endpoint",
         "fork.url",
+        "fork.requests-per-second",
+        "fork.compute-units-per-second",
         "cluster.replicas",
         "cluster.credentials-file",
         "cluster.tls-ca-file",

@@ -12,9 +12,8 @@ use tetrad_stdx::{calendar::LAST_SECOND, redact};
 use tracing::warn;
 
 use super::{
-    client::{AskError, ForkAnswer, ForkClient, Question, read_result},
+    client::{AskError, ForkAnswer, ForkClient, Hashed, Question, read_result},
     config::{ForkBlock, ForkCache, ForkConfig},
-    remote::Hashed,
 };
 
 /// What development nodes call themselves. The state of their newest block can be edited.

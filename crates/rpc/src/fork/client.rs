@@ -45,7 +45,6 @@ use super::{
     config::ForkConfig,
     nodes::{ForkedNode, MAX_REST, Nodes},
     pace::Pacer,
-    remote::Hashed,
     stats::{Counters, ForkStats, tell_of_waits},
 };
 
@@ -159,6 +158,12 @@ pub(super) fn read_result<T: DeserializeOwned>(json: &[u8]) -> Result<T, String>
         let error: String = error.to_string().chars().take(SHOWN).collect();
         format!("{shown} is not what was asked for ({error})")
     })
+}
+
+/// A block, of which only the hash is read.
+#[derive(Deserialize)]
+pub(super) struct Hashed {
+    pub(super) hash: B256,
 }
 
 /// One of many calls.

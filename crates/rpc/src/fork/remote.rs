@@ -10,14 +10,14 @@ use std::{
 
 use alloy_primitives::{Address, B256, Bytes, U64, U256};
 use revm::bytecode::Bytecode;
-use serde::{Deserialize, de::DeserializeOwned};
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use tetrad_chain::block_in_place;
 use tetrad_primitives::state::{Account, Base, Contract, ReadError, TracedCall, Wanted};
 
 use super::{
     cache::Cache,
-    client::{AskError, ForkAnswer, ForkClient, Question, read_result},
+    client::{AskError, ForkAnswer, ForkClient, Hashed, Question, read_result},
     file::{ForkFile, Record},
     tracer::{RemoteTracer, TracedReads},
 };
@@ -290,12 +290,6 @@ fn weight(account: &Option<Account>) -> usize {
         .map_or(0, |contract| contract.code.len());
 
     256 + code + code / 8
-}
-
-/// A block, of which only the hash is read.
-#[derive(Deserialize)]
-pub(super) struct Hashed {
-    pub(super) hash: B256,
 }
 
 impl Base for Remote {
