@@ -8,6 +8,7 @@ import { after, before, test } from 'node:test';
 
 import axe from 'axe-core';
 
+import { encodeCall, fragment } from '../../crates/page/src/page/lib/abi.js';
 import { startBrowser, startNode } from './node.mjs';
 
 const ACCOUNT = '0x90F79bf6EB2c4f870365E785982E1f101E93b906';
@@ -48,6 +49,33 @@ test('new blocks appear by themselves', async () => {
   const first = Number(await block());
   await node.rpc('evm_mine', { blocks: '0x3' });
   await page.waitForFunction((expected) => document.querySelector('.tile strong').textContent === String(expected), first + 3);
+  await clean(page);
+});
+
+test('after time travel all views go by the clock of the chain', async (context) => {
+  const own = await startNode();
+  context.after(own.stop);
+  const [from] = await own.rpc('eth_accounts');
+  const { vault, tokens } = await (await fetch(`${own.url}/api/network`)).json();
+  const call = (to, text, values) => own.rpc('eth_sendTransaction', { from, to, data: encodeCall(fragment(text), values) });
+  await call(tokens.USDC, 'approve(address,uint256)', [vault, 1_000_000n]);
+  const swap = await call(vault, 'swapExactTokensForTokens(address,address,uint256,uint256)', [tokens.USDC, tokens.WETH, 1_000_000n, 0n]);
+  const page = await browser.open(own.url);
+  await page.waitForSelector('#status-text:has-text("block 2")');
+  assert.ok(!(await page.isVisible('#clock')), 'the clocks agree');
+
+  await own.rpc('evm_increaseTime', '0x3f480');
+  await own.rpc('evm_mine');
+  await page.waitForSelector('#clock:text-is("clock +3 d")');
+  await page.waitForSelector('.tile:has-text("Block") time:text-matches("just now|^\\d+ s ago")');
+  await browser.picture(page, 'clock-ahead');
+  for (const [path, row] of [['explorer', `tr:has(a[title="${swap}"])`], ['exchange', '.trades tbody tr'], [`tx/${swap}`, '.facts'], ['lending', '.card:has-text("Your history") tbody tr']]) {
+    await page.goto(`${own.url}/#/${path}`);
+    await page.waitForSelector(`${row} time:text-is("3 days ago")`);
+    assert.equal(await page.locator('time:text-matches("^in ")').count(), 0, path);
+  }
+  await page.reload();
+  await page.waitForSelector('#clock:text-is("clock +3 d")');
   await clean(page);
 });
 

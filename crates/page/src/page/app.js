@@ -1,5 +1,6 @@
 // The frame around the views: navigation, search, the active account and the connection status.
 
+import { clockText, followClock } from './lib/clock.js';
 import { announce, failure, h, heading, icon, replace, setText, toast } from './lib/dom.js';
 import { count, shorten } from './lib/format.js';
 import { load, network } from './lib/network.js';
@@ -116,6 +117,9 @@ function drawStatus() {
   status.classList.toggle('lost', !node.connected);
   const block = node.head ? ` · block ${count(Number(node.head.number))}` : '';
   setText(text, node.connected ? `Chain ${network.chainId}${block}` : 'Reconnecting…');
+  const clock = document.getElementById('clock');
+  clock.hidden = !clockText();
+  setText(clock, `clock ${clockText()}`);
 }
 
 function drawAccounts() {
@@ -236,6 +240,7 @@ async function learn() {
 
 async function begin() {
   listen();
+  followClock();
   node.follow();
   for (;;) {
     try {

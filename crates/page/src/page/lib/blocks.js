@@ -1,6 +1,7 @@
 // Lists of blocks.
 
-import { blockCell, gasBar, party, shortCoins, timeCell } from './cells.js';
+import { blockCell, gasBar, party, shortCoins } from './cells.js';
+import { timeCell } from './clock.js';
 import { h } from './dom.js';
 import { count, fee } from './format.js';
 import { network } from './network.js';

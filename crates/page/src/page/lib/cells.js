@@ -1,55 +1,11 @@
 // Cells of the explorer's lists.
 
 import { checksum } from './address.js';
-import { h, setText } from './dom.js';
-import { ago, amount, count, date, fee, shorten, toUnits } from './format.js';
+import { h } from './dom.js';
+import { amount, count, fee, shorten, toUnits } from './format.js';
 import { learnedName } from './index.js';
 import { coins } from './links.js';
 import { nameOf } from './network.js';
-
-const TIMES = 'tetrad.times';
-
-/** Whether times are shown as dates instead of ages. */
-function exactTimes() {
-  try {
-    return localStorage.getItem(TIMES) === 'exact';
-  } catch {
-    return false;
-  }
-}
-
-function timeText(seconds) {
-  return exactTimes() ? date(seconds) : ago(seconds);
-}
-
-/** The age or the date of a time, in seconds. */
-export function timeCell(seconds) {
-  if (seconds === null || seconds === undefined) return h('span.soft', '–');
-  return h('time', { datetime: new Date(seconds * 1_000).toISOString(), title: exactTimes() ? ago(seconds) : date(seconds) }, timeText(seconds));
-}
-
-/** The heading of a column of times, which switches between ages and dates. */
-export function timeHeading() {
-  const button = h('button.link-button', { type: 'button', title: 'Switch between age and date' }, exactTimes() ? 'Date' : 'Age');
-  button.addEventListener('click', () => {
-    try {
-      localStorage.setItem(TIMES, exactTimes() ? 'age' : 'exact');
-    } catch {
-      // Storage may be disabled.
-    }
-    for (const other of document.querySelectorAll('.times button')) setText(other, exactTimes() ? 'Date' : 'Age');
-    refreshTimes(document);
-  });
-  return button;
-}
-
-export function refreshTimes(root) {
-  for (const one of root.querySelectorAll('td time')) {
-    const seconds = Date.parse(one.dateTime) / 1_000;
-    setText(one, timeText(seconds));
-    one.title = exactTimes() ? ago(seconds) : date(seconds);
-  }
-}
 
 /** A link to a transaction, short enough for a list. */
 export function hashLink(hash) {

@@ -1,8 +1,9 @@
 // Columns of the explorer's lists: the cells of a row, and its texts for CSV.
 
+import { timeCell } from './clock.js';
 import { h } from './dom.js';
 import { toUnits } from './format.js';
-import { blockCell, direction, hashLink, idLink, method, outcome, party, recipient, shortCoins, symbolOf, timeCell, tokenAmount, tokenLink } from './cells.js';
+import { blockCell, direction, hashLink, idLink, method, outcome, party, recipient, shortCoins, symbolOf, tokenAmount, tokenLink } from './cells.js';
 
 const TIME = { title: 'Age', time: true };
 

@@ -85,13 +85,6 @@ export function sentence(message) {
   return /[.?!…]$/.test(whole) ? whole : `${whole}.`;
 }
 
-/** The age of a Unix time in seconds. */
-export function ago(time, now = Date.now() / 1_000) {
-  const seconds = Math.round(now - time);
-  if (seconds < -1) return `in ${span(-seconds)}`;
-  return seconds < 2 ? 'just now' : `${span(seconds)} ago`;
-}
-
 /** A duration in seconds. */
 export function span(seconds) {
   if (seconds < 120) return `${Math.round(seconds)} s`;

@@ -3,7 +3,7 @@
 import { checksum } from './address.js';
 import { isHex } from './bytes.js';
 import { copyButton, h } from './dom.js';
-import { amount, ago, count, date, shorten } from './format.js';
+import { amount, count, date, shorten } from './format.js';
 import { nameOf, network, tokenAt } from './network.js';
 
 /** A link to an address, labelled with its name if it has one. `full` shows the whole address with a copy button; `plain` omits the name. */
@@ -24,12 +24,6 @@ export function transactionLink(hash, { full = false } = {}) {
 /** A link to a block by its number. */
 export function blockLink(number) {
   return h('a', { href: `#/block/${Number(number)}` }, count(Number(number)));
-}
-
-/** The age of a Unix time in seconds, with the date as its title. */
-export function moment(time, now) {
-  const seconds = Number(time);
-  return h('time', { datetime: new Date(seconds * 1_000).toISOString(), title: date(seconds) }, ago(seconds, now));
 }
 
 /** An amount of the native coin. */

@@ -1,6 +1,6 @@
 // Lists in pages.
 
-import { refreshTimes, timeHeading } from './cells.js';
+import { timeHeading } from './clock.js';
 import { exportButton } from './csv.js';
 import { announce, failure, h, replace, setText } from './dom.js';
 import { node, whenever } from './node.js';
@@ -104,8 +104,6 @@ export function pagedList({ signal, label, columns, load, empty = 'No data', liv
     }, pace);
   }
   node.addEventListener('status', () => node.connected && failed && show(), { signal });
-  const clock = setInterval(() => refreshTimes(area), 5_000);
-  signal.addEventListener('abort', () => clearInterval(clock));
   show();
   const element = h('div.stack', hasBar && bar, area, foot);
   element.reload = () => {

@@ -14,6 +14,8 @@ export class RpcError extends Error {
 
 /** Number of headers kept. */
 const REMEMBERED = 180;
+/** Differences of clocks that are not shown, in seconds: clocks are never exact, and blocks in quick succession are ahead. */
+const CLOCK_TOLERANCE = 60;
 /** Maximum number of requests in a batch. */
 const MOST = 100;
 
@@ -29,6 +31,8 @@ class Node extends EventTarget {
   headers = [];
   connected = false;
   genesis = null;
+  /** Seconds by which the chain's clock is ahead of the browser's. */
+  clockOffset = 0;
 
   /** Calls a method and resolves to its result. */
   call(method, ...params) {
@@ -81,6 +85,11 @@ class Node extends EventTarget {
     return this.headers.at(-1) ?? null;
   }
 
+  /** The time on the chain's clock, a Unix time in seconds. */
+  get now() {
+    return Math.max(Date.now() / 1_000 + this.clockOffset, Number(this.head?.timestamp ?? 0));
+  }
+
   /** Loads the newest headers again, after a change that removed blocks. */
   refresh() {
     return this.#catchUp(new Set(this.headers));
@@ -115,7 +124,7 @@ class Node extends EventTarget {
 
   /** Loads the newest headers. The `old` ones, from before the connection, may be of blocks that no longer exist. */
   async #catchUp(old) {
-    const [number, first] = await Promise.all([this.call('eth_blockNumber'), this.call('eth_getBlockByNumber', '0x0', false)]);
+    const [number, first] = await Promise.all([this.call('eth_blockNumber'), this.call('eth_getBlockByNumber', '0x0', false), this.#readClock()]);
     if (this.genesis && first && this.genesis !== first.hash) {
       this.headers = [];
       this.dispatchEvent(new Event('restart'));
@@ -130,8 +139,20 @@ class Node extends EventTarget {
     this.dispatchEvent(new Event('head'));
   }
 
+  /** Reads the chain's clock, which gives the next block its time. */
+  async #readClock() {
+    const next = await this.call('eth_getBlockByNumber', 'pending', false).catch(() => null);
+    if (!next) return;
+    const offset = Number(next.timestamp) - Date.now() / 1_000;
+    this.clockOffset = Math.abs(offset) < CLOCK_TOLERANCE ? 0 : offset;
+  }
+
   #add(header) {
     const number = Number(header.number);
+    // The clock was changed, or the header is late because the browser slept.
+    if (Math.abs(Number(header.timestamp) - Date.now() / 1_000 - this.clockOffset) > CLOCK_TOLERANCE) {
+      this.#readClock().then(() => this.dispatchEvent(new Event('head')));
+    }
     // After a revert the chain continues at a lower number, which replaces the headers from there on.
     while (this.headers.length && Number(this.headers.at(-1).number) >= number) this.headers.pop();
     this.headers.push(header);

@@ -1,10 +1,10 @@
 // What an account did on the exchange and in the lending pool.
 
+import { moment } from '../lib/clock.js';
 import { card, h, replace } from '../lib/dom.js';
 import { amount, fromUnits } from '../lib/format.js';
-import { addressLink, moment } from '../lib/links.js';
+import { addressLink } from '../lib/links.js';
 import { logo } from '../lib/logos.js';
-import { node } from '../lib/node.js';
 import { reasonOf } from '../lib/reasons.js';
 import { wallets } from '../lib/wallet.js';
 
@@ -29,7 +29,7 @@ const KINDS = {
 
 function row(one, user) {
   const [name, details] = KINDS[one.type]?.(one, user) ?? [one.type, null];
-  return h('tr', h('td', h('a', { href: `#/tx/${one.transactionHash}` }, moment(one.timestamp / 1_000, Number(node.head?.timestamp ?? 0) || undefined))), h('td', name), h('td', details));
+  return h('tr', h('td', h('a', { href: `#/tx/${one.transactionHash}` }, moment(one.timestamp / 1_000))), h('td', name), h('td', details));
 }
 
 /** The card; `refresh({ soon })` loads the newest entries, at once if `soon`. */

@@ -1,6 +1,7 @@
 // The tabs of an address: its histories, holdings, contract and events.
 
-import { blockCell, hashLink, idLink, recipient, symbolOf, timeCell, tokenLink } from '../lib/cells.js';
+import { blockCell, hashLink, idLink, recipient, symbolOf, tokenLink } from '../lib/cells.js';
+import { timeCell } from '../lib/clock.js';
 import { internalColumns, transactionColumns, transferColumns } from '../lib/columns.js';
 import { h } from '../lib/dom.js';
 import { amount, count, shorten, toUnits, usd } from '../lib/format.js';

@@ -1,11 +1,12 @@
 // One block.
 
 import { gasBar, shortCoins } from '../lib/cells.js';
+import { moment } from '../lib/clock.js';
 import { transactionColumns } from '../lib/columns.js';
 import { card, copyButton, facts, h, heading } from '../lib/dom.js';
 import { count, date, fee } from '../lib/format.js';
 import { ask, forkBlock, indexed } from '../lib/index.js';
-import { addressLink, moment } from '../lib/links.js';
+import { addressLink } from '../lib/links.js';
 import { pagedList, setQuery } from '../lib/lists.js';
 import { node, whenever } from '../lib/node.js';
 import { transactionsByHash } from '../lib/rows.js';

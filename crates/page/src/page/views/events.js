@@ -2,10 +2,11 @@
 
 import { signature, typeName } from '../lib/abi.js';
 import { argumentName, formatArgument, parseArgument } from '../lib/arguments.js';
+import { moment } from '../lib/clock.js';
 import { decoderFor } from '../lib/contracts.js';
 import { field, h, replace, setText, toast } from '../lib/dom.js';
 import { count, shorten } from '../lib/format.js';
-import { argumentOf, blockLink, moment, transactionLink } from '../lib/links.js';
+import { argumentOf, blockLink, transactionLink } from '../lib/links.js';
 import { followLogs, isFilterable, LogPages, topicsOf } from '../lib/logs.js';
 import { network } from '../lib/network.js';
 import { node } from '../lib/node.js';

@@ -1,7 +1,8 @@
 // Calls and transactions that failed lately, with their traces.
 
+import { moment } from '../lib/clock.js';
 import { card, failure, h, replace } from '../lib/dom.js';
-import { ago, count, shorten } from '../lib/format.js';
+import { count, shorten } from '../lib/format.js';
 import { addressLink, argumentsOf, coins } from '../lib/links.js';
 import { explainCall, explainRevert } from '../lib/network.js';
 import { node, whenever } from '../lib/node.js';
@@ -44,7 +45,7 @@ async function entry(one) {
   const body = h('div');
   const details = h('details.failed-call',
     h('summary',
-      h('span.failed-head', h('span.tag', one.method), h('strong', what), call.to && h('span.soft.mono', shorten(call.to, 8, 6)), h('time.soft', { datetime: new Date(one.time).toISOString() }, ago(one.time / 1_000))),
+      h('span.failed-head', h('span.tag', one.method), h('strong', what), call.to && h('span.soft.mono', shorten(call.to, 8, 6)), moment(one.time / 1_000 + node.clockOffset)),
       h('span.down', one.reason ?? data ?? one.error)),
     body);
   details.addEventListener('toggle', async () => {

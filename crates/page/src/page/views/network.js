@@ -1,8 +1,9 @@
 // The state of the network, live, and how to connect to it.
 
 import { chart } from '../lib/chart.js';
+import { age, moment } from '../lib/clock.js';
 import { card, copyButton, facts, h, heading, replace, setText, table, toast } from '../lib/dom.js';
-import { ago, count, fee, percent, span } from '../lib/format.js';
+import { count, fee, percent, span } from '../lib/format.js';
 import { addressLink, blockLink, transactionLink } from '../lib/links.js';
 import { network } from '../lib/network.js';
 import { node, whenever } from '../lib/node.js';
@@ -107,14 +108,14 @@ export default async function view({ signal }) {
     const share = (header) => (100 * Number(header.gasUsed)) / Number(header.gasLimit);
     const point = (header, y) => {
       const short = `Block ${count(Number(header.number))}`;
-      return { y, short, label: `${short} · ${ago(Number(header.timestamp))}` };
+      return { y, short, label: `${short} · ${age(header.timestamp)}` };
     };
     charts.gas.update(headers.map((header) => point(header, share(header))));
     charts.fee.update(headers.map((header) => point(header, Number(header.baseFeePerGas ?? 0))));
     const gaps = intervals(headers);
     charts.pace.update(gaps.map((y, at) => point(headers[at + 1], y)));
     setText(tiles.block.value, count(Number(head.number)));
-    setText(tiles.block.below, ago(Number(head.timestamp)));
+    replace(tiles.block.below, moment(head.timestamp));
     const mean = gaps.length ? gaps.reduce((sum, gap) => sum + gap, 0) / gaps.length : null;
     setText(tiles.pace.value, mean === null ? '–' : mean < 100 ? `${mean.toFixed(1)} s` : span(mean));
     setText(tiles.pace.below, gaps.length === 1 ? 'last block' : `average of ${gaps.length} blocks`);
@@ -122,7 +123,7 @@ export default async function view({ signal }) {
     setText(tiles.fee.below, 'per gas');
     setText(tiles.gas.value, percent(share(head) / 100, 1));
     setText(tiles.gas.below, `of ${count(Number(head.gasLimit))}`);
-    const rows = node.headers.slice(-8).reverse().map((header) => [blockLink(header.number), ago(Number(header.timestamp)), count(Number(header.gasUsed)), fee(header.baseFeePerGas ?? 0)]);
+    const rows = node.headers.slice(-8).reverse().map((header) => [blockLink(header.number), moment(header.timestamp), count(Number(header.gasUsed)), fee(header.baseFeePerGas ?? 0)]);
     replace(blocks, table(['Block', 'Age', '-Gas used', '-Base fee'], rows));
   }, 250);
   whenever(node, 'head', signal, drawPending, 1_000);

@@ -1,8 +1,9 @@
 // Snapshots of the chain, kept and listed by the node, and reverting to them.
 
 import { action, actionButton } from '../lib/actions.js';
+import { moment } from '../lib/clock.js';
 import { card, field, h, replace } from '../lib/dom.js';
-import { ago, count } from '../lib/format.js';
+import { count } from '../lib/format.js';
 import { node, whenever } from '../lib/node.js';
 
 /** Most snapshots that are shown, the newest. */
@@ -25,7 +26,7 @@ export async function snapshotCard(signal) {
     return found.map((one) => ({ id: one.id, name: one.name, block: Number(one.blockNumber), time: one.timestamp && Number(one.timestamp) }));
   }
   const entry = (one) => h('div.spread',
-    h('span', one.name ? h('strong', one.name) : `#${Number(one.id)}`, h('span.soft', ` · block ${count(one.block)}${one.time ? ` · ${ago(one.time)}` : ''}`)),
+    h('span', one.name ? h('strong', one.name) : `#${Number(one.id)}`, h('span.soft', ` · block ${count(one.block)}`, one.time && [' · ', moment(one.time)])),
     actionButton('Revert', () => back(one), { 'aria-label': `Revert to ${one.name ?? `#${Number(one.id)}`}` }));
   async function draw() {
     const found = await all().catch(() => null);

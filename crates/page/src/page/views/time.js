@@ -1,6 +1,7 @@
 // The chain's time: advance it, or set it.
 
 import { action, actionButton, quantity } from '../lib/actions.js';
+import { clockText } from '../lib/clock.js';
 import { card, field, h, setText } from '../lib/dom.js';
 import { date, span } from '../lib/format.js';
 import { node, whenever } from '../lib/node.js';
@@ -22,8 +23,7 @@ export async function timeCard(signal) {
     if (!node.head) return;
     const time = Number(node.head.timestamp);
     setText(now, date(time));
-    const offset = time - Math.round(Date.now() / 1_000);
-    setText(ahead, offset > 60 ? ` · ${span(offset)} ahead of the clock` : '');
+    setText(ahead, node.clockOffset ? ` · clock ${clockText()}` : '');
     if (!touched && document.activeElement !== at) at.value = local(time);
   });
   const travel = async (seconds) => {

@@ -1,9 +1,10 @@
 // The newest swaps, as they happen.
 
 import { topic } from '../lib/abi.js';
+import { moment } from '../lib/clock.js';
 import { card, failure, h, replace } from '../lib/dom.js';
 import { amount, fromUnits } from '../lib/format.js';
-import { addressLink, moment } from '../lib/links.js';
+import { addressLink } from '../lib/links.js';
 import { logo } from '../lib/logos.js';
 import { dollars } from '../lib/money.js';
 import { member, network } from '../lib/network.js';
@@ -21,7 +22,7 @@ function side(asset, value) {
 function row(trade, fresh) {
   const value = Number(trade.amountIn) * Number(trade.priceIn);
   return h(fresh ? 'tr.fresh' : 'tr',
-    h('td', h('a', { href: `#/tx/${trade.transactionHash}` }, moment(trade.timestamp / 1_000, Number(node.head?.timestamp ?? 0) || undefined))),
+    h('td', h('a', { href: `#/tx/${trade.transactionHash}` }, moment(trade.timestamp / 1_000))),
     h('td', side(trade.tokenIn, trade.amountIn)),
     h('td', side(trade.tokenOut, trade.amountOut)),
     h('td.number', dollars(value)),

@@ -1,10 +1,11 @@
 // One transaction: what it did, fields, transfers, decoded input, calls, events and state changes.
 
+import { moment } from '../lib/clock.js';
 import { card, copyButton, facts, h, heading, replace, setText } from '../lib/dom.js';
 import { contractAt, decoderFor } from '../lib/contracts.js';
 import { addressesIn, failedPath, simulationLink, traceTransaction } from '../lib/execution.js';
 import { count, fee, percent } from '../lib/format.js';
-import { addressLink, argumentsOf, blockLink, coins, moment, transactionLink } from '../lib/links.js';
+import { addressLink, argumentsOf, blockLink, coins, transactionLink } from '../lib/links.js';
 import { coinTransfers, tokensOf, tokenTransfers } from '../lib/movements.js';
 import { nameOf, network } from '../lib/network.js';
 import { node, whenever } from '../lib/node.js';
