@@ -6,6 +6,7 @@ import { after, before, test } from 'node:test';
 
 import axe from 'axe-core';
 
+import { toUnits } from '../../crates/page/src/page/lib/format.js';
 import { seed } from './history.mjs';
 import { startBrowser, startNode } from './node.mjs';
 
@@ -256,6 +257,27 @@ test('a token shows supply, holders with shares, and transfers', async () => {
   await page.goto(`${node.url}/#/token/${history.contracts.purse}`);
   await page.waitForSelector('.failure:has-text("not known as a token")');
   await page.context().close();
+});
+
+test('amounts of any token are in its units, and a click shows the exact one', async () => {
+  const { coin } = history.contracts;
+  const { items } = await (await fetch(`${node.url}/api/v2/tokens/${coin}/transfers`)).json();
+  const transfer = items.find((one) => one.total.value === `400000${'0'.repeat(18)}`);
+  const page = await browser.open(`${node.url}/#/tx/${transfer.transaction_hash}`);
+  const shown = page.locator('.card:has(h2:has-text("Input data"), h2:has-text("Events")) .arguments span:text-is("400,000 COMM")');
+  await shown.nth(1).waitFor();
+  await page.goto(`${node.url}/#/address/${coin}?tab=events`);
+  await rows(page, 'Events').locator('summary:has-text("value: 400,000 COMM")').waitFor();
+
+  const { tokens } = history.network;
+  const { logs } = await node.rpc('eth_getTransactionReceipt', history.swapped);
+  const out = BigInt(logs.findLast((log) => log.address.toLowerCase() === tokens.WETH.toLowerCase()).data);
+  await page.goto(`${node.url}/#/tx/${history.swapped}`);
+  const rounded = page.locator('.card:has(h2:has-text("Transfers")) button.exact').first();
+  await rounded.focus();
+  await page.keyboard.press('Enter');
+  assert.equal(await rounded.textContent(), toUnits(out, 18));
+  await clean(page);
 });
 
 test('all tokens are listed', async () => {

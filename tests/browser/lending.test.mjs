@@ -221,6 +221,11 @@ test('a position below 1 is found, warned of and liquidated', async () => {
   await page.click('summary:has-text("Changes of score and rate")');
   await page.waitForSelector('tr:has-text("300"):has-text("100%")');
   await page.waitForSelector('.time-plot path.trend.plain', { state: 'attached' });
+  // What the borrower lost is more than what the liquidator received: the treasury takes a tenth of the bonus.
+  await page.click('section:has(h2:has-text("Your history")) tr:has-text("Was liquidated") a');
+  const [, received, kept] = (await page.textContent('.happened')).match(/received ([\d.]+) WETH; the treasury kept ([\d.]+) WETH/).map(Number);
+  assert.ok(Math.abs(received - (10_000 / 2_280) * 1.045) < 0.001 && Math.abs(kept - (10_000 / 2_280) * 0.005) < 0.001, `${received}, ${kept}`);
+  await browser.picture(page, 'liquidation-transaction');
   await clean(page);
   await setPrice('WETH', 3_500);
 });

@@ -2,9 +2,9 @@
 
 import { checksum } from './address.js';
 import { h } from './dom.js';
-import { amount, count, fee, shorten, toUnits } from './format.js';
+import { count, fee, shorten } from './format.js';
 import { learnedName } from './index.js';
-import { coins } from './links.js';
+import { coins, exactAmount } from './links.js';
 import { nameOf } from './network.js';
 
 /** A link to a transaction, short enough for a list. */
@@ -79,7 +79,7 @@ export function idLink(token, id) {
 export function tokenAmount(value, token) {
   if (value === null) return '–';
   const decimals = Number(token.decimals ?? 0);
-  return h('span', { title: toUnits(value, decimals) }, amount(value, decimals, 9));
+  return exactAmount(value, decimals, 9);
 }
 
 /** The share of the gas limit that was used, as a bar. */

@@ -1,5 +1,6 @@
 // The index of addresses: Blockscout's REST API v2.
 
+import { rememberToken } from './network.js';
 import { node } from './node.js';
 
 /** Names of contracts that the index knows, by lower-case address. Anyone can choose the name of a token. */
@@ -61,6 +62,11 @@ export function learn(param) {
   if (!param) return null;
   if (param.name) learned.set(param.hash.toLowerCase(), param.name);
   return param.hash;
+}
+
+/** Remembers the symbol and decimals of a token in a response. */
+export function learnToken({ address_hash: address, type, symbol, decimals }) {
+  if (type === 'ERC-20' && decimals !== null) rememberToken({ address, symbol, decimals: Number(decimals) });
 }
 
 /** The name of a contract that the index knows, or null. */

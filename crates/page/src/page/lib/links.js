@@ -4,7 +4,7 @@ import { checksum } from './address.js';
 import { isHex } from './bytes.js';
 import { copyButton, h } from './dom.js';
 import { amount, count, date, shorten } from './format.js';
-import { nameOf, network, tokenAt } from './network.js';
+import { measuredToken, nameOf, network } from './network.js';
 
 /** A link to an address, labelled with its name if it has one. `full` shows the whole address with a copy button; `plain` omits the name. */
 export function addressLink(given, { full = false, plain = false } = {}) {
@@ -31,7 +31,20 @@ export function coins(wei, digits = 6) {
   return `${amount(BigInt(wei), 18, digits)} ${network.coin}`;
 }
 
-/** A decoded value as an element. Amounts are scaled by the decimals of `token`, if it is given. */
+/** An amount with about `digits` significant digits; if that is not all of it, as a button that shows the exact one. */
+export function exactAmount(value, decimals, digits) {
+  const [short, exact] = [amount(value, decimals, digits), amount(value, decimals, Infinity)];
+  if (short === exact) return h('span', exact);
+  const button = h('button.exact', { type: 'button', 'aria-pressed': 'false', title: exact }, short);
+  button.addEventListener('click', () => {
+    const isExact = button.getAttribute('aria-pressed') !== 'true';
+    button.setAttribute('aria-pressed', String(isExact));
+    button.textContent = isExact ? exact : short;
+  });
+  return button;
+}
+
+/** A decoded value as an element. `token` is the token that it is an amount of, if it is one. */
 export function valueOf(value, input, token) {
   if (Array.isArray(value)) {
     const components = input.components ?? [];
@@ -44,12 +57,11 @@ export function valueOf(value, input, token) {
   }
   if (input.type === 'address') return addressLink(value);
   if (typeof value === 'bigint') {
-    const known = token && /amount|value/i.test(input.name) ? token : null;
     if (value === (1n << 256n) - 1n) return h('span', { title: value.toString() }, 'unlimited');
     if (/timestamp|(At|deadline)$/i.test(input.name) && value > 1_000_000_000n && value < 10_000_000_000n) {
       return h('span', { title: value.toString() }, date(Number(value)));
     }
-    if (known) return h('span', { title: value.toString() }, `${amount(value, known.decimals, 8)} ${known.symbol}`);
+    if (token) return h('span', { title: value.toString() }, `${amount(value, token.decimals, Infinity)} ${token.symbol ?? 'tokens'}`);
     if (/usd$|^price/i.test(input.name) && value < 10n ** 24n) return h('span', { title: value.toString() }, `$${amount(value, 8, 10)}`);
     return h('span.mono', value.toString());
   }
@@ -57,16 +69,26 @@ export function valueOf(value, input, token) {
   return h('span.mono', String(value));
 }
 
-/** The token that an amount is of, if that follows from the contract, from its name, or from another argument. */
-function tokenFor({ values }, input, contract) {
-  const wanted = /out/i.test(input.name) ? (values.tokenOut ?? values._tokenOut) : (values.tokenIn ?? values._tokenIn ?? values.asset ?? values.token);
-  return tokenAt(contract) ?? tokenAt(typeof wanted === 'string' ? wanted : null);
+/** Names of numbers that are amounts of tokens. */
+const AMOUNT = /amount|value/i;
+/** Names of numbers that are amounts of the token whose contract they are of, such as `balanceOf`. */
+const OWN_AMOUNT = /amount|value|balance|supply|allowance|needed|^wad$/i;
+
+/** The token that a number called `name` is an amount of, if that follows from the contract or from other arguments. */
+export function tokenFor(name, contract, values = {}) {
+  const own = measuredToken(contract);
+  if (own) return OWN_AMOUNT.test(name) ? own : null;
+  // Of a liquidation.
+  if (values.collateralAsset && /^(repaid|seized|fee)$/.test(name)) return measuredToken(name === 'repaid' ? values.debtAsset : values.collateralAsset);
+  if (!AMOUNT.test(name)) return null;
+  const wanted = /out/i.test(name) ? (values.tokenOut ?? values._tokenOut) : (values.tokenIn ?? values._tokenIn ?? values.debtAsset ?? values.asset ?? values.token);
+  return typeof wanted === 'string' ? measuredToken(wanted) : null;
 }
 
 /** A decoded argument as an element. */
 export function argumentOf(known, at, contract) {
   const input = known.fragment.inputs[at];
-  return valueOf(known.values[at], input, tokenFor(known, input, contract));
+  return valueOf(known.values[at], input, tokenFor(input.name, contract, known.values));
 }
 
 /** A table of decoded arguments. `contract` is the called address, or the one that emitted the event. */

@@ -1,14 +1,11 @@
 // Transfers in a transaction: of the native coin, and of ERC-20, ERC-721 and ERC-1155 tokens.
 
-import { decode, decodeLog, fragment, selector } from './abi.js';
+import { decodeLog, fragment } from './abi.js';
 import { checksum } from './address.js';
-import { abiOf, contractAt } from './contracts.js';
-import { nameOf, tokenAt } from './network.js';
-import { node } from './node.js';
+import { nameOf } from './network.js';
+import { tokenInfo } from './tokens.js';
 
 const ZERO = `0x${'0'.repeat(40)}`;
-/** Maximum number of tokens remembered. */
-const REMEMBERED = 500;
 
 const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
 const SINGLE = '0xc3d58168c5ae7397731d063d5bbf3d657854427343f4c083240f7aacaa2d0f62';
@@ -64,58 +61,6 @@ export function coinTransfers(trace) {
   };
   visit(trace, true);
   return found;
-}
-
-function textOf(output) {
-  try {
-    return decode([{ type: 'string', name: '' }], output)[0];
-  } catch {
-    // Some old tokens have a bytes32.
-    const bytes = output.slice(2, 66).replace(/(00)+$/, '');
-    return bytes ? decodeURIComponent(bytes.replace(/../g, '%$&')) : null;
-  }
-}
-
-const read = (to, text) => node.call('eth_call', { to, data: selector(fragment(text)) }, 'latest');
-
-/** Whether a contract may have a function without arguments, so that no call is made that is known to revert. */
-async function functionTest(address) {
-  const contract = await contractAt(address).catch(() => null);
-  if (!contract) return () => true;
-  if (contract.code === '0x') return () => false;
-  const abi = await abiOf(contract);
-  // A contract that the page has a name for, but no ABI, is one of the well-known ones, none of which is a token.
-  if (!abi) return () => nameOf(address) === null;
-  if (contract.proxy && !abi.implementation.length) return () => true;
-  return (name) => [...abi.own, ...abi.implementation].some((one) => one.type === 'function' && one.name === name && !one.inputs.length);
-}
-
-async function describe(address) {
-  const has = await functionTest(address);
-  const [symbol, decimals] = await Promise.all([
-    has('symbol') ? read(address, 'symbol()').then(textOf).catch(() => null) : null,
-    has('decimals') ? read(address, 'decimals()').then((output) => Number(decode([{ type: 'uint8', name: '' }], output)[0])).catch(() => null) : null,
-  ]);
-  // A symbol is text from anybody.
-  const shown = symbol && /^[\x20-\x7e]{1,24}$/.test(symbol) ? symbol : null;
-  return { address, symbol: shown, decimals: decimals !== null && decimals <= 77 ? decimals : null };
-}
-
-const described = new Map();
-node.addEventListener('restart', () => described.clear());
-
-/** A token's `{ address, symbol, decimals }`; symbol and decimals are null if the contract does not report them. */
-export function tokenInfo(address) {
-  const known = tokenAt(address);
-  if (known) return Promise.resolve(known);
-  const key = address.toLowerCase();
-  if (!described.has(key)) {
-    if (described.size >= REMEMBERED) described.delete(described.keys().next().value);
-    const found = describe(address);
-    described.set(key, found);
-    found.catch(() => described.delete(key));
-  }
-  return described.get(key);
 }
 
 /** The tokens of transfers by lower-case address, the first 60. */

@@ -91,6 +91,27 @@ export function tokenAt(address) {
   return [...network.tokens, ...(network.receipts ?? [])].find((token) => token.address.toLowerCase() === wanted) ?? null;
 }
 
+/** Tokens of other contracts by lower-case address, as far as the page has met them. */
+const otherTokens = new Map();
+const MOST_OTHER_TOKENS = 500;
+node.addEventListener('restart', () => otherTokens.clear());
+
+/** Remembers a token, `{ address, symbol, decimals }`, and returns it; what its contract does not report or nobody could read is null. */
+export function rememberToken({ address, symbol, decimals }) {
+  // A symbol is text from anybody.
+  const shown = symbol && /^[\x20-\x7e]{1,24}$/.test(symbol) ? symbol : null;
+  const token = { address, symbol: shown, decimals: decimals !== null && decimals <= 77 ? decimals : null };
+  if (otherTokens.size >= MOST_OTHER_TOKENS) otherTokens.delete(otherTokens.keys().next().value);
+  otherTokens.set(address.toLowerCase(), token);
+  return token;
+}
+
+/** The token at an address whose decimals are known, or null. */
+export function measuredToken(address) {
+  const token = tokenAt(address) ?? otherTokens.get(address?.toLowerCase());
+  return token && token.decimals !== null ? token : null;
+}
+
 /** The name of one of the network's contracts, or null. */
 export function nameOf(address) {
   return network.names.get(address?.toLowerCase()) ?? null;

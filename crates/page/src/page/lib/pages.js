@@ -1,6 +1,6 @@
 // Pages of the histories in the index.
 
-import { ask, learn } from './index.js';
+import { ask, learn, learnToken } from './index.js';
 import { addReasons, indexRow } from './rows.js';
 import { ROWS } from './scan.js';
 
@@ -19,6 +19,7 @@ export async function addressTransactions(address, cursor, filter) {
 
 function transferRow(item) {
   learn({ hash: item.token.address_hash, name: item.token.name });
+  learnToken(item.token);
   const { value = null, token_id: id = null } = item.total;
   return {
     hash: item.transaction_hash,

@@ -33,7 +33,7 @@ function ofEvents(logs, decoder, tokens) {
       const past = { Deposit: 'Supplied ', Withdraw: 'Withdrew ', Borrow: 'Borrowed ', Repay: 'Repaid ' }[name];
       if (past) found.push([past, token(values.asset, values.amount, tokens), name === 'Withdraw' ? ' from the lending pool' : name === 'Deposit' ? ' to the lending pool' : ' on the lending pool']);
       if (name === 'CollateralSet') found.push([values.enabled ? 'Enabled ' : 'Disabled ', h('strong', symbolOf(tokens, values.asset) ?? shorten(values.asset)), ' as collateral']);
-      if (name === 'Liquidation') found.push(['Liquidated ', addressLink(values.borrower), ': repaid ', token(values.debtAsset, values.repaid, tokens), ' and took ', token(values.collateralAsset, values.seized, tokens)]);
+      if (name === 'Liquidation') found.push(['Liquidated ', addressLink(values.borrower), ': repaid ', token(values.debtAsset, values.repaid, tokens), ', received ', token(values.collateralAsset, values.seized - values.fee, tokens), values.inKind && ' as a supply', '; the treasury kept ', token(values.collateralAsset, values.fee, tokens)]);
     }
   }
   return found;

@@ -24,7 +24,7 @@ const KINDS = {
   repay: (one) => ['Repaid', of(one.asset, one.amount)],
   writeOff: (one) => ['Debt written off', of(one.asset, one.amount)],
   transfer: (one, user) => (one.from.toLowerCase() === user ? ['Sent supply', [of(one.asset, one.amount), h('span.soft', ' to '), addressLink(one.to)]] : ['Received supply', [of(one.asset, one.amount), h('span.soft', ' from '), addressLink(one.from)]]),
-  liquidation: (one, user) => [one.borrower.toLowerCase() === user ? 'Was liquidated' : 'Liquidated', [of(one.debtAsset, one.repaid), h('span.soft', ' repaid for '), of(one.collateralAsset, one.seized)]],
+  liquidation: (one, user) => [one.borrower.toLowerCase() === user ? 'Was liquidated' : 'Liquidated', [of(one.debtAsset, one.repaid), h('span.soft', ' repaid, '), of(one.collateralAsset, one.seized), h('span.soft', ' seized')]],
 };
 
 function row(one, user) {

@@ -4,7 +4,7 @@ import { forms, parseAddress } from '../lib/address.js';
 import { party, symbolOf } from '../lib/cells.js';
 import { card, copyButton, facts, h, heading, setText } from '../lib/dom.js';
 import { count } from '../lib/format.js';
-import { ask, gap, indexed, learnedName, WITHOUT_INDEX } from '../lib/index.js';
+import { ask, gap, indexed, learnToken, learnedName, WITHOUT_INDEX } from '../lib/index.js';
 import { addressLink, coins, transactionLink } from '../lib/links.js';
 import { setQuery } from '../lib/lists.js';
 import { nameOf, network } from '../lib/network.js';
@@ -46,6 +46,7 @@ export default async function view({ signal, rest: [text = ''], query }) {
     priceUpdates(),
     on ? gap() : null,
   ]);
+  if (about?.token) learnToken(about.token);
   const target = delegate(code);
   const isContract = code !== '0x' && !target;
   const isUpdater = network.addresses && sender(address, network.addresses.oracle);

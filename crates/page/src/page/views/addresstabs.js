@@ -4,9 +4,9 @@ import { blockCell, hashLink, idLink, recipient, symbolOf, tokenLink } from '../
 import { timeCell } from '../lib/clock.js';
 import { internalColumns, transactionColumns, transferColumns } from '../lib/columns.js';
 import { h } from '../lib/dom.js';
-import { amount, count, shorten, toUnits, usd } from '../lib/format.js';
+import { count, shorten, toUnits, usd } from '../lib/format.js';
 import { ask } from '../lib/index.js';
-import { addressLink, argumentsOf } from '../lib/links.js';
+import { addressLink, argumentOf, argumentsOf, exactAmount } from '../lib/links.js';
 import { pagedList } from '../lib/lists.js';
 import { explainLog, network, read } from '../lib/network.js';
 import { node } from '../lib/node.js';
@@ -57,7 +57,7 @@ async function recentTransactions(address, side, failed, cursor, signal) {
 const HOLDING_COLUMNS = [
   { title: 'Token', cell: (row) => [tokenLink(row.token, row.token.name || symbolOf(row.token)), row.id !== null && [' ', idLink(row.token, row.id)]], csv: (row) => symbolOf(row.token) },
   { title: 'Type', cell: (row) => h('span.tag', row.token.type), csv: (row) => row.token.type },
-  { title: 'Balance', number: true, cell: (row) => h('span', { title: toUnits(row.value, row.decimals) }, `${amount(row.value, row.decimals, 10)} ${symbolOf(row.token)}`), csv: (row) => toUnits(row.value, row.decimals) },
+  { title: 'Balance', number: true, cell: (row) => [exactAmount(row.value, row.decimals, 10), ` ${symbolOf(row.token)}`], csv: (row) => toUnits(row.value, row.decimals) },
   { title: 'Value', number: true, cell: (row) => (row.worth === null ? '–' : usd(row.worth)), csv: (row) => row.worth ?? '' },
   { title: 'Contract', cell: (row) => addressLink(row.token.address_hash, { plain: true }), csv: (row) => row.token.address_hash },
   { title: 'Token ID', csv: (row) => row.id ?? '' },
@@ -130,7 +130,8 @@ async function eventRow(row) {
   const { decoded } = row;
   if (known) {
     const text = known.fragment.inputs.map((input, at) => `${input.name}=${known.values[at]}`).join(' ');
-    return { ...row, name: known.fragment.name, signature: '', text, body: h('details', h('summary.clip.long', text || 'None'), argumentsOf(known, row.log.address)) };
+    const short = known.fragment.inputs.map((input, at) => `${input.name}: ${argumentOf(known, at, row.log.address).textContent}`).join(', ');
+    return { ...row, name: known.fragment.name, signature: '', text, body: h('details', h('summary.clip.long', short || 'None'), argumentsOf(known, row.log.address)) };
   }
   if (decoded) {
     const text = decoded.parameters.map(({ name, value }) => `${name}=${value}`).join(' ');

@@ -3,8 +3,7 @@
 import { typeName } from '../lib/abi.js';
 import { h, replace } from '../lib/dom.js';
 import { count } from '../lib/format.js';
-import { addressLink, argumentsOf, coins, valueOf } from '../lib/links.js';
-import { tokenAt } from '../lib/network.js';
+import { addressLink, argumentsOf, coins, tokenFor, valueOf } from '../lib/links.js';
 import { hexBlock } from './parts.js';
 
 /** Number of calls shown at first, and at most after "Expand all". */
@@ -31,8 +30,7 @@ export function callName(call, known) {
 /** The decoded outputs of a call as a table, or null. */
 export function resultsOf(fragment, values, contract) {
   if (!values?.length) return null;
-  const token = tokenAt(contract);
-  const rows = fragment.outputs.map((output, at) => h('tr', h('td', output.name || typeName(output)), h('td', valueOf(values[at], output, token))));
+  const rows = fragment.outputs.map((output, at) => h('tr', h('td', output.name || typeName(output)), h('td', valueOf(values[at], output, tokenFor(output.name || fragment.name, contract)))));
   return h('table.arguments', h('tbody', rows));
 }
 

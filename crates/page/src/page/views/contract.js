@@ -3,7 +3,8 @@
 import { action } from '../lib/actions.js';
 import { decode, encodeCall, signature, typeName } from '../lib/abi.js';
 import { parseAddress } from '../lib/address.js';
-import { abiOf, contractAt, decoderFor, removeAbi, saveAbi, savedAbi } from '../lib/contracts.js';
+import { abiOf, contractAt, removeAbi, saveAbi, savedAbi } from '../lib/contracts.js';
+import { decoderFor } from '../lib/decoder.js';
 import { card, copyButton, facts, field, h, heading, replace, toast } from '../lib/dom.js';
 import { addressesIn, simulate, simulationLink } from '../lib/execution.js';
 import { count, fromUnits } from '../lib/format.js';
@@ -13,6 +14,7 @@ import { tokensOf, tokenTransfers, coinTransfers } from '../lib/movements.js';
 import { nameOf, network } from '../lib/network.js';
 import { node } from '../lib/node.js';
 import { TOKEN_STANDARDS } from '../lib/standards.js';
+import { isTokenAbi, tokenInfo } from '../lib/tokens.js';
 import { wallets } from '../lib/wallet.js';
 import { resultsOf } from './calltree.js';
 import { eventsViewer } from './events.js';
@@ -269,6 +271,7 @@ async function compilersOf() {
 async function fill(box, address, signal, query) {
   const contract = await contractAt(address);
   const [abi, info] = await Promise.all([abiOf(contract), contract.code === '0x' || /^0xef0100/.test(contract.code) ? null : sourceOf(address).catch(() => null)]);
+  if (abi && isTokenAbi([...abi.own, ...abi.implementation])) await tokenInfo(address).catch(() => null);
   if (signal?.aborted) return;
   const compilers = abi ? '' : await compilersOf();
   const functions = abi ? functionsOf(abi) : [];

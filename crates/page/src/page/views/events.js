@@ -3,7 +3,7 @@
 import { signature, typeName } from '../lib/abi.js';
 import { argumentName, formatArgument, parseArgument } from '../lib/arguments.js';
 import { moment } from '../lib/clock.js';
-import { decoderFor } from '../lib/contracts.js';
+import { decoderFor } from '../lib/decoder.js';
 import { field, h, replace, setText, toast } from '../lib/dom.js';
 import { count, shorten } from '../lib/format.js';
 import { argumentOf, blockLink, transactionLink } from '../lib/links.js';

@@ -2,9 +2,9 @@
 
 import { typeName } from '../lib/abi.js';
 import { copyButton, h, replace, table } from '../lib/dom.js';
-import { amount, count, shorten, toUnits } from '../lib/format.js';
+import { count, shorten } from '../lib/format.js';
 import { keccak256 } from '../vendor/ethers.js';
-import { addressLink, argumentsOf, coins } from '../lib/links.js';
+import { addressLink, argumentsOf, coins, exactAmount } from '../lib/links.js';
 import { network } from '../lib/network.js';
 import { SLOTS } from '../lib/contracts.js';
 import { ZERO } from '../lib/movements.js';
@@ -77,9 +77,7 @@ export function movementAmount({ kind, token, value, id }, tokens) {
   const symbol = info?.symbol ?? 'tokens';
   if (kind === 'ERC-721') return h('span.moved', addressLinkFor(token, info), ` #${shorten(id.toString(), 12, 6)}`);
   if (kind === 'ERC-1155') return h('span.moved', `${count(value)} × `, addressLinkFor(token, info), ` #${shorten(id.toString(), 12, 6)}`);
-  const exact = info?.decimals !== null && info?.decimals !== undefined ? toUnits(value, info.decimals) : value.toString();
-  const shown = info?.decimals !== null && info?.decimals !== undefined ? amount(value, info.decimals, 12) : value.toString();
-  return h('span.moved', { title: exact }, `${shown} `, info?.symbol ? addressLinkFor(token, info) : addressLinkFor(token, { symbol }));
+  return h('span.moved', exactAmount(value, info?.decimals ?? 0, 12), ' ', info?.symbol ? addressLinkFor(token, info) : addressLinkFor(token, { symbol }));
 }
 
 function addressLinkFor(address, info) {

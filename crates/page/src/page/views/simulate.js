@@ -3,7 +3,8 @@
 import { decode, encodeCall, selector, signature } from '../lib/abi.js';
 import { checksum, parseAddress } from '../lib/address.js';
 import { formatArgument } from '../lib/arguments.js';
-import { abiOf, contractAt, decoderFor } from '../lib/contracts.js';
+import { abiOf, contractAt } from '../lib/contracts.js';
+import { decoderFor } from '../lib/decoder.js';
 import { card, copyButton, field, h, heading, replace } from '../lib/dom.js';
 import { addressesIn, outcomeOf, simulate, simulationLink, traceTransaction } from '../lib/execution.js';
 import { count, fromUnits, toUnits } from '../lib/format.js';

@@ -3,10 +3,10 @@
 import { parseAddress } from '../lib/address.js';
 import { idLink, party, symbolOf, tokenLink } from '../lib/cells.js';
 import { transferColumns } from '../lib/columns.js';
-import { card, copyButton, facts, h, heading, setText } from '../lib/dom.js';
-import { amount, compact, count, toUnits, usd } from '../lib/format.js';
+import { card, copyButton, facts, h, heading, setContent, setText } from '../lib/dom.js';
+import { compact, count, toUnits, usd } from '../lib/format.js';
 import { ask, gap, indexed, WITHOUT_INDEX } from '../lib/index.js';
-import { addressLink } from '../lib/links.js';
+import { addressLink, exactAmount } from '../lib/links.js';
 import { pagedList, setQuery } from '../lib/lists.js';
 import { network, tokenAt } from '../lib/network.js';
 import { node, whenever } from '../lib/node.js';
@@ -40,7 +40,7 @@ function holderTab(token, address) {
     { title: 'Rank', cell: (row) => count(row.rank), csv: (row) => row.rank },
     { title: 'Holder', cell: (row) => party(row.holder), csv: (row) => row.holder },
     byId && { title: 'ID', cell: (row) => idLink(token, row.id), csv: (row) => row.id },
-    { title: 'Balance', number: true, cell: (row) => h('span', { title: toUnits(row.value, decimals) }, amount(row.value, decimals, 10)), csv: (row) => toUnits(row.value, decimals) },
+    { title: 'Balance', number: true, cell: (row) => exactAmount(row.value, decimals, 10), csv: (row) => toUnits(row.value, decimals) },
     supply !== null && { title: 'Share', cell: (row) => shareOf(row.value, supply), csv: (row) => Number((row.value * 1_000_000n) / (supply || 1n)) / 10_000 },
     network.addresses && token.type === 'ERC-20' && { title: 'Value', number: true, cell: (row) => (row.worth === null ? '–' : usd(row.worth)), csv: (row) => row.worth ?? '' },
   ].filter(Boolean);
@@ -117,7 +117,7 @@ export default async function view({ signal, rest: [text = '', id = null], query
     const [now, counters] = await Promise.all([on ? listed(address) : described(address), on ? ask(`tokens/${address}/counters`) : null]).catch(() => [null, null]);
     if (!now || signal.aborted) return;
     Object.assign(token, now);
-    setText(shown.supply, token.total_supply === null ? '–' : amount(BigInt(token.total_supply), decimals, 9));
+    if (token.total_supply !== null) setContent(shown.supply, exactAmount(BigInt(token.total_supply), decimals, 9));
     if (token.holders_count !== null) setText(shown.holders, count(Number(token.holders_count)));
     if (counters) setText(shown.transfers, count(Number(counters.transfers_count)));
     price();

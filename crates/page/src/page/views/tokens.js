@@ -2,9 +2,9 @@
 
 import { symbolOf, tokenLink } from '../lib/cells.js';
 import { card, h, heading } from '../lib/dom.js';
-import { amount, compact, count, usd } from '../lib/format.js';
+import { compact, count, usd } from '../lib/format.js';
 import { ask, gap, indexed, WITHOUT_INDEX } from '../lib/index.js';
-import { addressLink } from '../lib/links.js';
+import { addressLink, exactAmount } from '../lib/links.js';
 import { pagedList, setQuery } from '../lib/lists.js';
 import { network, read, tokenAt } from '../lib/network.js';
 import { listOf } from '../lib/pages.js';
@@ -25,7 +25,7 @@ const COLUMNS = [
   { title: 'Token', cell: (one) => [tokenLink(one.token, one.token.name ?? symbolOf(one.token)), ' ', h('span.soft', one.token.name ? one.token.symbol : '')], csv: (one) => symbolOf(one.token) },
   { title: 'Type', cell: (one) => h('span.tag', one.token.type), csv: (one) => one.token.type },
   { title: 'Price', number: true, cell: (one) => (one.price === null ? '–' : usd(one.price)), csv: (one) => one.price ?? '' },
-  { title: 'Total supply', number: true, cell: (one) => (one.supply === null ? '–' : amount(one.supply, one.decimals, 9)), csv: (one) => one.supply ?? '' },
+  { title: 'Total supply', number: true, cell: (one) => (one.supply === null ? '–' : exactAmount(one.supply, one.decimals, 9)), csv: (one) => one.supply ?? '' },
   { title: 'Value of the supply', number: true, cell: (one) => (one.worth === null ? '–' : `$${compact(one.worth)}`), csv: (one) => one.worth ?? '' },
   { title: 'Holders', number: true, cell: (one) => (one.holders === null ? '–' : count(Number(one.holders))), csv: (one) => one.holders ?? '' },
   { title: 'Contract', cell: (one) => addressLink(one.token.address_hash, { plain: true }), csv: (one) => one.token.address_hash },

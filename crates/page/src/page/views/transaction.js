@@ -2,7 +2,8 @@
 
 import { moment } from '../lib/clock.js';
 import { card, copyButton, facts, h, heading, replace, setText } from '../lib/dom.js';
-import { contractAt, decoderFor } from '../lib/contracts.js';
+import { contractAt } from '../lib/contracts.js';
+import { decoderFor } from '../lib/decoder.js';
 import { addressesIn, failedPath, simulationLink, traceTransaction } from '../lib/execution.js';
 import { count, fee, percent } from '../lib/format.js';
 import { addressLink, argumentsOf, blockLink, coins, transactionLink } from '../lib/links.js';
@@ -133,6 +134,7 @@ async function draw(transaction, receipt) {
   if (cosmos) transfers.forEach((one) => (one.kind = 'native'));
   const named = [...transfers, ...logs.flatMap((log) => decoder.log(log)?.values.filter((value) => /^0x[0-9a-fA-F]{40}$/.test(value) && nameOf(value)) ?? []).map((token) => ({ token }))];
   if (known?.fragment.name === 'approve') named.push({ token: transaction.to });
+  for (const log of logs) if (log.topics.length === 3 && decoder.log(log)?.fragment.name === 'Approval') named.push({ token: log.address });
   const [tokens, reason, isContract] = await Promise.all([
     tokensOf(named),
     reasonOf(transaction, receipt, trace, decoder),
