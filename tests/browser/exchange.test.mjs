@@ -289,6 +289,27 @@ test('the chart has ranges and axes, and shows the price under the pointer', asy
   await clean(page);
 });
 
+test('the token, the range and the tokens of the form survive a reload', async () => {
+  const page = await browser.open(`${node.url}/#/exchange`);
+  await page.click('.tokens button:has-text("SOL")');
+  await page.click('button:text-is("7D")');
+  await page.reload();
+  await page.waitForSelector('.token-title:has-text("Solana")');
+  await page.waitForSelector('button[aria-pressed="true"]:text-is("7D")');
+  assert.deepEqual(await page.locator('.swap .token-button').allTextContents(), ['USDC', 'SOL']);
+
+  await page.goto(`${node.url}/#/lending`);
+  await page.click('.markets button:has-text("WBTC")');
+  await page.click('.manage .tabs button:text-is("Borrow")');
+  await page.click('button:text-is("30D")');
+  await page.reload();
+  await page.waitForSelector('h2:has-text("WBTC pool")');
+  await page.waitForSelector('.manage button[aria-pressed="true"]:text-is("Borrow")');
+  await page.waitForSelector('.manage .token-button:has-text("WBTC")');
+  await page.waitForSelector('button[aria-pressed="true"]:text-is("30D")');
+  await clean(page);
+});
+
 test('each small chart has the colour of the change beside it', async (context) => {
   const own = await startNode();
   context.after(own.stop);

@@ -433,3 +433,55 @@ test('every list is accessible and fits a phone, in light and dark', async () =>
     await clean(page);
   }
 });
+
+test('page, filter, tab and scroll survive Back, a reload and a shared link', async () => {
+  const list = 'nav[aria-label="Pages of Transactions"]';
+  const first = (page) => page.getAttribute('[aria-label="Transactions"] tbody a', 'title');
+  const shows = (page, hash) => page.waitForFunction((wanted) => document.querySelector('[aria-label="Transactions"] tbody a')?.title === wanted, hash);
+  const page = await browser.open(`${node.url}/#/explorer?kind=transfer`);
+  await wait(page, 'Transactions');
+  const newest = await first(page);
+  await page.click(`${list} button:has-text("Older")`);
+  await page.waitForFunction((hash) => document.querySelector('[aria-label="Transactions"] tbody a').title !== hash, newest);
+  const second = await first(page);
+  await page.evaluate(() => scrollTo(0, 600));
+  await page.waitForFunction(() => scrollY === 600);
+  // A click with the mouse would scroll to the link.
+  await rows(page, 'Transactions').nth(20).locator('a').first().evaluate((link) => link.click());
+  await page.waitForSelector('h1:text-is("Transfer")');
+  assert.equal(await page.evaluate(() => scrollY), 0, 'another view begins at its top');
+
+  const isBack = async () => {
+    await shows(page, second);
+    await page.waitForFunction(() => scrollY === 600);
+    assert.equal(await page.locator('label:has-text("Kind") select').inputValue(), 'transfer');
+  };
+  await page.goBack();
+  await isBack();
+  await page.reload();
+  await isBack();
+  // The way back through the pages is kept as well.
+  await page.click(`${list} button:has-text("← Newer")`);
+  await shows(page, newest);
+  await page.goForward();
+  await page.waitForSelector('h1:text-is("Transfer")');
+  await page.goBack();
+  await shows(page, newest);
+  await page.click(`${list} button:has-text("Older")`);
+  await shows(page, second);
+  const shared = await browser.open(page.url());
+  await shows(shared, second);
+  await shared.click(`${list} button:has-text("Newest")`);
+  await shows(shared, newest);
+  await clean(shared);
+
+  await page.goto(`${node.url}/#/address/${history.accounts[0]}?tab=transactions`);
+  await wait(page, 'Transactions');
+  await page.selectOption('.list-bar select', 'from');
+  await page.check('label:has-text("Failed only") input');
+  await page.waitForSelector('[aria-label="Transactions"] td.empty');
+  await page.reload();
+  await page.waitForSelector('[aria-label="Transactions"] td.empty');
+  assert.equal(await page.locator('.list-bar select').inputValue(), 'from');
+  await clean(page);
+});

@@ -5,6 +5,7 @@ import { announce, failure, h, heading, icon, replace, setText, toast } from './
 import { count, shorten } from './lib/format.js';
 import { load, network } from './lib/network.js';
 import { node, whenever } from './lib/node.js';
+import { arrive, followScrolling, leave } from './lib/place.js';
 import { prices } from './lib/prices.js';
 import { switchTheme } from './lib/theme.js';
 import { wallets } from './lib/wallet.js';
@@ -77,6 +78,7 @@ async function loadView(file) {
 
 async function show({ focus }) {
   leaving.abort();
+  leave();
   leaving = new AbortController();
   const { signal } = leaving;
   let content;
@@ -96,7 +98,7 @@ async function show({ focus }) {
   drawNavigation(view);
   const title = main.querySelector('h1');
   document.title = title ? `${title.textContent} · tetrad` : 'tetrad';
-  window.scrollTo(0, 0);
+  arrive(signal);
   if (focus && title) {
     title.focus({ preventScroll: true });
     announce(title.textContent);
@@ -241,6 +243,7 @@ async function learn() {
 async function begin() {
   listen();
   followClock();
+  followScrolling();
   node.follow();
   for (;;) {
     try {

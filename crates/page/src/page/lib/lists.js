@@ -4,6 +4,7 @@ import { timeHeading } from './clock.js';
 import { exportButton } from './csv.js';
 import { announce, failure, h, replace, setText } from './dom.js';
 import { node, whenever } from './node.js';
+import { keep, kept, placed, setPlace } from './place.js';
 
 function tableOf(columns, rows, empty, label) {
   const shown = columns.filter((column) => column.cell && !(column.hidden && rows.every(column.hidden)));
@@ -17,6 +18,15 @@ function tableOf(columns, rows, empty, label) {
 /** Placeholder rows while a list is loading. */
 function skeleton(size) {
   return h('div.skeleton', { 'aria-hidden': 'true' }, Array.from({ length: size + 1 }, () => h('i')));
+}
+
+/** The cursor of a page in a URL, or null. */
+function cursorIn(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
 }
 
 /**
@@ -35,7 +45,10 @@ export function pagedList({ signal, label, columns, load, empty = 'No data', liv
   const hasBar = controls || csv;
   const bar = h('div.list-bar', controls, hasBar && fresh, csv && exportButton(csv, columns, load));
   const foot = !brief && h('div.list-foot', note, !hasBar && fresh, pager);
-  let [cursor, next, trail, turn, shown, failed] = [null, null, [], 0, '', false];
+  // The URL has the page, and the history's entry the pages before it.
+  const place = label.toLowerCase().replaceAll(' ', '-');
+  let [cursor, next, turn, shown, failed] = [brief ? null : cursorIn(placed(place)), null, 0, '', false];
+  let trail = cursor === null ? [] : (kept(place) ?? [null]);
   let pending = null;
 
   const keyOf = (rows) => rows.map((row) => `${row.hash ?? row.key ?? ''}${row.ok ?? ''}${row.log ?? ''}${row.index ?? ''}`).join();
@@ -82,9 +95,14 @@ export function pagedList({ signal, label, columns, load, empty = 'No data', liv
     }
   }
 
+  const turnTo = (to, back) => {
+    [cursor, trail] = [to, back];
+    if (signal.aborted || brief) return;
+    setPlace({ [place]: cursor === null ? null : JSON.stringify(cursor) });
+    keep(place, trail.length ? trail : undefined);
+  };
   const go = async (to, back) => {
-    trail = back;
-    cursor = to;
+    turnTo(to, back);
     await show();
     if (area.getBoundingClientRect().top < 0) element.scrollIntoView({ block: 'start' });
     announce(`${label}: page ${trail.length + 1}`);
@@ -107,15 +125,9 @@ export function pagedList({ signal, label, columns, load, empty = 'No data', liv
   show();
   const element = h('div.stack', hasBar && bar, area, foot);
   element.reload = () => {
-    [cursor, trail, shown] = [null, [], ''];
+    turnTo(null, []);
+    shown = '';
     return show();
   };
   return element;
-}
-
-/** Writes a query into the address bar without loading the view again. */
-export function setQuery(path, query) {
-  const kept = Object.entries(query).filter(([, value]) => value !== null && value !== undefined && value !== '' && value !== false);
-  const text = new URLSearchParams(kept).toString();
-  history.replaceState(null, '', `#/${path}${text && `?${text}`}`);
 }

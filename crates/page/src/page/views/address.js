@@ -6,9 +6,9 @@ import { card, copyButton, facts, h, heading, setText } from '../lib/dom.js';
 import { count } from '../lib/format.js';
 import { ask, gap, indexed, learnToken, learnedName, WITHOUT_INDEX } from '../lib/index.js';
 import { addressLink, coins, transactionLink } from '../lib/links.js';
-import { setQuery } from '../lib/lists.js';
 import { nameOf, network } from '../lib/network.js';
 import { node, whenever } from '../lib/node.js';
+import { setPlace } from '../lib/place.js';
 import { prices } from '../lib/prices.js';
 import { priceUpdates } from '../lib/scan.js';
 import { tabList } from '../lib/tabs.js';
@@ -95,7 +95,7 @@ export default async function view({ signal, rest: [text = ''], query }) {
       signal,
       selected,
       tabs: tabsOf(address, { on, isContract, counters: tabCounters }),
-      chosen: (tab) => setQuery(`address/${address}`, { tab: tab === 'transactions' ? null : tab }),
+      chosen: (tab) => setPlace({ tab: tab === 'transactions' ? null : tab }, `address/${address}`),
     }),
   ];
 }

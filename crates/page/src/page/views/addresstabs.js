@@ -11,6 +11,7 @@ import { pagedList } from '../lib/lists.js';
 import { explainLog, network, read } from '../lib/network.js';
 import { node } from '../lib/node.js';
 import { addressTransactions, contractLogs, createdContracts, internalTransactions, listOf, tokenTransfers } from '../lib/pages.js';
+import { placed, setPlace } from '../lib/place.js';
 import { prices } from '../lib/prices.js';
 import { ROWS, searchRows } from '../lib/scan.js';
 import { worthOf } from '../lib/worth.js';
@@ -23,8 +24,8 @@ const SEARCH_PAGES = 10;
 function transactionTab(address, on) {
   return (signal) => {
     let list = null;
-    const side = h('select', ['All', 'Sent', 'Received'].map((name, at) => h('option', { value: ['', 'from', 'to'][at] }, name)));
-    const failed = h('input', { type: 'checkbox' });
+    const side = h('select', ['All', 'Sent', 'Received'].map((name, at) => h('option', { value: ['', 'from', 'to'][at], selected: (placed('side') ?? '') === ['', 'from', 'to'][at] }, name)));
+    const failed = h('input', { type: 'checkbox', checked: placed('failed') === '1' });
     const keeps = (row) => row.ok === false;
     const load = async (cursor) => {
       if (!on) return recentTransactions(address, side.value, failed.checked, cursor, signal);
@@ -39,7 +40,12 @@ function transactionTab(address, on) {
       return { rows, next, paused: next !== null && rows.length === 0 };
     };
     const controls = [h('label.toggle', h('span.hidden', 'Direction'), side), h('label.toggle', failed, 'Failed only')];
-    for (const control of [side, failed]) control.addEventListener('change', () => list.reload());
+    for (const control of [side, failed]) {
+      control.addEventListener('change', () => {
+        setPlace({ side: side.value, failed: failed.checked });
+        list.reload();
+      });
+    }
     list = pagedList({ signal, label: 'Transactions', columns: transactionColumns({ here: address, fee: true }), load, empty: 'No transactions', live: true, csv: `transactions-${address}`, controls });
     return list;
   };

@@ -162,7 +162,7 @@ export default function liveSocket({ operation, stream, query, signal }) {
     send.disabled = !(socket?.readyState === WebSocket.OPEN && input.value.trim());
     const parts = new URLSearchParams({ stream: stream.key });
     if (input.value !== stream.message) parts.set('message', input.value);
-    history.replaceState(null, '', `#/api/${encodeURIComponent(operation.id)}?${parts}`);
+    history.replaceState(history.state, '', `#/api/${encodeURIComponent(operation.id)}?${parts}`);
     drawCode();
   });
   signal.addEventListener('abort', () => {

@@ -211,7 +211,7 @@ export default function requestForm({ operation, query, signal }) {
       if (parameter.place !== 'header' && value !== initial(parameter)) state.set(parameter.name, value);
     }
     const text = state.toString();
-    history.replaceState(null, '', `${own}${text ? `?${text}` : ''}`);
+    history.replaceState(history.state, '', `${own}${text ? `?${text}` : ''}`);
   };
   let timer = null;
   const update = () => {

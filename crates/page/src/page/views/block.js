@@ -7,8 +7,9 @@ import { card, copyButton, facts, h, heading } from '../lib/dom.js';
 import { count, date, fee } from '../lib/format.js';
 import { ask, forkBlock, indexed } from '../lib/index.js';
 import { addressLink } from '../lib/links.js';
-import { pagedList, setQuery } from '../lib/lists.js';
+import { pagedList } from '../lib/lists.js';
 import { node, whenever } from '../lib/node.js';
+import { setPlace } from '../lib/place.js';
 import { transactionsByHash } from '../lib/rows.js';
 
 /** Transactions of a page. */
@@ -53,7 +54,7 @@ export default async function view({ signal, rest: [id = 'latest'] }) {
   const number = Number(block.number);
   const isPending = block.hash === null || id === 'pending';
   // The address of a tag's block stays valid when the next block comes.
-  if (TAGS.includes(id) && !isPending) setQuery(`block/${number}`, {});
+  if (TAGS.includes(id) && !isPending) setPlace({}, `block/${number}`);
   const sums = await paid(block);
   const time = Number(block.timestamp);
   const load = async (cursor) => {

@@ -8,6 +8,7 @@ import { largest, projected, refusal, totals } from '../lib/loans.js';
 import { market } from '../lib/market.js';
 import { money, valueUsd } from '../lib/money.js';
 import { callData, network, read } from '../lib/network.js';
+import { placed, setPlace } from '../lib/place.js';
 import { reasonOf } from '../lib/reasons.js';
 import { wallets } from '../lib/wallet.js';
 import { beforeAfter, healthElement, usedText } from './health.js';
@@ -26,9 +27,9 @@ const ACTIONS = {
 
 /** The card; `update(pools, account, points)` passes new data, `choose(symbol, action)` selects the asset, and the action if it is given, `focus()` the amount. */
 export function actionsCard(signal, done) {
-  const state = { action: 'deposit', symbol: 'USDC', pools: [], account: null, points: null, balance: 0n, limits: null, refused: 0n, elsewhere: null, all: false, busy: false, failed: null };
+  const state = { action: Object.hasOwn(ACTIONS, placed('action') ?? '') ? placed('action') : 'deposit', symbol: placed('asset') ?? 'USDC', pools: [], account: null, points: null, balance: 0n, limits: null, refused: 0n, elsewhere: null, all: false, busy: false, failed: null };
   const tabs = h('div.tabs', { role: 'group', 'aria-label': 'Action' });
-  const asset = tokenButton('Asset', (token) => choose({ symbol: token.symbol }));
+  const asset = tokenButton('Asset', (token) => pick({ symbol: token.symbol }));
   const input = h('input', { inputmode: 'decimal', placeholder: '0', autocomplete: 'off', 'aria-label': 'Amount' });
   const worth = h('span');
   const limit = h('span');
@@ -146,6 +147,11 @@ export function actionsCard(signal, done) {
     refresh();
   }
 
+  function pick(change) {
+    choose(change);
+    setPlace({ asset: state.symbol, action: state.action });
+  }
+
   async function act(now, value) {
     const { action, symbol } = state;
     const chosen = token();
@@ -191,7 +197,7 @@ export function actionsCard(signal, done) {
     await refresh();
     done();
   });
-  replace(tabs, Object.entries(ACTIONS).map(([key, one]) => h('button', { type: 'button', 'data-action': key, 'aria-pressed': 'false', onclick: () => choose({ action: key }) }, one.name)));
+  replace(tabs, Object.entries(ACTIONS).map(([key, one]) => h('button', { type: 'button', 'data-action': key, 'aria-pressed': 'false', onclick: () => pick({ action: key }) }, one.name)));
   input.addEventListener('input', () => {
     Object.assign(state, { all: false, failed: null });
     if (!state.busy) clearOutcome();
@@ -207,12 +213,12 @@ export function actionsCard(signal, done) {
   });
   market.addEventListener('market', draw, { signal });
   wallets.addEventListener('change', refresh, { signal });
-  draw();
+  choose({});
   const element = card('Manage position', form);
   element.classList.add('manage');
   return {
     element,
-    choose: (symbol, action = state.action) => choose({ symbol, action }),
+    choose: (symbol, action = state.action) => pick({ symbol, action }),
     focus: () => input.focus({ preventScroll: true }),
     update: (pools, account, points) => {
       Object.assign(state, { pools, account, points });

@@ -13,6 +13,7 @@ import { addressLink, transactionLink } from '../lib/links.js';
 import { tokensOf, tokenTransfers, coinTransfers } from '../lib/movements.js';
 import { nameOf, network } from '../lib/network.js';
 import { node } from '../lib/node.js';
+import { setPlace } from '../lib/place.js';
 import { TOKEN_STANDARDS } from '../lib/standards.js';
 import { isTokenAbi, tokenInfo } from '../lib/tokens.js';
 import { wallets } from '../lib/wallet.js';
@@ -36,11 +37,6 @@ function currentQuery() {
 function linkTo(address, parameters) {
   const query = new URLSearchParams(Object.entries(parameters).filter(([, value]) => value !== null && value !== undefined));
   return `#/contract/${address}?${query}`;
-}
-
-/** Puts the tab into the page's URL, unless the contract is part of another view, whose URL it is. */
-function rememberTab(address, tab) {
-  if (location.hash.startsWith('#/contract/')) history.replaceState(null, '', linkTo(address, { tab }));
 }
 
 const isView = (one) => /^(view|pure)$/.test(one.stateMutability);
@@ -280,7 +276,7 @@ async function fill(box, address, signal, query) {
   const origin = contract.origin ?? (abi ? 'implementation' : null);
   const redraw = async (change, tab) => {
     change();
-    rememberTab(contract.address, tab);
+    setPlace({ tab, function: null, args: null });
     await fill(box, address, signal, new URLSearchParams({ tab }));
   };
   const tabs = [
@@ -295,7 +291,7 @@ async function fill(box, address, signal, query) {
   const made = new Map();
   const buttons = tabs.map(([id, name]) => h('button', { type: 'button', 'aria-pressed': 'false', onclick: () => choose(id, true) }, name));
   function choose(id, byUser) {
-    if (byUser) rememberTab(contract.address, id);
+    if (byUser) setPlace({ tab: id, function: null, args: null });
     buttons.forEach((button, at) => button.setAttribute('aria-pressed', String(tabs[at][0] === id)));
     if (!made.has(id)) made.set(id, tabs.find(([one]) => one === id)[2]());
     replace(content, made.get(id));

@@ -10,6 +10,7 @@ import { argumentOf, blockLink, transactionLink } from '../lib/links.js';
 import { followLogs, isFilterable, LogPages, topicsOf } from '../lib/logs.js';
 import { network } from '../lib/network.js';
 import { node } from '../lib/node.js';
+import { setPlace } from '../lib/place.js';
 
 /** Maximum number of events kept on the page, and of those that arrive while it is paused. */
 const MOST = 1_000;
@@ -182,6 +183,7 @@ export function eventsViewer(address, fragments, outer, query = new URLSearchPar
     toast(`${count(shown.length)} events saved`, 'good');
   });
   choice.addEventListener('change', () => {
+    setPlace({ event: chosen() && signature(chosen()) });
     drawFilters();
     restart();
   });

@@ -8,6 +8,7 @@ import { market } from '../lib/market.js';
 import { compactDollars } from '../lib/money.js';
 import { network } from '../lib/network.js';
 import { whenever } from '../lib/node.js';
+import { setPlace } from '../lib/place.js';
 import { prices } from '../lib/prices.js';
 import { change, priceChart } from './pricechart.js';
 import { swapCard } from './swap.js';
@@ -95,6 +96,7 @@ export default function view({ signal, query }) {
     trades.choose(token);
   };
   const list = tokenTable(signal, (token) => {
+    setPlace({ token: token.symbol });
     choose(token);
     swap.buy(token);
   });

@@ -6,10 +6,11 @@ import { internalColumns, transactionColumns, transferColumns } from '../lib/col
 import { card, field, h, heading, replace } from '../lib/dom.js';
 import { count } from '../lib/format.js';
 import { gap, indexed, WITHOUT_INDEX } from '../lib/index.js';
-import { pagedList, setQuery } from '../lib/lists.js';
+import { pagedList } from '../lib/lists.js';
 import { network } from '../lib/network.js';
 import { node } from '../lib/node.js';
 import { addressTransactions, internalTransactions, tokenTransfers } from '../lib/pages.js';
+import { setPlace } from '../lib/place.js';
 import { priceUpdates, ROWS, searchRows } from '../lib/scan.js';
 
 const SHOW_UPDATES = 'tetrad.priceUpdates';
@@ -129,7 +130,7 @@ function filterBar(query, changed) {
       return replace(problem, h('div.failure', { role: 'alert' }, error.message));
     }
     if (silent) return null;
-    setQuery('explorer', { from: current.from, to: current.to, method: current.method, kind: current.kind, failed: current.failed && '1' });
+    setPlace({ from: current.from, to: current.to, method: current.method, kind: current.kind, failed: current.failed });
     return changed();
   };
   apply(true);

@@ -146,7 +146,6 @@ export default function view({ signal, query }) {
     }
   }
 
-  actions.choose(state.chosen);
   wallets.addEventListener('change', draw, { signal });
   whenever(node, 'head', signal, draw, 2_000);
   const head = ['Asset', '-Total supplied', '-Supply APY', '-Total borrowed', '-Borrow APY', 'Utilisation'].map((name) => h(name.startsWith('-') ? 'th.number' : 'th', { scope: 'col' }, name.replace(/^-/, '')));

@@ -8,6 +8,7 @@ import { addressLink } from '../lib/links.js';
 import { logo } from '../lib/logos.js';
 import { compactMoney, valueUsd } from '../lib/money.js';
 import { node } from '../lib/node.js';
+import { placed, setPlace } from '../lib/place.js';
 import { reasonOf } from '../lib/reasons.js';
 import { timeChart } from '../lib/timechart.js';
 
@@ -29,7 +30,7 @@ export function poolCard(signal) {
   const plot = timeChart({ title: 'Supply and borrow APY', height: 190, names: ['Supply APY', 'Borrow APY'], format: (value) => `${value.toFixed(2)}%` });
   const legend = h('div.legend', h('span.line-0', h('i'), 'Supply APY'), h('span.line-1', h('i'), 'Borrow APY'));
   const model = h('div.grid.two');
-  const state = { pool: null, range: '24h', history: [], live: [] };
+  const state = { pool: null, range: RANGES.find((one) => one === placed('range')) ?? '24h', history: [], live: [] };
 
   function drawRates() {
     const begun = state.history[0]?.time ?? Infinity;
@@ -74,6 +75,7 @@ export function poolCard(signal) {
 
   const drawRanges = () => replace(ranges, RANGES.map((range) => h('button', { type: 'button', 'aria-pressed': String(range === state.range), onclick: () => {
     state.range = range;
+    setPlace({ range });
     drawRanges();
     load();
   } }, range.toUpperCase())));

@@ -7,6 +7,7 @@ import { logo } from '../lib/logos.js';
 import { market } from '../lib/market.js';
 import { compactDollars } from '../lib/money.js';
 import { whenever } from '../lib/node.js';
+import { placed, setPlace } from '../lib/place.js';
 import { ask, joinCandles, prices, withPrice } from '../lib/prices.js';
 import { timeChart } from '../lib/timechart.js';
 import { haltTag, nameElement } from './tokenpicker.js';
@@ -36,7 +37,7 @@ function tile(name) {
 
 /** The card; `choose(token)` selects the token, `figures()` refreshes its volume and liquidity. */
 export function priceChart(signal) {
-  const state = { token: null, range: RANGES[1], series: [], kind: localStorage.getItem(KIND) === 'candles' ? 'candles' : 'line' };
+  const state = { token: null, range: RANGES.find(({ name }) => name === placed('range')) ?? RANGES[1], series: [], kind: localStorage.getItem(KIND) === 'candles' ? 'candles' : 'line' };
   const title = h('h2.token-title');
   const price = h('strong.price', '–');
   const moved = h('span.moved');
@@ -122,6 +123,7 @@ export function priceChart(signal) {
     const button = (name, on, next) => h('button', { type: 'button', 'aria-pressed': String(on), onclick: () => choose(next) }, name);
     replace(ranges, RANGES.map((range) => button(range.name, range === state.range, { range })));
     replace(kinds, [['Line', 'line'], ['Candles', 'candles']].map(([name, kind]) => button(name, kind === state.kind, { kind })));
+    if (set.range) setPlace({ range: set.range.name });
     if (set.kind) {
       localStorage.setItem(KIND, set.kind);
       return draw();

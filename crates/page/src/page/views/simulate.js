@@ -257,7 +257,7 @@ export default async function view({ query, signal }) {
       const link = linkOf(call, place);
       const parts = await results(outcome, original, call);
       if (signal.aborted) return;
-      history.replaceState(null, '', link);
+      history.replaceState(history.state, '', link);
       replace(share, copyButton(() => new URL(link, location.href).href, 'Copy link to this simulation'));
       replace(output, parts);
     } catch (error) {

@@ -8,6 +8,7 @@ import { market } from '../lib/market.js';
 import { dollars, USD_DECIMALS } from '../lib/money.js';
 import { callData, member, network, read } from '../lib/network.js';
 import { node, whenever } from '../lib/node.js';
+import { setPlace } from '../lib/place.js';
 import { reasonOf } from '../lib/reasons.js';
 import { minimumOutput, parseSlippage, rateText } from '../lib/trading.js';
 import { wallets } from '../lib/wallet.js';
@@ -204,6 +205,7 @@ export function swapCard(signal, from, to) {
     if (state.from === state.to) Object.assign(state, set.from ? { to: before.from } : { from: before.to });
     pay.set(state.from);
     get.set(state.to);
+    setPlace({ from: state.from.symbol, to: state.to.symbol });
     if (!state.busy) clearOutcome();
     draw();
   }

@@ -7,10 +7,11 @@ import { card, copyButton, facts, h, heading, setContent, setText } from '../lib
 import { compact, count, toUnits, usd } from '../lib/format.js';
 import { ask, gap, indexed, WITHOUT_INDEX } from '../lib/index.js';
 import { addressLink, exactAmount } from '../lib/links.js';
-import { pagedList, setQuery } from '../lib/lists.js';
+import { pagedList } from '../lib/lists.js';
 import { network, tokenAt } from '../lib/network.js';
 import { node, whenever } from '../lib/node.js';
 import { listOf, tokenTransfers } from '../lib/pages.js';
+import { setPlace } from '../lib/place.js';
 import { prices } from '../lib/prices.js';
 import { tabList } from '../lib/tabs.js';
 import { priceOf, worthOf } from '../lib/worth.js';
@@ -149,6 +150,6 @@ export default async function view({ signal, rest: [text = '', id = null], query
       token.decimals !== null && isFungible && ['Decimals', token.decimals],
       known?.kind === 'token' && ['Trade', h('a', { href: `#/exchange?from=${known.symbol === 'USDC' ? 'USDT' : 'USDC'}&to=${known.symbol}` }, `Buy ${known.symbol} on the exchange`)],
     ])),
-    tabList({ label: 'Token', signal, selected: query?.get('tab') ?? 'transfers', tabs, chosen: (tab) => setQuery(`token/${address}`, { tab: tab === 'transfers' ? null : tab }) }),
+    tabList({ label: 'Token', signal, selected: query?.get('tab') ?? 'transfers', tabs, chosen: (tab) => setPlace({ tab: tab === 'transfers' ? null : tab }) }),
   ];
 }

@@ -5,9 +5,10 @@ import { card, h, heading } from '../lib/dom.js';
 import { compact, count, usd } from '../lib/format.js';
 import { ask, gap, indexed, WITHOUT_INDEX } from '../lib/index.js';
 import { addressLink, exactAmount } from '../lib/links.js';
-import { pagedList, setQuery } from '../lib/lists.js';
+import { pagedList } from '../lib/lists.js';
 import { network, read, tokenAt } from '../lib/network.js';
 import { listOf } from '../lib/pages.js';
+import { setPlace } from '../lib/place.js';
 import { prices } from '../lib/prices.js';
 import { priceOf, worthOf } from '../lib/worth.js';
 
@@ -50,7 +51,8 @@ function otherTokens(signal, query) {
   const changed = () => {
     clearTimeout(timer);
     timer = setTimeout(() => {
-      setQuery('tokens', { q: words.value.trim(), type: kind.value });
+      if (signal.aborted) return;
+      setPlace({ q: words.value.trim(), type: kind.value });
       list.reload();
     }, 250);
   };

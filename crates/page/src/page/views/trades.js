@@ -9,6 +9,7 @@ import { logo } from '../lib/logos.js';
 import { dollars } from '../lib/money.js';
 import { member, network } from '../lib/network.js';
 import { node, whenever } from '../lib/node.js';
+import { placed, setPlace } from '../lib/place.js';
 import { ask } from '../lib/prices.js';
 
 const SHOWN = 12;
@@ -34,7 +35,7 @@ export function tradesCard(signal, changed) {
   const body = h('tbody', h('tr', h('td.empty', { colspan: 5 }, 'Loading…')));
   const filter = h('div.tabs', { role: 'group', 'aria-label': 'Swaps shown' });
   const problem = h('div');
-  const state = { token: null, only: false, seen: new Set(), block: -1, loaded: null };
+  const state = { token: null, only: placed('swaps') === 'token', seen: new Set(), block: -1, loaded: null };
 
   const drawFilter = () => {
     const button = (only, text) => h('button', { type: 'button', 'aria-pressed': String(state.only === only), onclick: () => show(only) }, text);
@@ -42,6 +43,7 @@ export function tradesCard(signal, changed) {
   };
   const show = (only) => {
     state.only = only;
+    setPlace({ swaps: only && 'token' });
     drawFilter();
     load();
   };
