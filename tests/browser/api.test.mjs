@@ -211,6 +211,14 @@ test('subscriptions and prices appear live, can be paused and cleared, and are b
   await clean(page);
 });
 
+test('a page of an operation ends where its content ends', async () => {
+  const page = await browser.open(`${node.url}/#/api/eth_getBalance`);
+  await page.waitForSelector('.api .groups details[open] li');
+  const [whole, body] = await page.evaluate(() => [document.documentElement.scrollHeight, document.body.getBoundingClientRect().height]);
+  assert.ok(whole <= Math.ceil(body), `${whole} px, of which ${body} have content`);
+  await clean(page);
+});
+
 test('the list is used with the keyboard', async () => {
   const page = await browser.open(`${node.url}/#/api`);
   await page.focus('[aria-label="Search methods and routes"]');
