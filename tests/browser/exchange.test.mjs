@@ -269,7 +269,7 @@ test('without mining, the page says that the transaction waits', async (context)
 });
 
 test('the chart has ranges and axes, and shows the price under the pointer', async () => {
-  const page = await browser.open(`${node.url}/#/exchange?token=WBTC`);
+  const page = await browser.open(`${node.url}/#/exchange?token=WBTC`, { viewport: { width: 1000, height: 900 } });
   await page.waitForSelector('.time-plot path.trend');
   const texts = () => page.locator('.time-plot text').allTextContents();
   const day = await texts();
@@ -278,9 +278,12 @@ test('the chart has ranges and axes, and shows the price under the pointer', asy
   await page.click('button:text-is("30D")');
   await page.waitForSelector('.time-plot text:text-matches("^\\\\d+ (Oct|Nov|Dec|Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep)")');
   await page.waitForSelector('.moved:has-text("past month")');
+  const top = () => page.evaluate(() => document.querySelector('.time-plot').getBoundingClientRect().top);
+  const before = await top();
   await page.hover('.time-plot');
   await page.waitForSelector('.time-plot .tip:visible');
   await page.waitForSelector('.moved:has-text("since the start of the range")');
+  assert.equal(await top(), before, 'the chart stays where it is');
   await page.click('button:text-is("Candles")');
   await page.waitForSelector('.time-plot path.body.up');
   await page.hover('.time-plot');

@@ -248,6 +248,29 @@ test('the pool shows its rates over time and its parameters', async () => {
   await clean(page);
 });
 
+test('each range of a pool has its own axis, unless the chain is younger', async (context) => {
+  const own = await startNode();
+  context.after(own.stop);
+  for (let day = 0; day < 4; day++) {
+    await own.rpc('evm_increaseTime', '0x15180');
+    await own.rpc('evm_mine');
+  }
+  const page = await browser.open(`${own.url}/#/lending?asset=USDC`);
+  const pool = page.locator('section.card', { has: page.locator('.legend') });
+  const axis = async (range) => {
+    await pool.locator(`button:text-is("${range}")`).click();
+    return pool.locator('.time-plot text.tick').allTextContents();
+  };
+  await pool.locator('path.trend.line-0').waitFor({ state: 'attached' });
+  const day = await axis('24H');
+  assert.equal(await pool.locator('text=The chain is younger than this range').count(), 0);
+  await axis('7D');
+  await pool.locator('text=The chain is younger than this range: it began 4 days ago.').waitFor();
+  assert.notDeepEqual(await axis('7D'), day);
+  await browser.picture(page, 'pool-range');
+  await clean(page);
+});
+
 test('positions and dialogs are accessible and fit a phone, in light and dark', async () => {
   for (const colorScheme of ['light', 'dark']) {
     for (const viewport of [{ width: 1360, height: 900 }, { width: 375, height: 812 }]) {

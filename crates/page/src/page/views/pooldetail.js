@@ -1,6 +1,7 @@
 // One pool: its rates now and in the past, and its parameters.
 
 import { curve } from '../lib/chart.js';
+import { age } from '../lib/clock.js';
 import { card, facts, h, replace, setText } from '../lib/dom.js';
 import { amount, percent } from '../lib/format.js';
 import { borrowRate, yearly } from '../lib/lens.js';
@@ -12,7 +13,9 @@ import { placed, setPlace } from '../lib/place.js';
 import { reasonOf } from '../lib/reasons.js';
 import { timeChart } from '../lib/timechart.js';
 
-const RANGES = ['1h', '24h', '7d', '30d'];
+const HOUR = 3_600_000;
+/** Lengths of the ranges in milliseconds, by the names that the API has for them. */
+const RANGES = { '1h': HOUR, '24h': 24 * HOUR, '7d': 168 * HOUR, '30d': 720 * HOUR };
 const SAMPLES = 200;
 /** The values of this visit that are kept: the API has one sample per interval, a young chain therefore few. */
 const LIVE = 900;
@@ -30,13 +33,21 @@ export function poolCard(signal) {
   const plot = timeChart({ title: 'Supply and borrow APY', height: 190, names: ['Supply APY', 'Borrow APY'], format: (value) => `${value.toFixed(2)}%` });
   const legend = h('div.legend', h('span.line-0', h('i'), 'Supply APY'), h('span.line-1', h('i'), 'Borrow APY'));
   const model = h('div.grid.two');
-  const state = { pool: null, range: RANGES.find((one) => one === placed('range')) ?? '24h', history: [], live: [] };
+  const state = { pool: null, range: Object.hasOwn(RANGES, placed('range') ?? '') ? placed('range') : '24h', history: [], live: [], begun: null };
 
   function drawRates() {
-    const begun = state.history[0]?.time ?? Infinity;
-    const newest = state.history.at(-1)?.time ?? 0;
-    const points = [...state.history, ...state.live.filter((one) => one.time > newest)];
-    plot.update({ kind: 'line', points: begun === Infinity ? [] : points });
+    if (!state.history.length) return plot.update({ kind: 'line', points: [] });
+    const newest = state.history.at(-1).time;
+    const all = [...state.history, ...state.live.filter((one) => one.time > newest)];
+    const to = all.at(-1).time;
+    const from = to - RANGES[state.range];
+    const later = all.filter((one) => one.time > from);
+    // The rates at the start of the range are those of the last value before it.
+    const before = all.findLast((one) => one.time <= from);
+    const points = before ? [{ ...before, time: from }, ...later] : later;
+    plot.update({ kind: 'line', points, from: points[0].time, to });
+    const isYounger = !before && state.begun !== null && state.begun > from;
+    setText(note, isYounger ? `The chain is younger than this range: it began ${age(state.begun / 1_000)}.` : '');
   }
 
   async function load() {
@@ -46,10 +57,10 @@ export function poolCard(signal) {
       const response = await fetch(`api/pools/${pool.asset}/history?period=${range}&limit=${SAMPLES}`);
       const answer = await response.json();
       if (!response.ok) throw new Error(answer.message ?? `status ${response.status}`);
+      state.begun ??= await node.call('eth_getBlockByNumber', 'earliest', false).then((block) => Number(block.timestamp) * 1_000, () => null);
       if (signal.aborted || pool.asset !== state.pool.asset || range !== state.range) return;
       state.history = answer.history.map((one) => ({ time: one.timestamp, values: [Number(one.supplyApy), Number(one.borrowApy)] })).toSorted((a, b) => a.time - b.time);
       drawRates();
-      setText(note, '');
     } catch (error) {
       setText(note, `The history could not be loaded. ${reasonOf(error)}`);
     }
@@ -73,7 +84,7 @@ export function poolCard(signal) {
     ]));
   }
 
-  const drawRanges = () => replace(ranges, RANGES.map((range) => h('button', { type: 'button', 'aria-pressed': String(range === state.range), onclick: () => {
+  const drawRanges = () => replace(ranges, Object.keys(RANGES).map((range) => h('button', { type: 'button', 'aria-pressed': String(range === state.range), onclick: () => {
     state.range = range;
     setPlace({ range });
     drawRanges();

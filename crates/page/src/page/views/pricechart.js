@@ -137,7 +137,7 @@ export function priceChart(signal) {
 
   const element = card(null,
     h('div.spread.top-line', title, h('span.soft.contract', 'Contract ', h('span'))),
-    h('div.spread', h('div.row.baseline', price, moved), h('div.row', kinds, ranges)),
+    h('div.spread', h('div.readout', price, moved), h('div.row', kinds, ranges)),
     plot, problem,
     h('div.figures', [volume, liquidity, high, low].map((one) => one.element)));
   const contract = element.querySelector('.contract span');
