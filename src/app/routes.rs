@@ -225,8 +225,8 @@ impl Services {
 
         // gRPC shares the address of the others: its requests differ by their content type.
         let grpc = counted(&cosmos, &self.faults, gateway.grpc_router());
-        let main = self.main_router(routes);
-        let main = tetrad_web::with_cors(Gateway::beside(grpc.clone(), main), &config.origins);
+        let main = Gateway::beside(grpc.clone(), self.main_router(routes));
+        let main = tetrad_web::with_cors(site.around(main), &config.origins);
         Routers {
             main: json_rpc.front(main).with_faults(self.faults.clone()),
             metrics,

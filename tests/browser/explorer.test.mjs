@@ -305,7 +305,28 @@ test('a block shows its gas, fees, transactions and neighbours', async () => {
   await page.goto(`${node.url}/#/block/latest`);
   await page.waitForSelector(`h1:has-text("Block ${head}")`);
   await page.goto(`${node.url}/#/block/999999`);
+  await page.waitForSelector('h1:text-is("Block not found")');
   await page.waitForSelector('.failure:has-text("does not exist yet")');
+  await clean(page);
+});
+
+test('paths and names that users type lead to the page', async () => {
+  const page = await browser.open(`${node.url}/blocks`);
+  await wait(page, 'Blocks');
+  await page.goto(`${node.url}/txs`);
+  await wait(page, 'Transactions');
+  await page.goto(`${node.url}/nope`);
+  await page.waitForSelector('.failure:text-is("There is no page “nope”.")');
+  for (const [name, title] of [['USDC', 'USDC'], ['comm', 'Community Token'], ['pweth', 'WETH']]) {
+    await page.goto(`${node.url}/token/${name}`);
+    await page.waitForSelector(`h1:has-text("${title}")`);
+    await wait(page, 'Transfers');
+  }
+  await page.goto(`${node.url}/#/token/nothing`);
+  await page.waitForSelector('h1:text-is("Token not found")');
+  await page.waitForSelector('.failure:text-is("No token is called nothing.")');
+  await page.goto(`${node.url}/#/tx/0x${'12'.repeat(32)}`);
+  await page.waitForSelector('h1:text-is("Transaction not found")');
   await clean(page);
 });
 

@@ -30,7 +30,7 @@ use axum::{
     Router,
     extract::{Path, Request, State},
     http::{Method, header},
-    middleware::{Next, from_fn_with_state},
+    middleware::{Next, from_fn, from_fn_with_state},
     response::{IntoResponse, Response},
     routing::{MethodRouter, get},
 };
@@ -58,6 +58,11 @@ impl Site {
             .with_state(self.clone())
             .merge(book)
             .merge(links::router())
+    }
+
+    /// Leads browsers from names that these routes do not have to the page.
+    pub fn around(&self, router: Router) -> Router {
+        router.layer(from_fn(links::lead_browsers))
     }
 
     /// Puts the page in front of another service at `/`: `GET` and `HEAD` get the page, everything

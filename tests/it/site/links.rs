@@ -32,6 +32,8 @@ async fn links_of_wallets_lead_to_the_views_of_the_page() {
         ("/block/7".to_owned(), "../#/block/7".to_owned()),
         ("/block/7?a=b".to_owned(), "../#/block/7".to_owned()),
         ("/exchange?from=USDC".to_owned(), "./#/exchange".to_owned()),
+        ("/blocks".to_owned(), "./#/explorer/blocks".to_owned()),
+        ("/txs".to_owned(), "./#/explorer".to_owned()),
     ] {
         for method in [Method::GET, Method::HEAD] {
             let response = open(method, path.clone()).await.expect("an answer");
@@ -78,6 +80,16 @@ async fn links_of_wallets_lead_to_the_views_of_the_page() {
         let response = open(Method::GET, path.to_owned()).await.expect("an answer");
         assert_eq!(response.status(), StatusCode::NOT_FOUND, "{path}");
     }
+    // A browser gets the page, which says that it has no such view; a program gets an error.
+    let response = open(Method::GET, "/nope".to_owned())
+        .await
+        .expect("an answer");
+    assert_eq!(response.status(), StatusCode::NOT_FOUND);
+    let browsed = http
+        .get(format!("{}/nope", node.rest_url()))
+        .header("accept", "text/html,application/xhtml+xml,*/*;q=0.8");
+    let response = browsed.send().await.expect("an answer");
+    assert_eq!(response.headers()["location"], "./#/nope");
     let response = open(Method::POST, format!("/tx/{hash}"))
         .await
         .expect("an answer");

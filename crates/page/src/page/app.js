@@ -90,7 +90,7 @@ async function show({ focus }) {
     if (absence) content = missing(view?.name ?? 'Page not found', absence);
     else content = await (await loadView(view.file)).default({ signal, rest, query });
   } catch (error) {
-    content = h('div.stack', heading('Page could not be loaded'), failure(error));
+    content = h('div.stack', heading(error.title ?? 'Page could not be loaded'), failure(error));
     if (view && !node.connected) node.addEventListener('status', () => signal.aborted || show({ focus: false }), { once: true, signal });
   }
   if (signal.aborted) return;

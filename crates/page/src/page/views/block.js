@@ -9,6 +9,7 @@ import { ask, forkBlock, indexed } from '../lib/index.js';
 import { addressLink } from '../lib/links.js';
 import { pagedList } from '../lib/lists.js';
 import { node, whenever } from '../lib/node.js';
+import { NotFound } from '../lib/notfound.js';
 import { setPlace } from '../lib/place.js';
 import { transactionsByHash } from '../lib/rows.js';
 
@@ -36,8 +37,8 @@ async function paid(block) {
 
 function missing(id) {
   const newest = Number(node.head?.number ?? 0);
-  if (/^\d+$/.test(id) && Number(id) > newest) return new Error(`block ${count(Number(id))} does not exist yet; the latest block is ${count(newest)}`);
-  return new Error(`block ${id.slice(0, 80)} not found; the latest block is ${count(newest)}`);
+  if (/^\d+$/.test(id) && Number(id) > newest) return new NotFound('Block', `block ${count(Number(id))} does not exist yet; the latest block is ${count(newest)}`);
+  return new NotFound('Block', `block ${id.slice(0, 80)} not found; the latest block is ${count(newest)}`);
 }
 
 function neighbours(number) {

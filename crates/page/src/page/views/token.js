@@ -10,9 +10,11 @@ import { addressLink, exactAmount } from '../lib/links.js';
 import { pagedList } from '../lib/lists.js';
 import { network, tokenAt } from '../lib/network.js';
 import { node, whenever } from '../lib/node.js';
+import { NotFound } from '../lib/notfound.js';
 import { listOf, tokenTransfers } from '../lib/pages.js';
 import { setPlace } from '../lib/place.js';
 import { prices } from '../lib/prices.js';
+import { search } from '../lib/search.js';
 import { tabList } from '../lib/tabs.js';
 import { priceOf, worthOf } from '../lib/worth.js';
 import { SEARCHED, described, recentTransfers } from './transfers.js';
@@ -86,12 +88,25 @@ async function item(token, address, id, signal) {
   ];
 }
 
+/** The address of a token, given by its address, symbol or name. */
+async function resolve(text) {
+  try {
+    return parseAddress(text, network.prefix);
+  } catch (error) {
+    const { found } = await search(text);
+    const link = /^#\/token\/(0x[0-9a-f]{40})$/i;
+    const token = found.find(({ href }) => link.test(href));
+    if (token) return parseAddress(link.exec(token.href)[1], network.prefix);
+    throw /^0x|1/i.test(text) ? error : new NotFound('Token', `no token is called ${text.slice(0, 60)}`);
+  }
+}
+
 function tile(label, ...content) {
   return h('div.tile', h('span', label), ...content);
 }
 
 export default async function view({ signal, rest: [text = '', id = null], query }) {
-  const address = parseAddress(text, network.prefix);
+  const address = await resolve(text);
   const hasIndex = await indexed();
   const found = hasIndex ? await listed(address) : null;
   // A token without transfers is not in the index, such as one from before a fork.
@@ -99,7 +114,7 @@ export default async function view({ signal, rest: [text = '', id = null], query
   const token = found ?? (await described(address));
   if (!token) {
     const code = await node.call('eth_getCode', address, 'latest');
-    throw new Error(code === '0x' ? `${address} is an account, not a token` : `the contract ${address} is not known as a token: it has no name, no supply and no transfers`);
+    throw new NotFound('Token', code === '0x' ? `${address} is an account, not a token` : `the contract ${address} is not known as a token: it has no name, no supply and no transfers`);
   }
   const missing = hasIndex ? await gap() : null;
   if (id !== null && on) return item(token, address, id, signal);

@@ -10,6 +10,7 @@ import { addressLink, argumentsOf, blockLink, coins, transactionLink } from '../
 import { coinTransfers, tokensOf, tokenTransfers } from '../lib/movements.js';
 import { nameOf, network } from '../lib/network.js';
 import { node, whenever } from '../lib/node.js';
+import { NotFound } from '../lib/notfound.js';
 import { summary } from '../lib/summary.js';
 import { callName, callTree, knownCall } from './calltree.js';
 import { flame } from './flame.js';
@@ -175,7 +176,7 @@ async function draw(transaction, receipt) {
 export default async function view({ signal, rest: [hash = ''] }) {
   if (!/^0x[0-9a-f]{64}$/i.test(hash)) throw new Error(`not a transaction hash: ${hash.slice(0, 80)}`);
   const [transaction, found] = await Promise.all([node.call('eth_getTransactionByHash', hash), node.call('eth_getTransactionReceipt', hash)]);
-  if (!transaction) throw new Error(`transaction ${hash} not found`);
+  if (!transaction) throw new NotFound('Transaction', `no block has the transaction ${hash}, and it does not wait for one`);
   let receipt = found;
   let drawn = await draw(transaction, receipt);
   const box = h('div.stack.sections', drawn.cards);
