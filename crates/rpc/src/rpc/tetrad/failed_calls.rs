@@ -14,8 +14,8 @@ pub(super) fn methods(table: &mut Table) {
         .read("tetrad_failedCalls", failed_calls, OnFork::Kept)
         .describe(
             [],
-            "The calls, estimates and submitted transactions that failed in the last hour, newest \
-             first, at most 100: the time in milliseconds, the method, the transaction and the \
+            "The requests that failed in the last hour and left no trace in a block: calls, \
+             estimates, and transactions that were refused. Newest first, at most 100: the time in milliseconds, the method, the transaction and the \
              block as `debug_traceCall` takes them, the error, and the decoded reason of a revert. \
              Long transactions and data are left out. In the development profile only.",
         );
