@@ -5,6 +5,7 @@ import { after, before, test } from 'node:test';
 
 import axe from 'axe-core';
 
+import { encodeCall, fragment } from '../../crates/page/src/page/lib/abi.js';
 import { startBrowser, startNode } from './node.mjs';
 
 const ACCOUNT = '0x90F79bf6EB2c4f870365E785982E1f101E93b906';
@@ -43,6 +44,8 @@ test('developer controls mine, advance time, revert and fund accounts', async ()
   const later = Number((await node.rpc('eth_getBlockByNumber', 'latest', false)).timestamp);
   assert.ok(later - Number(timestamp) > 86_000);
   await page.click('button:text-is("Revert")');
+  assert.ok((await block()) > before, 'it asks first');
+  await page.click(`button:text-is("Delete all after block ${before}?")`);
   await page.waitForSelector('.toast.good:has-text("Reverted to block")');
   assert.equal(await block(), before);
 
@@ -57,7 +60,7 @@ test('developer controls mine, advance time, revert and fund accounts', async ()
 });
 
 test('a price is set and released, and an account is impersonated', async () => {
-  const page = await browser.open(`${node.url}/#/developer`, { tolerated: /400/ });
+  const page = await browser.open(`${node.url}/#/developer`);
   const prices = card(page, 'Price');
   await prices.locator('select').selectOption('SOL');
   await prices.locator('input').fill('200');
@@ -65,11 +68,22 @@ test('a price is set and released, and an account is impersonated', async () => 
   await page.waitForSelector('.toast.good:has-text("SOL price set to $200")');
   const { data } = await (await fetch(`${node.url}/api/prices`)).json();
   assert.equal(Object.values(data).find((token) => token.symbol === 'SOL').price, 200);
-  await prices.locator('button:has-text("Release price")').click();
+  assert.equal(await prices.locator('input').inputValue(), '');
+  await prices.locator('text=SOL $200.00 Fixed').waitFor();
+  await browser.picture(page, 'price-held');
+  await page.reload();
+  await prices.locator('[aria-label="Release the price of SOL"]').click();
   await page.waitForSelector('.toast.good:has-text("SOL price released")');
-  await prices.locator('input').fill('-1');
-  await prices.locator('button:has-text("Set price")').click();
-  await prices.locator('.failure').waitFor();
+  await prices.locator('.tag').waitFor({ state: 'detached' });
+  for (const [text, problem] of [['-1', 'Price: enter US dollars, such as 3512.35.'], ['0', 'Price: it must be above 0.'], ['{"price": 1}', 'Price: enter US dollars']]) {
+    await prices.locator('input').fill(text);
+    assert.equal(await prices.locator('.failure').count(), 0, 'an error goes when the field changes');
+    await prices.locator('button:has-text("Set price")').click();
+    await prices.locator(`.failure:has-text(${JSON.stringify(problem)})`).waitFor();
+  }
+  await prices.locator('select').selectOption('UNI');
+  assert.equal(await prices.locator('input').inputValue(), '', 'a price is that of one token');
+  assert.equal(await prices.locator('.failure').count(), 0);
 
   const { vault } = await (await fetch(`${node.url}/api/network`)).json();
   const acting = card(page, 'Impersonate account');
@@ -218,6 +232,11 @@ test('snapshots are named and kept by the node, and failed calls have traces', a
   await snapshots.locator('button:text-is("Take snapshot")').click();
   await snapshots.locator('strong:text-is("before the trade")').waitFor();
   const { tokens } = await (await fetch(`${node.url}/api/network`)).json();
+  // A function of a contract whose ABI the page has.
+  const own = '0x00000000000000000000000000000000000000c5';
+  await node.rpc('anvil_setCode', own, '0x60006000fd');
+  await page.evaluate((address) => localStorage.setItem('tetrad.contract-abis', JSON.stringify({ [`125/${address}`]: 'function launch(uint256 stage)' })), own);
+  await node.rpc('eth_call', { to: own, data: encodeCall(fragment('launch(uint256)'), [3n]) }, 'latest').catch(() => null);
   const data = `0xa9059cbb${ACCOUNT.slice(2).padStart(64, '0')}${'f'.repeat(64)}`;
   await node.rpc('eth_call', { from: ACCOUNT, to: tokens.USDC, data }, 'latest').catch(() => null);
   await page.reload();
@@ -225,9 +244,11 @@ test('snapshots are named and kept by the node, and failed calls have traces', a
   const failed = card(page, 'Failed calls of the last hour').locator('details').first();
   await failed.locator('text=ERC20InsufficientBalance').first().waitFor();
   await failed.locator('summary').first().click();
-  await failed.locator('.trace .tag.accent:text-is("transfer")').waitFor();
+  await failed.locator('.trace button:has-text("transfer(…)")').waitFor();
+  await card(page, 'Failed calls of the last hour').locator('summary strong:text-is("launch")').waitFor();
   await browser.picture(page, 'failed-calls');
   await snapshots.locator('button:text-is("Revert")').first().click();
+  await snapshots.locator('button:has-text("Delete all after block")').click();
   await page.waitForSelector('.toast.good:has-text("Reverted to block")');
   await clean(page);
 });

@@ -97,6 +97,14 @@ impl ManualPrices {
         self.sources.conditions()
     }
 
+    /// The tokens whose prices are held, and these prices in US dollars × 10^8.
+    pub fn held(&self) -> Vec<(usize, u64)> {
+        let manual = self.sources.manual();
+        (0..self.network.tokens.len())
+            .filter_map(|token| Some((token, manual.held(token)?)))
+            .collect()
+    }
+
     /// The last price that the sources agreed on for each token.
     pub fn opinions(&self) -> Vec<Option<u64>> {
         self.sources.last()

@@ -1,6 +1,9 @@
 //! Prices set by hand, in the development profile.
 
-use std::{borrow::Cow, collections::HashMap};
+use std::{
+    borrow::Cow,
+    collections::{BTreeMap, HashMap},
+};
 
 use axum::extract::State;
 use schemars::JsonSchema;
@@ -50,6 +53,12 @@ pub(super) struct HeldPrice {
     transaction_hash: String,
 }
 
+/// The prices that are held, by token.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct HeldPrices {
+    prices: BTreeMap<String, Number>,
+}
+
 /// The result of releasing a price.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Released {
@@ -61,6 +70,12 @@ pub(super) struct Released {
 /// Adds the routes.
 pub(super) fn routes(api: Api<Exchange>) -> Api<Exchange> {
     api.tag("Development")
+        .get(
+            "/api/admin/prices",
+            held,
+            "The prices that were set and are held, by the address of the token.",
+        )
+        .named("heldPrices")
         .post(
             "/api/admin/prices/{address}",
             set,
@@ -85,6 +100,14 @@ impl From<ManualPriceError> for RestError {
             | ManualPriceError::Unshared(_) => Self::Unavailable(error.to_string()),
         }
     }
+}
+
+async fn held(State(exchange): State<Exchange>) -> NoStore<Envelope<HeldPrices>> {
+    let held = exchange.manual_prices.held().into_iter();
+    let prices = held.map(|(token, price)| (exchange.address(token), Number::price(price)));
+    NoStore(Envelope::new(HeldPrices {
+        prices: prices.collect(),
+    }))
 }
 
 async fn set(

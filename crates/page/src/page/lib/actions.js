@@ -20,6 +20,8 @@ export function action(fields, button, run, { primary = false } = {}) {
     }
     submit.disabled = false;
   });
+  // What was wrong may be right now.
+  form.addEventListener('input', () => replace(problem));
   return form;
 }
 
@@ -39,19 +41,21 @@ export function actionButton(text, run, properties = {}) {
   return button;
 }
 
-/** A button that has to be pressed twice: the first time it asks. */
-export function confirmButton(text, question, run) {
-  const button = h('button', { type: 'button' }, text);
+/** A button that has to be pressed twice: the first time it asks. `label` is what screen readers say in place of its text. */
+export function confirmButton(text, question, run, label = text) {
+  const button = h('button', { type: 'button', 'aria-label': label }, text);
   let asked = null;
   const calm = () => {
     clearTimeout(asked);
     asked = null;
     button.textContent = text;
+    button.setAttribute('aria-label', label);
     button.classList.remove('danger');
   };
   button.addEventListener('click', async () => {
     if (asked === null) {
       button.textContent = question;
+      button.setAttribute('aria-label', question);
       button.classList.add('danger');
       asked = setTimeout(calm, 6_000);
       return;

@@ -1,6 +1,6 @@
 // Snapshots of the chain, kept and listed by the node, and reverting to them.
 
-import { action, actionButton } from '../lib/actions.js';
+import { action, confirmButton } from '../lib/actions.js';
 import { moment } from '../lib/clock.js';
 import { card, field, h, replace } from '../lib/dom.js';
 import { count } from '../lib/format.js';
@@ -27,7 +27,7 @@ export async function snapshotCard(signal) {
   }
   const entry = (one) => h('div.spread',
     h('span', one.name ? h('strong', one.name) : `#${Number(one.id)}`, h('span.soft', ` · block ${count(one.block)}`, one.time && [' · ', moment(one.time)])),
-    actionButton('Revert', () => back(one), { 'aria-label': `Revert to ${one.name ?? `#${Number(one.id)}`}` }));
+    confirmButton('Revert', `Delete all after block ${count(one.block)}?`, () => back(one), `Revert to ${one.name ?? `#${Number(one.id)}`}`));
   async function draw() {
     const found = await all().catch(() => null);
     if (signal.aborted || !found || list.contains(document.activeElement)) return;
