@@ -83,6 +83,41 @@ test('a wallet is switched to the network, approves and swaps', async () => {
   await clean(page);
 });
 
+test('an amount to receive gives the amount to pay, and the network cost is said', async () => {
+  const page = await browser.open(`${node.url}/#/exchange?from=USDC&to=WETH`);
+  await button(page, 'Enter an amount', 'disabled');
+  const get = '[aria-label="Amount to receive"]';
+  await page.fill(get, '0.5');
+  await button(page, 'Approve USDC and swap');
+  const paid = Number(await page.inputValue(PAY));
+  assert.ok(Math.abs(paid - (0.5 * 3_512.35) / 0.997) < 5, `${paid} USDC`);
+  assert.equal(await page.inputValue(get), '0.5');
+  await page.waitForSelector('.facts div:has(dt:text-is("Network cost")) dd:text-matches("^about 0\\\\.0\\\\d+ HPX$")');
+  await browser.picture(page, 'swap-exact-output');
+  await page.fill(PAY, '100');
+  await page.waitForFunction((selector) => document.querySelector(selector).value.startsWith('0.02'), get);
+  await page.fill(get, '1,5');
+  await button(page, 'Enter a valid amount', 'disabled');
+  await onlyError(page, 'Use a point for decimals');
+  await page.fill(get, '0.1');
+  await page.click(`${SUBMIT}:enabled`);
+  const done = await page.waitForSelector('.note.good:has-text("for 0.1")');
+  assert.match(await done.textContent(), /for 0\.1\d* WETH/);
+  await clean(page);
+});
+
+test('the form is the first thing in the view for keyboards and on phones', async () => {
+  const page = await browser.open(`${node.url}/#/exchange`);
+  await page.focus('h1');
+  for (let tab = 0; tab < 3 && !(await page.evaluate(() => document.activeElement.matches('.swap input'))); tab++) await page.keyboard.press('Tab');
+  assert.equal(await page.evaluate(() => document.activeElement.getAttribute('aria-label')), 'Amount to pay');
+  const top = (selector) => page.locator(selector).evaluate((one) => one.getBoundingClientRect().top);
+  await page.setViewportSize({ width: 390, height: 844 });
+  assert.ok((await top('.swap')) < (await top('.time-plot')));
+  await browser.picture(page, 'phone-exchange');
+  await clean(page);
+});
+
 test('tokens are searched in a dialog, and choosing the token of the other side switches the two', async () => {
   const page = await browser.open(`${node.url}/#/exchange?from=USDC&to=WETH`);
   const [pay, get] = [page.locator('.swap .token-button').nth(0), page.locator('.swap .token-button').nth(1)];

@@ -104,6 +104,6 @@ export default function view({ signal, query }) {
   return [
     heading('Exchange', h('span.tag.accent', 'On-chain oracle prices')),
     unknown.map((symbol) => h('p.failure', { role: 'alert' }, `Unknown token ${symbol.slice(0, 40)}`)),
-    h('div.grid.main-side', h('div.stack', chart.element, list.element, trades.element), swap.element),
+    h('div.grid.main-side', swap.element, h('div.stack', chart.element, list.element, trades.element)),
   ];
 }

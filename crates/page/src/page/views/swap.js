@@ -4,6 +4,7 @@ import { decodeLog, topic } from '../lib/abi.js';
 import { announce, card, facts, h, icon, replace, setContent, setText, toast } from '../lib/dom.js';
 import { approval, flow } from '../lib/flow.js';
 import { amount, amountProblem, fromUnits, percent, toUnits } from '../lib/format.js';
+import { coins } from '../lib/links.js';
 import { market } from '../lib/market.js';
 import { dollars, USD_DECIMALS } from '../lib/money.js';
 import { callData, member, network, read } from '../lib/network.js';
@@ -31,6 +32,11 @@ const REFUSALS = [
   ['Share of the reserve too large', 'Recent swaps have used up the limit of this hour. Try a smaller amount, or later.'],
   ['Token is halted', 'One of the tokens is halted: its price has not reached that of its source yet.'],
 ];
+/** Gas of a swap, and of an approval before it. */
+const SWAP_GAS = 112_000n;
+const APPROVAL_GAS = 46_000n;
+/** Most quotes for one exact output. */
+const MOST_QUOTES = 4;
 const SLIPPAGES = [0.1, 0.5, 1];
 const SLIPPAGE = 'tetrad.slippage';
 
@@ -72,6 +78,22 @@ function slippageControl(changed) {
   return { element, value: () => value };
 }
 
+/** The least input whose output is at least `wanted`, nearly: the rate hardly depends on the amount. 0 if there is none. */
+async function inputFor(from, to, wanted) {
+  if (wanted === 0n) return 0n;
+  const quote = (value) => read('Vault', network.addresses.vault, 'quoteSwap', from.address, to.address, value);
+  const [own, other] = [market.of(from)?.price ?? 0n, market.of(to)?.price ?? 0n];
+  if (own === 0n) return 0n;
+  let value = (wanted * other * 10n ** BigInt(from.decimals)) / (own * 10n ** BigInt(to.decimals)) + 1n;
+  for (let attempt = 0; attempt < MOST_QUOTES; attempt++) {
+    const { status, amountOut } = await quote(value);
+    // The form says why there is no quote for the input.
+    if (status !== 0n || amountOut === 0n || amountOut >= wanted) return value;
+    value = (value * wanted) / amountOut + 1n;
+  }
+  return value;
+}
+
 function side(name, field, chosen) {
   const { button, set } = tokenButton(name === 'Pay' ? 'Token to pay with' : 'Token to receive', chosen);
   const balance = h('span');
@@ -83,7 +105,7 @@ function side(name, field, chosen) {
 /** The card, and `buy(token)`, which selects the token to receive. */
 export function swapCard(signal, from, to) {
   const input = h('input', { inputmode: 'decimal', placeholder: '0', autocomplete: 'off', 'aria-label': 'Amount to pay' });
-  const output = h('output', { 'aria-label': 'Amount to receive' }, '0');
+  const output = h('input', { inputmode: 'decimal', placeholder: '0', autocomplete: 'off', 'aria-label': 'Amount to receive' });
   const pay = side('Pay', input, (token) => choose({ from: token }));
   const get = side('Receive', output, (token) => choose({ to: token }));
   const most = h('button.link-button', { type: 'button', hidden: true, 'aria-label': 'Max balance' }, 'Max');
@@ -96,17 +118,21 @@ export function swapCard(signal, from, to) {
   const steps = flow();
   const outcome = h('div');
   const form = h('form.stack', pay.element, turn, get.element, details, problem, submit, steps.element, outcome);
-  const state = { from, to, quote: null, balance: null, busy: false, failed: null, inverted: false };
+  const state = { from, to, quote: null, balance: null, busy: false, failed: null, inverted: false, exactOutput: false };
   pay.set(from);
   get.set(to);
 
-  const typed = () => {
-    if (!input.value.trim()) return 0n;
+  const parse = (field, token) => {
+    if (!field.value.trim()) return 0n;
     try {
-      return fromUnits(input.value, state.from.decimals);
+      return fromUnits(field.value, token.decimals);
     } catch (error) {
-      return new Error(amountProblem(error, state.from));
+      return new Error(amountProblem(error, token));
     }
+  };
+  const typed = () => {
+    const wanted = state.exactOutput ? parse(output, state.to) : 0n;
+    return wanted instanceof Error ? wanted : parse(input, state.from);
   };
   const worth = (value, token) => {
     const price = Number(market.of(token)?.price ?? 0n) / 10 ** USD_DECIMALS;
@@ -117,20 +143,27 @@ export function swapCard(signal, from, to) {
   async function draw() {
     if (state.busy) return;
     const mine = ++turnOf;
+    if (state.exactOutput) {
+      const wanted = parse(output, state.to);
+      const needed = typeof wanted === 'bigint' ? await inputFor(state.from, state.to, wanted).catch(() => 0n) : 0n;
+      if (mine !== turnOf || signal.aborted || state.busy) return;
+      input.value = needed ? toUnits(needed, state.from.decimals) : '';
+    }
     const value = typed();
     const who = wallets.current?.address;
     const { from: tokenIn, to: tokenOut } = state;
     const { vault } = network.addresses;
     try {
-      const [quote, balance, other, allowed, elsewhere] = await Promise.all([
+      const [quote, balance, other, allowed, elsewhere, gasPrice] = await Promise.all([
         typeof value === 'bigint' && value > 0n ? read('Vault', vault, 'quoteSwap', tokenIn.address, tokenOut.address, value) : null,
         who ? read('Token', tokenIn.address, 'balanceOf', who) : null,
         who ? read('Token', tokenOut.address, 'balanceOf', who) : null,
         who ? read('Token', tokenIn.address, 'allowance', who, vault) : null,
         wallets.elsewhere(),
+        node.call('eth_gasPrice').then(BigInt),
       ]);
       if (mine !== turnOf || signal.aborted || state.busy) return;
-      show({ value, quote, balance, other, allowed, elsewhere });
+      show({ value, quote, balance, other, allowed, elsewhere, gasPrice });
     } catch (error) {
       if (mine === turnOf && !signal.aborted) replace(problem, h('p.failure', reasonOf(error)));
     }
@@ -155,14 +188,14 @@ export function swapCard(signal, from, to) {
   function show(now) {
     const { value, quote, balance, other, allowed } = now;
     const { from: tokenIn, to: tokenOut } = state;
-    Object.assign(state, { quote, balance });
+    Object.assign(state, { quote, balance, now });
     pay.set(tokenIn);
     get.set(tokenOut);
     setText(pay.balance, balance === null ? '' : `Balance ${amount(balance, tokenIn.decimals, 7)}`);
     setText(get.balance, other === null ? '' : `Balance ${amount(other, tokenOut.decimals, 7)}`);
     most.hidden = !balance;
     const ok = quote?.status === 0n;
-    setText(output, ok ? amount(quote.amountOut, tokenOut.decimals, 9) : '0');
+    if (!state.exactOutput) output.value = ok ? amount(quote.amountOut, tokenOut.decimals, 9) : '';
     const [paid, received] = [typeof value === 'bigint' ? worth(value, tokenIn) : 0, ok ? worth(quote.amountOut, tokenOut) : 0];
     setText(pay.worth, dollars(paid));
     setText(get.worth, dollars(received));
@@ -176,7 +209,7 @@ export function swapCard(signal, from, to) {
     submit.disabled = state.blocked ? !state.blocked.act : !ok;
   }
 
-  function drawDetails({ value, quote }, ok) {
+  function drawDetails({ value, quote, allowed, gasPrice }, ok) {
     const { from: tokenIn, to: tokenOut, inverted } = state;
     if (!ok) return replace(details);
     const rate = (Number(quote.amountOut) / 10 ** tokenOut.decimals) / (Number(value) / 10 ** tokenIn.decimals);
@@ -184,7 +217,7 @@ export function swapCard(signal, from, to) {
     // Redrawing the button would take the focus away from it.
     const flip = details.querySelector('button') ?? h('button.link-button', { type: 'button', title: 'Show the rate the other way round', onclick: () => {
       state.inverted = !state.inverted;
-      drawDetails({ value, quote: state.quote }, state.quote?.status === 0n);
+      drawDetails(state.now, state.quote?.status === 0n);
     } });
     setText(flip, text);
     const impact = Number(quote.impactBps) / 10_000;
@@ -193,6 +226,7 @@ export function swapCard(signal, from, to) {
       ['Rate', flip],
       ['Share of the reserve', h(impact > 0.05 ? 'span.warn' : 'span', percent(impact)), h('span.soft', ' of at most 10%')],
       ['Fee (0.30%)', `${amount(quote.fee, tokenOut.decimals, 6)} ${tokenOut.symbol}`, h('span.soft', ` ${dollars(worth(quote.fee, tokenOut))}`)],
+      ['Network cost', `about ${coins(gasPrice * (allowed !== null && value > allowed ? SWAP_GAS + APPROVAL_GAS : SWAP_GAS), 3)}`],
       ['Minimum received', `${amount(minimumOutput(quote.amountOut, slippage.value()), tokenOut.decimals, 9)} ${tokenOut.symbol}`],
     ]), h('p.soft', 'The rate is the oracle’s price less the fee, whatever the amount. Only the share of the reserve that a swap takes is limited.'));
     if (focused) flip.focus();
@@ -234,7 +268,8 @@ export function swapCard(signal, from, to) {
     announce(text);
     steps.clear();
     replace(outcome, h('p.note.good', { role: 'status' }, text, ' ', h('a', { href: link.href }, link.text)));
-    input.value = '';
+    input.value = output.value = '';
+    state.exactOutput = false;
   }
 
   form.addEventListener('submit', async (event) => {
@@ -260,16 +295,18 @@ export function swapCard(signal, from, to) {
     state.busy = false;
     draw();
   });
-  input.addEventListener('input', () => {
-    state.failed = null;
-    if (!state.busy) clearOutcome();
-    draw();
-  });
+  for (const field of [input, output]) {
+    field.addEventListener('input', () => {
+      Object.assign(state, { failed: null, exactOutput: field === output });
+      if (!state.busy) clearOutcome();
+      draw();
+    });
+  }
   turn.addEventListener('click', () => choose({ from: state.to, to: state.from }));
   most.addEventListener('click', () => {
     if (state.balance === null) return;
     input.value = toUnits(state.balance, state.from.decimals);
-    state.failed = null;
+    Object.assign(state, { failed: null, exactOutput: false });
     draw();
   });
   wallets.addEventListener('change', () => {
