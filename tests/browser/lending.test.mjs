@@ -176,6 +176,7 @@ test('a position below 1 is found, warned of and liquidated', async () => {
   const risk = page.locator('.risk');
   await risk.locator('tr', { hasText: '1.48' }).waitFor();
   assert.equal(await risk.locator('td button').count(), 0, 'nothing to liquidate yet');
+  assert.match(await risk.locator('p:has-text("a health factor")').textContent(), /^((All|[1-9]) .*borrowers? (have|has)|The only borrower has) a health factor/);
   await use(page, borrower);
   await page.waitForSelector('.note.warn:has-text("Below a health factor of 1")');
   await setPrice('WETH', 2_280);
@@ -245,6 +246,31 @@ test('the pool shows its rates over time and its parameters', async () => {
   await node.rpc('evm_mine');
   await pool.locator('path.trend.line-0').waitFor({ state: 'attached' });
   await page.waitForSelector('.manage .token-button:has-text("USDT")');
+  await clean(page);
+});
+
+test('a market shows what the account has of it and opens the form, which says the price of a liquidation', async () => {
+  const user = accounts[6];
+  await position(user, 10n * 10n ** 18n, 9_000_000_000n);
+  const page = await browser.open(`${node.url}/#/lending`);
+  await page.waitForSelector('.markets button');
+  await use(page, user);
+  const row = page.locator('.markets tr:has-text("WETH"):not(:has-text("st"))');
+  // A supply is rounded down.
+  await row.locator('text=/Supplied (10|9\\.99)/').waitFor();
+  await page.locator('.markets tr:has-text("USDC")').locator('text=Borrowed').waitFor();
+  await page.click('.markets [aria-label="Borrow USDC"]');
+  await page.waitForSelector('.manage button[aria-pressed="true"]:text-is("Borrow")');
+  assert.equal(await page.evaluate(() => document.activeElement.getAttribute('aria-label')), 'Amount');
+  await page.fill(AMOUNT, '1000');
+  // 10,000 of debt against 10 WETH that count for 85 %.
+  const price = page.locator('.manage .facts div:has(dt:text-is("Liquidated if WETH falls below")) dd');
+  await price.waitFor();
+  const shown = Number((await price.textContent()).replace(/[$,]/g, ''));
+  assert.ok(Math.abs(shown - 10_000 / 10 / 0.85) < 3, `${shown}`);
+  await page.waitForSelector('section:has(h2:has-text("Your history")) tr:has-text("Borrowed")');
+  assert.equal(await page.locator('section:has(h2:has-text("Your history")) tr:has-text("Swapped")').count(), 0);
+  await browser.picture(page, 'lending-markets');
   await clean(page);
 });
 

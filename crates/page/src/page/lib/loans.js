@@ -96,7 +96,20 @@ export function projected(state, action, value) {
   };
   const collaterals = [...others, { asset: pool.asset, suppliedUsd, loanToValueBps: ratio }];
   const finalPowerUsd = collaterals.reduce((sum, one) => sum + (one.suppliedUsd * ratioAfter(one.asset, one.loanToValueBps)) / BPS, 0n);
-  return { ...after, score, finalPowerUsd };
+  const covers = [...others, { asset: pool.asset, symbol: pool.symbol, price: pool.price, suppliedUsd, debt, liquidationThresholdBps: threshold }];
+  return { ...after, score, finalPowerUsd, liquidation: liquidation(covers, after) };
+}
+
+/**
+ * The price × 10^8 of the largest collateral at which a position can be liquidated, the other prices being the same:
+ * `{ symbol, price }`; null without debt, or if that collateral is borrowed as well.
+ */
+function liquidation(covers, { coverUsd, debtUsd }) {
+  const coverOf = (one) => (one.suppliedUsd * one.liquidationThresholdBps) / BPS;
+  const largestCover = covers.reduce((most, one) => (most && coverOf(most) >= coverOf(one) ? most : one), null);
+  if (debtUsd === 0n || !largestCover || coverOf(largestCover) === 0n || largestCover.debt > 0n) return null;
+  const needed = debtUsd - (coverUsd - coverOf(largestCover));
+  return needed > 0n ? { symbol: largestCover.symbol, price: (largestCover.price * needed) / coverOf(largestCover) } : null;
 }
 
 /** The amount of an asset worth a number of dollars. */

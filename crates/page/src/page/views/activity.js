@@ -1,4 +1,4 @@
-// What an account did on the exchange and in the lending pool.
+// What an account did in the lending pool.
 
 import { moment } from '../lib/clock.js';
 import { card, h, replace } from '../lib/dom.js';
@@ -17,7 +17,6 @@ const of = (asset, value) => h('span.traded', logo(asset.symbol || '?', 'small')
 
 /** Name and details by the type of an action. */
 const KINDS = {
-  swap: (one) => ['Swapped', [of(one.tokenIn, one.amountIn), h('span.soft', ' for '), of(one.tokenOut, one.amountOut)]],
   deposit: (one) => ['Supplied', of(one.asset, one.amount)],
   withdraw: (one) => ['Withdrew', of(one.asset, one.amount)],
   borrow: (one) => ['Borrowed', of(one.asset, one.amount)],
@@ -43,7 +42,7 @@ export function activityCard(signal) {
 
   function draw() {
     const { who, entries, next } = state;
-    const empty = who ? 'No supplies, loans or swaps yet' : 'Choose an account at the top to see its history';
+    const empty = who ? state.next ? 'None among the newest actions' : 'No supplies or loans yet' : 'Choose an account at the top to see its history';
     replace(body, entries.length ? entries.map((one) => row(one, who)) : h('tr', h('td.empty', { colspan: 3 }, empty)));
     more.hidden = !next;
   }
@@ -56,7 +55,9 @@ export function activityCard(signal) {
       const answer = await response.json();
       if (!response.ok) throw new Error(answer.message ?? `status ${response.status}`);
       if (signal.aborted || who !== state.who) return;
-      state.entries = before ? [...state.entries, ...answer.data] : answer.data;
+      // Swaps are in the exchange's list.
+      const own = answer.data.filter((one) => one.type !== 'swap');
+      state.entries = before ? [...state.entries, ...own] : own;
       state.next = answer.next;
       replace(note);
       draw();

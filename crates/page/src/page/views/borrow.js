@@ -2,11 +2,11 @@
 
 import { announce, card, facts, h, replace, setContent, setText, toast } from '../lib/dom.js';
 import { approval, flow } from '../lib/flow.js';
-import { amount, amountProblem, fromUnits, percent, toUnits } from '../lib/format.js';
+import { amount, amountProblem, fromUnits, percent, toUnits, usd } from '../lib/format.js';
 import { ENDLESS, limits, refusedCollateral, yearly } from '../lib/lens.js';
 import { largest, projected, refusal, totals } from '../lib/loans.js';
 import { market } from '../lib/market.js';
-import { money, valueUsd } from '../lib/money.js';
+import { money, USD_DECIMALS, valueUsd } from '../lib/money.js';
 import { callData, network, read } from '../lib/network.js';
 import { placed, setPlace } from '../lib/place.js';
 import { reasonOf } from '../lib/reasons.js';
@@ -90,6 +90,7 @@ export function actionsCard(signal, done) {
       moved && ['Credit score', beforeAfter(String(account.score), String(found.score))],
       ['Borrowing power', beforeAfter(money(before.powerUsd), money(after.powerUsd))],
       owed && ['Borrowed', beforeAfter(money(before.debtUsd, true), money(after.debtUsd, true))],
+      found?.liquidation && [`Liquidated if ${found.liquidation.symbol} falls below`, usd(Number(found.liquidation.price) / 10 ** USD_DECIMALS)],
       owed && ['Power used', beforeAfter(usedText(before), usedText(after))],
       action === 'deposit' && now.refused && ['Collateral', 'No, you have disabled it'],
     ]), moved && owed && h('p.soft', `The credit score follows the health factor, and the borrowing power follows the score${found.finalPowerUsd < after.debtUsd ? '. What you owe may exceed it afterwards: liquidation depends on the health factor alone' : ''}.`));

@@ -6,7 +6,7 @@ import { account, collateral, pools, score, scoreHistory, yearly } from '../lib/
 import { logo } from '../lib/logos.js';
 import { market } from '../lib/market.js';
 import { compactMoney, valueUsd } from '../lib/money.js';
-import { callData, network } from '../lib/network.js';
+import { callData, network, read } from '../lib/network.js';
 import { node, whenever } from '../lib/node.js';
 import { reasonOf } from '../lib/reasons.js';
 import { wallets } from '../lib/wallet.js';
@@ -17,12 +17,6 @@ import { poolCard } from './pooldetail.js';
 import { positionCard } from './position.js';
 import { scoreCard, scoreChart } from './score.js';
 import { haltTag, nameElement } from './tokenpicker.js';
-
-function meter(share) {
-  const bar = h('i');
-  bar.style.width = `${Math.min(100, Math.max(0, share * 100))}%`;
-  return h('div.meter', { role: 'img', 'aria-label': percent(share, 0) }, bar);
-}
 
 /** The parts of a score that are shown. */
 const SHOWN_OF_SCORE = ['score', 'band', 'late', 'depositPoints', 'paymentPoints', 'healthPoints', 'historyPoints', 'penaltyPoints', 'overduePoints', 'onTimePayments', 'depositSeconds', 'healthySeconds'];
@@ -35,11 +29,22 @@ function tokens(value, decimals) {
   return number < 1_000 ? amount(value, decimals, 6) : compact(number);
 }
 
-function poolRow(pool, band, chosen, choose) {
+/** What the account has of a market's asset, and the buttons that open the form for it. */
+function ownCell(pool, { account, balances }, choose) {
+  const decimals = Number(pool.decimals);
+  const own = account?.positions.find((one) => one.asset === pool.asset);
+  const line = (name, value) => value > 0n && h('span', h('span.soft', `${name} `), tokens(value, decimals));
+  const act = (action, text) => h('button.link-button', { type: 'button', 'aria-label': `${text} ${pool.symbol}`, onclick: () => choose(pool.symbol, action) }, text);
+  return h('td.own', h('span.stacked', line('Wallet', balances.get(pool.asset) ?? 0n), line('Supplied', own?.supplied ?? 0n), line('Borrowed', own?.debt ?? 0n), h('span.row.nowrap', act('deposit', 'Supply'), act('borrow', 'Borrow'))));
+}
+
+function poolRow(pool, state, choose) {
+  const { chosen } = state;
+  const band = Number(state.account?.band ?? 0);
   const used = Number(pool.utilisation) / 1e27;
   const decimals = Number(pool.decimals);
   const token = network.tokens.find((one) => one.symbol === pool.symbol);
-  const name = h('button.link-button.token-link', { type: 'button', onclick: () => choose(pool.symbol) }, logo(pool.symbol, 'large'), h('span.token-name', h('span.row.nowrap', h('strong', pool.symbol), pool.paused && h('span.tag.bad', 'Paused'), token && haltTag(token)), nameElement(pool.symbol)));
+  const name = h('button.link-button.token-link', { type: 'button', onclick: () => choose(pool.symbol, null) }, logo(pool.symbol, 'large'), h('span.token-name', h('span.row.nowrap', h('strong', pool.symbol), pool.paused && h('span.tag.bad', 'Paused'), token && haltTag(token)), nameElement(pool.symbol)));
   const stacked = (value) => h('td.number', h('span.stacked', h('span', { title: `${amount(value, decimals, 12)} ${pool.symbol}` }, tokens(value, decimals)), h('span.soft', compactMoney(valueUsd(value, pool.price, decimals)))));
   const row = h('tr',
     h('td', name),
@@ -47,7 +52,8 @@ function poolRow(pool, band, chosen, choose) {
     h('td.number.up', percent(yearly(pool.supplyRate))),
     stacked(pool.totalDebt),
     h('td.number', percent(yearly(pool.borrowRates[band]))),
-    h('td', h('div.measured', meter(used), h('span.soft', percent(used, 1)))));
+    h('td.number.soft', percent(used, 1)),
+    ownCell(pool, state, choose));
   row.classList.toggle('chosen', pool.symbol === chosen);
   return row;
 }
@@ -66,10 +72,16 @@ function summary() {
   return { element, update };
 }
 
+/** The balances of an account in all assets, by address; none without an account. */
+async function balancesOf(who) {
+  if (!who) return new Map();
+  return new Map(await Promise.all(network.tokens.map(async ({ address }) => [address, await read('Token', address, 'balanceOf', who)])));
+}
+
 export default function view({ signal, query }) {
   market.follow(signal);
-  const state = { pools: [], account: null, chosen: query.get('asset') ?? 'USDC', open: false, scored: '' };
-  const body = h('tbody', h('tr', h('td.empty', { colspan: 6 }, 'Loading…')));
+  const state = { pools: [], account: null, balances: new Map(), chosen: query.get('asset') ?? 'USDC', open: false, scored: '' };
+  const body = h('tbody', h('tr', h('td.empty', { colspan: 7 }, 'Loading…')));
   const totals = summary();
   const position = h('div.first');
   const explained = h('div');
@@ -97,11 +109,11 @@ export default function view({ signal, query }) {
   };
 
   function drawPools() {
-    const focused = document.activeElement?.closest?.('tr')?.rowIndex;
-    const inside = body.contains(document.activeElement);
-    replace(body, state.pools.map((pool) => poolRow(pool, Number(state.account?.band ?? 0), state.chosen, (symbol) => choose(symbol))));
+    const buttons = () => [...body.querySelectorAll('button')];
+    const focused = buttons().indexOf(document.activeElement);
+    replace(body, state.pools.map((pool) => poolRow(pool, state, (symbol, action) => choose(symbol, action ?? undefined))));
     // Redrawing the table must not take the focus away from the button that has it.
-    if (inside) body.rows[focused - 1]?.querySelector('button')?.focus();
+    if (focused >= 0) buttons()[focused]?.focus();
     const pool = chosenPool();
     if (pool) detail.choose(pool);
   }
@@ -120,9 +132,9 @@ export default function view({ signal, query }) {
   async function draw() {
     const who = wallets.current?.address;
     try {
-      const [all, mine, enabled, points] = await Promise.all([pools(), ...(who ? [account(who), collateral(who), score(who)] : [null, null, null])]);
+      const [all, balances, mine, enabled, points] = await Promise.all([pools(), balancesOf(who), ...(who ? [account(who), collateral(who), score(who)] : [null, null, null])]);
       if (signal.aborted || who !== wallets.current?.address) return;
-      Object.assign(state, { pools: all, account: mine });
+      Object.assign(state, { pools: all, account: mine, balances });
       drawPools();
       totals.update(all);
       if (!position.contains(document.activeElement)) replace(position, positionCard(mine, enabled, setCollateral, choose));
@@ -148,7 +160,7 @@ export default function view({ signal, query }) {
 
   wallets.addEventListener('change', draw, { signal });
   whenever(node, 'head', signal, draw, 2_000);
-  const head = ['Asset', '-Total supplied', '-Supply APY', '-Total borrowed', '-Borrow APY', 'Utilisation'].map((name) => h(name.startsWith('-') ? 'th.number' : 'th', { scope: 'col' }, name.replace(/^-/, '')));
+  const head = ['Asset', '-Total supplied', '-Supply APY', '-Total borrowed', '-Borrow APY', '-Utilisation', '-Your balance'].map((name) => h(name.startsWith('-') ? 'th.number' : 'th', { scope: 'col' }, name.replace(/^-/, '')));
   return [
     heading('Lending'),
     problem,

@@ -202,6 +202,14 @@ function openLiquidation(borrower, pools, done) {
   whenever(node, 'head', signal, draw, 1_000);
 }
 
+/** How many of the borrowers are healthy, in a sentence. */
+function healthText(healthy, all) {
+  const verb = all === 1 ? 'The only borrower has' : `All ${all} borrowers have`;
+  if (healthy === all) return `${verb} a health factor of 1.5 or more.`;
+  if (healthy === 0) return `${verb} a health factor below 1.5.`;
+  return `${healthy} of ${all} borrowers ${healthy === 1 ? 'has' : 'have'} a health factor of 1.5 or more.`;
+}
+
 /** The card with the positions at risk; `pools()` returns the pools' data, `done` is called after a liquidation. */
 export function riskCard(signal, pools, done) {
   const body = h('tbody', h('tr', h('td.empty', { colspan: 5 }, 'Loading…')));
@@ -249,7 +257,7 @@ export function riskCard(signal, pools, done) {
       replace(tag, below ? h('span.tag.bad', `${below} liquidatable`) : h('span.tag.good', 'None liquidatable'));
       const indebted = found.filter(({ account }) => account.debtUsd > 0n);
       const healthy = indebted.filter(({ account }) => account.healthFactorBps >= RISKY).length;
-      setText(note, `${healthy} of ${indebted.length} borrowers have a health factor of 1.5 or more.${more ? ` ${more} earlier ones are not read.` : ''}`);
+      setText(note, `${healthText(healthy, indebted.length)}${more ? ` ${more} earlier ones are not read.` : ''}`);
       note.hidden = !indebted.length;
     } catch (error) {
       if (!signal.aborted) setText(note, `The borrowers could not be read. ${reasonOf(error)}`);
