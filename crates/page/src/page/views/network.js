@@ -90,6 +90,29 @@ export default async function view({ signal }) {
     return true;
   }
 
+  const asked = h('div');
+  const forked = card('Forked node', h('p.soft', 'What this node asked of the other one since the fork began.'), asked);
+  forked.hidden = true;
+
+  /** Shows what was asked of the forked node. Returns whether there is one. */
+  async function drawFork() {
+    const stats = (await node.has('tetrad_forkStats')) ? await node.call('tetrad_forkStats').catch(() => null) : null;
+    if (signal.aborted || !stats) return false;
+    const { requests, retries, bytes, waitedMs, hits, misses, calls } = stats;
+    const known = hits + misses > 0 ? ` (${percent(hits / (hits + misses), 1)})` : '';
+    replace(asked,
+      facts([
+        ['Forked block', count(Number(stats.blockNumber))],
+        ['HTTP requests', `${count(requests)}, ${count(retries)} of them again`],
+        ['Received', `${(bytes / 2 ** 20).toFixed(1)} MB`],
+        ['Waited', `${(waitedMs / 1_000).toFixed(1)} s`],
+        ['Already known', `${count(hits)} of ${count(hits + misses)} lookups${known}`],
+      ]),
+      table(['Method', '-Calls'], Object.entries(calls).map(([method, times]) => [h('code', method), count(times)])));
+    forked.hidden = false;
+    return true;
+  }
+
   async function drawPending() {
     const block = await node.call('eth_getBlockByNumber', 'pending', true).catch(() => null);
     if (signal.aborted || !block) return;
@@ -130,11 +153,13 @@ export default async function view({ signal }) {
   // A new pending transaction raises no event here, so the pool is polled.
   const timer = setInterval(drawPending, 3_000);
   signal.addEventListener('abort', () => clearInterval(timer));
-  drawNodes().then((found) => {
-    if (!found) return;
-    const announced = setInterval(drawNodes, 1_000);
-    signal.addEventListener('abort', () => clearInterval(announced));
-  });
+  for (const [draw, interval] of [[drawNodes, 1_000], [drawFork, 3_000]]) {
+    draw().then((found) => {
+      if (!found) return;
+      const drawn = setInterval(draw, interval);
+      signal.addEventListener('abort', () => clearInterval(drawn));
+    });
+  }
 
   return [
     heading(title, addToWallet(signal), network.addresses && addToKeplr()),
@@ -142,6 +167,7 @@ export default async function view({ signal }) {
     start,
     h('div.tiles', Object.values(tiles).map((one) => one.element)),
     cluster,
+    forked,
     h('div.grid.three', Object.values(charts).map((one) => card(null, one))),
     h('div.grid.two',
       card(h('span.spread', 'Latest blocks', h('a', { href: '#/explorer' }, 'View all')), blocks),
