@@ -8,12 +8,12 @@
 use std::sync::Arc;
 
 use alloy_primitives::Address;
-use tetrad_chain::{Edit, Head, Signer, View};
+use tetrad_chain::{Head, Signer, View};
 use tetrad_exchange::OracleRoles;
 use tetrad_lending::lending::deployed_pool;
 use tetrad_network::{account::SecretKey, network::Network};
 use tetrad_primitives::state::ReadError;
-use tetrad_rpc::fork::{ChainFork, fetch_together};
+use tetrad_rpc::fork::{ChainFork, fetch_together, fund};
 use tracing::{info, warn};
 
 use super::identity::Identity;
@@ -62,7 +62,7 @@ impl Deployed {
 
     /// Finds the contracts, and who acts for them, on a fork.
     fn take_over(&mut self, config: &Config, identity: &Identity, fork: &ChainFork, head: &Head) {
-        self.has_exchange = fork.chain_id == config.network_chain_id()
+        self.has_exchange = config.is_network(fork.chain_id)
             && has_contracts(&self.network, head).unwrap_or_else(|error| {
                 warn!("the network's contracts could not be read: {error}; there is no exchange");
                 false
@@ -74,7 +74,7 @@ impl Deployed {
 
         let view = View::newest(Arc::new(head.clone()));
         let roles = OracleRoles::read(&view, &self.network).inspect_err(|error| {
-            warn!("the oracle does not say whose it is: {error}; nothing updates its prices");
+            warn!("the oracle does not say whose it is: {error}");
         });
         let signer = |account: Option<Address>, key: &SecretKey| match account {
             Some(account) if account == key.address() => Some(Signer::Key(key.clone())),
@@ -97,7 +97,7 @@ impl Deployed {
             }
             Some(Signer::Key(_)) => {}
             None => warn!(
-                "prices are not updated: the oracle's updater is an account of others, and this profile impersonates nobody"
+                "prices are not updated: the node may not act for the oracle's updater, or there is none"
             ),
         }
         if let Some(Signer::Impersonated(account)) = &self.owner {
@@ -108,15 +108,19 @@ impl Deployed {
     /// Returns the chain with coins for the accounts that are impersonated, at least as many as a
     /// development account has.
     pub(super) fn fund(&self, config: &Config, head: Head) -> Result<Head, ReadError> {
-        let mut funded = head;
+        let mut balances = Vec::new();
         for signer in [&self.owner, &self.updater] {
             if let Some(Signer::Impersonated(account)) = signer
-                && funded.state.balance(*account)? < config.balance
+                && head.state.balance(*account)? < config.balance
             {
-                funded = funded.edit(&Edit::Balance(*account, config.balance))?;
+                balances.push((*account, config.balance));
             }
         }
-        Ok(funded)
+
+        if balances.is_empty() {
+            return Ok(head);
+        }
+        fund(head, balances)
     }
 }
 

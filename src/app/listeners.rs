@@ -40,8 +40,8 @@ impl Listeners {
         // Other chains than the network's have no exchange.
         let prices = config.ws_listen.filter(|_| config.may_have_exchange());
         // The default address may be in use, but not one that somebody chose.
-        let is_required =
-            config.ws_listen_required || config.ws_listen != Config::default().ws_listen;
+        let is_default = config.ws_listen == Config::default().ws_listen;
+        let is_required = !is_default || (config.ws_listen_required && config.fork.url.is_none());
         let metrics = match config.metrics {
             MetricsAt::Own(address) => Some(address),
             MetricsAt::Beside | MetricsAt::Off => None,

@@ -61,7 +61,7 @@ fn shared(node: &Node, out: &mut dyn Write) -> io::Result<()> {
         )?;
     }
 
-    if node.has_exchange {
+    if node.has_exchange && config.fork.url.is_none() {
         writeln!(
             out,
             "  Treasury      {}: it has the first coins, and mints tokens",

@@ -1,7 +1,10 @@
 //! The account that puts prices on the chain, with one transaction at the top of a block whenever
 //! an update is due.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use alloy_primitives::{Address, B256, Bloom, U256};
 use alloy_sol_types::SolCall;
@@ -21,6 +24,8 @@ use super::{
 /// Gas for an update, and for each of its tokens.
 const BASE_GAS: u64 = 100_000;
 const TOKEN_GAS: u64 = 40_000;
+/// How long it is until the oracle is read again, if that failed.
+const RETRY: Duration = Duration::from_secs(10);
 
 /// The source of prices and the interval of updates.
 pub struct UpdatePace {
@@ -49,6 +54,8 @@ pub struct Updater {
     /// Bits set in the bloom filter of every block with logs of the oracle.
     mark: Bloom,
     known: Mutex<Option<Arc<Known>>>,
+    /// When reading the oracle failed last, as on a fork whose other node does not answer.
+    failed: Mutex<Option<Instant>>,
 }
 
 /// The oracle as of one block.
@@ -73,6 +80,7 @@ impl Updater {
             pace,
             mark,
             known: Mutex::default(),
+            failed: Mutex::default(),
         }
     }
 
@@ -240,6 +248,26 @@ impl Preamble for Updater {
 
     fn is_due(&self, head: &Arc<Head>, environment: &Environment) -> bool {
         let time = environment.timestamp;
+        let block = &head.block;
+
+        // An update that failed is not retried in every block.
+        let failed = block
+            .transactions
+            .first()
+            .is_some_and(|first| first.sender == self.account())
+            && block
+                .receipts
+                .first()
+                .is_some_and(|receipt| !receipt.succeeded());
+        if failed
+            && time
+                < block
+                    .header
+                    .timestamp
+                    .saturating_add(self.tick().unwrap_or(1))
+        {
+            return false;
+        }
 
         // A source without prices causes no blocks.
         let is_due = |known: &Known| {
@@ -247,7 +275,18 @@ impl Preamble for Updater {
             let may_be = follows || time >= known.refresh_at || self.elapsed(head, time) > 0;
             known.is_updater && may_be && !self.prices(head, &known.oracle, time).is_empty()
         };
-        self.known(head).is_ok_and(|known| is_due(&known))
+        // The writer waits meanwhile: what fails is not tried again at once.
+        let failed = *self.failed.lock();
+        if failed.is_some_and(|failed| failed.elapsed() < RETRY) {
+            return false;
+        }
+        match self.known(head) {
+            Ok(known) => is_due(&known),
+            Err(_) => {
+                *self.failed.lock() = Some(Instant::now());
+                false
+            }
+        }
     }
 
     fn alone_every(&self) -> Option<Duration> {

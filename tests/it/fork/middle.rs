@@ -57,8 +57,18 @@ async fn the_transactions_before_are_replayed_in_the_same_surroundings() {
             assert_eq!(receipt["status"], "0x1");
         }
 
-        // The next one is executed here.
-        fork.rpc("evm_mine", json!([])).await;
+        // The next one is executed as it was there.
+        let mut count = count;
+        if let Some(next) = hashes.get(count) {
+            let raw = upstream
+                .rpc("eth_getRawTransactionByHash", json!([next]))
+                .await;
+            assert_eq!(
+                fork.rpc("eth_sendRawTransaction", json!([raw])).await,
+                *next
+            );
+            count += 1;
+        }
         let paid = json!([upstream.account(9), "latest"]);
         let balance = number(&fork.rpc("eth_getBalance", paid.clone()).await);
         let all = number(&upstream.rpc("eth_getBalance", paid).await);

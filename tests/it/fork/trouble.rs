@@ -305,7 +305,12 @@ async fn a_block_that_another_one_replaces_is_noticed() {
 
     upstream.rpc("evm_revert", json!([before])).await;
     upstream.rpc("anvil_mine", json!(["0x1", "0x1"])).await;
+    let began = std::time::Instant::now();
     for account in 1_000u64.. {
+        assert!(
+            began.elapsed() < Duration::from_secs(60),
+            "it is not noticed"
+        );
         // Each is another one, so that the other node has to be asked.
         let params = json!([format!("{account:#042x}"), "latest"]);
         let response = fork.request("eth_getBalance", params).await;

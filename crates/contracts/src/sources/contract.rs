@@ -204,7 +204,8 @@ impl KnownContract {
     }
 
     /// Whether this is its code on the chain, whatever its constructor filled in. The creation code
-    /// ends with the code that it deploys, and is zero in these places.
+    /// ends with the code that it deploys, after an INVALID, and has words of zeros in the places
+    /// that are filled in.
     pub(super) fn has_code(&self, deployed: &[u8]) -> bool {
         let compiled = self.compiled().ok();
         let Some(code) = compiled.and_then(|compiled| compiled.creation_code) else {
@@ -215,9 +216,20 @@ impl KnownContract {
             return false;
         };
 
-        let mut pairs = creation[start..].iter().zip(deployed);
-        !deployed.is_empty() && pairs.all(|(own, byte)| own == byte || *own == 0)
+        const INVALID: u8 = 0xfe;
+        let (before, own) = creation.split_at(start);
+        let mut pairs = own.iter().zip(deployed).enumerate();
+        before.last() == Some(&INVALID)
+            && pairs.all(|(at, (byte, found))| byte == found || is_filled_in(own, at))
     }
+}
+
+/// Whether a place of code is within a word of zeros.
+fn is_filled_in(code: &[u8], at: usize) -> bool {
+    let is_zero = |byte: &&u8| **byte == 0;
+    let before = code[..at].iter().rev().take_while(is_zero).count();
+    let from = code[at..].iter().take_while(is_zero).count();
+    from > 0 && before + from >= 32
 }
 
 /// Reads an ABI. One that is not understood or [nests too deeply](read_abi) is empty.

@@ -246,7 +246,11 @@ pub(super) fn read_header(mut block: Value) -> Result<(B256, Header), ForkError>
 }
 
 /// Refuses a header that is not of the `requested` block, or whose time is too late.
-fn check_header(header: &Header, hash: B256, requested: ForkBlock) -> Result<(), ForkError> {
+pub(super) fn check_header(
+    header: &Header,
+    hash: B256,
+    requested: ForkBlock,
+) -> Result<(), ForkError> {
     let method = BY_NUMBER;
     let got = match requested {
         ForkBlock::Number(number) if number != header.number => Some(header.number.to_string()),

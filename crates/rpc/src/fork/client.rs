@@ -8,7 +8,7 @@ use std::{
     collections::HashMap,
     fmt, io,
     sync::{
-        Arc, OnceLock,
+        Arc,
         atomic::{AtomicBool, Ordering},
         mpsc,
     },
@@ -36,7 +36,7 @@ use tetrad_web::{Answer, BodyError, Budget, Held, check_json, read_body};
 use tokio::{
     runtime::{Builder, Handle},
     sync::{Semaphore, oneshot},
-    time::{error::Elapsed, sleep, timeout_at},
+    time::{error::Elapsed, sleep, sleep_until, timeout_at},
 };
 use tracing::warn;
 
@@ -67,6 +67,8 @@ const MAX_REQUESTS: usize = 64;
 const SILENT_REST: Duration = Duration::from_secs(10);
 /// The connect timeout. Another attempt is more likely to succeed than a longer one.
 const MAX_CONNECTING: Duration = Duration::from_secs(3);
+/// Looks that find another block, one after the other, before a fork fails.
+const LOOKS: u32 = 3;
 /// How much longer the calling thread waits than the request may take.
 const GRACE: Duration = Duration::from_secs(1);
 /// The code for what is no request, as a batch is to nodes without batches.
@@ -183,8 +185,8 @@ impl Question {
 #[derive(Debug)]
 struct Part {
     questions: Vec<(usize, Question)>,
-    /// How long it is until its turn comes.
-    turn: Duration,
+    /// When its turn comes.
+    turn: Instant,
 }
 
 /// The JSON of the results of many calls, in their order.
@@ -223,7 +225,7 @@ struct Requester {
     counters: Arc<Counters>,
     pacer: Pacer,
     /// What became of the forked block, if another one has taken its place.
-    replaced: OnceLock<String>,
+    replaced: RwLock<Option<String>>,
     timeout: Duration,
     retries: u32,
     backoff: Duration,
@@ -268,34 +270,48 @@ impl ForkClient {
     pub(crate) fn set_url(&self, url: Url) {
         self.requester.is_original.store(false, Ordering::Relaxed);
         self.requester.batches.store(true, Ordering::Relaxed);
+        *self.requester.replaced.write() = None;
         *self.requester.nodes.write() = Arc::new(Nodes::new(url, &[]));
     }
 
-    /// Looks at a block again from time to time, while requests are sent. If another one has taken its
-    /// place, every further request fails: the state would be that of another chain.
+    /// Looks at a block again from time to time, while requests are sent. While another one has its
+    /// place, requests fail: the state would be that of another chain. One look is not enough: behind
+    /// a URL there may be several nodes, and one of them may be on a branch for a moment.
     pub(super) fn watch(&self, number: u64, hash: B256, every: Duration) {
         let requester = Arc::downgrade(&self.requester);
         self.runtime.spawn(async move {
             let mut before = 0;
+            let mut others = 0;
             loop {
                 sleep(every).await;
                 let Some(requester) = requester.upgrade() else {
                     return;
                 };
                 let requests = requester.counters.requests.get();
-                if requests == before || !requester.is_original.load(Ordering::Relaxed) {
+                if !requester.is_original.load(Ordering::Relaxed) {
+                    return;
+                }
+                if requests == before && others == 0 {
                     continue;
                 }
-                if let Some(found) = requester.hash_of(number).await
-                    && found != hash
-                {
-                    let what = format!(
-                        "the other chain has been reorganised: its block {number} is {found} now, and this fork began at {hash}; \
-                         fork again, or fork an older block"
-                    );
-                    warn!("{what}");
-                    let _ = requester.replaced.set(what);
-                    return;
+
+                match requester.hash_of(number).await {
+                    Some(found) if found != hash => {
+                        others += 1;
+                        if others == LOOKS {
+                            let what = format!(
+                                "the other chain has been reorganised: its block {number} is {found} now, and this fork \
+                                 began at {hash}; fork again, or fork an older block"
+                            );
+                            warn!("{what}");
+                            *requester.replaced.write() = Some(what);
+                        }
+                    }
+                    Some(_) => {
+                        others = 0;
+                        *requester.replaced.write() = None;
+                    }
+                    None => {}
                 }
                 before = requester.counters.requests.get();
             }
@@ -370,14 +386,18 @@ impl ForkClient {
         let requester = self.requester.clone();
         let body = request_of(1, method, params).to_string();
         let name = method.to_owned();
-        let turn = requester.pacer.take([method]);
+        requester.check()?;
+        let Some(turn) = requester.pacer.take([method], Instant::now()) else {
+            return Err(crowded(method));
+        };
         let asking = self.runtime.spawn(async move {
-            sleep(turn).await;
+            sleep_until(turn.into()).await;
             // The caller may have given up.
             let _ = sender.send(requester.ask(&name, body, within).await);
         });
 
-        self.wait(|| answer.recv_timeout(turn + within + GRACE))
+        let all_within = turn.saturating_duration_since(Instant::now()) + within + GRACE;
+        self.wait(|| answer.recv_timeout(all_within))
             .unwrap_or_else(|_| {
                 asking.abort();
                 Err(silent(method, "no answer in time"))
@@ -397,8 +417,18 @@ impl ForkClient {
         let within = within.map_or(limit, |within| within.min(limit));
 
         let (sender, all_here) = mpsc::sync_channel(1);
-        let parts = self.requester.divide(questions);
-        let last_turn = parts.last().map_or(Duration::ZERO, |part| part.turn);
+        let divided = self
+            .requester
+            .check()
+            .and_then(|()| self.requester.divide(questions));
+        let parts = match divided {
+            Ok(parts) => parts,
+            Err(error) => {
+                let count = answers.lock().results.len();
+                return ForkAnswers::failed(count, &error);
+            }
+        };
+        let last_turn = parts.last().map_or_else(Instant::now, |part| part.turn);
         let asking = {
             let (requester, answers) = (self.requester.clone(), answers.clone());
             self.runtime.spawn(async move {
@@ -407,7 +437,7 @@ impl ForkClient {
                 let _ = sender.send(());
             })
         };
-        let all_within = last_turn + within + GRACE;
+        let all_within = last_turn.saturating_duration_since(Instant::now()) + within + GRACE;
         if self.wait(|| all_here.recv_timeout(all_within)).is_err() {
             asking.abort();
         }
@@ -446,6 +476,14 @@ fn silent(method: &str, what: impl Into<String>) -> AskError {
         method: method.to_owned(),
         what: what.into(),
     }
+}
+
+/// The failure of a call for which the other node is asked too slowly.
+fn crowded(method: &str) -> AskError {
+    silent(
+        method,
+        "too many calls wait for their turn (fork.requests-per-second)",
+    )
 }
 
 /// The failure of one attempt.
@@ -501,12 +539,20 @@ impl Requester {
             places: Semaphore::new(MAX_REQUESTS),
             counters: Arc::default(),
             pacer: Pacer::new(config.pace),
-            replaced: OnceLock::new(),
+            replaced: RwLock::default(),
             timeout: config.timeout,
             retries: config.retries,
             backoff: config.retry_backoff,
             budget: budget.clone(),
         })
+    }
+
+    /// Fails if another block has taken the place of the forked one.
+    fn check(&self) -> Result<(), AskError> {
+        match &*self.replaced.read() {
+            Some(what) => Err(silent("fork", what)),
+            None => Ok(()),
+        }
     }
 
     /// The hash of a block, if the other node says it.
@@ -573,7 +619,8 @@ impl Requester {
     }
 
     /// Divides many calls into batches, and takes their turns.
-    fn divide(&self, questions: Vec<Question>) -> Vec<Part> {
+    fn divide(&self, questions: Vec<Question>) -> Result<Vec<Part>, AskError> {
+        let now = Instant::now();
         let mut numbered: Vec<_> = questions.into_iter().enumerate().collect();
         let mut parts = Vec::new();
         while let Some((_, first)) = numbered.first() {
@@ -581,10 +628,12 @@ impl Requester {
             let rest = numbered.split_off(numbered.len().min(at_once));
             let questions = std::mem::replace(&mut numbered, rest);
             let methods = questions.iter().map(|(_, question)| question.method);
-            let turn = self.pacer.take(methods);
+            let Some(turn) = self.pacer.take(methods, now) else {
+                return Err(crowded(first_method(&questions)));
+            };
             parts.push(Part { questions, turn });
         }
-        parts
+        Ok(parts)
     }
 
     /// Calls methods in as few requests as the other node takes, and puts the results in their places
@@ -606,7 +655,7 @@ impl Requester {
         within: Duration,
         answers: &Mutex<ForkAnswers>,
     ) {
-        sleep(turn).await;
+        sleep_until(turn.into()).await;
         if part.len() > 1 && self.batches.load(Ordering::Relaxed) {
             match self.ask_batch(&part, within).await {
                 Ok(Some(BatchAnswers { results, held })) => {
@@ -714,9 +763,6 @@ impl Requester {
         body: String,
         within: Duration,
     ) -> Result<(StatusCode, Bytes, Held), AttemptError> {
-        if let Some(what) = self.replaced.get() {
-            return Err(AttemptError::lasting(method, what));
-        }
         let _place = self.places.acquire().await;
         let nodes = self.nodes.read().clone();
         let node = nodes.next();

@@ -26,7 +26,7 @@ use alloy_primitives::{Address, B256, U256};
 use arc_swap::ArcSwapOption;
 use reqwest::Url;
 use serde_json::Value;
-use tetrad_chain::Head;
+use tetrad_chain::{Edit, Head};
 use tetrad_evm::{ChainParams, Overlay};
 use tetrad_primitives::{
     block::Block,
@@ -170,13 +170,14 @@ impl ChainForks {
         let file = file.map(Arc::new);
         let records = records.unwrap_or_default();
 
+        let gas_limit = replay.as_ref().map_or(header.gas_limit, Replay::gas_limit);
         let fork = ChainFork {
             history: History::new(client.clone(), file.clone(), &records),
             client: client.clone(),
             chain_id,
             number: header.number,
             hash,
-            gas_limit: self.config.gas_limit.unwrap_or(header.gas_limit),
+            gas_limit: self.config.gas_limit.unwrap_or(gas_limit),
         };
         let remote = Remote::new(client, fork.number, self.config.prefetch, file);
         remote.restore(records);
@@ -184,7 +185,9 @@ impl ChainForks {
         if let Some(replay) = replay {
             head = replay.onto(&head)?;
         }
-        Ok((head, Arc::new(fork)))
+        let (accounts, balance) = &self.funded;
+        let balances = accounts.iter().map(|account| (*account, *balance));
+        Ok((fund(head, balances)?, Arc::new(fork)))
     }
 
     /// The file of a forked block, and what it has. Without one everything works, but slower.
@@ -206,7 +209,8 @@ impl ChainForks {
             chain_id: self.config.chain_id.unwrap_or(fork.chain_id),
             // Other networks have none of the network's precompiles.
             network_precompiles: self.params.network_precompiles
-                && fork.chain_id == self.params.chain_id,
+                && (fork.chain_id == self.params.chain_id
+                    || Some(fork.chain_id) == self.config.chain_id),
             ..self.params.clone()
         };
 
@@ -223,10 +227,8 @@ impl ChainForks {
         };
         let head = Head::genesis(Arc::new(params), Arc::new(block), state);
 
-        let (accounts, balance) = &self.funded;
-        fetch_together(&head.state, accounts.iter().copied());
-        let balances = accounts.iter().map(|account| (*account, *balance));
-        Ok(with_balances(head, balances)?)
+        fetch_together(&head.state, self.funded.0.iter().copied());
+        Ok(head)
     }
 }
 
@@ -240,11 +242,22 @@ pub fn fetch_together(state: &State, accounts: impl IntoIterator<Item = Address>
     }
 }
 
-/// Returns a chain of one block with these accounts' balances, in wei.
-fn with_balances(
-    head: Head,
+/// Gives accounts these balances, in wei. They are a part of the first block, if it is the only one,
+/// so that they stay when the chain returns to it.
+///
+/// # Errors
+/// If an account cannot be read.
+pub fn fund(
+    mut head: Head,
     balances: impl IntoIterator<Item = (Address, U256)>,
 ) -> Result<Head, ReadError> {
+    if head.number() > head.genesis.number() {
+        for (account, balance) in balances {
+            head = head.edit(&Edit::Balance(account, balance))?;
+        }
+        return Ok(head);
+    }
+
     let mut overlay = Overlay::new(&head.state, &head);
     for (account, balance) in balances {
         overlay.edit(account, |info| info.balance = balance)?;

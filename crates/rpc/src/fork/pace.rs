@@ -15,6 +15,9 @@ const UNITS: [(&str, u32); 5] = [
     ("debug_traceTransaction", 40),
 ];
 
+/// Calls whose turn would come later than this are refused.
+const LONGEST_QUEUE: Duration = Duration::from_secs(300);
+
 /// What is limited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ForkPace {
@@ -43,7 +46,7 @@ impl ForkPace {
     }
 }
 
-/// Spreads calls over time. What was not used for a second may be used at once.
+/// Spreads calls over time.
 #[derive(Debug)]
 pub(super) struct Pacer {
     pace: Option<ForkPace>,
@@ -67,20 +70,31 @@ impl Pacer {
         calls.map_or(usize::MAX, |calls| calls.max(1) as usize)
     }
 
-    /// Takes the turns of these calls, and returns how long it is until they come.
-    pub(super) fn take<'m>(&self, methods: impl IntoIterator<Item = &'m str>) -> Duration {
+    /// Takes the turns of these calls, and returns when they come; nothing if that is too late. Up to
+    /// a second's worth goes at once.
+    pub(super) fn take<'m>(
+        &self,
+        methods: impl IntoIterator<Item = &'m str>,
+        now: Instant,
+    ) -> Option<Instant> {
         let Some(pace) = self.pace else {
-            return Duration::ZERO;
+            return Some(now);
         };
 
         let cost: u32 = methods.into_iter().map(|method| pace.cost(method)).sum();
         let takes = Duration::from_secs(1) * cost / pace.per_second().max(1);
-        let now = Instant::now();
         let mut until = self.until.lock();
-        let comes = (*until).max(now.checked_sub(Duration::from_secs(1)).unwrap_or(now));
-        *until = comes + takes;
-        // Those of the last second may be used now.
-        until.saturating_duration_since(now + Duration::from_secs(1))
+        let used_up = (*until).max(now) + takes;
+        if used_up > now + LONGEST_QUEUE {
+            return None;
+        }
+        *until = used_up;
+        Some(
+            used_up
+                .checked_sub(Duration::from_secs(1))
+                .unwrap_or(now)
+                .max(now),
+        )
     }
 }
 
@@ -91,12 +105,25 @@ mod tests {
     #[test]
     fn a_second_of_calls_goes_at_once_and_the_others_follow_in_time() {
         let pacer = Pacer::new(Some(ForkPace::Calls(10)));
-        // A new one has nothing saved.
-        let waits: Vec<_> = (0..30).map(|_| pacer.take(["eth_call"])).collect();
-        assert_eq!(waits[0], Duration::ZERO);
-        let last = waits[29].as_secs_f64();
-        assert!((1.5..=2.0).contains(&last), "{last}");
-        assert!(waits.is_sorted());
+        let began = Instant::now();
+        // Also after a pause.
+        for now in [began, began + Duration::from_secs(60)] {
+            let turns: Vec<_> = (0..30)
+                .filter_map(|_| pacer.take(["eth_call"], now))
+                .map(|turn| turn - now)
+                .collect();
+            assert_eq!(turns[..10], [Duration::ZERO; 10]);
+            assert_eq!(turns[10], Duration::from_millis(100));
+            assert_eq!(turns[29], Duration::from_secs(2));
+        }
+    }
+
+    #[test]
+    fn nobody_waits_for_longer_than_the_longest_queue() {
+        let pacer = Pacer::new(Some(ForkPace::Calls(1)));
+        let now = Instant::now();
+        let turns = (0..1_000).filter(|_| pacer.take(["eth_call"], now).is_some());
+        assert_eq!(turns.count(), 300);
     }
 
     #[test]
@@ -104,6 +131,7 @@ mod tests {
         let pacer = Pacer::new(Some(ForkPace::Units(100)));
         assert_eq!(pacer.calls_at_once("eth_getBalance"), 5);
         assert_eq!(pacer.calls_at_once("eth_chainId"), usize::MAX);
-        assert_eq!(pacer.take(["eth_chainId"; 1_000]), Duration::ZERO);
+        let now = Instant::now();
+        assert_eq!(pacer.take(["eth_chainId"; 1_000], now), Some(now));
     }
 }

@@ -10,7 +10,7 @@ use tetrad_chain::{Head, recover, replay};
 use tetrad_primitives::block::{Envelope, Transaction};
 
 use super::{
-    begin::{ForkError, read_header, wrong},
+    begin::{ForkError, check_header, read_header, wrong},
     client::{ForkClient, Question, read_result},
     config::ForkBlock,
 };
@@ -33,12 +33,11 @@ struct Sent {
     from: Address,
 }
 
-/// The place of a transaction.
+/// A transaction, of which only the block is read.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Place {
     block_hash: Option<B256>,
-    transaction_index: Option<U64>,
 }
 
 impl Replay {
@@ -50,7 +49,6 @@ impl Replay {
         let block = ForkBlock::Transaction { hash, included };
         let Some(Place {
             block_hash: Some(in_block),
-            transaction_index: Some(index),
         }) = place
         else {
             return Err(ForkError::NoBlock(block));
@@ -58,31 +56,45 @@ impl Replay {
 
         let found = client.ask(BLOCK, &json!([in_block, false]))?;
         let found: Value = found.read().map_err(|error| wrong(BLOCK, error))?;
+        let hashes = found.get("transactions").cloned().unwrap_or_default();
+        let mut hashes: Vec<B256> =
+            serde_json::from_value(hashes).map_err(|error| wrong(BLOCK, error))?;
         let (found, header) = read_header(found)?;
-        if found != in_block || header.number == 0 {
-            return Err(wrong(
-                BLOCK,
-                format!("expected block {in_block}, got {found}"),
-            ));
-        }
+        check_header(&header, found, ForkBlock::Hash(in_block))?;
 
-        let count = index.to::<u64>() + u64::from(included);
-        let questions =
-            (0..count).map(|index| Question::new(BY_INDEX, json!([in_block, U64::from(index)])));
-        let answers = client.ask_many(questions.collect(), None);
-        let transactions = answers.results.iter().map(|answer| {
-            let json = answer.as_ref().map_err(Clone::clone)?;
-            read_result(json).map_err(|error| wrong(BY_INDEX, error))
+        // It decides how many transactions are asked for, hence is not taken from the other node.
+        let place = hashes.iter().position(|one| *one == hash);
+        let place = place.ok_or_else(|| wrong(BLOCK, format!("block {in_block} lacks {hash}")))?;
+        hashes.truncate(place + usize::from(included));
+
+        let questions = (0..hashes.len()).map(|index| {
+            let index = U64::from(index);
+            Question::new(BY_INDEX, json!([in_block, index]))
         });
+        let answers = client.ask_many(questions.collect(), None);
+        let mut transactions = Vec::with_capacity(hashes.len());
+        for (answer, hash) in answers.results.iter().zip(hashes) {
+            let json = answer.as_ref().map_err(Clone::clone)?;
+            let sent: Sent = read_result(json).map_err(|error| wrong(BY_INDEX, error))?;
+            if *sent.envelope.tx_hash() != hash {
+                return Err(wrong(BY_INDEX, format!("expected transaction {hash}")));
+            }
+            transactions.push(sent);
+        }
         Ok(Self {
             header,
-            transactions: transactions.collect::<Result<_, ForkError>>()?,
+            transactions,
         })
     }
 
     /// The block before.
     pub(super) fn parent(&self) -> ForkBlock {
-        ForkBlock::Number(self.header.number - 1)
+        ForkBlock::Hash(self.header.parent_hash)
+    }
+
+    /// The gas limit of the block.
+    pub(super) fn gas_limit(&self) -> u64 {
+        self.header.gas_limit
     }
 
     /// Replays it on the chain that ends with that block.
@@ -90,17 +102,14 @@ impl Replay {
         let rules = head.rules(self.header.number, self.header.timestamp);
         let mut transactions = Vec::with_capacity(self.transactions.len());
         for Sent { envelope, from } in self.transactions {
-            // Nodes for development send for accounts without a signature.
-            let is_signed = !envelope.signature().s().is_zero();
-            let transaction = if is_signed {
-                recover(envelope, rules).map_err(|error| wrong(BY_INDEX, error))?
-            } else {
-                Transaction {
-                    envelope,
-                    sender: from,
-                    public_key: None,
-                }
-            };
+            // Nodes for development send for accounts without their signatures.
+            let signed = recover(envelope.clone(), rules).ok();
+            let transaction = signed.filter(|signed| signed.sender == from);
+            let transaction = transaction.unwrap_or(Transaction {
+                envelope,
+                sender: from,
+                public_key: None,
+            });
             transactions.push(Arc::new(transaction));
         }
         replay(head, &self.header, transactions)
