@@ -69,13 +69,31 @@ test('after time travel all views go by the clock of the chain', async (context)
   await page.waitForSelector('#clock:text-is("clock +3 d")');
   await page.waitForSelector('.tile:has-text("Block") time:text-matches("just now|^\\\\d+ s ago")');
   await browser.picture(page, 'clock-ahead');
-  for (const [path, row] of [['explorer', `tr:has(a[title="${swap}"])`], ['exchange', '.trades tbody tr'], [`tx/${swap}`, '.facts'], ['lending', '.card:has-text("Your history") tbody tr']]) {
+  for (const [path, row] of [['explorer', `tr:has(a[title="${swap}"])`], ['exchange', '.trades tbody tr'], [`tx/${swap}`, '.facts']]) {
     await page.goto(`${own.url}/#/${path}`);
     await page.waitForSelector(`${row} time:text-is("3 days ago")`);
     assert.equal(await page.locator('time:text-matches("^in ")').count(), 0, path);
   }
   await page.reload();
   await page.waitForSelector('#clock:text-is("clock +3 d")');
+  await clean(page);
+});
+
+test('the latest transactions are beside the latest blocks, and pending ones are shown while there are any', async (context) => {
+  const own = await startNode();
+  context.after(own.stop);
+  const page = await browser.open(own.url);
+  const latest = page.locator('.card:has(h2:has-text("Latest transactions"))');
+  await latest.locator('td:has-text("No transactions yet")').waitFor();
+  const [from] = await own.rpc('eth_accounts');
+  const hash = await own.rpc('eth_sendTransaction', { from, to: ACCOUNT, value: '0xde0b6b3a7640000' });
+  await latest.locator(`tr:has(a[title="${hash}"]):has-text("Transfer"):has-text("1 HPX")`).waitFor();
+  const pending = page.locator('h2:text-is("Pending transactions")');
+  assert.ok(!(await pending.isVisible()));
+  await own.rpc('evm_setAutomine', false);
+  await own.rpc('eth_sendTransaction', { from, to: ACCOUNT, value: '0x1' });
+  await pending.waitFor();
+  await browser.picture(page, 'network-latest');
   await clean(page);
 });
 

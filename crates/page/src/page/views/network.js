@@ -13,6 +13,8 @@ import { addToWallet, startCard } from './start.js';
 
 /** Number of blocks in the charts. */
 const SHOWN = 90;
+/** Number of blocks and of transactions in the lists. */
+const LISTED = 8;
 
 function tile(name) {
   const [value, below] = [h('strong', '–'), h('small')];
@@ -65,7 +67,10 @@ export default async function view({ signal }) {
     pace: chart({ title: 'Time between blocks', kind: 'bars', zero: true, format: span, mark: (value, most) => (most < 120 ? `${Number(value.toPrecision(3))} s` : span(value)) }),
   };
   const blocks = h('div');
+  const latest = h('div', h('p.soft', 'Loading…'));
   const waiting = h('div');
+  const pool = card('Pending transactions', waiting);
+  pool.hidden = true;
 
   const nodes = h('div');
   const cluster = card('Nodes', nodes);
@@ -120,8 +125,24 @@ export default async function view({ signal }) {
     const found = Number(block.number) > Number(node.head?.number ?? -1) ? block.transactions : [];
     setText(tiles.pending.value, count(found.length));
     setText(tiles.pending.below, found.length === 1 ? 'transaction' : 'transactions');
-    const rows = found.slice(0, 8).map((one) => [transactionLink(one.hash), addressLink(one.from), addressLink(one.to), count(Number(one.nonce))]);
-    replace(waiting, table(['Transaction hash', 'From', 'To', '-Nonce'], rows, 'No pending transactions'));
+    const rows = found.slice(0, LISTED).map((one) => [transactionLink(one.hash), addressLink(one.from), addressLink(one.to), count(Number(one.nonce))]);
+    pool.hidden = !rows.length;
+    replace(waiting, table(['Transaction hash', 'From', 'To', '-Nonce'], rows));
+  }
+
+  /** Shows the latest transactions. What finds them is not needed for the first paint. */
+  async function drawLatest() {
+    const [{ priceUpdates, searchRows }, { hashLink, method, party, recipient, shortCoins }] = await Promise.all([import('../lib/scan.js'), import('../lib/cells.js')]);
+    const isUpdate = await priceUpdates();
+    const page = await searchRows({ accepts: (one) => !isUpdate(one.from, one.to), limit: LISTED, most: SHOWN, signal }).catch(() => null);
+    if (signal.aborted || !page || latest.contains(document.activeElement)) return;
+    const rows = page.rows.map((row) => [
+      h('span.row.tight', hashLink(row.hash), row.ok === false && h('span.tag.bad', 'Failed')),
+      method(row),
+      h('span', party(row.from), h('span.soft', ' → '), recipient(row)),
+      shortCoins(row.value, 4),
+    ]);
+    replace(latest, table(['Transaction hash', 'Method', 'From → To', '-Value'], rows, page.next ? `No transactions in the last ${SHOWN} blocks` : 'No transactions yet'));
   }
 
   whenever(node, 'head', signal, () => {
@@ -146,10 +167,11 @@ export default async function view({ signal }) {
     setText(tiles.fee.below, 'per gas');
     setText(tiles.gas.value, percent(share(head) / 100, 1));
     setText(tiles.gas.below, `of ${count(Number(head.gasLimit))}`);
-    const rows = node.headers.slice(-8).reverse().map((header) => [blockLink(header.number), moment(header.timestamp), count(Number(header.gasUsed)), fee(header.baseFeePerGas ?? 0)]);
+    const rows = node.headers.slice(-LISTED).reverse().map((header) => [blockLink(header.number), moment(header.timestamp), count(Number(header.gasUsed)), fee(header.baseFeePerGas ?? 0)]);
     replace(blocks, table(['Block', 'Age', '-Gas used', '-Base fee'], rows));
   }, 250);
   whenever(node, 'head', signal, drawPending, 1_000);
+  whenever(node, 'head', signal, drawLatest, 1_500);
   // A new pending transaction raises no event here, so the pool is polled.
   const timer = setInterval(drawPending, 3_000);
   signal.addEventListener('abort', () => clearInterval(timer));
@@ -170,8 +192,9 @@ export default async function view({ signal }) {
     forked,
     h('div.grid.three', Object.values(charts).map((one) => card(null, one))),
     h('div.grid.two',
-      card(h('span.spread', 'Latest blocks', h('a', { href: '#/explorer' }, 'View all')), blocks),
-      card('Pending transactions', waiting)),
+      card(h('span.spread', 'Latest blocks', h('a', { href: '#/explorer/blocks' }, 'View all')), blocks),
+      card(h('span.spread', 'Latest transactions', h('a', { href: '#/explorer' }, 'View all')), latest)),
+    pool,
     connect(),
     network.addresses && addresses(),
   ];
