@@ -425,6 +425,31 @@ test('without the index histories are incomplete, and the page says why', async 
   await own.stop();
 });
 
+test('tables are never wider than their cards on desktops, and rows are two lines on phones', async () => {
+  const [alice, , , dave] = history.accounts;
+  const page = await browser.open(`${node.url}/#/explorer`);
+  for (const width of [1280, 1920]) {
+    await page.setViewportSize({ width, height: 900 });
+    for (const path of ['', 'explorer?failed=1', 'explorer/blocks', 'explorer/transfers', `address/${alice}`, `address/${dave}?failed=1`, `address/${alice}?tab=transfers`, 'tokens', 'block/10']) {
+      await page.goto(`${node.url}/#/${path}`);
+      await page.waitForSelector('.scroll tbody a');
+      await page.waitForFunction(() => !document.querySelector('[aria-busy="true"]'));
+      const wide = await page.evaluate(() => [...document.querySelectorAll('.scroll')].map((one) => one.scrollWidth - one.clientWidth).filter((by) => by > 0));
+      assert.deepEqual(wide, [], `${path} at ${width}`);
+    }
+  }
+  await page.setViewportSize({ width: 390, height: 844 });
+  for (const [path, label] of [['explorer', 'Transactions'], ['explorer/blocks', 'Blocks'], ['explorer/transfers', 'Token transfers'], [`address/${alice}`, 'Transactions']]) {
+    await page.goto(`${node.url}/#/${path}`);
+    const list = await wait(page, label);
+    const { height, width } = await list.nth(2).evaluate((row) => ({ height: row.getBoundingClientRect().height, width: row.closest('.scroll').scrollWidth - row.closest('.scroll').clientWidth }));
+    assert.ok(width <= 0, `${path} is ${width} px wider than the phone`);
+    assert.ok(height < 100, `${path} has rows of ${height} px`);
+    await browser.picture(page, `phone-rows-${label.toLowerCase().replace(' ', '-')}-${path.split('/')[0]}`);
+  }
+  await clean(page);
+});
+
 test('every list is accessible and fits a phone, in light and dark', async () => {
   const { coin, collectible } = history.contracts;
   const [alice] = history.accounts;

@@ -46,18 +46,18 @@ export async function blocksFrom(first, size = BLOCKS) {
 
 function transactionCount({ transactions, updates }) {
   const own = transactions - updates;
-  if (!updates) return count(own);
+  if (!updates) return h('span', count(own), h('span.unit', own === 1 ? ' transaction' : ' transactions'));
   const hint = `${count(updates)} price update${updates > 1 ? 's' : ''}`;
   return h('span', own > 0 && [count(own), ' + '], h('span.soft', hint));
 }
 
 /** Columns of blocks. */
 export const BLOCK_COLUMNS = [
-  { title: 'Block', cell: (row) => blockCell(row.number), csv: (row) => row.number },
-  { title: 'Age', time: true, cell: (row) => timeCell(row.time), csv: (row) => new Date(row.time * 1_000).toISOString() },
-  { title: 'Transactions', cell: transactionCount, csv: (row) => row.transactions },
+  { title: 'Block', phone: 'line-1', cell: (row) => blockCell(row.number), csv: (row) => row.number },
+  { title: 'Age', phone: 'line-1.end', time: true, cell: (row) => timeCell(row.time), csv: (row) => new Date(row.time * 1_000).toISOString() },
+  { title: 'Transactions', phone: 'line-2', cell: transactionCount, csv: (row) => row.transactions },
   { title: 'Gas used', number: true, cell: (row) => count(row.used), csv: (row) => row.used },
-  { title: 'Of the limit', cell: (row) => gasBar(row.used, row.limit), csv: (row) => row.limit },
+  { title: 'Of the limit', phone: 'line-2.end', cell: (row) => gasBar(row.used, row.limit), csv: (row) => row.limit },
   { title: 'Base fee', number: true, cell: (row) => (row.baseFee === null ? '–' : fee(row.baseFee)), csv: (row) => row.baseFee ?? '' },
   { title: 'Burnt fees', number: true, cell: (row) => (row.burnt === null ? '–' : shortCoins(row.burnt, 4)), csv: (row) => row.burnt ?? '' },
   { title: 'Fee recipient', cell: (row) => party(row.recipient), csv: (row) => row.recipient },

@@ -38,7 +38,7 @@ export function recipient(row, here = null) {
 /** The outcome of a transaction, with the reason of a failure. */
 export function outcome(row) {
   if (row.ok === null) return h('span.tag', 'Pending');
-  if (row.ok) return h('span.tag.good', 'Success');
+  if (row.ok) return h('span.tag.good.success', 'Success');
   return h('span.result-cell', h('span.tag.bad', 'Failed'), row.reason && h('span.reason', { title: row.reason }, row.reason));
 }
 

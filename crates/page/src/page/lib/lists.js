@@ -8,11 +8,12 @@ import { keep, kept, placed, setPlace } from './place.js';
 
 function tableOf(columns, rows, empty, label) {
   const shown = columns.filter((column) => column.cell && !(column.hidden && rows.every(column.hidden)));
-  const kind = (tag, column) => `${tag}${column.number ? '.number' : ''}${column.time ? '.times' : ''}`;
+  const kind = (tag, column) => `${tag}${column.number ? '.number' : ''}${column.time ? '.times' : ''}${column.phone ? `.${column.phone}` : ''}`;
+  const hasLines = shown.some((column) => column.phone);
   const head = shown.map((column) => h(kind('th', column), { scope: 'col' }, column.time ? timeHeading() : column.title));
   const body = rows.map((row) => h('tr', shown.map((column) => h(kind('td', column), column.cell(row)))));
   const none = h('tr', h('td.empty', { colspan: shown.length }, empty));
-  return h('div.scroll', { tabindex: '0', role: 'group', 'aria-label': label }, h('table', h('thead', h('tr', head)), h('tbody', rows.length ? body : none)));
+  return h('div.scroll', { tabindex: '0', role: 'group', 'aria-label': label }, h(hasLines ? 'table.rows' : 'table', h('thead', h('tr', head)), h('tbody', rows.length ? body : none)));
 }
 
 /** Placeholder rows while a list is loading. */
@@ -30,7 +31,8 @@ function cursorIn(text) {
 }
 
 /**
- * A list in pages. `load(cursor)` resolves to { rows, next, note, paused }. `live` reloads the first page when there are
+ * A list in pages. A column's `phone` is the line of a row in which it is shown on phones, such as `line-1` or `line-2.end`;
+ * without lines the table is scrolled there. `load(cursor)` resolves to { rows, next, note, paused }. `live` reloads the first page when there are
  * new blocks, unless the user is reading: then the rows stay, and a button shows the newer ones. `size` is the number of
  * placeholder rows; a `brief` list has one page.
  */

@@ -139,8 +139,8 @@ export default async function view({ signal }) {
     const rows = page.rows.map((row) => [
       h('span.row.tight', hashLink(row.hash), row.ok === false && h('span.tag.bad', 'Failed')),
       method(row),
-      h('span', party(row.from), h('span.soft', ' → '), recipient(row)),
-      shortCoins(row.value, 4),
+      h('span.wraps', party(row.from), h('span.soft', ' → '), recipient(row)),
+      shortCoins(row.value, 3),
     ]);
     replace(latest, table(['Transaction hash', 'Method', 'From → To', '-Value'], rows, page.next ? `No transactions in the last ${SHOWN} blocks` : 'No transactions yet'));
   }
