@@ -221,6 +221,9 @@ test('proxies are recognised and have the functions of their implementation', as
     await functionIn(page, 'balanceOf').waitFor();
   }
   await page.waitForSelector(`dt:text-is("Beacon")`);
+  // The address's own facts name the implementation as well.
+  await page.goto(`${node.url}/#/address/${proxy}`);
+  await page.waitForSelector('.facts div:has(dt:text-is("Proxy (EIP-1967)")) dd:has-text("Implementation USDC token")');
   await clean(page);
 });
 

@@ -195,6 +195,14 @@ test('an address has its complete history in tabs', async () => {
   await clean(page);
 });
 
+test('accounts of the node have their names in lists, and a token its figures on its address', async () => {
+  const page = await browser.open(`${node.url}/#/explorer?method=swapExact`);
+  await (await wait(page, 'Transactions')).locator('a:text-is("Account 0")').first().waitFor();
+  await page.goto(`${node.url}/#/address/${history.contracts.coin}`);
+  await page.waitForSelector('.facts dd:has-text("Community Token (COMM) · supply 999,000 · 4 holders")');
+  await clean(page);
+});
+
 test('contracts created by a contract are listed, with their creator', async () => {
   const { factory, purse } = history.contracts;
   const page = await browser.open(`${node.url}/#/address/${factory}?tab=created`);

@@ -170,6 +170,13 @@ class Wallets extends EventTarget {
   }
 }
 
+/** The name of an account whose key the node holds, such as `Account 0`, or null. */
+export function accountName(address) {
+  const wanted = address.toLowerCase();
+  const at = wallets.held.findIndex((one) => one.toLowerCase() === wanted);
+  return at < 0 ? null : `Account ${at}`;
+}
+
 /** The parameters of `wallet_addEthereumChain` for this network (EIP-3085). */
 export function networkForWallets() {
   const { chainId, cosmosChainId, coin } = network;

@@ -2,17 +2,18 @@
 
 import { forms, parseAddress } from '../lib/address.js';
 import { party, symbolOf } from '../lib/cells.js';
+import { contractAt } from '../lib/contracts.js';
 import { card, copyButton, facts, h, heading, setText } from '../lib/dom.js';
 import { count } from '../lib/format.js';
 import { ask, gap, indexed, learnToken, learnedName, WITHOUT_INDEX } from '../lib/index.js';
-import { addressLink, coins, transactionLink } from '../lib/links.js';
+import { addressLink, coins, exactAmount, transactionLink } from '../lib/links.js';
 import { nameOf, network } from '../lib/network.js';
 import { node, whenever } from '../lib/node.js';
 import { setPlace } from '../lib/place.js';
 import { prices } from '../lib/prices.js';
 import { priceUpdates } from '../lib/scan.js';
 import { tabList } from '../lib/tabs.js';
-import { wallets } from '../lib/wallet.js';
+import { accountName, wallets } from '../lib/wallet.js';
 import { CONTRACT_TABS } from './contract.js';
 import { SEARCHED } from './transfers.js';
 import { tabsOf } from './addresstabs.js';
@@ -51,8 +52,10 @@ export default async function view({ signal, rest: [text = ''], query }) {
   const isContract = code !== '0x' && !target;
   const isUpdater = network.addresses && sender(address, network.addresses.oracle);
   const held = wallets.held.indexOf(address);
-  const name = nameOf(address) ?? about?.name ?? learnedName(address) ?? (isUpdater ? 'Price updater' : held >= 0 ? `Account ${held}` : null);
+  const name = nameOf(address) ?? about?.name ?? learnedName(address) ?? (isUpdater ? 'Price updater' : accountName(address));
   const kind = target ? 'Delegated account' : isContract ? 'Contract' : 'Account';
+  const proxy = isContract ? await contractAt(address).then((contract) => contract.proxy, () => null) : null;
+  const { token } = about ?? {};
   const moving = { balance: h('strong'), nonce: h('span') };
   const base = account?.base_account ?? account;
   whenever(node, 'head', signal, async () => {
@@ -80,7 +83,8 @@ export default async function view({ signal, rest: [text = ''], query }) {
       network.addresses && ['Cosmos address', copyable(all.account, 'Copy Cosmos address')],
       ['Balance', moving.balance],
       ['Nonce', moving.nonce],
-      about?.token && ['Token', h('a', { href: `#/token/${address}` }, `${about.token.name ?? 'Unnamed token'} (${symbolOf(about.token)})`)],
+      proxy && [proxy.kind, 'Implementation ', addressLink(proxy.implementation, { full: true })],
+      token && ['Token', h('a', { href: `#/token/${address}` }, `${token.name ?? 'Unnamed token'} (${symbolOf(token)})`), token.type === 'ERC-20' && token.total_supply !== null && [h('span.soft', ' · supply '), exactAmount(BigInt(token.total_supply), Number(token.decimals ?? 0), 9)], h('span.soft', ` · ${count(Number(token.holders_count ?? 0))} ${Number(token.holders_count) === 1 ? 'holder' : 'holders'}`)],
       about?.creator_address_hash && ['Created by', party(about.creator_address_hash), h('span.soft', ' in transaction '), transactionLink(about.creation_transaction_hash)],
       counters && ['Transactions', count(Number(counters.transactions_count)), h('span.soft', ` · ${count(Number(counters.token_transfers_count))} token transfers`)],
       base?.account_number !== undefined && ['Account number', base.account_number],
