@@ -304,7 +304,7 @@ test('without mining, the page says that the transaction waits', async (context)
 });
 
 test('the chart has ranges and axes, and shows the price under the pointer', async () => {
-  const page = await browser.open(`${node.url}/#/exchange?token=WBTC`, { viewport: { width: 1000, height: 900 } });
+  const page = await browser.open(`${node.url}/#/exchange?token=WBTC`);
   await page.waitForSelector('.time-plot path.trend');
   const texts = () => page.locator('.time-plot text').allTextContents();
   const day = await texts();
@@ -313,6 +313,8 @@ test('the chart has ranges and axes, and shows the price under the pointer', asy
   await page.click('button:text-is("30D")');
   await page.waitForSelector('.time-plot text:text-matches("^\\\\d+ (Oct|Nov|Dec|Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep)")');
   await page.waitForSelector('.moved:has-text("past month")');
+  // A width at which a longer text would need another line.
+  await page.setViewportSize({ width: 1000, height: 900 });
   const top = () => page.evaluate(() => document.querySelector('.time-plot').getBoundingClientRect().top);
   const before = await top();
   await page.hover('.time-plot');

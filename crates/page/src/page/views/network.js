@@ -132,7 +132,10 @@ export default async function view({ signal }) {
 
   /** Shows the latest transactions. What finds them is not needed for the first paint. */
   async function drawLatest() {
-    const [{ priceUpdates, searchRows }, { hashLink, method, party, recipient, shortCoins }] = await Promise.all([import('../lib/scan.js'), import('../lib/cells.js')]);
+    // The node may be away.
+    const modules = await Promise.all([import('../lib/scan.js'), import('../lib/cells.js')]).catch(() => null);
+    if (!modules) return;
+    const [{ priceUpdates, searchRows }, { hashLink, method, party, recipient, shortCoins }] = modules;
     const isUpdate = await priceUpdates();
     const page = await searchRows({ accepts: (one) => !isUpdate(one.from, one.to), limit: LISTED, most: SHOWN, signal }).catch(() => null);
     if (signal.aborted || !page || latest.contains(document.activeElement)) return;
