@@ -395,7 +395,7 @@ test('an unknown or malformed hash is an error in words', async () => {
   const page = await browser.open(`${node.url}/#/tx/0x12`);
   await page.waitForSelector('.failure:has-text("not a transaction hash")');
   await page.goto(`${node.url}/#/tx/0x${'12'.repeat(32)}`);
-  await page.waitForSelector('.failure:has-text("not found")');
+  await page.waitForSelector('h1:has-text("not found")');
   await clean(page);
 });
 
