@@ -439,7 +439,9 @@ test('tables are never wider than their cards on desktops, and rows are two line
   for (const width of [1280, 1920]) {
     await page.setViewportSize({ width, height: 900 });
     for (const path of ['', 'explorer?failed=1', 'explorer/blocks', 'explorer/transfers', `address/${alice}`, `address/${dave}?failed=1`, `address/${alice}?tab=transfers`, 'tokens', 'block/10']) {
+      await page.evaluate(() => document.getElementById('main').firstElementChild.setAttribute('data-left', ''));
       await page.goto(`${node.url}/#/${path}`);
+      await page.waitForFunction(() => !document.querySelector('[data-left]'));
       await page.waitForSelector('.scroll tbody a');
       await page.waitForFunction(() => !document.querySelector('[aria-busy="true"]'));
       const wide = await page.evaluate(() => [...document.querySelectorAll('.scroll')].map((one) => one.scrollWidth - one.clientWidth).filter((by) => by > 0));

@@ -37,7 +37,8 @@ test('a fork of the network shows its coin, its exchange and its lending', async
 test('the Network view shows what is asked of the forked node', async () => {
   const page = await browser.open(fork.url);
   const card = page.locator('section.card:has(h2:text-is("Forked node"))');
-  await card.locator('tr:has(code:text-is("eth_getStorageAt"))').waitFor();
+  await fork.rpc('eth_getBalance', '0x00000000000000000000000000000000000000aa', 'latest');
+  await card.locator('tr:has(code:text-is("eth_getBalance"))').waitFor();
   const requests = async () => Number((await card.locator('tr:has(code:text-is("eth_getBalance")) td').last().textContent()).replace(/\D/g, ''));
   const asked = await requests();
 

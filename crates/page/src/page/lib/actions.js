@@ -57,6 +57,8 @@ export function confirmButton(text, question, run, label = text) {
       button.textContent = question;
       button.setAttribute('aria-label', question);
       button.classList.add('danger');
+      // Not all browsers focus a button that is clicked, and lists keep rows that have the focus.
+      button.focus();
       asked = setTimeout(calm, 6_000);
       return;
     }

@@ -51,7 +51,7 @@ export function valueOf(value, input, token) {
     const inner = value.map((part, at) => {
       const isList = input.type.endsWith(']');
       const own = isList ? { ...input, type: input.type.replace(/\[\d*\]$/, '') } : components[at];
-      return h('li', !isList && own.name ? h('span.soft', `${own.name}: `) : null, valueOf(part, own, token));
+      return h('li', !isList && own.name ? h('span.soft', `${own.name}: `) : null, valueOf(part, own, isList || AMOUNT.test(own.name) ? token : null));
     });
     return inner.length ? h('ul.plain', inner) : h('span.soft', 'empty');
   }
@@ -72,7 +72,7 @@ export function valueOf(value, input, token) {
 /** Names of numbers that are amounts of tokens. */
 const AMOUNT = /amount|value/i;
 /** Names of numbers that are amounts of the token whose contract they are of, such as `balanceOf`. */
-const OWN_AMOUNT = /amount|value|balance|supply|allowance|needed|^wad$/i;
+const OWN_AMOUNT = /^_*(amount|value|wad|needed|balance(Of)?|totalSupply|allowance|(added|subtracted)Value)_*$/i;
 
 /** The token that a number called `name` is an amount of, if that follows from the contract or from other arguments. */
 export function tokenFor(name, contract, values = {}) {

@@ -92,6 +92,8 @@ export function pagedList({ signal, label, columns, load, empty = 'No data', liv
     } catch (error) {
       if (mine !== turn || signal.aborted || (quiet && shown)) return;
       failed = true;
+      // A position that the node refuses must not be the end.
+      newest.disabled = cursor === null;
       area.setAttribute('aria-busy', 'false');
       replace(area, failure(error), h('button', { type: 'button', onclick: () => show() }, 'Retry'));
     }

@@ -16,6 +16,8 @@ export class RpcError extends Error {
 const REMEMBERED = 180;
 /** Differences of clocks that are not shown, in seconds: clocks are never exact, and blocks in quick succession are ahead. */
 const CLOCK_TOLERANCE = 60;
+/** Least time between two reads of the clock, in milliseconds. */
+const CLOCK_PACE = 250;
 /** Maximum number of requests in a batch. */
 const MOST = 100;
 
@@ -27,6 +29,7 @@ class Node extends EventTarget {
   #queue = [];
   #next = 1;
   #absent = new Map();
+  #clockTimer = null;
   /** The newest headers, oldest first. */
   headers = [];
   connected = false;
@@ -151,7 +154,10 @@ class Node extends EventTarget {
     const number = Number(header.number);
     // The clock was changed, or the header is late because the browser slept.
     if (Math.abs(Number(header.timestamp) - Date.now() / 1_000 - this.clockOffset) > CLOCK_TOLERANCE) {
-      this.#readClock().then(() => this.dispatchEvent(new Event('head')));
+      this.#clockTimer ??= setTimeout(() => {
+        this.#clockTimer = null;
+        this.#readClock().then(() => this.dispatchEvent(new Event('head')));
+      }, CLOCK_PACE);
     }
     // After a revert the chain continues at a lower number, which replaces the headers from there on.
     while (this.headers.length && Number(this.headers.at(-1).number) >= number) this.headers.pop();

@@ -55,7 +55,7 @@ export default async function view({ signal, rest: [id = 'latest'] }) {
   const number = Number(block.number);
   const isPending = block.hash === null || id === 'pending';
   // The address of a tag's block stays valid when the next block comes.
-  if (TAGS.includes(id) && !isPending) setPlace({}, `block/${number}`);
+  if (TAGS.includes(id) && !isPending && !signal.aborted) setPlace({}, `block/${number}`);
   const sums = await paid(block);
   const time = Number(block.timestamp);
   const load = async (cursor) => {

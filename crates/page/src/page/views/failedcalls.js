@@ -53,11 +53,15 @@ export async function failedCallsCard(signal) {
   async function draw() {
     const found = await node.call('tetrad_failedCalls').catch(() => null);
     if (signal.aborted || !found) return;
-    const seen = JSON.stringify(found.slice(0, SHOWN).map((one) => [one.time, one.method, one.error]));
+    // Their ages follow the clock of the chain.
+    const seen = JSON.stringify([Math.round(node.clockOffset / 60), ...found.slice(0, SHOWN).map((one) => [one.time, one.method, one.error])]);
     // An open trace is not taken away while it is read.
-    if (seen === drawn || list.querySelector('details[open]') || list.contains(document.activeElement)) return;
+    const isRead = () => list.querySelector('details[open]') || list.contains(document.activeElement);
+    if (seen === drawn || isRead()) return;
     drawn = seen;
     const shown = await Promise.all(found.slice(0, SHOWN).map(entry));
+    if (signal.aborted || drawn !== seen) return;
+    if (isRead()) return void (drawn = '');
     replace(list, shown.length ? shown : h('p.soft', 'No failed calls, gas estimates or refused transactions in the last hour.'), found.length > SHOWN && h('p.soft', `${count(found.length - SHOWN)} older ones are not shown.`));
   }
   whenever(node, 'head', signal, draw, 2_000);

@@ -133,11 +133,13 @@ export default async function view({ signal }) {
   /** Shows the latest transactions. What finds them is not needed for the first paint. */
   async function drawLatest() {
     // The node may be away.
-    const modules = await Promise.all([import('../lib/scan.js'), import('../lib/cells.js')]).catch(() => null);
+    const modules = await Promise.all([import('../lib/scan.js'), import('../lib/cells.js'), import('../lib/index.js')]).catch(() => null);
     if (!modules) return;
-    const [{ priceUpdates, searchRows }, { hashLink, method, party, recipient, shortCoins }] = modules;
+    const [{ priceUpdates, searchRows }, { hashLink, method, party, recipient, shortCoins }, { forkBlock }] = modules;
     const isUpdate = await priceUpdates();
-    const page = await searchRows({ accepts: (one) => !isUpdate(one.from, one.to), limit: LISTED, most: SHOWN, signal }).catch(() => null);
+    // Each earlier block of a fork would be a request to the other node, at every new block.
+    const floor = { block: ((await forkBlock()) ?? -1) + 1, index: -1 };
+    const page = await searchRows({ accepts: (one) => !isUpdate(one.from, one.to), floor, limit: LISTED, most: SHOWN, signal }).catch(() => null);
     if (signal.aborted || !page || latest.contains(document.activeElement)) return;
     const rows = page.rows.map((row) => [
       h('span.row.tight', hashLink(row.hash), row.ok === false && h('span.tag.bad', 'Failed')),

@@ -234,7 +234,8 @@ export function swapCard(signal, from, to) {
 
   function choose(set) {
     const before = { from: state.from, to: state.to };
-    Object.assign(state, set, { failed: null });
+    Object.assign(state, set, { failed: null, quote: null });
+    if (!state.busy) submit.disabled = true;
     // Choosing the token of the other side switches the two.
     if (state.from === state.to) Object.assign(state, set.from ? { to: before.from } : { from: before.to });
     pay.set(state.from);
@@ -297,8 +298,12 @@ export function swapCard(signal, from, to) {
   });
   for (const field of [input, output]) {
     field.addEventListener('input', () => {
-      Object.assign(state, { failed: null, exactOutput: field === output });
-      if (!state.busy) clearOutcome();
+      // The quote is that of another amount.
+      Object.assign(state, { failed: null, quote: null, exactOutput: field === output });
+      if (!state.busy) {
+        submit.disabled = true;
+        clearOutcome();
+      }
       draw();
     });
   }

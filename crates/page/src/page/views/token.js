@@ -3,7 +3,7 @@
 import { parseAddress } from '../lib/address.js';
 import { idLink, party, symbolOf, tokenLink } from '../lib/cells.js';
 import { transferColumns } from '../lib/columns.js';
-import { card, copyButton, facts, h, heading, setContent, setText } from '../lib/dom.js';
+import { card, copyButton, facts, h, heading, replace, setText } from '../lib/dom.js';
 import { compact, count, toUnits, usd } from '../lib/format.js';
 import { ask, gap, indexed, WITHOUT_INDEX } from '../lib/index.js';
 import { addressLink, exactAmount } from '../lib/links.js';
@@ -95,9 +95,11 @@ async function resolve(text) {
   } catch (error) {
     const { found } = await search(text);
     const link = /^#\/token\/(0x[0-9a-f]{40})$/i;
-    const token = found.find(({ href }) => link.test(href));
+    // A part of a name is none.
+    const token = found.find(({ href, how }) => link.test(href) && how < 1);
     if (token) return parseAddress(link.exec(token.href)[1], network.prefix);
-    throw /^0x|1/i.test(text) ? error : new NotFound('Token', `no token is called ${text.slice(0, 60)}`);
+    const isAddress = /^0x/i.test(text) || new RegExp(`^${network.prefix}[a-z]*1`, 'i').test(text);
+    throw isAddress ? error : new NotFound('Token', `no token is called ${text.slice(0, 60)}`);
   }
 }
 
@@ -129,11 +131,16 @@ export default async function view({ signal, rest: [text = '', id = null], query
     const worth = token.total_supply === null ? null : worthOf(BigInt(token.total_supply), decimals, address);
     setText(shown.value, worth === null ? '' : `worth $${compact(worth)}`);
   };
+  let drawnSupply = null;
   const figures = async () => {
     const [now, counters] = await Promise.all([on ? listed(address) : described(address), on ? ask(`tokens/${address}/counters`) : null]).catch(() => [null, null]);
     if (!now || signal.aborted) return;
     Object.assign(token, now);
-    if (token.total_supply !== null) setContent(shown.supply, exactAmount(BigInt(token.total_supply), decimals, 9));
+    // The exact number stays shown until there is another.
+    if (token.total_supply !== null && token.total_supply !== drawnSupply) {
+      drawnSupply = token.total_supply;
+      replace(shown.supply, exactAmount(BigInt(drawnSupply), decimals, 9));
+    }
     if (token.holders_count !== null) setText(shown.holders, count(Number(token.holders_count)));
     if (counters) setText(shown.transfers, count(Number(counters.transfers_count)));
     price();
