@@ -13,7 +13,7 @@ use tetrad_exchange::OracleRoles;
 use tetrad_lending::lending::deployed_pool;
 use tetrad_network::{account::SecretKey, network::Network};
 use tetrad_primitives::state::ReadError;
-use tetrad_rpc::fork::{ChainFork, fetch_together, fund};
+use tetrad_rpc::fork::{ChainForks, fetch_together, fund};
 use tracing::{info, warn};
 
 use super::identity::Identity;
@@ -38,7 +38,7 @@ impl Deployed {
     pub(super) fn find(
         config: &Config,
         identity: &Identity,
-        fork: Option<&ChainFork>,
+        forks: &ChainForks,
         head: &Head,
     ) -> Self {
         let mut found = Self {
@@ -48,8 +48,14 @@ impl Deployed {
             owner: Some(Signer::Key(identity.treasury.clone())),
             updater: Some(Signer::Key(identity.updater.clone())),
         };
-        if let Some(fork) = fork.filter(|_| found.has_exchange) {
-            found.take_over(config, identity, fork, head);
+        if found.has_exchange
+            && let Some(fork) = forks.current()
+        {
+            found.has_exchange = forks.is_network(fork.chain_id) && found.is_there(head);
+            found.is_others = true;
+        }
+        if found.has_exchange && found.is_others {
+            found.find_roles(config, identity, head);
         }
 
         if found.has_exchange {
@@ -60,18 +66,16 @@ impl Deployed {
         found
     }
 
-    /// Finds the contracts, and who acts for them, on a fork.
-    fn take_over(&mut self, config: &Config, identity: &Identity, fork: &ChainFork, head: &Head) {
-        self.has_exchange = config.is_network(fork.chain_id)
-            && has_contracts(&self.network, head).unwrap_or_else(|error| {
-                warn!("the network's contracts could not be read: {error}; there is no exchange");
-                false
-            });
-        if !self.has_exchange {
-            return;
-        }
-        self.is_others = true;
+    /// Whether the contracts are on the chain, as far as they can be read.
+    fn is_there(&self, head: &Head) -> bool {
+        has_contracts(&self.network, head).unwrap_or_else(|error| {
+            warn!("the network's contracts could not be read: {error}; there is no exchange");
+            false
+        })
+    }
 
+    /// Finds who acts for the contracts of another chain.
+    fn find_roles(&mut self, config: &Config, identity: &Identity, head: &Head) {
         let view = View::newest(Arc::new(head.clone()));
         let roles = OracleRoles::read(&view, &self.network).inspect_err(|error| {
             warn!("the oracle does not say whose it is: {error}");

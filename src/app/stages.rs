@@ -285,8 +285,9 @@ impl OpenedChain {
         block_in_place(|| state_file::load(&mut recovered, config, clock))?;
         let fork = prerequisites.forks.current();
         let identity = &prerequisites.identity;
-        let deployed =
-            block_in_place(|| Deployed::find(config, identity, fork.as_deref(), &recovered.head));
+        let deployed = block_in_place(|| {
+            Deployed::find(config, identity, &prerequisites.forks, &recovered.head)
+        });
         recovered.head =
             block_in_place(|| deployed.fund(config, recovered.head)).map_err(ForkError::from)?;
         let scenario_context = scenarios::context(config, &deployed, identity);
@@ -416,8 +417,8 @@ impl Interfaces {
             |signer: Signer| Arc::new(TransactionSender::new(opened.chain.clone(), signer));
         let deployed = &opened.deployed;
         let owner = deployed.owner.clone().map(sender);
-        let treasury = owner.clone();
-        let treasury = treasury.unwrap_or_else(|| sender(Signer::Key(identity.treasury.clone())));
+        let own_treasury = || sender(Signer::Key(identity.treasury.clone()));
+        let treasury = owner.clone().unwrap_or_else(own_treasury);
         let accounts = identity.development.iter().cloned();
         let accounts = accounts.map(Signer::Key).map(sender).collect();
 

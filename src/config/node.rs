@@ -373,11 +373,6 @@ impl Config {
         self.genesis.is_none() && !self.bare
     }
 
-    /// Returns whether a chain with this id is the network.
-    pub fn is_network(&self, chain_id: u64) -> bool {
-        chain_id == self.network_chain_id() || Some(chain_id) == self.fork.chain_id
-    }
-
     /// Returns the chain id of the network, which a fork of it may have replaced by another.
     pub fn network_chain_id(&self) -> u64 {
         self.network.evm_chain_id().unwrap_or(self.chain_id)

@@ -259,6 +259,7 @@ test('a market shows what the account has of it and opens the form, which says t
   // A supply is rounded down.
   await row.locator('text=/Supplied (10|9\\.99)/').waitFor();
   await page.locator('.markets tr:has-text("USDC")').locator('text=Borrowed').waitFor();
+  await page.locator('.markets tr:has-text("USDC")').locator('text=/Wallet/').waitFor();
   await page.click('.markets [aria-label="Borrow USDC"]');
   await page.waitForSelector('.manage button[aria-pressed="true"]:text-is("Borrow")');
   assert.equal(await page.evaluate(() => document.activeElement.getAttribute('aria-label')), 'Amount');

@@ -55,7 +55,7 @@ pub struct Updater {
     mark: Bloom,
     known: Mutex<Option<Arc<Known>>>,
     /// When reading the oracle failed last, as on a fork whose other node does not answer.
-    failed: Mutex<Option<Instant>>,
+    unread_since: Mutex<Option<Instant>>,
 }
 
 /// The oracle as of one block.
@@ -80,7 +80,7 @@ impl Updater {
             pace,
             mark,
             known: Mutex::default(),
-            failed: Mutex::default(),
+            unread_since: Mutex::default(),
         }
     }
 
@@ -276,14 +276,14 @@ impl Preamble for Updater {
             known.is_updater && may_be && !self.prices(head, &known.oracle, time).is_empty()
         };
         // The writer waits meanwhile: what fails is not tried again at once.
-        let failed = *self.failed.lock();
-        if failed.is_some_and(|failed| failed.elapsed() < RETRY) {
+        let unread = *self.unread_since.lock();
+        if unread.is_some_and(|since| since.elapsed() < RETRY) {
             return false;
         }
         match self.known(head) {
             Ok(known) => is_due(&known),
             Err(_) => {
-                *self.failed.lock() = Some(Instant::now());
+                *self.unread_since.lock() = Some(Instant::now());
                 false
             }
         }

@@ -181,8 +181,7 @@ impl Shared {
         let genesis = &head.genesis;
         // If the blocks that memory no longer holds are all on disk, nothing is missing; on a fork
         // what was before is the other chain's.
-        let is_complete = self.chain.oldest(head) <= genesis.number() + 1;
-        let complete = is_complete && !head.state.is_remote();
+        let complete = !head.state.is_remote() && self.chain.oldest(head) <= genesis.number() + 1;
 
         let mut history = if complete {
             PriceHistory::seeded(

@@ -482,7 +482,7 @@ fn silent(method: &str, what: impl Into<String>) -> AskError {
 fn crowded(method: &str) -> AskError {
     silent(
         method,
-        "too many calls wait for their turn (fork.requests-per-second)",
+        "too many calls wait for their turn (fork.requests-per-second, fork.compute-units-per-second)",
     )
 }
 

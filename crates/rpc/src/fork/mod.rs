@@ -122,6 +122,12 @@ impl ChainForks {
         self.current.store(fork);
     }
 
+    /// Whether a chain with this id is the network: by the network's id, or by the one that was chosen
+    /// for this node.
+    pub fn is_network(&self, chain_id: u64) -> bool {
+        chain_id == self.params.chain_id || Some(chain_id) == self.config.chain_id
+    }
+
     /// The node's own first block.
     ///
     /// # Errors
@@ -203,14 +209,12 @@ impl ChainForks {
             .ok()
     }
 
-    /// The chain of the forked block alone, with the accounts that are funded on every fork.
+    /// The chain of the forked block alone. The accounts that will be funded are at hand.
     fn head(&self, header: Header, fork: &ChainFork, remote: Remote) -> Result<Head, ForkError> {
         let params = ChainParams {
             chain_id: self.config.chain_id.unwrap_or(fork.chain_id),
             // Other networks have none of the network's precompiles.
-            network_precompiles: self.params.network_precompiles
-                && (fork.chain_id == self.params.chain_id
-                    || Some(fork.chain_id) == self.config.chain_id),
+            network_precompiles: self.params.network_precompiles && self.is_network(fork.chain_id),
             ..self.params.clone()
         };
 

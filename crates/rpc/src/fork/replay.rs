@@ -62,7 +62,7 @@ impl Replay {
         let (found, header) = read_header(found)?;
         check_header(&header, found, ForkBlock::Hash(in_block))?;
 
-        // It decides how many transactions are asked for, hence is not taken from the other node.
+        // The index that the other node says could be any number; the list has an end.
         let place = hashes.iter().position(|one| *one == hash);
         let place = place.ok_or_else(|| wrong(BLOCK, format!("block {in_block} lacks {hash}")))?;
         hashes.truncate(place + usize::from(included));
