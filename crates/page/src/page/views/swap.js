@@ -32,7 +32,7 @@ const REFUSALS = [
   ['Share of the reserve too large', 'Recent swaps have used up the limit of this hour. Try a smaller amount, or later.'],
   ['Token is halted', 'One of the tokens is halted: its price has not reached that of its source yet.'],
 ];
-/** Gas of a swap, and of an approval before it. */
+/** Gas of the first swap of two tokens, and of an approval before it; later swaps take less. */
 const SWAP_GAS = 112_000n;
 const APPROVAL_GAS = 46_000n;
 /** Most quotes for one exact output. */
@@ -232,10 +232,15 @@ export function swapCard(signal, from, to) {
     if (focused) flip.focus();
   }
 
-  function choose(set) {
-    const before = { from: state.from, to: state.to };
+  /** The quote was that of other amounts or tokens: until there is another, nothing can be submitted. */
+  function forgetQuote(set) {
     Object.assign(state, set, { failed: null, quote: null });
     if (!state.busy) submit.disabled = true;
+  }
+
+  function choose(set) {
+    const before = { from: state.from, to: state.to };
+    forgetQuote(set);
     // Choosing the token of the other side switches the two.
     if (state.from === state.to) Object.assign(state, set.from ? { to: before.from } : { from: before.to });
     pay.set(state.from);
@@ -298,12 +303,8 @@ export function swapCard(signal, from, to) {
   });
   for (const field of [input, output]) {
     field.addEventListener('input', () => {
-      // The quote is that of another amount.
-      Object.assign(state, { failed: null, quote: null, exactOutput: field === output });
-      if (!state.busy) {
-        submit.disabled = true;
-        clearOutcome();
-      }
+      forgetQuote({ exactOutput: field === output });
+      if (!state.busy) clearOutcome();
       draw();
     });
   }
@@ -311,7 +312,7 @@ export function swapCard(signal, from, to) {
   most.addEventListener('click', () => {
     if (state.balance === null) return;
     input.value = toUnits(state.balance, state.from.decimals);
-    Object.assign(state, { failed: null, exactOutput: false });
+    forgetQuote({ exactOutput: false });
     draw();
   });
   wallets.addEventListener('change', () => {
