@@ -150,6 +150,33 @@ test('an error of the contract is decoded with its ABI when writing fails', asyn
   await clean(page);
 });
 
+test('getters show their values at once, and follow the chain', async () => {
+  const page = await open(`contract/${network.tokens.USDC}`);
+  const value = (name) => page.locator('.functions > details', { has: page.locator(`summary strong:text-is("${name}")`) }).locator('.value');
+  await value('symbol').filter({ hasText: 'USDC' }).waitFor();
+  await value('decimals').filter({ hasText: '6' }).waitFor();
+  await value('totalSupply').filter({ hasText: /[\d,]+ USDC/ }).waitFor();
+  assert.equal(await value('balanceOf').textContent(), '');
+  await clean(page);
+});
+
+test('a write is forced although it reverts, and amounts are multiplied by the token’s decimals', async () => {
+  const page = await open(`contract/${network.tokens.USDC}?tab=write&function=transfer`);
+  const transfer = page.locator('.functions > details[open]');
+  await transfer.locator('label:has-text("to (address)") input').fill(accounts[9]);
+  await transfer.locator('label:has-text("value (uint256)") input').fill('1000000000.5');
+  await transfer.locator('button:text-is("×")').click();
+  assert.equal(await transfer.locator('label:has-text("value (uint256)") input').inputValue(), '1000000000500000');
+  await transfer.locator('button:text-is("Write")').click();
+  await transfer.locator('.failure').waitFor();
+  await transfer.locator('label:has-text("Send even if it would fail") input').check();
+  await transfer.locator('button:text-is("Write")').click();
+  await transfer.locator('.result .tag.bad:text-is("Failed")').waitFor();
+  const { transactions } = await node.rpc('eth_getBlockByNumber', 'latest', false);
+  assert.equal((await node.rpc('eth_getTransactionReceipt', transactions[0])).status, '0x0');
+  await clean(page);
+});
+
 test('tuples and lists are entered as JSON', async () => {
   const multicall = '0xcA11bde05977b3631167028862bE2a173976CA11';
   const page = await open(`contract/${multicall}?tab=write&function=aggregate3`);

@@ -20,6 +20,8 @@ import { wallets } from '../lib/wallet.js';
 import { resultsOf } from './calltree.js';
 import { eventsViewer } from './events.js';
 import { argumentFields } from './fields.js';
+import { forcedSend } from './forced.js';
+import { showGetters } from './getters.js';
 import { eventList, hexBlock, transferTable } from './parts.js';
 import { sourceViewer } from './source.js';
 
@@ -69,7 +71,7 @@ function shareButton(contract, tab, called, texts) {
 
 /** The form of a view function. It reads immediately if there is nothing to fill in. */
 function readForm(contract, called, texts, run) {
-  const fields = argumentFields(called.inputs, texts);
+  const fields = argumentFields(called.inputs, texts, contract.address);
   const output = h('div.result', { 'aria-live': 'polite' });
   const query = async () => {
     try {
@@ -118,10 +120,20 @@ async function showOutcome(output, called, contract, call) {
     found.logs.length > 0 && [h('h3', `Events (${count(found.logs.length)})`), eventList(found.logs, decoder)]);
 }
 
+/** Shows what a written call did. One that was forced may have failed. */
+async function showReceipt(output, called, contract, receipt) {
+  const decoder = await decoderFor([contract.address, ...receipt.logs.map((log) => log.address)]);
+  const succeeded = receipt.status === '0x1';
+  replace(output, h('div.row', succeeded ? h('span.tag.good', 'Success') : h('span.tag.bad', 'Failed'), transactionLink(receipt.transactionHash), h('span.soft', `${count(Number(receipt.gasUsed))} gas`)),
+    receipt.logs.length > 0 && eventList(receipt.logs, decoder));
+  toast(`${called.name} ${succeeded ? 'succeeded' : 'was mined, and failed'}`, succeeded ? 'good' : 'info', { href: `#/tx/${receipt.transactionHash}`, text: 'View transaction' });
+}
+
 /** The form of a function that changes the state: simulate it, or send it from the active account. */
 function writeForm(contract, called, texts, signal) {
-  const fields = argumentFields(called.inputs, texts);
+  const fields = argumentFields(called.inputs, texts, contract.address);
   const value = called.stateMutability === 'payable' ? h('input', { inputmode: 'decimal', placeholder: '0', autocomplete: 'off' }) : null;
+  const forced = forcedSend();
   const output = h('div.result', { 'aria-live': 'polite' });
   const send = h('button.primary', { type: 'submit' }, 'Write');
   const trial = h('button', { type: 'button' }, 'Simulate');
@@ -160,18 +172,15 @@ function writeForm(contract, called, texts, signal) {
   const write = () => during(send, async () => {
     const { to, data, value: sum } = callOf();
     send.textContent = 'Waiting…';
-    const receipt = await wallets.send({ to, data, value: `0x${sum.toString(16)}` }, (hash) => {
+    const receipt = await wallets.send({ to, data, value: `0x${sum.toString(16)}`, ...forced.gas() }, (hash) => {
       sent = hash;
       replace(output, h('p', 'Sent: ', transactionLink(hash), ', waiting for its receipt…'));
-    });
-    const decoder = await decoderFor([contract.address, ...receipt.logs.map((log) => log.address)]);
-    replace(output, h('div.row', h('span.tag.good', 'Success'), transactionLink(receipt.transactionHash), h('span.soft', `${count(Number(receipt.gasUsed))} gas`)),
-      receipt.logs.length > 0 && eventList(receipt.logs, decoder));
-    toast(`${called.name} succeeded`, 'good', { href: `#/tx/${receipt.transactionHash}`, text: 'View transaction' });
+    }, { mayFail: forced.on() });
+    await showReceipt(output, called, contract, receipt);
   });
   const link = h('span');
   const share = () => replace(link, shareButton(contract, 'write', called, fields.texts()));
-  const form = h('form.stack', fields.elements, value && field(`Value (${network.coin})`, value), h('div.row', trial, send, link), whoever, output);
+  const form = h('form.stack', fields.elements, value && field(`Value (${network.coin})`, value), forced.element, h('div.row', trial, send, link), whoever, output);
   form.addEventListener('submit', (event) => {
     event.preventDefault();
     write();
@@ -190,17 +199,19 @@ function functionList(contract, functions, tab, query, signal) {
   const entries = functions.map((entry) => {
     const { called, own } = entry;
     const body = h('div.stack');
+    const value = h('span.value');
     const outputs = called.outputs.length ? ` → ${called.outputs.map(typeName).join(', ')}` : '';
     const element = h('details', h('summary', h('strong', called.name), h('span.mono.soft', `(${called.inputs.map((input) => `${typeName(input)}${input.name ? ` ${input.name}` : ''}`).join(', ')})${outputs}`),
-      called.stateMutability === 'payable' && h('span.tag.accent', 'payable'), own && h('span.tag', 'proxy')), body);
+      called.stateMutability === 'payable' && h('span.tag.accent', 'payable'), own && h('span.tag', 'proxy'), value), body);
     const fill = (texts, run) => !body.firstChild && body.append(tab === 'read' ? readForm(contract, called, texts, run) : writeForm(contract, called, texts, signal));
     element.addEventListener('toggle', () => element.open && fill([], false));
     if (entry === named) {
       fill(argumentsIn(query), true);
       element.open = true;
     }
-    return { element, text: called.name.toLowerCase() };
+    return { element, called, value, text: called.name.toLowerCase() };
   });
+  if (tab === 'read') showGetters(contract, entries, signal);
   const search = h('input', { type: 'search', placeholder: 'Filter functions', 'aria-label': 'Filter functions', autocomplete: 'off', spellcheck: 'false' });
   const none = h('p.soft', { hidden: true }, 'No function has this name');
   search.addEventListener('input', () => {
@@ -301,7 +312,7 @@ async function fill(box, address, signal, query) {
   replace(box,
     h('h2.row', 'Contract', contract.name && h('span.tag.accent', contract.name), h(origin ? 'span.tag.good' : 'span.tag', ORIGINS[origin] ?? (origin ? 'ABI of the implementation' : 'Unknown ABI'))),
     proxyFacts(contract),
-    !origin && h('p.soft', 'The ABI of this contract is unknown. Add it here, or ', h('a', { href: 'docs/interfaces/verification.html' }, 'verify the source'), `; with --artifacts, contracts of your project are recognised. ${compilers}`),
+    !origin && h('p.soft', 'The ABI of this contract is unknown. Add it here, or ', h('a', { href: `#/transact?tab=verify&address=${contract.address}` }, 'verify the source'), `; with --artifacts, contracts of your project are recognised. ${compilers}`),
     h('div.tabs', { role: 'group', 'aria-label': 'Contract' }, buttons),
     content);
   choose(first, false);

@@ -1,0 +1,42 @@
+// The values of functions without arguments, beside their names, so that nobody has to open them one by one.
+
+import { decode, selector } from '../lib/abi.js';
+import { h, replace } from '../lib/dom.js';
+import { shorten } from '../lib/format.js';
+import { tokenFor, valueOf } from '../lib/links.js';
+import { node, whenever } from '../lib/node.js';
+
+/** Most getters whose values are read, which is one batch of requests. */
+const MOST = 100;
+/** Least time between two reads, in milliseconds. */
+const PACE = 2_000;
+/** Most characters of a value; the whole one is in the form. */
+const LONGEST = 60;
+
+const isGetter = ({ called }) => called.inputs.length === 0 && called.outputs.length > 0;
+
+/** What a getter returned, in one line. Values that are more than one line are left to its form. */
+function line(called, output, contract) {
+  const [value, ...others] = decode(called.outputs, output);
+  if (others.length || Array.isArray(value)) return '…';
+  const [returned] = called.outputs;
+  const text = valueOf(value, returned, tokenFor(returned.name || called.name, contract)).textContent;
+  return shorten(text, LONGEST - 12, 10);
+}
+
+/** Keeps the values of getters up to date: `entries` are functions with the element for their value. */
+export function showGetters(contract, entries, signal) {
+  const getters = entries.filter(isGetter).slice(0, MOST);
+  if (!getters.length) return;
+
+  const read = async ({ called, value }) => {
+    try {
+      const output = await node.call('eth_call', { to: contract.address, data: selector(called) }, 'latest');
+      if (!signal.aborted) replace(value, line(called, output, contract.address));
+    } catch {
+      // Its form says why it fails.
+      replace(value, h('span.soft', 'fails'));
+    }
+  };
+  whenever(node, 'head', signal, () => getters.forEach(read), PACE);
+}
