@@ -18,6 +18,7 @@ const VIEWS = [
   { path: 'exchange', file: 'exchange', name: 'Exchange', needs: () => network.addresses },
   { path: 'lending', file: 'lending', name: 'Lending', needs: () => network.addresses },
   { path: 'accounts', file: 'accounts', name: 'Accounts' },
+  { path: 'transact', file: 'transact', name: 'Transact' },
   { path: 'developer', file: 'developer', name: 'Developer', needs: () => network.development },
   { path: 'faucet', file: 'faucet', under: 'accounts' },
   { path: 'api', file: 'api', name: 'API' },
@@ -109,7 +110,7 @@ function drawNavigation(view) {
   const shown = VIEWS.filter((one) => one.name && (!one.needs || one.needs()));
   const current = view?.under ?? view?.path;
   const link = (one) =>
-    h('a', { href: `#/${one.path}`, 'aria-current': one.path === current ? 'page' : null }, icon(one.file), h('span', one.name));
+    h('a', { href: `#/${one.path}`, class: one.path || null, 'aria-current': one.path === current ? 'page' : null }, icon(one.file), h('span', one.name));
   replace(nav, shown.map(link));
 }
 

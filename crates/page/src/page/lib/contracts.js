@@ -160,6 +160,11 @@ node.addEventListener('restart', () => {
   explorerAbsent = false;
 });
 
+/** Looks a contract up again when it is needed next, after something about it has changed. */
+export function forgetContract(address) {
+  contracts.delete(address.toLowerCase());
+}
+
 /**
  * The contract at an address: `code` (`0x` without one), `name`, `abi` (fragments, or null), `origin` of the ABI
  * (`network`, `verified`, `saved` or null) and `proxy` (with the `implementation` it delegates to, or null).

@@ -105,6 +105,7 @@ const ICONS = {
   lending: 'M3 21h18M5 21V10M10 21V10M14 21V10M19 21V10M3 10l9-7 9 7z',
   accounts: 'M12 12a4 4 0 100-8 4 4 0 000 8zM4 21c0-4 3.6-7 8-7s8 3 8 7',
   developer: 'M8 7l-5 5 5 5M16 7l5 5-5 5M14 4l-4 16',
+  transact: 'M21 3L10 14M21 3l-7 18-4-7-7-4z',
   api: 'M3 5h18v14H3zM7 9l3 3-3 3M12 15h5',
   back: 'M15 5l-7 7 7 7',
   search: 'M11 18a7 7 0 100-14 7 7 0 000 14zM16 16l5 5',

@@ -26,7 +26,7 @@ export async function approval(token, spender, value) {
 
 /**
  * A list of steps. `run(steps)` sends the transactions in order and resolves to the last receipt; `clear()` empties it.
- * A step has a `name` and a `transaction`.
+ * A step has a `name` and a `transaction`, and may have `mayFail`: the transaction may be mined and revert.
  */
 export function flow() {
   const element = h('ol.steps', { 'aria-live': 'polite' });
@@ -59,8 +59,9 @@ export function flow() {
           if (timer === null || !(await miningIsOff()) || timer === null) return;
           show(at, 'active', 'Mining is off: the transaction waits until a block is mined. ', h('a', { href: '#/developer' }, 'Mine a block'), ' · ', link(hash));
         }, USUAL);
-      });
-      show(at, 'done', h('a', { href: `#/tx/${receipt.transactionHash}` }, 'View transaction'));
+      }, { mayFail: step.mayFail });
+      const reverted = receipt.status !== '0x1';
+      show(at, reverted ? 'failed' : 'done', reverted && 'Mined, and failed · ', h('a', { href: `#/tx/${receipt.transactionHash}` }, 'View transaction'));
       return receipt;
     } catch (error) {
       show(at, 'failed', error?.code === 4001 ? 'Rejected' : 'Failed');

@@ -60,3 +60,8 @@ export function parseInterface(text) {
   const lines = trimmed.split(/[\n;]/).map((line) => line.replace(/\/\/.*/, '').trim());
   return lines.filter((line) => /^(function|event|error)\b/.test(line)).map(parseFragment);
 }
+
+/** The constructor in the entries of a JSON ABI; one without arguments if they have none. */
+export function constructorOf(entries) {
+  return fromJson(entries.find((entry) => entry?.type === 'constructor') ?? { type: 'constructor' });
+}

@@ -98,7 +98,7 @@ export default async function view({ signal }) {
   const cosmos = network.addresses ? cosmosCard() : null;
   const [faucet, start] = await Promise.all([faucetCard(signal), startCard(signal)]);
   return [
-    heading('Accounts'),
+    heading('Accounts', h('a.button', { href: '#/transact?tab=send' }, 'Send'), h('a.button', { href: '#/transact?tab=sign' }, 'Sign'), h('a.button', { href: '#/transact?tab=broadcast' }, 'Broadcast')),
     h('div.grid.two', start, faucet, converter(signal, (all) => cosmos?.ask(all)), cosmos?.element),
     wallets.held.length > 0 && heldCard(signal),
   ];

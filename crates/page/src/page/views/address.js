@@ -75,7 +75,7 @@ export default async function view({ signal, rest: [text = ''], query }) {
   // Links to the functions of a contract name the tab inside of it.
   const selected = isContract && CONTRACT_TABS.includes(asked) && asked !== 'events' ? 'contract' : asked;
   return [
-    heading(name ?? kind, tags),
+    heading(name ?? kind, tags, h('a.button', { href: `#/transact?tab=send&to=${address}` }, 'Send to it')),
     !on && h('p.note', `${WITHOUT_INDEX}transactions are searched in recent blocks, token transfers and events in the last ${count(SEARCHED)}. Internal transactions and created contracts are not listed.`),
     missing && h('p.note', missing),
     card(null, facts([

@@ -199,16 +199,17 @@ function startOf(query) {
 
 export default async function view({ signal, rest: [section = ''], query }) {
   if (!(section in SECTIONS)) throw new Error(`there is no page “explorer/${section.slice(0, 60)}”`);
-  const abis = h('a.button', { href: '#/interfaces' }, 'Contract ABIs');
+  const button = (href, text) => h('a.button', { href }, text);
+  const actions = [button('#/transact?tab=deploy', 'Deploy'), button('#/transact?tab=verify', 'Verify source'), button('#/transact?tab=broadcast', 'Broadcast'), button('#/interfaces', 'Contract ABIs')];
   const title = section ? SECTIONS[section] : 'Explorer';
   const start = section ? null : startOf(query);
   if (start !== null) {
     const first = Math.min(start, Number(node.head?.number ?? start));
     const load = (cursor) => blocksFrom(cursor ?? first);
-    return [heading(`Blocks from ${count(first)}`, abis), sections('blocks'), card(null, pagedList({ signal, label: 'Blocks', columns: BLOCK_COLUMNS, load }))];
+    return [heading(`Blocks from ${count(first)}`, actions), sections('blocks'), card(null, pagedList({ signal, label: 'Blocks', columns: BLOCK_COLUMNS, load }))];
   }
-  if (section === 'blocks') return [heading(title, abis), sections(section), card(null, blockList(signal, { csv: 'blocks' }))];
-  if (section) return [heading(title, abis), sections(section), card(null, await indexList(section, signal))];
+  if (section === 'blocks') return [heading(title, actions), sections(section), card(null, blockList(signal, { csv: 'blocks' }))];
+  if (section) return [heading(title, actions), sections(section), card(null, await indexList(section, signal))];
   const latest = h('section.card', h('div.spread', h('h2', 'Latest blocks'), h('a', { href: '#/explorer/blocks' }, 'All blocks')), blockList(signal, { size: 5, brief: true }));
-  return [heading(title, abis), sections(section), latest, card('Transactions', transactionList(signal, query))];
+  return [heading(title, actions), sections(section), latest, card('Transactions', transactionList(signal, query))];
 }

@@ -6,6 +6,7 @@ import { contractAt } from '../lib/contracts.js';
 import { decoderFor } from '../lib/decoder.js';
 import { addressesIn, failedPath, simulationLink, traceTransaction } from '../lib/execution.js';
 import { count, fee, percent } from '../lib/format.js';
+import { KINDS } from '../lib/kinds.js';
 import { addressLink, argumentsOf, blockLink, coins, transactionLink } from '../lib/links.js';
 import { coinTransfers, tokensOf, tokenTransfers } from '../lib/movements.js';
 import { nameOf, network } from '../lib/network.js';
@@ -15,8 +16,6 @@ import { summary } from '../lib/summary.js';
 import { callName, callTree, knownCall } from './calltree.js';
 import { flame } from './flame.js';
 import { addressesInLogs, eventList, hexBlock, rawCall, stateChanges, switcher, transferTable } from './parts.js';
-
-const KINDS = ['Legacy', 'Access list (EIP-2930)', 'Dynamic fee (EIP-1559)', 'Blob (EIP-4844)', 'Set code (EIP-7702)'];
 
 /** Whether a transaction is one of the Cosmos SDK, which Ethereum's interfaces show as a legacy transaction without a signature. */
 function isCosmos({ r, s, v, input, type }) {

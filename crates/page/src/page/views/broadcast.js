@@ -1,0 +1,102 @@
+// Broadcasts a signed transaction, after showing what it is.
+
+import { typeName } from '../lib/abi.js';
+import { decoderFor } from '../lib/decoder.js';
+import { copyButton, facts, failure, field, h, replace, toast } from '../lib/dom.js';
+import { count, fee } from '../lib/format.js';
+import { KINDS } from '../lib/kinds.js';
+import { addressLink, argumentsOf, coins, transactionLink } from '../lib/links.js';
+import { network } from '../lib/network.js';
+import { node } from '../lib/node.js';
+import { decodeTransaction, senderOf } from '../lib/rawtransaction.js';
+import { reasonOf } from '../lib/reasons.js';
+import { rawCall } from './parts.js';
+
+/** Why the chain would not take a transaction, as sentences; those that it would take have none. */
+async function objections(found, sender) {
+  if (!sender) return ['The signature is not valid.'];
+  const [nonce, balance] = await Promise.all([node.call('eth_getTransactionCount', sender, 'latest'), node.call('eth_getBalance', sender, 'latest')]);
+  const most = found.value + found.gas * (found.maxFeePerGas ?? found.gasPrice);
+  const expected = BigInt(nonce);
+  return [
+    found.chainId !== null && found.chainId !== BigInt(network.chainId) && `It is for chain ${found.chainId}, and this is chain ${network.chainId}.`,
+    found.nonce < expected && `Its nonce ${found.nonce} has been used: the account’s next one is ${expected}.`,
+    found.nonce > expected && `Its nonce is ${found.nonce}: it waits until the account has sent the transactions from ${expected} on.`,
+    BigInt(balance) < most && `The account has ${coins(balance)}, and the transaction may cost ${coins(most)}.`,
+  ].filter(Boolean);
+}
+
+function fees({ gasPrice, maxFeePerGas, maxPriorityFeePerGas }) {
+  return gasPrice === null ? `at most ${fee(maxFeePerGas)}, priority fee ${fee(maxPriorityFeePerGas)}` : fee(gasPrice);
+}
+
+function inputOf(found, known) {
+  if (found.input === '0x') return null;
+  if (!found.to) return h('p', `Creation code of ${count(found.input.length / 2 - 1)} bytes`);
+  if (!known) return [h('h3', 'Input data'), rawCall(found.input)];
+  const { name, inputs } = known.fragment;
+  return [h('h3', 'Input data ', h('span.tag.accent', name)), h('p.soft.mono', `${name}(${inputs.map(typeName).join(',')})`), argumentsOf(known, found.to)];
+}
+
+async function describe(found) {
+  const [sender, decoder] = await Promise.all([senderOf(found), decoderFor([found.to])]);
+  const problems = await objections(found, sender);
+  const known = found.to ? decoder.call(found.to, found.input) : null;
+  return [
+    problems.map((text) => h('p.failure', text)),
+    facts([
+      ['Transaction hash', h('span.mono', found.hash), copyButton(found.hash, 'Copy hash')],
+      ['Type', KINDS[found.type]],
+      ['From', sender ? addressLink(sender, { full: true }) : h('span.soft', 'unknown')],
+      found.to ? ['To', addressLink(found.to, { full: true })] : ['To', 'a new contract'],
+      ['Value', coins(found.value, 24)],
+      ['Nonce', count(found.nonce)],
+      ['Gas limit', count(found.gas)],
+      ['Gas price', fees(found)],
+      ['Chain ID', found.chainId === null ? 'none: it is valid on every chain' : String(found.chainId)],
+      found.blobs > 0 && ['Blobs', count(found.blobs)],
+    ]),
+    inputOf(found, known),
+  ];
+}
+
+export function broadcastForm() {
+  const raw = h('textarea', { rows: '5', spellcheck: 'false', placeholder: '0x02f8…' });
+  const about = h('div.stack', { 'aria-live': 'polite' });
+  const outcome = h('div', { 'aria-live': 'polite' });
+  const submit = h('button.primary', { type: 'submit', disabled: true }, 'Broadcast');
+  const form = h('form.stack', field('Signed transaction', raw, 'As eth_sendRawTransaction takes it. It is decoded here before it is sent.'), about, h('div.row', submit), outcome);
+  let shown = '';
+
+  const read = async () => {
+    const text = raw.value.trim();
+    if (text === shown) return;
+    shown = text;
+    submit.disabled = true;
+    replace(about);
+    replace(outcome);
+    if (!text) return;
+    try {
+      const content = await describe(decodeTransaction(text));
+      if (shown !== text) return;
+      replace(about, content);
+      submit.disabled = false;
+    } catch (error) {
+      if (shown === text) replace(about, failure(error));
+    }
+  };
+  raw.addEventListener('input', read);
+  form.addEventListener('submit', async (event) => {
+    event.preventDefault();
+    submit.disabled = true;
+    try {
+      const hash = await node.call('eth_sendRawTransaction', raw.value.trim());
+      replace(outcome, h('p', 'Sent: ', transactionLink(hash)));
+      toast('The transaction was sent', 'good', { href: `#/tx/${hash}`, text: 'View transaction' });
+    } catch (error) {
+      replace(outcome, failure(reasonOf(error)));
+    }
+    submit.disabled = false;
+  });
+  return form;
+}

@@ -1,0 +1,112 @@
+// Deploys a contract from creation code or from what a compiler wrote.
+
+import { encode } from '../lib/abi.js';
+import { quantity } from '../lib/actions.js';
+import { checkCode, parseArtifact } from '../lib/artifact.js';
+import { saveAbi } from '../lib/contracts.js';
+import { failure, field, h, replace, toast } from '../lib/dom.js';
+import { flow } from '../lib/flow.js';
+import { count, fromUnits } from '../lib/format.js';
+import { addressLink } from '../lib/links.js';
+import { network } from '../lib/network.js';
+import { constructorOf } from '../lib/signature.js';
+import { wallets } from '../lib/wallet.js';
+import { argumentFields } from './fields.js';
+import { fileField } from './filefield.js';
+import { forcedSend } from './forced.js';
+
+/** Remembers the ABI of a deployed contract, so that its page has its functions. */
+function keepAbi(address, abi) {
+  if (!abi.length) return;
+  try {
+    saveAbi(address, JSON.stringify(abi));
+  } catch {
+    // It is too long, or has nothing but a constructor: the contract's page asks for it.
+  }
+}
+
+function deployed(address, name) {
+  return h('p', `${name} was deployed at `, addressLink(address), ' · ',
+    h('a', { href: `#/contract/${address}` }, 'Open the contract'), ' · ',
+    h('a', { href: `#/transact?tab=verify&address=${address}&name=${encodeURIComponent(name)}` }, 'Verify its source'));
+}
+
+/** The value that a constructor gets; only those that are payable may get one. */
+function valueOf(input) {
+  try {
+    return input?.value.trim() ? fromUnits(input.value, 18) : 0n;
+  } catch (error) {
+    throw new Error(`value: ${error.message}`);
+  }
+}
+
+export function deployForm(signal) {
+  const { element: source, input, loaded } = fileField('Bytecode or artifact', 'Creation code in hex, or the JSON that hardhat, forge or solc wrote.');
+  const which = h('select');
+  const whichRow = field('Contract', which);
+  const size = h('p.soft');
+  const box = h('div.stack');
+  const problem = h('div', { 'aria-live': 'polite' });
+  const submit = h('button.primary', { type: 'submit' }, 'Deploy');
+  const done = h('div', { 'aria-live': 'polite' });
+  const forced = forcedSend();
+  const steps = flow();
+  const form = h('form.stack', source, whichRow, size, box, forced.element, h('div.row', submit), problem, steps.element, done);
+  let [contracts, chosen, fields, value] = [[], null, null, null];
+
+  const choose = (contract) => {
+    chosen = contract;
+    const { inputs, stateMutability } = constructorOf(chosen.abi);
+    fields = argumentFields(inputs);
+    value = stateMutability === 'payable' || !chosen.abi.length ? h('input', { inputmode: 'decimal', placeholder: '0', autocomplete: 'off' }) : null;
+    replace(size, `${count(chosen.bytecode.length / 2 - 1)} bytes of creation code${inputs.length ? '' : ', no constructor arguments'}.`);
+    replace(box, inputs.length > 0 && h('h3', 'Constructor arguments'), fields.elements, value && field(`Value (${network.coin})`, value));
+  };
+  const read = () => {
+    [contracts, chosen] = [[], null];
+    for (const one of [problem, size, box, done]) replace(one);
+    steps.clear();
+    whichRow.hidden = true;
+    if (!input.value.trim()) return;
+    try {
+      contracts = parseArtifact(input.value);
+      contracts.forEach(({ bytecode }) => contracts.length === 1 && checkCode(bytecode));
+      replace(which, contracts.map(({ name }, at) => h('option', { value: String(at) }, name)));
+      whichRow.hidden = contracts.length === 1;
+      choose(contracts[0]);
+    } catch (error) {
+      replace(problem, failure(error));
+    }
+  };
+  const run = async () => {
+    if (!chosen) throw new Error('enter creation code, or the JSON of an artifact');
+    checkCode(chosen.bytecode);
+    const { inputs } = constructorOf(chosen.abi);
+    const data = chosen.bytecode + encode(inputs, fields.values()).slice(2);
+    const transaction = { data, value: quantity(valueOf(value)), ...forced.gas() };
+    const receipt = await steps.run([{ name: `Deploy ${chosen.name}`, transaction, mayFail: forced.on() }]);
+    if (receipt.status !== '0x1') return;
+    keepAbi(receipt.contractAddress, chosen.abi);
+    replace(done, deployed(receipt.contractAddress, chosen.name));
+    toast(`${chosen.name} was deployed`, 'good', { href: `#/contract/${receipt.contractAddress}`, text: 'Open the contract' });
+  };
+  const describe = () => {
+    submit.disabled = !wallets.current;
+    submit.title = wallets.current ? '' : 'Choose an account at the top';
+  };
+
+  which.addEventListener('change', () => choose(contracts[Number(which.value)]));
+  input.addEventListener('input', read);
+  loaded(read);
+  form.addEventListener('submit', async (event) => {
+    event.preventDefault();
+    submit.disabled = true;
+    for (const one of [problem, done]) replace(one);
+    await run().catch((error) => replace(problem, failure(error)));
+    describe();
+  });
+  wallets.addEventListener('change', describe, { signal });
+  read();
+  describe();
+  return form;
+}

@@ -1,0 +1,31 @@
+// A field for a long text, which may be pasted or read from a file.
+
+import { failure, field, h, replace } from '../lib/dom.js';
+
+/** Most bytes of a file that are read. */
+const LARGEST = 20_000_000;
+
+/** The field: `{ element, input, loaded(run) }`; `run` is called when a file has been read into the input. */
+export function fileField(label, hint, { rows = 6, placeholder = '' } = {}) {
+  const input = h('textarea', { rows: String(rows), spellcheck: 'false', placeholder });
+  const file = h('input', { type: 'file' });
+  const problem = h('div', { 'aria-live': 'polite' });
+  let run = () => {};
+  file.addEventListener('change', async () => {
+    const [chosen] = file.files;
+    replace(problem);
+    if (!chosen) return;
+    try {
+      if (chosen.size > LARGEST) throw new Error(`the file is larger than ${LARGEST / 1e6} MB`);
+      input.value = await chosen.text();
+      run();
+    } catch (error) {
+      replace(problem, failure(error));
+    }
+  });
+  return {
+    element: h('div.stack', field(label, input, hint), field('Or read a file', file), problem),
+    input,
+    loaded: (then) => (run = then),
+  };
+}

@@ -1,0 +1,268 @@
+// The forms that send, deploy, verify, sign and broadcast, in a real browser.
+
+import assert from 'node:assert/strict';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+
+import axe from 'axe-core';
+
+import { encode, encodeCall, fragment } from '../../crates/page/src/page/lib/abi.js';
+import { checkCode, parseArtifact } from '../../crates/page/src/page/lib/artifact.js';
+import { decodeRlp, encodeRlp } from '../../crates/page/src/page/lib/rlp.js';
+import { BOX, creationOf, deploy } from './contracts.mjs';
+import { startBrowser, startNode } from './node.mjs';
+
+/** A constructor that takes a number, which the code ignores: arguments follow the creation code. */
+const CONSTRUCTOR = { type: 'constructor', inputs: [{ name: 'limit', type: 'uint256' }], stateMutability: 'nonpayable' };
+const SOURCE = 'contract Box {\n  uint256 public value;\n}\n';
+let [node, browser, network, accounts, folder] = [];
+
+/** A compiler whose output is always that of the box, with the code of the deployed one. */
+function fakeCompiler(directory) {
+  const answer = { contracts: { 'src/Box.sol': { Box: { abi: BOX.abi, metadata: '{}', evm: { bytecode: { object: creationOf(BOX.runtime).slice(2), linkReferences: {} }, deployedBytecode: { object: BOX.runtime, linkReferences: {}, immutableReferences: {} } } } } } };
+  const place = join(directory, '0.8.24');
+  mkdirSync(place, { recursive: true });
+  writeFileSync(join(place, 'answer.json'), JSON.stringify(answer));
+  writeFileSync(join(place, 'solc-0.8.24'), `#!/bin/sh\ncat > /dev/null\ncat ${place}/answer.json\n`);
+  chmodSync(join(place, 'solc-0.8.24'), 0o755);
+}
+
+before(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'tetrad-compilers-'));
+  fakeCompiler(folder);
+  [node, browser] = await Promise.all([startNode('--solc-directory', folder), startBrowser()]);
+  network = await (await fetch(`${node.url}/api/network`)).json();
+  accounts = await node.rpc('eth_accounts');
+});
+after(async () => {
+  await browser?.stop();
+  await node?.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+function clean(page) {
+  assert.deepEqual(page.problems, []);
+  return page.context().close();
+}
+
+async function assertAccessible(page, what) {
+  await page.evaluate(axe.source);
+  const found = await page.evaluate(async () => {
+    const { violations } = await axe.run(document, { resultTypes: ['violations'], rules: { 'target-size': { enabled: true } } });
+    return violations.map(({ id, nodes }) => `${id}: ${nodes.map((one) => one.html.slice(0, 120)).join(' ')}`);
+  });
+  assert.deepEqual(found, [], what);
+}
+
+const open = (path, options) => browser.open(`${node.url}/#/${path}`, options);
+
+test('creation code is found in what compilers write', () => {
+  const abi = [CONSTRUCTOR];
+  const expected = [{ name: 'Box', abi, bytecode: '0x6001' }];
+  assert.deepEqual(parseArtifact(' 60 01\n'), [{ name: 'Contract', abi: [], bytecode: '0x6001' }]);
+  assert.deepEqual(parseArtifact(JSON.stringify({ contractName: 'Box', abi, bytecode: '0x6001' })), expected, 'hardhat');
+  const metadata = { settings: { compilationTarget: { 'src/Box.sol': 'Box' } } };
+  assert.deepEqual(parseArtifact(JSON.stringify({ abi, bytecode: { object: '0x6001' }, metadata })), expected, 'forge');
+  const output = { contracts: { 'Box.sol': { Box: { abi, evm: { bytecode: { object: '6001' } } }, IBox: { abi, evm: { bytecode: { object: '' } } } } } };
+  assert.deepEqual(parseArtifact(JSON.stringify(output)), expected, 'solc, without the interface');
+  assert.deepEqual(parseArtifact(JSON.stringify({ output })), expected, 'build-info of hardhat');
+  assert.deepEqual(parseArtifact(JSON.stringify({ contracts: { 'Box.sol:Box': { abi: JSON.stringify(abi), bin: '6001' } } })), expected, '--combined-json');
+  assert.throws(() => parseArtifact('{"abi": []}'), /no contract in this JSON has creation code/);
+  assert.throws(() => parseArtifact('{"abi"'), /not valid JSON/);
+  assert.throws(() => checkCode(`0x60__$${'a'.repeat(34)}$__`), /not linked/);
+  assert.throws(() => checkCode('0x600'), /in hex/);
+});
+
+test('RLP is decoded, and refused where it is wrong', () => {
+  const long = `0x${'ab'.repeat(70)}`;
+  const value = ['0x', '0x7f', '0x80', long, [[], ['0x01', long]]];
+  assert.deepEqual(decodeRlp(encodeRlp(value)), value);
+  assert.throws(() => decodeRlp('0xc20102ff'), /bytes follow/);
+  assert.throws(() => decodeRlp('0xf8ff01'), /end too early/);
+  assert.throws(() => decodeRlp(`0x${'c1'.repeat(100)}c0`), /nested too deeply|end too early/);
+});
+
+test('coins and tokens are sent, and the link repeats the form', async () => {
+  const page = await open('transact');
+  await page.waitForSelector('text=has 10,000');
+  await page.fill('label:has-text("Amount") input', '1,5');
+  await page.fill('label:has(span:text-is("To")) input', accounts[7]);
+  await page.click('button.primary:text-is("Send")');
+  await page.waitForSelector('.failure:has-text("Use a point for decimals, such as 1.5.")');
+  await page.fill('label:has-text("Amount") input', '1.5');
+  const before = BigInt(await node.rpc('eth_getBalance', accounts[7], 'latest'));
+  await page.click('button.primary:text-is("Send")');
+  await page.waitForSelector('.toast.good:has-text("Sent 1.5 HPX")');
+  assert.equal(BigInt(await node.rpc('eth_getBalance', accounts[7], 'latest')) - before, 15n * 10n ** 17n);
+
+  await page.selectOption('label:has-text("Asset") select', 'USDC');
+  await page.fill('label:has-text("Amount") input', '2.5');
+  await page.waitForSelector('p:has-text("USDC.")');
+  const again = await browser.open(page.url());
+  assert.equal(await again.inputValue('label:has-text("Asset") select'), 'USDC');
+  assert.equal(await again.inputValue('label:has-text("Amount") input'), '2.5');
+  await again.click('button.primary:text-is("Send")');
+  await again.waitForSelector('.toast.good:has-text("Sent 2.5 USDC")');
+  await again.waitForSelector('.steps li.done:has-text("Send 2.5 USDC to 0x14dC79…")');
+  await clean(again);
+  await clean(page);
+});
+
+test('any token is sent by its address', async () => {
+  const page = await open(`transact?tab=send&asset=${network.tokens.WETH}&to=${accounts[6]}&amount=0.25`);
+  await page.waitForSelector('p:has-text("WETH.")');
+  await page.click('button.primary:text-is("Send")');
+  await page.waitForSelector('.toast.good:has-text("Sent 0.25 WETH")');
+  await clean(page);
+});
+
+test('a transfer that fails is refused, and is mined when it is forced', async () => {
+  const page = await open(`transact?tab=send&asset=USDC&to=${accounts[6]}&amount=999999999999`);
+  await page.click('button.primary:text-is("Send")');
+  await page.waitForSelector('.failure:has-text("The balance is too low.")');
+  const block = Number(await node.rpc('eth_blockNumber'));
+  await page.check('label:has-text("Send even if it would fail") input');
+  await page.fill('label:has-text("Gas limit") input', '200,000');
+  await page.click('button.primary:text-is("Send")');
+  await page.waitForSelector('.steps li.failed:has-text("Mined, and failed")');
+  const { transactions } = await node.rpc('eth_getBlockByNumber', `0x${(block + 1).toString(16)}`, true);
+  assert.equal(Number(transactions[0].gas), 200_000);
+  assert.equal((await node.rpc('eth_getTransactionReceipt', transactions[0].hash)).status, '0x0');
+  await clean(page);
+});
+
+test('a contract is deployed from an artifact with arguments, and its page has its functions', async () => {
+  const artifact = { contractName: 'Box', abi: [CONSTRUCTOR, ...BOX.abi], bytecode: creationOf(BOX.runtime) };
+  const page = await open('transact?tab=deploy');
+  await page.fill('label:has-text("Bytecode or artifact") textarea', JSON.stringify(artifact));
+  await page.click('button.primary:text-is("Deploy")');
+  await page.waitForSelector('.failure:has-text("Limit: enter a number.")');
+  await page.fill('label:has-text("limit (uint256)") input', '1.5');
+  await page.click('button[aria-label="Multiply limit by the power of ten"]');
+  assert.equal(await page.inputValue('label:has-text("limit (uint256)") input'), '1500000000000000000');
+  await page.click('button.primary:text-is("Deploy")');
+  await page.waitForSelector('p:has-text("Box was deployed at")');
+  const [{ hash }] = (await node.rpc('eth_getBlockByNumber', 'latest', true)).transactions;
+  const { input } = await node.rpc('eth_getTransactionByHash', hash);
+  assert.equal(input, artifact.bytecode + encode(CONSTRUCTOR.inputs, [15n * 10n ** 17n]).slice(2));
+  await page.click('a:text-is("Open the contract") >> nth=0');
+  await page.waitForSelector('.functions summary strong:text-is("value")');
+  await clean(page);
+});
+
+test('one of several contracts of a file is deployed from bytecode alone', async () => {
+  const evm = (object) => ({ abi: [], evm: { bytecode: { object } } });
+  const output = { contracts: { 'a.sol': { First: evm('6001600055'), Second: evm(creationOf(BOX.runtime).slice(2)) } } };
+  const file = join(folder, 'output.json');
+  writeFileSync(file, JSON.stringify(output));
+  const page = await open('transact?tab=deploy');
+  await page.setInputFiles('input[type=file]', file);
+  await page.selectOption('label:has-text("Contract") select', { label: 'Second' });
+  await page.click('button.primary:text-is("Deploy")');
+  await page.waitForSelector('p:has-text("Second was deployed at")');
+  const [{ hash }] = (await node.rpc('eth_getBlockByNumber', 'latest', true)).transactions;
+  const { contractAddress } = await node.rpc('eth_getTransactionReceipt', hash);
+  assert.equal(await node.rpc('eth_getCode', contractAddress, 'latest'), `0x${BOX.runtime}`);
+  await clean(page);
+});
+
+test('a source is verified from its contract’s page', async () => {
+  const box = await deploy(node, accounts[0], BOX.runtime);
+  const page = await open(`contract/${box}`);
+  await page.click('a:text-is("verify the source")');
+  await page.waitForSelector('label:has-text("Compiler") select');
+  assert.equal((await page.inputValue('label:has-text("Contract address") input')).toLowerCase(), box);
+  const input = { language: 'Solidity', sources: { 'src/Box.sol': { content: SOURCE } }, settings: {} };
+  await page.click('button.primary:text-is("Verify")');
+  await page.waitForSelector('.failure:has-text("Enter the source.")');
+  await page.fill('label:has-text("Source") textarea', JSON.stringify(input));
+  assert.equal(await page.inputValue('label:has-text("Contract name") input'), 'src/Box.sol:Box', 'the only contract of the source');
+  await page.fill('label:has-text("Contract name") input', 'src/Box.sol:Crate');
+  await page.click('button.primary:text-is("Verify")');
+  await page.waitForSelector('.failure');
+  await page.fill('label:has-text("Contract name") input', 'src/Box.sol:Box');
+  await page.click('button.primary:text-is("Verify")');
+  await page.waitForSelector('.tag.good:text-is("Verified")');
+  await page.click('a:text-is("View the source")');
+  await page.waitForSelector('.tag:text-is("Verified source")');
+  await clean(page);
+});
+
+test('a message and typed data are signed, and the node recovers the signer', async () => {
+  const page = await open('transact?tab=sign');
+  await page.fill('label:has-text("Message") textarea', 'Grüße');
+  await page.click('button:text-is("Sign message")');
+  await page.waitForSelector('.result dt:text-is("Signature")');
+  const signature = await page.locator('.result dd .mono').last().textContent();
+  const message = `0x${Buffer.from('Grüße').toString('hex')}`;
+  assert.equal((await node.rpc('personal_ecRecover', message, signature)).toLowerCase(), accounts[0].toLowerCase());
+  await page.check('label:has-text("bytes in hex") input');
+  await page.click('button:text-is("Sign message")');
+  await page.waitForSelector('.failure:has-text("Expected bytes in hex")');
+
+  await page.click('button:text-is("Typed data")');
+  assert.match(page.url(), /form=typed/);
+  const typed = JSON.parse(await page.inputValue('label:has-text("Typed data") textarea'));
+  await page.waitForSelector('dt:text-is("Domain")');
+  await page.click('button:text-is("Sign typed data")');
+  await page.waitForSelector('.result dt:text-is("Signature")');
+  const own = await node.rpc('eth_signTypedData_v4', accounts[0], JSON.stringify(typed));
+  assert.equal(await page.locator('.result dd .mono').last().textContent(), own);
+  await page.fill('label:has-text("Typed data") textarea', JSON.stringify({ ...typed, domain: { ...typed.domain, chainId: 1 } }));
+  await page.waitForSelector('.tag.bad:text-is("Not this chain")');
+  await page.fill('label:has-text("Typed data") textarea', '{"types": {}}');
+  await page.click('button:text-is("Sign typed data")');
+  await page.waitForSelector('.failure:has-text("The member primaryType is missing.")');
+  await clean(page);
+});
+
+test('a raw transaction is decoded before it is broadcast', async () => {
+  const data = encodeCall(fragment('transfer(address,uint256)'), [accounts[8], 3_000_000n]);
+  const nonce = await node.rpc('eth_getTransactionCount', accounts[3], 'latest');
+  const given = { from: accounts[3], to: network.tokens.USDC, data, gas: '0x30000', nonce, maxFeePerGas: '0x77359400', maxPriorityFeePerGas: '0x3b9aca00', value: '0x0', chainId: `0x${network.chainId.toString(16)}` };
+  const { raw } = await node.rpc('eth_signTransaction', given);
+  const page = await open('transact?tab=broadcast');
+  const field = page.locator('label:has-text("Signed transaction") textarea');
+  assert.ok(await page.isDisabled('button.primary:text-is("Broadcast")'));
+  await field.fill('0x02f8');
+  await page.waitForSelector('.failure:has-text("end too early")');
+  await field.fill(raw);
+  const fact = (name) => page.locator('.facts > div', { has: page.locator(`dt:text-is("${name}")`) }).locator('dd');
+  await fact('From').locator(`text=${accounts[3].slice(2, 8)}`).first().waitFor();
+  assert.match(await fact('Type').textContent(), /EIP-1559/);
+  await page.waitForSelector('.arguments td:has-text("3 USDC")');
+  await page.waitForSelector('text=transfer(address,uint256)');
+  assert.equal(await page.locator('.failure').count(), 0);
+  await page.click('button.primary:text-is("Broadcast")');
+  await page.waitForSelector('.toast.good:has-text("The transaction was sent")');
+  const hash = await page.locator('p:has-text("Sent: ") a').getAttribute('title');
+  assert.equal(hash, (await node.rpc('eth_getBlockByNumber', 'latest', false)).transactions[0], 'the hash that was decoded');
+
+  await field.fill('');
+  await field.fill(raw);
+  await page.waitForSelector('.failure:has-text("has been used")');
+  const legacy = await node.rpc('eth_signTransaction', { from: accounts[3], to: accounts[4], value: '0x1', gas: '0x5208', gasPrice: '0x77359400', nonce: '0x64' });
+  await field.fill(legacy.raw);
+  await page.waitForSelector('.failure:has-text("it waits until the account has sent the transactions")');
+  await fact('From').locator(`text=${accounts[3].slice(2, 8)}`).first().waitFor();
+  await clean(page);
+});
+
+test('the forms are accessible, and fit a phone', async () => {
+  for (const viewport of [{ width: 1440, height: 900 }, { width: 390, height: 844 }]) {
+    for (const colorScheme of ['light', 'dark']) {
+      const page = await open('transact', { viewport, colorScheme });
+      for (const tab of ['send', 'deploy', 'verify', 'sign', 'broadcast']) {
+        await page.goto(`${node.url}/#/transact?tab=${tab}`);
+        await page.waitForSelector('[role=tabpanel]:not([hidden]) button');
+        await assertAccessible(page, `${tab}, ${colorScheme}, ${viewport.width}`);
+        const width = await page.evaluate(() => document.documentElement.scrollWidth);
+        assert.ok(width <= viewport.width, `${tab} is ${width} wide`);
+        await browser.picture(page, `transact-${tab}-${colorScheme}-${viewport.width}`);
+      }
+      await clean(page);
+    }
+  }
+});
