@@ -207,7 +207,7 @@ test('an ABI is pasted, kept for the address, used for its transactions, and rem
   await tab(page, 'Read');
   await functionIn(page, 'value').locator('summary').click();
   await functionIn(page, 'value').locator('.result :text-is("41")').waitFor();
-  await page.goto(`${node.url}/#/tx/${hash}`);
+  await page.goto(`${node.url}/#/tx/${hash}?tab=events`);
   await page.waitForSelector('h1:text-is("store")');
   await page.waitForSelector('.log .tag.accent:text-is("Stored")');
   await page.goto(`${node.url}/#/contract/${box}?tab=abi`);
@@ -219,7 +219,7 @@ test('an ABI is pasted, kept for the address, used for its transactions, and rem
 test('a contract of an artifact is recognised', async () => {
   const crate = await deploy(node, sender, `${BOX.runtime}00`);
   const hash = await send(node, sender, crate, 'store(uint256)', [8n]);
-  const page = await open(`tx/${hash}`);
+  const page = await open(`tx/${hash}?tab=events`);
   await page.waitForSelector('h1:text-is("store")');
   await page.waitForSelector('.log .tag.accent:text-is("Stored")');
   await page.waitForSelector('.happened a:text-is("Crate")');

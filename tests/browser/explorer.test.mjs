@@ -272,8 +272,10 @@ test('amounts of any token are in its units, and a click shows the exact one', a
   const { items } = await (await fetch(`${node.url}/api/v2/tokens/${coin}/transfers`)).json();
   const transfer = items.find((one) => one.total.value === `400000${'0'.repeat(18)}`);
   const page = await browser.open(`${node.url}/#/tx/${transfer.transaction_hash}`);
-  const shown = page.locator('.card:has(h2:has-text("Input data"), h2:has-text("Events")) .arguments span:text-is("400,000 COMM")');
-  await shown.nth(1).waitFor();
+  const shown = (title) => page.locator(`.card .card:has(h2:has-text("${title}")) .arguments span:text-is("400,000 COMM")`);
+  await shown('Input data').waitFor();
+  await page.click('[role=tab]:has-text("Events")');
+  await shown('Events').waitFor();
   await page.goto(`${node.url}/#/address/${coin}?tab=events`);
   await rows(page, 'Events').locator('summary:has-text("value: 400,000 COMM")').waitFor();
 
@@ -281,7 +283,7 @@ test('amounts of any token are in its units, and a click shows the exact one', a
   const { logs } = await node.rpc('eth_getTransactionReceipt', history.swapped);
   const out = BigInt(logs.findLast((log) => log.address.toLowerCase() === tokens.WETH.toLowerCase()).data);
   await page.goto(`${node.url}/#/tx/${history.swapped}`);
-  const rounded = page.locator('.card:has(h2:has-text("Transfers")) button.exact').first();
+  const rounded = page.locator('.card .card:has(h2:has-text("Transfers")) button.exact').first();
   await rounded.focus();
   await page.keyboard.press('Enter');
   assert.equal(await rounded.textContent(), toUnits(out, 18));

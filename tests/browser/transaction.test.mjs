@@ -7,7 +7,7 @@ import { after, before, test } from 'node:test';
 import axe from 'axe-core';
 
 import { encodeCall, fragment, selector, topic } from '../../crates/page/src/page/lib/abi.js';
-import { forms } from '../../crates/page/src/page/lib/address.js';
+import { checksum, forms } from '../../crates/page/src/page/lib/address.js';
 import { KNOWN_KEYS } from '../../crates/page/src/page/lib/keys.js';
 import { keccak256 } from '../../crates/page/src/page/vendor/ethers.js';
 import { BOX, cloneOf, deploy, send } from './contracts.mjs';
@@ -44,7 +44,8 @@ async function assertAccessible(page, what) {
   assert.deepEqual(found, [], what);
 }
 
-const card = (page, title) => page.locator('section.card', { has: page.locator('h2', { hasText: title }) });
+/** The innermost card with a title. */
+const card = (page, title) => page.locator('section.card:not(:has(section.card))', { has: page.locator('h2', { hasText: title }) });
 
 test('a swap is told in a sentence, with transfers, fees and confirmations', async () => {
   const hash = await swap(10n ** 9n, 0n);
@@ -94,7 +95,7 @@ test('a failed transaction shows the decoded reason and where it began', async (
   const hash = await swap(10n ** 9n, 10n ** 24n, { gas: '0x40000' });
   const page = await browser.open(`${node.url}/#/tx/${hash}`);
   await page.waitForSelector('.tag.bad:has-text("Failed")');
-  assert.match(await page.textContent('.failure'), /^Failed: swapExactTokensForTokens on Exchange vault was reverted: InsufficientOutputAmount\(amountOut: \d+, minAmountOut: 1000000000000000000000000\)/);
+  assert.match(await page.textContent('.failure'), /^Failed: swapExactTokensForTokens on Exchange vault was reverted: InsufficientOutputAmount\(amountOut: 0\.\d+ WETH, minAmountOut: 1,000,000 WETH\)/);
   // The token, which the vault calls, refuses to move more than the balance.
   await send(node, accounts[5], network.tokens.SOL, 'approve(address,uint256)', [network.vault, 10n ** 30n]);
   const { result } = await (await fetch(`${node.url}/rpc`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_call', params: [{ to: network.tokens.SOL, data: encodeCall(fragment('balanceOf(address)'), [accounts[5]]) }, 'latest'] }) })).json();
@@ -102,7 +103,61 @@ test('a failed transaction shows the decoded reason and where it began', async (
   const inner = await send(node, accounts[5], network.vault, SWAP, [network.tokens.SOL, network.tokens.USDC, 10n ** 6n, 0n], { gas: '0x40000' });
   await page.goto(`${node.url}/#/tx/${inner}`);
   await page.waitForSelector(`.facts :text("${inner}")`);
-  assert.match(await page.textContent('.failure'), /ERC20InsufficientBalance\(.*, in SOL token\.transferFrom$/);
+  assert.match(await page.textContent('.failure'), /ERC20InsufficientBalance\(sender: 0x9965507D1a55bcC2695C58ba16FB37d819B0A4dc, balance: 0 SOL, needed: [\d.,]+ SOL\), in SOL token\.transferFrom$/);
+  await clean(page);
+});
+
+test('a panic, an exhausted gas limit and a caught failure are said in words', async () => {
+  // Reverts with Panic(0x11).
+  const panics = await deploy(node, sender, `63${selector(fragment('Panic(uint256)')).slice(2)}5f5260116020526024601cfd`);
+  const failing = await node.rpc('eth_sendTransaction', { from: sender, to: panics, gas: '0x20000' });
+  const page = await browser.open(`${node.url}/#/tx/${failing}`);
+  await page.waitForSelector('.failure:has-text("arithmetic overflow or underflow (panic 0x11)")');
+  await page.goto(`${node.url}/#/explorer?failed=1`);
+  await page.waitForSelector('td:has-text("arithmetic overflow or underflow (panic 0x11)"), [title*="arithmetic overflow or underflow (panic 0x11)"]');
+
+  // Loops until there is no gas left; the caller passes on that it failed.
+  const loops = await deploy(node, sender, '5b5f56');
+  const passes = await deploy(node, sender, `5f5f5f5f5f73${loops.slice(2)}5af15f5ffd`);
+  const exhausted = await node.rpc('eth_sendTransaction', { from: sender, to: loops, gas: '0x10000' });
+  await page.goto(`${node.url}/#/tx/${exhausted}`);
+  await page.waitForSelector('.failure:has-text("ran out of gas")');
+  const inner = await node.rpc('eth_sendTransaction', { from: sender, to: passes, gas: '0x20000' });
+  await page.goto(`${node.url}/#/tx/${inner}`);
+  await page.waitForSelector(`.failure:has-text("ran out of gas, in"):has(a[title="${checksum(loops)}"])`);
+
+  // Calls the contract that panics, and goes on.
+  const catches = await deploy(node, sender, `5f5f5f5f5f73${panics.slice(2)}5af100`);
+  const caught = await node.rpc('eth_sendTransaction', { from: sender, to: catches, gas: '0x30000' });
+  await page.goto(`${node.url}/#/tx/${caught}`);
+  await page.waitForSelector('.tag.good:text-is("Success")');
+  const note = page.locator('.caught');
+  await note.filter({ hasText: /1 inner call failed, and the caller went on\./ }).filter({ hasText: 'arithmetic overflow or underflow (panic 0x11)' }).waitFor();
+  await note.locator('a:text-is("Show the calls")').click();
+  await page.waitForSelector('[role=tab][aria-selected=true]:text-is("Calls")');
+  await clean(page);
+});
+
+test('a list of structs is a table, and long lists are shown in parts', async () => {
+  const multicall = '0xcA11bde05977b3631167028862bE2a173976CA11';
+  const decimals = selector(fragment('decimals()'));
+  const calls = Array.from({ length: 60 }, () => [network.tokens.USDC, false, decimals]);
+  const hash = await send(node, sender, multicall, 'aggregate3((address target, bool allowFailure, bytes callData)[] calls) payable', [calls]);
+  const page = await browser.open(`${node.url}/#/tx/${hash}`);
+  const table = card(page, 'Input data').locator('table.tuples');
+  assert.deepEqual(await table.locator('th').allTextContents(), ['#', 'target', 'allowFailure', 'callData']);
+  assert.equal(await table.locator('tbody tr').count(), 50);
+  assert.match(await table.locator('tbody tr').first().textContent(), /USDC token.*false.*0x313ce567/);
+  await card(page, 'Input data').locator('button:text-is("Show more of 10")').click();
+  assert.equal(await table.locator('tbody tr').count(), 60);
+  await clean(page);
+});
+
+test('the time of a transaction is its date with its age', async () => {
+  const hash = await swap(10n ** 6n, 0n);
+  const page = await browser.open(`${node.url}/#/tx/${hash}`);
+  const time = page.locator('.facts > div', { has: page.locator('dt:text-is("Time")') });
+  assert.match(await time.textContent(), /\d{1,2} \w+ \d{4}, \d{2}:\d{2}:\d{2} \((just now|.* ago)\)/);
   await clean(page);
 });
 
@@ -111,8 +166,12 @@ test('input and events are decoded or raw', async () => {
   const page = await browser.open(`${node.url}/#/tx/${hash}`);
   const [input, events] = [card(page, 'Input data'), card(page, 'Events (4)')];
   await input.locator('td:has-text("1 USDC")').waitFor();
+  await input.locator('p:has-text("swapExactTokensForTokens(address,address,uint256,uint256) · selector 0x89fe039b")').waitFor();
+  await input.locator('td.mono:text-is("uint256")').first().waitFor();
   await input.locator('button:text-is("Raw")').click();
   await input.locator('td:text-is("0x89fe039b")').waitFor();
+  await page.click('[role=tab]:text-is("Events (4)")');
+  assert.match(page.url(), /\?tab=events$/);
   await events.locator('.tag.accent:text-is("SwapPriced")').waitFor();
   await events.locator('button:text-is("Raw")').click();
   await events.locator(`td:text-is("${topic(fragment('event Transfer(address,address,uint256)'))}")`).first().waitFor();
@@ -121,7 +180,7 @@ test('input and events are decoded or raw', async () => {
 
 test('the call tree expands, collapses, and shows arguments and return values', async () => {
   const hash = await swap(10n ** 6n, 0n);
-  const page = await browser.open(`${node.url}/#/tx/${hash}`);
+  const page = await browser.open(`${node.url}/#/tx/${hash}?tab=calls`);
   const tree = page.locator('.trace');
   await tree.locator('.call:has-text("transferFrom")').waitFor();
   await tree.locator('button:text-is("Collapse all")').click();
@@ -139,7 +198,7 @@ test('a call with thousands of calls inside is shown in parts', async () => {
   // Calls the token 3,000 times.
   const loop = await deploy(node, sender, `610bb85b5f5f5f5f73${network.tokens.USDC.slice(2)}5afa50600190038060035700`);
   const hash = await node.rpc('eth_sendTransaction', { from: sender, to: loop, gas: '0x1000000' });
-  const page = await browser.open(`${node.url}/#/tx/${hash}`);
+  const page = await browser.open(`${node.url}/#/tx/${hash}?tab=calls`);
   const lines = page.locator('.trace .call');
   await page.locator('.trace button:text-is("Show more of 2,900")').click();
   await page.locator('.trace button:text-is("Show more of 2,400")').waitFor();
@@ -149,7 +208,7 @@ test('a call with thousands of calls inside is shown in parts', async () => {
 
 test('the gas flame is operated with the keyboard', async () => {
   const hash = await swap(10n ** 6n, 0n);
-  const page = await browser.open(`${node.url}/#/tx/${hash}`);
+  const page = await browser.open(`${node.url}/#/tx/${hash}?tab=calls`);
   const flame = page.locator('svg.flame');
   const focused = () => page.evaluate(() => document.activeElement.getAttribute('aria-label'));
   await flame.locator('[role=treeitem]').first().focus();
@@ -169,7 +228,7 @@ test('the gas flame is operated with the keyboard', async () => {
 
 test('state changes name balances and mappings', async () => {
   const hash = await send(node, sender, network.tokens.USDC, 'transfer(address,uint256)', [accounts[4], 1_000_000n]);
-  const page = await browser.open(`${node.url}/#/tx/${hash}`);
+  const page = await browser.open(`${node.url}/#/tx/${hash}?tab=state`);
   const changes = card(page, 'State changes');
   const token = changes.locator('.log', { has: page.locator('a:text-is("USDC token")') });
   await token.locator('td:text-is("slot 0 [0x90f79b…b906]")').waitFor();
@@ -207,6 +266,7 @@ test('unique and multiple tokens are recognised by their events', async () => {
   await page.waitForSelector(`.facts :text("${hash}")`);
   assert.match(await card(page, 'Transfers (1)').locator('tbody tr').textContent(), /^ERC-1155.*30 × .*#5$/);
   // The ABI is unknown, but the event is one of a standard.
+  await page.click('[role=tab]:text-is("Events (1)")');
   await card(page, 'Events (1)').locator('.tag.accent:text-is("TransferSingle")').waitFor();
   await clean(page);
 });
@@ -246,7 +306,7 @@ test('a saved ABI decodes calls that were unknown', async () => {
 test('calls through a proxy are decoded with the ABI of its implementation', async () => {
   const clone = await deploy(node, sender, cloneOf(network.tokens.USDC));
   const hash = await send(node, sender, clone, 'approve(address,uint256)', [accounts[4], 5n]);
-  const page = await browser.open(`${node.url}/#/tx/${hash}`);
+  const page = await browser.open(`${node.url}/#/tx/${hash}?tab=calls`);
   await page.waitForSelector('h1:text-is("approve")');
   await page.locator('.trace .call:has-text("delegatecall"):has-text("approve")').waitFor();
   await clean(page);
@@ -402,13 +462,13 @@ test('an unknown or malformed hash is an error in words', async () => {
 test('transactions and simulations are accessible and fit a phone', async () => {
   const good = await swap(10n ** 9n, 0n);
   const bad = await swap(10n ** 9n, 10n ** 24n, { gas: '0x40000' });
-  const paths = { transaction: `tx/${good}`, failed: `tx/${bad}`, replay: `simulate?tx=${bad}`, simulate: 'simulate' };
+  const paths = { transaction: `tx/${good}`, failed: `tx/${bad}`, events: `tx/${good}?tab=events`, calls: `tx/${bad}?tab=calls`, state: `tx/${good}?tab=state`, replay: `simulate?tx=${bad}`, simulate: 'simulate' };
   for (const colorScheme of ['light', 'dark']) {
     for (const viewport of [{ width: 1360, height: 900 }, { width: 375, height: 812 }]) {
       const page = await browser.open(node.url, { colorScheme, viewport });
       for (const [name, path] of Object.entries(paths)) {
         await page.goto(`${node.url}/#/${path}`);
-        await page.waitForSelector(name === 'replay' ? '.compare' : name === 'simulate' ? 'h1:has-text("Simulate")' : `.facts :text("${path.slice(3)}")`);
+        await page.waitForSelector(name === 'replay' ? '.compare' : name === 'simulate' ? 'h1:has-text("Simulate")' : name === 'transaction' || name === 'failed' ? `.facts :text("${path.slice(3)}")` : '[role=tabpanel]:not([hidden]) .card');
         await page.waitForLoadState('networkidle');
         await assertAccessible(page, `${name}, ${colorScheme}, ${viewport.width}`);
         assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), `${name} is wider than ${viewport.width}`);

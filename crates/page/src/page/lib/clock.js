@@ -26,6 +26,11 @@ export function moment(time) {
   return timeElement(time, false);
 }
 
+/** The date of a Unix time in seconds, with its age beside it. */
+export function dateAndAge(time) {
+  return [timeElement(time, true), ' (', timeElement(time, false), ')'];
+}
+
 /** Whether lists show dates instead of ages. */
 function showsDates() {
   try {

@@ -2,7 +2,8 @@
 
 import { decode, decodeCall, decodeLog, selector, topic } from './abi.js';
 import { abiOf, contractAt } from './contracts.js';
-import { explainRevert, interfaces } from './network.js';
+import { interfaces } from './network.js';
+import { explainRevert } from './reverts.js';
 import { standards } from './standards.js';
 import { isTokenAbi, tokenInfo } from './tokens.js';
 
@@ -70,9 +71,10 @@ export class Decoder {
     return attempt(this.#known.get(log.address.toLowerCase())?.events.get(key), run) ?? attempt(interfaces().events.get(key), run) ?? attempt(this.#standard.events.get(key), run);
   }
 
-  /** The error in revert data, as text. */
-  error(data) {
-    return explainRevert(data, this.#errors);
+  /** The error in revert data, as text. With the call that reverted, `{ to, input }`, amounts are in units where they are known. */
+  error(data, { to = null, input = null } = {}) {
+    const called = to ? this.call(to, input)?.values : null;
+    return explainRevert(data, this.#errors, { contract: to, called: called ?? {} });
   }
 }
 

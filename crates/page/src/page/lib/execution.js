@@ -35,10 +35,25 @@ export function logsIn(trace) {
   return found.sort((a, b) => Number(a.index) - Number(b.index)).map((log, at) => ({ ...log, logIndex: `0x${at.toString(16)}` }));
 }
 
+const outputOf = (call) => call.output ?? '0x';
+
+/**
+ * The call inside a failed one that made it fail. Solidity passes on what an inner call reverted with. Without any data that
+ * says nothing, unless the inner call was the last thing that happened.
+ */
+function failedInside(call) {
+  const output = outputOf(call);
+  if (output === '0x') {
+    const last = call.calls?.at(-1);
+    return last?.error && outputOf(last) === '0x' ? last : null;
+  }
+  return call.calls?.findLast((one) => one.error && outputOf(one) === output) ?? null;
+}
+
 /** The path to the call in which a failure began: the outermost call first, the innermost failed one last. */
 export function failedPath(trace) {
   const path = [];
-  for (let call = trace; call?.error; call = call.calls?.findLast((one) => one.error && one.output === path.at(-1).output)) path.push(call);
+  for (let call = trace; call?.error; call = failedInside(call)) path.push(call);
   return path;
 }
 

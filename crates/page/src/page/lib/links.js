@@ -44,16 +44,56 @@ export function exactAmount(value, decimals, digits) {
   return button;
 }
 
+/** Elements of a list that are shown before a button shows the next ones. */
+const SHOWN_ELEMENTS = 50;
+
+/** Appends the elements of a list to `box` in parts, each made by `make`; `last` is what holds the button. */
+function inParts(box, values, make, last) {
+  let shown = 0;
+  const more = h('button', { type: 'button' });
+  const next = () => {
+    const part = values.slice(shown, shown + SHOWN_ELEMENTS);
+    box.append(...part.map((value, at) => make(value, shown + at)));
+    shown += part.length;
+    if (shown < values.length) last.append(more);
+    else more.remove();
+    more.textContent = `Show more of ${count(values.length - shown)}`;
+  };
+  more.addEventListener('click', next);
+  next();
+}
+
+/** A member of a tuple, of an amount of `token` if its name says that it is an amount. */
+function memberOf(value, component, token) {
+  return valueOf(value, component, AMOUNT.test(component.name) ? token : null);
+}
+
+/** A list of tuples as a table: a column for each member, a row for each tuple. */
+function tupleTable(values, element, token) {
+  const head = h('tr', h('th', { scope: 'col' }, '#'), element.components.map((one, at) => h('th', { scope: 'col' }, one.name || `#${at}`)));
+  const body = h('tbody');
+  const row = (value, at) => h('tr', h('td', count(at)), element.components.map((one, index) => h('td', memberOf(value[index], one, token))));
+  const box = h('div.stack', h('div.scroll', { tabindex: '0', role: 'group', 'aria-label': 'List of tuples' }, h('table.tuples', h('thead', head), body)));
+  inParts(body, values, row, box);
+  return box;
+}
+
+function listOf(values, input, token) {
+  if (!values.length) return h('span.soft', 'empty');
+  const element = { ...input, type: input.type.replace(/\[\d*\]$/, '') };
+  if (element.type === 'tuple') return tupleTable(values, element, token);
+  const list = h('ul.plain');
+  const box = h('div.stack', list);
+  inParts(list, values, (value) => h('li', valueOf(value, element, token)), box);
+  return box;
+}
+
 /** A decoded value as an element. `token` is the token that it is an amount of, if it is one. */
 export function valueOf(value, input, token) {
   if (Array.isArray(value)) {
-    const components = input.components ?? [];
-    const inner = value.map((part, at) => {
-      const isList = input.type.endsWith(']');
-      const own = isList ? { ...input, type: input.type.replace(/\[\d*\]$/, '') } : components[at];
-      return h('li', !isList && own.name ? h('span.soft', `${own.name}: `) : null, valueOf(part, own, isList || AMOUNT.test(own.name) ? token : null));
-    });
-    return inner.length ? h('ul.plain', inner) : h('span.soft', 'empty');
+    if (input.type.endsWith(']')) return listOf(value, input, token);
+    const members = (input.components ?? []).map((one, at) => h('li', one.name && h('span.soft', `${one.name}: `), memberOf(value[at], one, token)));
+    return members.length ? h('ul.plain', members) : h('span.soft', 'empty');
   }
   if (input.type === 'address') return addressLink(value);
   if (typeof value === 'bigint') {
@@ -91,10 +131,12 @@ export function argumentOf(known, at, contract) {
   return valueOf(known.values[at], input, tokenFor(input.name, contract, known.values));
 }
 
-/** A table of decoded arguments. `contract` is the called address, or the one that emitted the event. */
-export function argumentsOf(known, contract) {
+/** A table of decoded arguments, with their types if `types` says so. `contract` is the called address, or the one that emitted the event. */
+export function argumentsOf(known, contract, { types = false } = {}) {
   const { inputs } = known.fragment;
   if (!inputs.length) return null;
-  const rows = inputs.map((input, at) => h('tr', h('td', input.name || `#${at}`), h('td', argumentOf(known, at, contract))));
+  // The members of a tuple are named below, so that its type does not list their types.
+  const type = (input) => h('td.mono.soft', input.type);
+  const rows = inputs.map((input, at) => h('tr', h('td', input.name || `#${at}`), types && type(input), h('td', argumentOf(known, at, contract))));
   return h('table.arguments', h('tbody', rows));
 }

@@ -3,7 +3,6 @@
 import { decode, decodeCall, decodeLog, encodeCall, fragment, selector, topic } from './abi.js';
 import { node } from './node.js';
 import { parseInterface } from './signature.js';
-import { toUnits } from './format.js';
 
 /** Set by `load`. On a chain without the network's contracts `tokens` is empty and `addresses` null. */
 export const network = { chainId: 0, cosmosChainId: '', prefix: 'pax', coin: 'ETH', addresses: null, tokens: [], names: new Map(), client: '' };
@@ -192,26 +191,4 @@ export async function explainCall(data) {
 export async function explainLog(log) {
   if (!log.topics.length) return null;
   return attempt(interfaces().events.get(`${log.topics[0]}/${log.topics.length - 1}`), (known) => decodeLog(known, log));
-}
-
-const PANICS = { 1: 'assertion failed', 17: 'arithmetic overflow', 18: 'division by zero', 33: 'invalid enum value', 49: 'pop of an empty array', 50: 'array index out of bounds', 65: 'out of memory', 81: 'call of an uninitialised function' };
-
-/** The error that revert data encode, as text; the start of the data if the error is unknown. `also` maps selectors to further errors. */
-export async function explainRevert(data, also = new Map()) {
-  if (!data || data === '0x') return 'reverted without a reason';
-  const known = also.get(data.slice(0, 10)) ?? interfaces().errors.get(data.slice(0, 10));
-  const found = attempt(known, () => decodeCall(known, data));
-  if (!found) return `reverted with an unknown error: ${data.slice(0, 74)}`;
-  const { fragment: error, values } = found;
-  if (error.name === 'Error') return values[0];
-  if (error.name === 'Panic') return `panic: ${PANICS[Number(values[0])] ?? `code ${values[0]}`}`;
-  const shown = error.inputs.map((input, at) => `${input.name ? `${input.name}: ` : ''}${plain(values[at], input.name)}`);
-  return `${error.name}(${shown.join(', ')})`;
-}
-
-/** A decoded value as text. */
-export function plain(value, name = '') {
-  if (Array.isArray(value)) return `[${value.map((part) => plain(part)).join(', ')}]`;
-  if (typeof value === 'bigint') return /Usd$/.test(name) ? `$${toUnits(value, 8)}` : value.toString();
-  return String(value);
 }

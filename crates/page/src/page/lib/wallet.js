@@ -1,8 +1,9 @@
 // The active account: one of an injected wallet (EIP-1193, announced by EIP-6963), or one whose key the node holds.
 
 import { checksum } from './address.js';
-import { network, explainRevert } from './network.js';
+import { network } from './network.js';
 import { node, RpcError } from './node.js';
+import { explainRevert } from './reverts.js';
 
 const CHOSEN = 'tetrad.account';
 /** How long to wait for the receipt of a transaction, in milliseconds. Without mining, it waits until a block is mined. */
@@ -150,7 +151,7 @@ class Wallets extends EventTarget {
     const receipt = await this.receipt(hash);
     if (receipt.status !== '0x1' && !mayFail) {
       const before = `0x${(Number(receipt.blockNumber) - 1).toString(16)}`;
-      await explained(node.call('eth_call', whole, before));
+      await explained(node.call('eth_call', whole, before), whole.to);
       throw new Error('the transaction failed');
     }
     return receipt;
@@ -205,19 +206,19 @@ export function networkForKeplr() {
   return { ...keplr, rpc: here(keplr.rpc), rest: here(keplr.rest), evm: { ...keplr.evm, rpc: here(keplr.evm.rpc) } };
 }
 
-/** Awaits a promise, with revert data in its error decoded into a message. */
-async function explained(promise) {
+/** Awaits a promise, with revert data in its error, of a call of `contract`, decoded into a message. */
+async function explained(promise, contract = null) {
   try {
     return await promise;
   } catch (error) {
-    if (error instanceof RpcError && error.data) throw Object.assign(new Error(await explainRevert(error.data)), { data: error.data });
+    if (error instanceof RpcError && error.data) throw Object.assign(new Error(await explainRevert(error.data, new Map(), { contract })), { data: error.data });
     throw error;
   }
 }
 
 /** The gas limit of a transaction: the estimate and a quarter, as the state may change until it is mined. */
 async function gasFor(transaction) {
-  const estimate = await explained(node.call('eth_estimateGas', transaction));
+  const estimate = await explained(node.call('eth_estimateGas', transaction), transaction.to);
   return `0x${((BigInt(estimate) * 5n) / 4n).toString(16)}`;
 }
 

@@ -54,7 +54,7 @@ async function detailOf(call, known, decoder) {
   const part = (title, ...content) => parts.push(h('div', h('h3', title), content));
   if (known?.fragment.inputs.length) part('Arguments', argumentsOf(known, call.to));
   if (values) part('Returns', resultsOf(known.fragment, values, call.to));
-  if (call.error && call.output && call.output !== '0x') part('Reverted with', h('p', await decoder.error(call.output)));
+  if (call.error && call.output && call.output !== '0x') part('Reverted with', h('p', await decoder.error(call.output, call)));
   if (call.input && call.input !== '0x') part(isCreation(call) ? 'Creation code' : 'Input', hexBlock(call.input));
   if (call.output && call.output !== '0x') part(isCreation(call) ? 'Code' : 'Output', hexBlock(call.output));
   part('Gas', h('p', `${count(Number(call.gasUsed))} used of ${count(Number(call.gas))}`));
@@ -101,7 +101,7 @@ export function callTree(trace, decoder, { other = null } = {}) {
       : h('span.spacer');
     const more = h('button.link-button', { type: 'button', 'aria-expanded': 'false' }, known ? `${name}(${known.fragment.inputs.length ? '…' : ''})` : name);
     const error = call.error ? h('span.tag.bad', call.error) : null;
-    if (error && call.output && call.output !== '0x') decoder.error(call.output).then((text) => replace(error, text));
+    if (error && call.output && call.output !== '0x') decoder.error(call.output, call).then((text) => replace(error, text));
     const line = h('div.call', { tabindex: '-1' }, toggle,
       h('div', h('span.tag', call.type.toLowerCase()), target, more, mark, call.value && BigInt(call.value) > 0n && h('span.tag.good', coins(call.value)), error),
       h('span.gas', `${count(Number(call.gasUsed))} gas`));

@@ -7,6 +7,7 @@ import { abiOf, contractAt, removeAbi, saveAbi, savedAbi } from '../lib/contract
 import { decoderFor } from '../lib/decoder.js';
 import { card, copyButton, facts, field, h, heading, replace, toast } from '../lib/dom.js';
 import { addressesIn, simulate, simulationLink } from '../lib/execution.js';
+import { reasonOfTrace } from '../lib/failures.js';
 import { count, fromUnits } from '../lib/format.js';
 import { ask } from '../lib/index.js';
 import { addressLink, transactionLink } from '../lib/links.js';
@@ -98,11 +99,17 @@ function readForm(contract, called, texts, run) {
   return form;
 }
 
+/** The reason of a simulation that failed. */
+function reasonOfOutcome({ trace, output, error }, call, decoder) {
+  if (trace) return reasonOfTrace(trace, decoder);
+  return output && output !== '0x' ? decoder.error(output, { to: call.to, input: call.data }) : error;
+}
+
 /** The reason for which a call fails, with the ABIs of all contracts that it reaches, or null if it does not fail. */
 async function reasonOf(contract, call) {
   const found = await simulate(call);
-  if (found.status || !found.output || found.output === '0x') return null;
-  return (await decoderFor([contract.address, ...addressesIn(found.trace)])).error(found.output);
+  if (found.status) return null;
+  return reasonOfOutcome(found, call, await decoderFor([contract.address, ...addressesIn(found.trace)]));
 }
 
 async function showOutcome(output, called, contract, call) {
@@ -114,7 +121,7 @@ async function showOutcome(output, called, contract, call) {
   replace(output,
     h('div.row', h(found.status ? 'span.tag.good' : 'span.tag.bad', found.status ? 'Would succeed' : 'Would fail'), h('span.soft', `${count(Number(found.gasUsed))} gas`),
       h('a', { href: simulationLink({ from: call.from, to: call.to, data: call.data, value: call.value > 0n ? call.value : null }) }, 'Open in the simulator')),
-    !found.status && h('p', found.output && found.output !== '0x' ? await decoder.error(found.output) : found.error),
+    !found.status && h('p', await reasonOfOutcome(found, call, decoder)),
     values && resultsOf(called, values, contract.address),
     transfers.length > 0 && [h('h3', 'Transfers'), transferTable(transfers, tokens)],
     found.logs.length > 0 && [h('h3', `Events (${count(found.logs.length)})`), eventList(found.logs, decoder)]);

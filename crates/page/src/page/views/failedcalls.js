@@ -25,7 +25,7 @@ async function entry(one) {
   const call = one.call ?? {};
   const decoder = await decoderFor([call.to]);
   const known = call.to ? decoder.call(call.to, call.input ?? call.data) : null;
-  const data = one.data && one.data !== '0x' ? await decoder.error(one.data) : null;
+  const data = one.data && one.data !== '0x' ? await decoder.error(one.data, { to: call.to, input: call.input ?? call.data }) : null;
   const what = known?.fragment.name ?? (call.to ? (call.input ?? call.data)?.slice(0, 10) || 'transfer' : 'new contract');
   const body = h('div');
   const details = h('details.failed-call',

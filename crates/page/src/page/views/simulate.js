@@ -7,6 +7,7 @@ import { abiOf, contractAt } from '../lib/contracts.js';
 import { decoderFor } from '../lib/decoder.js';
 import { card, copyButton, field, h, heading, replace } from '../lib/dom.js';
 import { addressesIn, outcomeOf, simulate, simulationLink, traceTransaction } from '../lib/execution.js';
+import { reasonOfTrace } from '../lib/failures.js';
 import { count, fromUnits, toUnits } from '../lib/format.js';
 import { addressLink, blockLink, transactionLink } from '../lib/links.js';
 import { coinTransfers, tokensOf, tokenTransfers } from '../lib/movements.js';
@@ -76,6 +77,7 @@ function placeOf(block, original) {
 
 async function reasonOf(outcome, decoder) {
   if (outcome.status) return null;
+  if (outcome.trace) return reasonOfTrace(outcome.trace, decoder);
   return outcome.output && outcome.output !== '0x' ? decoder.error(outcome.output) : outcome.error;
 }
 

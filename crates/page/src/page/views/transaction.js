@@ -1,10 +1,12 @@
 // One transaction: what it did, fields, transfers, decoded input, calls, events and state changes.
 
-import { moment } from '../lib/clock.js';
+import { signature } from '../lib/abi.js';
+import { dateAndAge } from '../lib/clock.js';
 import { card, copyButton, facts, h, heading, replace, setText } from '../lib/dom.js';
 import { contractAt } from '../lib/contracts.js';
 import { decoderFor } from '../lib/decoder.js';
 import { addressesIn, failedPath, simulationLink, traceTransaction } from '../lib/execution.js';
+import { caughtCalls, reasonOfTrace } from '../lib/failures.js';
 import { count, fee, percent } from '../lib/format.js';
 import { KINDS } from '../lib/kinds.js';
 import { addressLink, argumentsOf, blockLink, coins, transactionLink } from '../lib/links.js';
@@ -12,7 +14,9 @@ import { coinTransfers, tokensOf, tokenTransfers } from '../lib/movements.js';
 import { nameOf, network } from '../lib/network.js';
 import { node, whenever } from '../lib/node.js';
 import { NotFound } from '../lib/notfound.js';
+import { placed, setPlace } from '../lib/place.js';
 import { summary } from '../lib/summary.js';
+import { tabList } from '../lib/tabs.js';
 import { callName, callTree, knownCall } from './calltree.js';
 import { flame } from './flame.js';
 import { addressesInLogs, eventList, hexBlock, rawCall, stateChanges, switcher, transferTable } from './parts.js';
@@ -30,15 +34,12 @@ async function cosmosTransaction(hash) {
 /** The reason of a failed transaction, from its trace; without one, from the same call on the parent block's state. */
 async function reasonOf(transaction, receipt, trace, decoder) {
   if (receipt?.status !== '0x0') return null;
-  if (trace) {
-    if (trace.output && trace.output !== '0x') return decoder.error(trace.output);
-    return !trace.error || trace.error === 'execution reverted' ? 'reverted without a reason' : trace.error;
-  }
+  if (trace?.error) return reasonOfTrace(trace, decoder);
   const { from, to, input, value, gas } = transaction;
   try {
     await node.call('eth_call', { from, to, input, value, gas }, `0x${(Number(receipt.blockNumber) - 1).toString(16)}`);
   } catch (error) {
-    return error.data !== null && error.data !== undefined ? decoder.error(error.data) : error.message;
+    return error.data !== null && error.data !== undefined ? decoder.error(error.data, { to, input }) : error.message;
   }
   return Number(receipt.gasUsed) >= Number(gas) ? 'out of gas' : 'failed because of an earlier transaction in the same block';
 }
@@ -51,6 +52,23 @@ function origin(trace, decoder) {
   return [', in ', addressLink(call.to), '.', h('strong', callName(call, knownCall(call, decoder)))];
 }
 
+/** Most caught failures that are listed one by one. */
+const MOST_CAUGHT = 3;
+
+/** Calls inside a successful transaction that failed, which its outcome does not show; null without any. */
+async function caughtNote(trace, decoder, hash) {
+  const caught = trace ? caughtCalls(trace) : [];
+  if (!caught.length) return null;
+  const line = async (call) => {
+    const reason = await reasonOfTrace(call, decoder);
+    return h('li', call.to && [addressLink(call.to), '.'], h('strong', callName(call, knownCall(call, decoder))), ': ', reason);
+  };
+  const lines = await Promise.all(caught.slice(0, MOST_CAUGHT).map(line));
+  const number = caught.length === 1 ? '1 inner call failed' : `${count(caught.length)} inner calls failed`;
+  return h('div.note.caught', h('p', `${number}, and the caller went on. `, h('a', { href: `#/tx/${hash}?tab=calls` }, 'Show the calls')), h('ul.plain', lines),
+    caught.length > MOST_CAUGHT && h('p', `and ${count(caught.length - MOST_CAUGHT)} more`));
+}
+
 function inputCard(transaction, known, isContract) {
   if (transaction.input === '0x') return null;
   const size = `${count(transaction.input.length / 2 - 1)} bytes`;
@@ -58,7 +76,10 @@ function inputCard(transaction, known, isContract) {
   if (!known) {
     return card('Input data', h('p.soft', `No known ABI has the selector ${transaction.input.slice(0, 10)}. `, h('a', { href: isContract ? `#/contract/${transaction.to}?tab=abi` : '#/interfaces' }, 'Add an ABI')), rawCall(transaction.input));
   }
-  const decoded = () => argumentsOf(known, transaction.to) ?? h('p.soft', 'No arguments');
+  const decoded = () => [
+    h('p.soft', h('span.mono', signature(known.fragment)), ' · selector ', h('span.mono', transaction.input.slice(0, 10))),
+    argumentsOf(known, transaction.to, { types: true }) ?? h('p.soft', 'No arguments'),
+  ];
   const { control, content } = switcher('Form of the input', [['Decoded', decoded], ['Raw', () => rawCall(transaction.input)]]);
   return card(h('span.row', 'Input data', h('span.tag.accent', known.fragment.name)), control, content);
 }
@@ -97,19 +118,21 @@ function cosmosCard(found) {
   ]), h('h3', 'Messages'), messages);
 }
 
-/** The cards that depend on the trace. */
-function traceCards(traced, decoder, logs, transaction, block, cosmos) {
-  if (!traced) return [];
-  const { trace, diff } = traced;
+/** The calls of a transaction; null without a trace, or if there is nothing to see in it. */
+function callCards({ trace }, decoder, transaction) {
+  if (transaction.input === '0x' && !trace.calls?.length) return null;
   const tree = callTree(trace, decoder);
+  return [
+    trace.calls?.length > 0 && card('Gas by call', flame(trace, decoder, tree.reveal)),
+    card('Call tree', tree.element),
+  ];
+}
+
+/** What a transaction changed in the state. */
+function stateCard({ trace, diff }, logs, transaction, block) {
   const roles = new Map([[block?.miner?.toLowerCase(), 'Fee recipient'], [transaction.from.toLowerCase(), 'Sender']]);
   const keys = [transaction.from, transaction.to, ...addressesInLogs(logs), ...addressesIn(trace)].filter(Boolean);
-  return [
-    // The input of a Cosmos transaction is no call, and its transfers are listed already.
-    trace.calls?.length && !cosmos ? card('Gas by call', flame(trace, decoder, tree.reveal)) : null,
-    !cosmos && (transaction.input !== '0x' || trace.calls?.length) ? card('Call tree', tree.element) : null,
-    diff && card('State changes', stateChanges(diff, keys, roles)),
-  ];
+  return card('State changes', stateChanges(diff, keys, roles));
 }
 
 /** The link to the simulation of a transaction with changes. */
@@ -117,7 +140,8 @@ function replayLink(transaction) {
   return h('a.button', { href: simulationLink({ tx: transaction.hash }) }, 'Replay with changes');
 }
 
-async function draw(transaction, receipt) {
+/** Everything about a transaction that the view shows. */
+async function load(transaction, receipt) {
   const cosmos = isCosmos(transaction);
   const [traced, block, cosmosFound] = await Promise.all([
     receipt ? traceTransaction(transaction.hash) : null,
@@ -128,46 +152,126 @@ async function draw(transaction, receipt) {
   const logs = receipt?.logs ?? [];
   const decoder = await decoderFor([transaction.to, receipt?.contractAddress, ...logs.map((log) => log.address), ...addressesIn(trace)]);
   const known = transaction.to && !cosmos ? decoder.call(transaction.to, transaction.input) : null;
-  const transfers = [...(trace ? coinTransfers(trace) : []), ...tokenTransfers(logs)];
-  if (!trace && receipt?.status === '0x1' && BigInt(transaction.value) > 0n) transfers.unshift({ kind: 'native', token: null, from: transaction.from, to: transaction.to ?? receipt.contractAddress, value: BigInt(transaction.value) });
-  // Cosmos transfers are calls inside the transaction, and native to their users.
-  if (cosmos) transfers.forEach((one) => (one.kind = 'native'));
-  const named = [...transfers, ...logs.flatMap((log) => decoder.log(log)?.values.filter((value) => /^0x[0-9a-fA-F]{40}$/.test(value) && nameOf(value)) ?? []).map((token) => ({ token }))];
-  if (known?.fragment.name === 'approve') named.push({ token: transaction.to });
-  for (const log of logs) if (log.topics.length === 3 && decoder.log(log)?.fragment.name === 'Approval') named.push({ token: log.address });
-  const [tokens, reason, isContract] = await Promise.all([
-    tokensOf(named),
+  const transfers = transfersOf(transaction, receipt, trace, cosmos);
+  const [tokens, reason, caught, isContract] = await Promise.all([
+    tokensOf([...transfers, ...tokensNamed(transaction, logs, known, decoder)]),
     reasonOf(transaction, receipt, trace, decoder),
+    cosmos ? null : caughtNote(trace, decoder, transaction.hash),
     transaction.to ? contractAt(transaction.to).then(({ code }) => code !== '0x', () => false) : false,
   ]);
-  const status = !receipt ? h('span.tag', 'Pending') : receipt.status === '0x0' ? h('span.tag.bad', 'Failed') : h('span.tag.good', 'Success');
-  const title = cosmos ? 'Cosmos transaction' : known ? known.fragment.name : !transaction.to ? 'Contract creation' : transaction.input === '0x' ? 'Transfer' : 'Transaction';
-  const sent = cosmos && transfers.length ? [addressLink(transfers[0].from), ' sent ', h('strong', coins(transfers[0].value, 18)), ' to ', addressLink(transfers[0].to), transfers.length > 1 && ` and made ${transfers.length - 1} more transfers`] : null;
-  const sentence = sent ?? (cosmos ? null : summary({ transaction, receipt, known, logs, decoder, transfers, tokens, failure: reason }));
-  const confirmations = h('span.tag.confirmations');
-  const price = BigInt(transaction.gasPrice ?? transaction.maxFeePerGas);
-  const cards = [
-    heading(title, cosmos && h('span.tag.accent', 'Cosmos'), status, receipt && !cosmos && replayLink(transaction)),
-    sentence && (receipt?.status === '0x0' ? h('p.failure', sentence, origin(trace, decoder)) : h('p.happened', sentence)),
-    card(null, facts([
-      ['Transaction hash', transactionLink(transaction.hash, { full: true })],
-      receipt && ['Block', blockLink(receipt.blockNumber), ' ', confirmations, block && [' · ', moment(block.timestamp)], h('span.soft', ` · index ${Number(receipt.transactionIndex)}`)],
-      ['From', addressLink(transaction.from, { full: true })],
-      transaction.to ? ['To', addressLink(transaction.to, { full: true })] : cosmos ? null : ['Contract created', receipt ? addressLink(receipt.contractAddress, { full: true }) : h('span.soft', 'Pending')],
-      ['Value', coins(transaction.value, 24)],
-      ...(receipt ? feeRows(transaction, receipt, block) : [['Gas price', fee(price)]]),
-      receipt ? ['Gas used', `${count(Number(receipt.gasUsed))} of ${count(Number(transaction.gas))} (${percent(Number(receipt.gasUsed) / Number(transaction.gas), 1)})`] : ['Gas limit', count(Number(transaction.gas))],
-      ['Nonce', count(Number(transaction.nonce))],
-      ['Type', cosmos ? 'Cosmos SDK' : (KINDS[Number(transaction.type)] ?? transaction.type)],
-      transaction.accessList?.length ? ['Access list', `${count(transaction.accessList.length)} ${transaction.accessList.length === 1 ? 'address' : 'addresses'}, ${count(transaction.accessList.reduce((sum, one) => sum + one.storageKeys.length, 0))} storage keys`] : null,
-      transaction.blobVersionedHashes?.length ? ['Blobs', h('ul.plain', transaction.blobVersionedHashes.map((one) => h('li', h('span.mono', one))))] : null,
-      transaction.authorizationList?.length ? ['Authorizations', h('ul.plain', transaction.authorizationList.map((one) => h('li', 'Delegates to ', addressLink(one.address), h('span.soft', ` · nonce ${count(Number(one.nonce))}`))))] : null,
-    ])),
+  return { transaction, receipt, cosmos, cosmosFound, traced, trace, block, logs, decoder, known, transfers, tokens, reason, caught, isContract };
+}
+
+/** The transfers of a transaction. */
+function transfersOf(transaction, receipt, trace, cosmos) {
+  const transfers = [...(trace ? coinTransfers(trace) : []), ...tokenTransfers(receipt?.logs ?? [])];
+  if (!trace && receipt?.status === '0x1' && BigInt(transaction.value) > 0n) {
+    const { from, to, value } = transaction;
+    transfers.unshift({ kind: 'native', token: null, from, to: to ?? receipt.contractAddress, value: BigInt(value) });
+  }
+  // Cosmos transfers are calls inside the transaction, and native to their users.
+  if (cosmos) transfers.forEach((one) => (one.kind = 'native'));
+  return transfers;
+}
+
+/** Tokens that sentences name, beside those of the transfers. */
+function tokensNamed(transaction, logs, known, decoder) {
+  const isNamed = (value) => /^0x[0-9a-fA-F]{40}$/.test(value) && nameOf(value);
+  const decoded = logs.map((log) => [log, decoder.log(log)]).filter(([, event]) => event);
+  const found = decoded.flatMap(([, { values }]) => values.filter(isNamed));
+  if (known?.fragment.name === 'approve') found.push(transaction.to);
+  for (const [log, { fragment }] of decoded) if (log.topics.length === 3 && fragment.name === 'Approval') found.push(log.address);
+  return found.map((token) => ({ token }));
+}
+
+function titleOf({ transaction, cosmos, known }) {
+  if (cosmos) return 'Cosmos transaction';
+  if (known) return known.fragment.name;
+  if (!transaction.to) return 'Contract creation';
+  return transaction.input === '0x' ? 'Transfer' : 'Transaction';
+}
+
+/** What a transaction did, as a sentence, or why it failed. */
+function sentenceOf(about) {
+  const { receipt, cosmos, transfers, trace, decoder } = about;
+  if (cosmos) {
+    if (!transfers.length) return null;
+    const [{ from, to, value }] = transfers;
+    const others = transfers.length > 1 && ` and made ${transfers.length - 1} more transfers`;
+    return h('p.happened', addressLink(from), ' sent ', h('strong', coins(value, 18)), ' to ', addressLink(to), others);
+  }
+  const sentence = summary({ ...about, failure: about.reason });
+  return receipt?.status === '0x0' ? h('p.failure', sentence, origin(trace, decoder)) : h('p.happened', sentence);
+}
+
+/** What typed transactions have in addition. */
+function typeRows({ accessList, blobVersionedHashes, authorizationList }) {
+  const keys = (accessList ?? []).reduce((sum, one) => sum + one.storageKeys.length, 0);
+  return [
+    accessList?.length ? ['Access list', `${count(accessList.length)} ${accessList.length === 1 ? 'address' : 'addresses'}, ${count(keys)} storage keys`] : null,
+    blobVersionedHashes?.length ? ['Blobs', h('ul.plain', blobVersionedHashes.map((one) => h('li', h('span.mono', one))))] : null,
+    authorizationList?.length ? ['Authorizations', h('ul.plain', authorizationList.map((one) => h('li', 'Delegates to ', addressLink(one.address), h('span.soft', ` · nonce ${count(Number(one.nonce))}`))))] : null,
+  ];
+}
+
+function factsOf({ transaction, receipt, cosmos, block }, confirmations) {
+  const gas = Number(transaction.gas);
+  const recipient = transaction.to
+    ? ['To', addressLink(transaction.to, { full: true })]
+    : ['Contract created', receipt ? addressLink(receipt.contractAddress, { full: true }) : h('span.soft', 'Pending')];
+  return facts([
+    ['Transaction hash', transactionLink(transaction.hash, { full: true })],
+    receipt && ['Block', blockLink(receipt.blockNumber), ' ', confirmations, h('span.soft', ` · index ${Number(receipt.transactionIndex)}`)],
+    block && ['Time', dateAndAge(block.timestamp)],
+    ['From', addressLink(transaction.from, { full: true })],
+    transaction.to || !cosmos ? recipient : null,
+    ['Value', coins(transaction.value, 24)],
+    ...(receipt ? feeRows(transaction, receipt, block) : [['Gas price', fee(BigInt(transaction.gasPrice ?? transaction.maxFeePerGas))]]),
+    receipt ? ['Gas used', `${count(Number(receipt.gasUsed))} of ${count(gas)} (${percent(Number(receipt.gasUsed) / gas, 1)})`] : ['Gas limit', count(gas)],
+    ['Nonce', count(Number(transaction.nonce))],
+    ['Type', cosmos ? 'Cosmos SDK' : (KINDS[Number(transaction.type)] ?? transaction.type)],
+    ...typeRows(transaction),
+  ]);
+}
+
+function overview(about, confirmations) {
+  const { transaction, cosmos, cosmosFound, transfers, tokens, known, isContract } = about;
+  return [
+    factsOf(about, confirmations),
     cosmosCard(cosmosFound),
     transfers.length ? card(`Transfers (${count(transfers.length)})`, transferTable(transfers, tokens)) : null,
     cosmos ? card('Signed transaction (TxRaw)', h('details', h('summary', `${count(transaction.input.length / 2 - 1)} bytes`), hexBlock(transaction.input))) : inputCard(transaction, known, isContract),
-    receipt && card(`Events (${count(logs.length)})`, eventList(logs, decoder)),
-    ...traceCards(traced, decoder, logs, transaction, block, cosmos),
+  ];
+}
+
+/** The tabs of a transaction that have content. */
+function tabsOf(about, confirmations) {
+  const { transaction, receipt, cosmos, traced, block, logs, decoder } = about;
+  // The input of a Cosmos transaction is no call, and its transfers are listed already.
+  const calls = traced && !cosmos ? callCards(traced, decoder, transaction) : null;
+  return [
+    { id: 'overview', title: 'Overview', make: () => overview(about, confirmations) },
+    receipt && { id: 'events', title: `Events (${count(logs.length)})`, make: () => card(`Events (${count(logs.length)})`, eventList(logs, decoder)) },
+    calls && { id: 'calls', title: 'Calls', make: () => calls },
+    traced?.diff && { id: 'state', title: 'State changes', make: () => stateCard(traced, logs, transaction, block) },
+  ].filter(Boolean);
+}
+
+async function draw(transaction, receipt, signal) {
+  const about = await load(transaction, receipt);
+  const status = !receipt ? h('span.tag', 'Pending') : receipt.status === '0x0' ? h('span.tag.bad', 'Failed') : h('span.tag.good', 'Success');
+  const confirmations = h('span.tag.confirmations');
+  const cards = [
+    heading(titleOf(about), about.cosmos && h('span.tag.accent', 'Cosmos'), status, receipt && !about.cosmos && replayLink(transaction)),
+    sentenceOf(about),
+    about.caught,
+    tabList({
+      label: 'Parts of the transaction',
+      tabs: tabsOf(about, confirmations),
+      selected: placed('tab') ?? 'overview',
+      signal,
+      chosen: (tab) => setPlace({ tab: tab === 'overview' ? null : tab }),
+    }),
   ];
   return { cards: cards.filter(Boolean), confirmations };
 }
@@ -177,14 +281,14 @@ export default async function view({ signal, rest: [hash = ''] }) {
   const [transaction, found] = await Promise.all([node.call('eth_getTransactionByHash', hash), node.call('eth_getTransactionReceipt', hash)]);
   if (!transaction) throw new NotFound('Transaction', `no block has the transaction ${hash}, and it does not wait for one`);
   let receipt = found;
-  let drawn = await draw(transaction, receipt);
+  let drawn = await draw(transaction, receipt, signal);
   const box = h('div.stack.sections', drawn.cards);
   whenever(node, 'head', signal, async () => {
     if (!receipt) {
       const mined = await node.call('eth_getTransactionReceipt', hash).catch(() => null);
       if (!mined || signal.aborted || receipt) return;
       receipt = mined;
-      drawn = await draw({ ...transaction, blockNumber: mined.blockNumber }, mined);
+      drawn = await draw({ ...transaction, blockNumber: mined.blockNumber }, mined, signal);
       if (signal.aborted) return;
       replace(box, drawn.cards);
     }
