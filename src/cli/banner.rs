@@ -1,5 +1,6 @@
-//! The banner that a node prints at its start: what the chain has, and where the node listens. URLs
-//! come last, where a terminal shows them.
+//! The banner that a node prints at its start: the page's URL, what the chain has, and where the
+//! node listens. All URLs come last, where a terminal shows them; the page is the first thing that
+//! a new user needs, and stays at the top of a log.
 
 use std::io::{self, Write};
 
@@ -16,6 +17,8 @@ use crate::{
 
 pub(super) fn print(node: &Node, out: &mut dyn Write) -> io::Result<()> {
     let config = &node.config;
+    writeln!(out, "{}\n", line("Page", &node.rest_url()))?;
+
     let chain_id = node.chain.params().chain_id;
     let version = env!("CARGO_PKG_VERSION");
     if node.has_exchange {
@@ -184,9 +187,14 @@ fn endpoints(node: &Node, out: &mut dyn Write) -> io::Result<()> {
 
     writeln!(out)?;
     for (name, place) in lines {
-        writeln!(out, "{name:<16} {}", reachable(&place))?;
+        writeln!(out, "{}", line(name, &place))?;
     }
     writeln!(out)
+}
+
+/// A line with a place at which the node listens.
+fn line(name: &str, place: &str) -> String {
+    format!("{name:<16} {}", reachable(place))
 }
 
 /// Replaces the addresses that stand for all interfaces, which no client can connect to, by those

@@ -300,6 +300,16 @@ async fn a_second_price_websocket_is_optional_in_development_only() {
 }
 
 #[tokio::test]
+async fn the_banner_begins_with_the_url_of_the_page() {
+    let node = Running::start(&[]).await;
+    let page = node.ready["rest"].as_str().unwrap().to_owned();
+    let (success, printed) = node.end("-TERM");
+    let first = printed.lines().next().unwrap_or_default();
+    assert!(success, "{printed}");
+    assert_eq!(first, format!("Page             {page}"), "{printed}");
+}
+
+#[tokio::test]
 async fn urls_come_last_and_only_those_that_exist() {
     let (success, printed) = Running::start(&[]).await.end("-TERM");
     let last: Vec<_> = printed
