@@ -140,7 +140,8 @@ export function table(columns, rows, empty = 'No data') {
   const head = columns.map((name, at) => h(numeric[at] ? 'th.number' : 'th', { scope: 'col' }, name.replace(/^-/, '')));
   const body = rows.map((cells) => h('tr', cells.map((cell, at) => h(numeric[at] ? 'td.number' : 'td', cell))));
   const none = h('tr', h('td.empty', { colspan: columns.length }, empty));
-  return h('div.scroll', { tabindex: '0', role: 'group' }, h('table', h('thead', h('tr', head)), h('tbody', rows.length ? body : none)));
+  const titles = columns.map((name) => name.replace(/^-/, '')).filter(Boolean);
+  return h('div.scroll', { tabindex: '0', role: 'group', 'aria-label': `Table: ${titles.join(', ')}` }, h('table', h('thead', h('tr', head)), h('tbody', rows.length ? body : none)));
 }
 
 /** The message of an error, or a text, as a sentence. */

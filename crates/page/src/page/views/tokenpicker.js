@@ -36,8 +36,10 @@ function entry(token, names, balance, current, choose) {
 async function pickToken(current, chosen) {
   const input = h('input', { type: 'search', placeholder: 'Symbol, name or address', 'aria-label': 'Search tokens', autocomplete: 'off', spellcheck: 'false' });
   const list = h('ul.plain.token-list');
+  // The page's own live region is inert while the dialog is open.
+  const status = h('p.hidden', { role: 'status' });
   const close = h('button.quiet', { type: 'button', 'aria-label': 'Close' }, '✕');
-  const dialog = h('dialog.picker', { 'aria-label': 'Select a token' }, h('div.spread', h('h2', 'Select a token'), close), input, list);
+  const dialog = h('dialog.picker', { 'aria-label': 'Select a token' }, h('div.spread', h('h2', 'Select a token'), close), input, status, list);
   const found = { names: new Map(), balances: new Map() };
   const who = wallets.current?.address;
 
@@ -47,6 +49,7 @@ async function pickToken(current, chosen) {
     const balance = (token) => found.balances.get(token) ?? (who ? 0n : null);
     const shown = network.tokens.filter(matches).toSorted((a, b) => worth(b, balance(b) ?? 0n) - worth(a, balance(a) ?? 0n));
     replace(list, shown.length ? shown.map((token) => entry(token, found.names, balance(token), current, choose)) : h('li.empty', 'No token matches'));
+    setText(status, wanted ? `${shown.length} ${shown.length === 1 ? 'token matches' : 'tokens match'}` : '');
   };
   const choose = (token) => {
     dialog.close();
