@@ -99,6 +99,9 @@ test('coins and tokens are sent, and the link repeats the form', async () => {
 
   await page.selectOption('label:has-text("Asset") select', 'USDC');
   await page.fill('label:has-text("Amount") input', '2.5');
+  await page.click('[role=tab]:text-is("Deploy")');
+  assert.match(page.url(), /\?tab=deploy$/);
+  await page.click('[role=tab]:text-is("Send")');
   await page.waitForSelector('p:has-text("USDC.")');
   const again = await browser.open(page.url());
   assert.equal(await again.inputValue('label:has-text("Asset") select'), 'USDC');
@@ -228,6 +231,8 @@ test('a raw transaction is decoded before it is broadcast', async () => {
   assert.ok(await page.isDisabled('button.primary:text-is("Broadcast")'));
   await field.fill('0x02f8');
   await page.waitForSelector('.failure:has-text("end too early")');
+  await field.fill(encodeRlp([`0x${'ff'.repeat(400_000)}`, ...Array(8).fill('0x01')]));
+  await page.waitForSelector('.failure:has-text("The field nonce is too long.")');
   await field.fill(raw);
   const fact = (name) => page.locator('.facts > div', { has: page.locator(`dt:text-is("${name}")`) }).locator('dd');
   await fact('From').locator(`text=${accounts[3].slice(2, 8)}`).first().waitFor();

@@ -21,6 +21,8 @@ const FIELDS = {
   3: [...DYNAMIC, 'maxFeePerBlobGas', 'blobVersionedHashes', ...SIGNATURE],
   4: [...DYNAMIC, 'authorizationList', ...SIGNATURE],
 };
+/** Most characters of a number or an address, which have 32 bytes at most. */
+const LONGEST_WORD = 66;
 const LISTS = ['accessList', 'blobVersionedHashes', 'authorizationList'];
 
 const number = (hex) => (hex === '0x' ? 0n : BigInt(hex));
@@ -28,8 +30,12 @@ const number = (hex) => (hex === '0x' ? 0n : BigInt(hex));
 function named(names, values) {
   if (!Array.isArray(values) || values.length !== names.length) throw new Error(`expected ${names.length} fields, got ${values?.length ?? 'none'}`);
   const found = Object.fromEntries(names.map((name, at) => [name, values[at]]));
-  for (const name of names) if (Array.isArray(found[name]) !== LISTS.includes(name)) throw new Error(`the field ${name} is not what it has to be`);
-  if (!['0x', 42].includes(found.to === '0x' ? '0x' : found.to.length)) throw new Error('the recipient is no address');
+  for (const name of names) {
+    const isList = Array.isArray(found[name]);
+    if (isList !== LISTS.includes(name)) throw new Error(`the field ${name} is not what it has to be`);
+    if (!isList && name !== 'input' && found[name].length > LONGEST_WORD) throw new Error(`the field ${name} is too long`);
+  }
+  if (found.to !== '0x' && !isHex(found.to, 20)) throw new Error('the recipient is no address');
   return found;
 }
 

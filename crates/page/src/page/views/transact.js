@@ -1,7 +1,7 @@
 // Forms for what wallets, compilers and scripts do otherwise: sending, deploying, verifying, signing, broadcasting.
 
 import { heading } from '../lib/dom.js';
-import { setPlace } from '../lib/place.js';
+import { placed, setPlace } from '../lib/place.js';
 import { tabList } from '../lib/tabs.js';
 import { broadcastForm } from './broadcast.js';
 import { deployForm } from './deploy.js';
@@ -18,17 +18,29 @@ const FORMS = {
   broadcast: { title: 'Broadcast', make: broadcastForm, parameters: [] },
 };
 
-/** The URL's parameters without those of other forms than the chosen one. */
-function without(chosen) {
-  const others = Object.entries(FORMS).filter(([id]) => id !== chosen);
-  return Object.fromEntries(others.flatMap(([, { parameters }]) => parameters.map((name) => [name, null])));
+/** What a form has in the URL. */
+function placeOf(form) {
+  return Object.fromEntries(FORMS[form].parameters.map((name) => [name, placed(name)]));
+}
+
+/** Keeps the URL that of the open form: `open(form)` takes away what the form before had in it, and gives back its own. */
+function places(first) {
+  const left = new Map();
+  let current = first;
+  return (form) => {
+    left.set(current, placeOf(current));
+    const nothing = Object.fromEntries(FORMS[current].parameters.map((name) => [name, null]));
+    setPlace({ ...nothing, ...left.get(form), tab: form });
+    current = form;
+  };
 }
 
 export default async function view({ signal, query }) {
   const asked = query.get('tab');
+  const selected = Object.hasOwn(FORMS, asked ?? '') ? asked : 'send';
   const tabs = Object.entries(FORMS).map(([id, { title, make }]) => ({ id, title, make }));
   return [
     heading('Transact'),
-    tabList({ label: 'Forms', tabs, selected: asked in FORMS ? asked : 'send', signal, chosen: (tab) => setPlace({ ...without(tab), tab }) }),
+    tabList({ label: 'Forms', tabs, selected, signal, chosen: places(selected) }),
   ];
 }
