@@ -183,7 +183,7 @@ test('tuples and lists are entered as JSON', async () => {
   const aggregate = functionIn(page, 'aggregate3');
   await aggregate.locator('textarea').fill(`[{"target": "${network.tokens.USDC}", "allowFailure": false, "callData": 0x313ce567}]`);
   await aggregate.locator('button:text-is("Simulate")').click();
-  await aggregate.locator('.result:has-text("Would succeed"):has-text("success: true")').waitFor();
+  await aggregate.locator('.result:has-text("Would succeed"):has(th:text-is("success")):has(:text-is("true"))').waitFor();
   await aggregate.locator('textarea').fill('[{"target": "here", "allowFailure": false, "callData": "0x"}]');
   await aggregate.locator('button:text-is("Simulate")').click();
   await aggregate.locator('.failure:has-text("calls[0].target: ")').waitFor();
