@@ -91,6 +91,52 @@ async fn a_trace_that_gets_too_long_is_refused() {
 }
 
 #[tokio::test]
+async fn a_long_trace_is_read_in_parts() {
+    let node = node().await;
+    // Stores 1 in slot 0 and 2 in slot 1, and reads slot 0.
+    let code = "0x60015f5560026001555f545000";
+    let whole = json!({"stateOverrides": {AT: {"code": code}}});
+    let part = |more: Value| {
+        let mut options = whole.clone();
+        let members = more.as_object().unwrap().clone();
+        options.as_object_mut().unwrap().extend(members);
+        options
+    };
+    let call = json!({"to": AT, "gas": "0x1ffff"});
+    let lines = async |options: Value| {
+        node.rpc("debug_traceCall", json!([call, "latest", options]))
+            .await["structLogs"]
+            .as_array()
+            .unwrap()
+            .clone()
+    };
+
+    let all = lines(whole.clone()).await;
+    assert_eq!(all.len(), 10);
+    assert_eq!(
+        lines(part(json!({"offset": 4, "limit": 3}))).await,
+        all[4..7]
+    );
+    assert_eq!(lines(part(json!({"offset": 4}))).await, all[4..]);
+    assert!(lines(part(json!({"offset": 10}))).await.is_empty());
+
+    // The slots of steps before the part are known in it.
+    let last_read = &lines(part(json!({"offset": 7, "limit": 1, "stackLimit": 1}))).await[0];
+    assert_eq!(last_read["op"], "SLOAD");
+    assert_eq!(last_read["storage"].as_object().unwrap().len(), 2);
+
+    let store = |options: Value| lines(part(options));
+    assert_eq!(
+        store(json!({"offset": 5, "limit": 1, "stackLimit": 1})).await[0]["stack"],
+        json!(["0x1"])
+    );
+    assert_eq!(
+        store(json!({"offset": 5, "limit": 1, "stackLimit": 9})).await[0]["stack"],
+        json!(["0x2", "0x1"])
+    );
+}
+
+#[tokio::test]
 async fn an_access_list_says_when_no_block_has_enough_gas() {
     let node = node_with(|config| config.rpc.gas_cap = 1_000_000).await;
     let creation = json!({"data": LOOP});

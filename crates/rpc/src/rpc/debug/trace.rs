@@ -28,8 +28,9 @@ pub(super) fn methods(table: &mut Table) {
             ["transaction hash", "options"],
             "Replays a transaction and returns every step, or the result of the `tracer` in the \
              options: callTracer, prestateTracer, 4byteTracer, flatCallTracer, muxTracer, \
-             noopTracer, erc7562Tracer, keccak256PreimageTracer, or a tracer in JavaScript. A \
-             `timeout` such as `2s` shortens the node's own limit.",
+             noopTracer, erc7562Tracer, keccak256PreimageTracer, or a tracer in JavaScript. Of the \
+             steps, `offset` and `limit` select a part, and `stackLimit` the words on top of the \
+             stack. A `timeout` such as `2s` shortens the node's own limit.",
         );
 
     table

@@ -37,11 +37,20 @@ pub(super) struct StructLogOptions {
     enable_return_data: bool,
     /// The maximum number of lines; zero for all.
     limit: u64,
+    /// The number of steps before the first line.
+    offset: u64,
+    /// The maximum number of words of the stack in a line, from its top; zero for all.
+    stack_limit: usize,
 }
+
+/// The words of the stack that name a slot and its new value.
+const SLOT_OPERANDS: usize = 2;
 
 /// Writes the lines of one transaction.
 pub(super) struct StructLogger {
     options: StructLogOptions,
+    /// The steps so far.
+    steps: u64,
     lines: u64,
     out: JsonWriter,
     /// The current step.
@@ -55,9 +64,12 @@ pub(super) struct StructLogger {
 
 /// The data of a step that is known before it executes.
 struct OpcodeStep {
+    /// Whether it has a line. Earlier steps are seen for their slots only.
+    has_line: bool,
     pc: usize,
     op: u8,
     gas: u64,
+    /// The words that the line or a slot needs, up to the top.
     stack: Vec<U256>,
     memory: Option<Vec<u8>>,
     return_data: Option<Bytes>,
@@ -68,6 +80,7 @@ impl StructLogger {
     pub(super) fn new(options: StructLogOptions, budget: &Budget) -> Self {
         Self {
             options,
+            steps: 0,
             lines: 0,
             out: budget.writer(),
             step: None,
@@ -142,7 +155,8 @@ impl StructLogger {
             .member("refund", &self.refund);
 
         if !self.options.disable_stack {
-            array(object.name("stack"), &step.stack, |word, out| {
+            let shown = top(&step.stack, self.options.stack_limit);
+            array(object.name("stack"), shown, |word, out| {
                 Quantity(*word).write(out)
             });
         }
@@ -184,6 +198,17 @@ impl StructLogger {
         Some(contract)
     }
 
+    /// The number of words of the stack that a step records; zero for all.
+    fn recorded_words(&self, has_line: bool) -> usize {
+        if !has_line || self.options.disable_stack {
+            SLOT_OPERANDS
+        } else if self.options.stack_limit == 0 {
+            0
+        } else {
+            self.options.stack_limit.max(SLOT_OPERANDS)
+        }
+    }
+
     fn enter(&mut self) {
         self.refunds.push(self.refund);
     }
@@ -192,6 +217,15 @@ impl StructLogger {
         let before = self.refunds.pop().unwrap_or(0);
         self.refund = if kept { before + refunded } else { before };
     }
+}
+
+/// The last words of a stack; all of them if the limit is zero.
+fn top(stack: &[U256], limit: usize) -> &[U256] {
+    let skipped = match limit {
+        0 => 0,
+        limit => stack.len().saturating_sub(limit),
+    };
+    &stack[skipped..]
 }
 
 /// The reason why an instruction failed; a revert is not a failure.
@@ -221,19 +255,24 @@ impl Inspector<EvmContext<'_>> for StructLogger {
             return;
         }
 
+        let has_line = self.steps >= self.options.offset;
+        self.steps += 1;
+
         let memory = &interpreter.memory;
         let return_data = &interpreter.return_data.0;
+        let has_memory = has_line && self.options.enable_memory && memory.size() > 0;
+        let has_return_data =
+            has_line && self.options.enable_return_data && !return_data.is_empty();
 
         // A line shows the machine as it was before the instruction.
         self.step = Some(OpcodeStep {
+            has_line,
             pc: interpreter.bytecode.pc(),
             op: interpreter.bytecode.opcode(),
             gas: interpreter.gas.remaining(),
-            stack: interpreter.stack.data().clone(),
-            memory: (self.options.enable_memory && memory.size() > 0)
-                .then(|| memory.slice(0..memory.size()).to_vec()),
-            return_data: (self.options.enable_return_data && !return_data.is_empty())
-                .then(|| return_data.clone()),
+            stack: top(interpreter.stack.data(), self.recorded_words(has_line)).to_vec(),
+            memory: has_memory.then(|| memory.slice(0..memory.size()).to_vec()),
+            return_data: has_return_data.then(|| return_data.clone()),
         });
     }
 
@@ -254,6 +293,9 @@ impl Inspector<EvmContext<'_>> for StructLogger {
             self.record_slot(&step, interpreter)
         };
 
+        if !step.has_line {
+            return;
+        }
         self.write(
             &step,
             context.journal().depth(),

@@ -88,6 +88,7 @@ impl Param for TraceOptions {
 
     fn schema() -> Value {
         let switch = || json!({"type": "boolean"});
+        let count = || json!({"type": "integer", "minimum": 0});
         schema::options([
             ("tracer", json!({"type": "string"})),
             ("tracerConfig", json!({"type": "object"})),
@@ -96,7 +97,9 @@ impl Param for TraceOptions {
             ("disableStack", switch()),
             ("disableStorage", switch()),
             ("enableReturnData", switch()),
-            ("limit", json!({"type": "integer", "minimum": 0})),
+            ("limit", count()),
+            ("offset", count()),
+            ("stackLimit", count()),
         ])
     }
 }
@@ -180,7 +183,10 @@ impl TraceOptions {
     /// Advice on how to request less.
     pub(crate) fn advice(&self) -> &'static str {
         match &self.tracer {
-            None => "set a limit or disableStack, or leave out enableMemory and enableReturnData",
+            None => {
+                "set a limit, stackLimit or disableStack, or leave out enableMemory and \
+                 enableReturnData"
+            }
             Some(TracerName::BuiltIn(GethDebugBuiltInTracerType::CallTracer)) => {
                 "set onlyTopCall, or trace the transactions of a block one by one"
             }
