@@ -38,6 +38,7 @@ const OUTPUTS = [
   "evm.bytecode.object",
   "evm.deployedBytecode.object",
   "evm.deployedBytecode.immutableReferences",
+  "evm.deployedBytecode.sourceMap",
   "storageLayout",
 ];
 
@@ -55,7 +56,7 @@ export function targets(sources) {
   return [...DEPLOYABLE, ...Object.keys(sources).filter((path) => path.startsWith("test/"))];
 }
 
-/** The artifacts of one file, by path below artifacts/, the variants of the enumerations that it can name, and the files that
+/** The artifacts of one file, by path below artifacts/, the source maps of those that are deployed, the variants of the enumerations that it can name, and the files that
  * it read; throws with the compiler's messages if it finds a fault. Each file is compiled on its own, so that its bytecode
  * depends on nothing it does not import. A warning about our own sources is a fault, too, unless `lenient`; the library's
  * warnings are not ours to mend. */
@@ -82,11 +83,20 @@ export function build(target, sources, { lenient = false } = {}) {
 
   const directory = target.startsWith("test/") ? "test/" : "";
   const artifacts = {};
+  const maps = {};
   for (const [name, contract] of Object.entries(output.contracts[target])) {
     if (contract.evm.bytecode.object.length === 0) continue;
     artifacts[`${directory}${name}.json`] = `${JSON.stringify(artifact(name, contract), null, 2)}\n`;
+    if (directory === "") maps[`source-maps/${name}.json`] = `${JSON.stringify(sourceMap(contract, output.sources), null, 2)}\n`;
   }
-  return { artifacts, enums: enumerations(output.sources), read };
+  return { artifacts, maps, enums: enumerations(output.sources), read };
+}
+
+/** Which part of which file each instruction of the runtime code was made from, and the numbers of the files in the map. They
+ * change with every comment, hence are not part of the artifact. */
+function sourceMap(contract, sources) {
+  const ids = Object.fromEntries(Object.entries(sources).map(([path, { id }]) => [path, id]));
+  return { sourceIds: ids, runtime: contract.evm.deployedBytecode.sourceMap };
 }
 
 function artifact(contractName, contract) {
@@ -200,8 +210,9 @@ function main() {
   const sources = readSources();
   const builds = targets(sources).map((target) => build(target, sources));
   const artifacts = Object.assign({}, ...builds.map((built) => built.artifacts));
+  const maps = Object.assign({}, ...builds.map((built) => built.maps));
   const enums = Object.assign({}, ...builds.map((built) => built.enums));
-  const written = { ...artifacts, ...allInterfaces(artifacts, enums) };
+  const written = { ...artifacts, ...maps, ...allInterfaces(artifacts, enums) };
   const present = [".json", ".sol"].flatMap((ending) => filesBelow("artifacts", ending));
   const stale = present.filter((path) => !(path.slice("artifacts/".length) in written));
   if (!check) stale.splice(0).forEach((path) => rmSync(join(root, path)));

@@ -1,5 +1,7 @@
 //! The compiled contracts, from `contracts/artifacts`.
 
+use std::collections::BTreeMap;
+
 use alloy_primitives::Bytes;
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -11,6 +13,17 @@ pub struct Artifact {
     pub name: &'static str,
     /// The artifact as `contracts/build.mjs` wrote it.
     pub json: &'static str,
+    /// The source map of its runtime code, and the numbers of the files in it.
+    source_map: &'static str,
+}
+
+/// The source map of a contract.
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ArtifactSourceMap {
+    /// The numbers of the files by path.
+    pub(crate) source_ids: BTreeMap<String, u32>,
+    pub(crate) runtime: String,
 }
 
 macro_rules! artifact {
@@ -18,6 +31,11 @@ macro_rules! artifact {
         Artifact {
             name: $name,
             json: include_str!(concat!("../../../contracts/artifacts/", $name, ".json")),
+            source_map: include_str!(concat!(
+                "../../../contracts/artifacts/source-maps/",
+                $name,
+                ".json"
+            )),
         }
     };
 }
@@ -59,6 +77,11 @@ impl Artifact {
         serde_json::from_str::<Bytecode>(self.json)
             .map(|artifact| artifact.bytecode)
             .unwrap_or_default()
+    }
+
+    /// Returns the source map of the runtime code.
+    pub(crate) fn source_map(&self) -> ArtifactSourceMap {
+        serde_json::from_str(self.source_map).unwrap_or_default()
     }
 
     /// Returns the ABI as the compiler wrote it.

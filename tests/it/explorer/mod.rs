@@ -559,6 +559,41 @@ async fn the_networks_contracts_have_abi_and_source_and_others_do_not() {
 }
 
 #[tokio::test]
+async fn the_networks_contracts_have_lines_and_variables() {
+    let node = node_with(|_| {}).await;
+    let fields = "sources,sourceIds,storageLayout,runtimeBytecode.sourceMap";
+    let contract = node
+        .get_json(&format!(
+            "/sourcify/v2/contract/125/{VAULT}?fields={fields}"
+        ))
+        .await;
+    assert!(contract["sourceIds"]["src/exchange/Vault.sol"]["id"].is_u64());
+    assert!(contract["sources"]["src/exchange/Vault.sol"]["content"].is_string());
+    let map = contract["runtimeBytecode"]["sourceMap"].as_str().unwrap();
+    assert!(map.split(';').count() > 1_000);
+    let variables = contract["storageLayout"]["storage"].as_array().unwrap();
+    assert!(
+        variables
+            .iter()
+            .any(|variable| variable["label"] == "paused")
+    );
+
+    let swap_of_nothing = Vault::swapExactTokensForTokensCall {
+        _tokenIn: Address::ZERO,
+        _tokenOut: Address::ZERO,
+        _amountIn: U256::ZERO,
+        _minAmountOut: U256::ZERO,
+    };
+    let data = hex::encode_prefixed(swap_of_nothing.abi_encode());
+    let call = json!({"from": node.account(0), "to": VAULT, "data": data, "gas": "0x7a120"});
+    let hash = node.rpc("eth_sendTransaction", json!([call])).await;
+    let trace = node.rpc("tetrad_stackTrace", json!([hash])).await;
+    let file = trace["frames"][0]["file"].as_str().unwrap();
+    assert!(file.starts_with("src/exchange/"), "{trace}");
+    node.end().await;
+}
+
+#[tokio::test]
 async fn wrong_requests_say_what_is_wrong_and_unknown_things_are_not_found() {
     let node = node_with(|_| {}).await;
     let nothing = format!("{:#066x}", 1);

@@ -729,9 +729,10 @@ async fn artifacts_of_foundry_identify_contracts() {
     let code = runtime(0, 1);
     let artifact = json!({
         "abi": abi(),
-        "bytecode": { "object": hex::encode_prefixed(creation(&code)), "linkReferences": {} },
-        "deployedBytecode": { "object": hex::encode_prefixed(&code), "immutableReferences": immutables() },
+        "bytecode": { "object": hex::encode_prefixed(creation(&code)), "linkReferences": {}, "sourceMap": "1:2:0:-" },
+        "deployedBytecode": { "object": hex::encode_prefixed(&code), "immutableReferences": immutables(), "sourceMap": "3:4:0:-" },
         "rawMetadata": metadata(),
+        "storageLayout": { "storage": [], "types": null },
         "id": 0,
     });
     fs::write(out.join("Greeter.sol/Greeter.json"), artifact.to_string()).unwrap();
@@ -742,6 +743,18 @@ async fn artifacts_of_foundry_identify_contracts() {
         (&json!(SOURCE), &abi())
     );
     assert_eq!(contract["compiler_version"], VERSION);
+    let fields = "creationBytecode.sourceMap,runtimeBytecode.sourceMap,storageLayout";
+    let debugging = node
+        .get_json(&format!(
+            "/sourcify/v2/contract/125/{address}?fields={fields}"
+        ))
+        .await;
+    assert_eq!(debugging["creationBytecode"]["sourceMap"], "1:2:0:-");
+    assert_eq!(debugging["runtimeBytecode"]["sourceMap"], "3:4:0:-");
+    assert_eq!(
+        debugging["storageLayout"],
+        json!({ "storage": [], "types": null })
+    );
     node.submit(node.account(0), Some(address), 0, greet())
         .await;
     assert!(

@@ -141,6 +141,9 @@ struct RawFile {
     deployed_bytecode: Option<RawCode>,
     /// Foundry's metadata, as the compiler wrote it.
     raw_metadata: Option<String>,
+    /// The layout of the storage, if foundry was told to write it.
+    #[serde(default)]
+    storage_layout: Value,
     /// Foundry's number of the file, or the name of a build.
     id: Option<Value>,
     contract_name: Option<String>,
@@ -221,6 +224,14 @@ impl RawInput {
             sources: sources.collect(),
             settings: self.settings,
         }
+    }
+}
+
+/// The source map of code; empty where the tool does not write it.
+fn source_map(code: Option<&RawCode>) -> String {
+    match code {
+        Some(RawCode::Object(object)) => object.source_map.clone(),
+        _ => String::new(),
     }
 }
 
@@ -439,13 +450,11 @@ impl ArtifactSource {
             metadata,
             devdoc: parsed.output.devdoc,
             userdoc: parsed.output.userdoc,
-            storage_layout: Value::Null,
+            storage_layout: raw.storage_layout.clone(),
             creation_code: raw.creation_code(),
             runtime_code: raw.runtime_code().map_err(io::Error::other)?,
-            source_map: match &raw.deployed_bytecode {
-                Some(RawCode::Object(object)) => object.source_map.clone(),
-                _ => String::new(),
-            },
+            source_map: source_map(raw.deployed_bytecode.as_ref()),
+            creation_source_map: source_map(raw.bytecode.as_ref()),
         })
     }
 

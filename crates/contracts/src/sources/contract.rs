@@ -53,6 +53,9 @@ pub struct CompiledContract {
     /// The source map of the runtime code.
     #[serde(default)]
     pub source_map: String,
+    /// The source map of the creation code.
+    #[serde(default)]
+    pub creation_source_map: String,
 }
 
 impl CompiledContract {
@@ -92,6 +95,7 @@ impl CompiledContract {
             creation_code: contract.evm.bytecode.code()?,
             runtime_code: Some(runtime_code),
             source_map: contract.evm.deployed_bytecode.source_map.clone(),
+            creation_source_map: contract.evm.bytecode.source_map.clone(),
         }))
     }
 

@@ -70,6 +70,11 @@ fn abi(artifact: &Artifact) -> Value {
     serde_json::from_str(artifact.abi()).unwrap_or_default()
 }
 
+fn storage_layout(artifact: &Artifact) -> Value {
+    let parsed = serde_json::from_str::<Value>(artifact.json);
+    parsed.map_or(Value::Null, |mut parsed| parsed["storageLayout"].take())
+}
+
 fn contract(label: String, artifact: Artifact) -> KnownContract {
     KnownContract {
         label,
@@ -98,6 +103,7 @@ impl ContractSource for Artifact {
             .cloned()
             .unwrap_or_default();
 
+        let source_map = self.source_map();
         let creation_code = CompiledCode::parse(&hex::encode(self.creation_code()), &[], &[]).ok();
 
         Ok(CompiledContract {
@@ -112,15 +118,20 @@ impl ContractSource for Artifact {
                 "metadata": { "bytecodeHash": "none", "appendCBOR": false },
             }),
             sources,
-            source_ids: BTreeMap::new(),
+            source_ids: source_map
+                .source_ids
+                .into_iter()
+                .map(|(path, id)| (id, path))
+                .collect(),
             abi: abi(self),
             metadata: None,
             devdoc: Value::Null,
             userdoc: Value::Null,
-            storage_layout: Value::Null,
+            storage_layout: storage_layout(self),
             creation_code,
             runtime_code: None,
-            source_map: String::new(),
+            source_map: source_map.runtime,
+            creation_source_map: String::new(),
         })
     }
 }

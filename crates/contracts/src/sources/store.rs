@@ -92,6 +92,7 @@ impl VerifiedContract {
         contract.runtime_code = None;
         contract.metadata = None;
         contract.source_map = String::new();
+        contract.creation_source_map = String::new();
         contract.devdoc = Default::default();
         contract.userdoc = Default::default();
         contract.storage_layout = Default::default();

@@ -573,6 +573,7 @@ fn members(
     let creation_bytecode = json!({
         "onchainBytecode": creation.and_then(|creation| creation.input).map(hex::encode_prefixed),
         "recompiledBytecode": recompiled(compiled.creation_code.as_ref()),
+        "sourceMap": compiled.creation_source_map,
         "transformationValues": {
             "constructorArguments": known.constructor_arguments.as_ref().map(hex::encode_prefixed),
         },
