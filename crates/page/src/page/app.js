@@ -11,7 +11,7 @@ import { switchTheme } from './lib/theme.js';
 import { wallets } from './lib/wallet.js';
 import { showMiningNotice } from './views/miningnotice.js';
 
-/** Routes: path, module and navigation label; `needs` is the condition under which a view is available. */
+/** Routes: path, its last part if that decides, module and navigation label; `needs` is the condition under which a view is available. */
 const VIEWS = [
   { path: '', file: 'network', name: 'Network' },
   { path: 'explorer', file: 'explorer', name: 'Explorer' },
@@ -23,6 +23,8 @@ const VIEWS = [
   { path: 'faucet', file: 'faucet', under: 'accounts' },
   { path: 'api', file: 'api', name: 'API' },
   { path: 'block', file: 'block', under: 'explorer' },
+  { path: 'tx', last: 'debug', file: 'debugger', under: 'explorer' },
+  { path: 'simulate', last: 'debug', file: 'debugger', under: 'explorer' },
   { path: 'tx', file: 'transaction', under: 'explorer' },
   { path: 'address', file: 'address', under: 'explorer' },
   { path: 'token', file: 'token', under: 'explorer' },
@@ -86,7 +88,7 @@ async function show({ focus }) {
   let view;
   try {
     const { name, rest, query } = route();
-    view = VIEWS.find((one) => one.path === name);
+    view = VIEWS.find((one) => one.path === name && (!one.last || one.last === rest.at(-1)));
     const absence = view ? (view.needs && !view.needs() ? WITHOUT[view.path] : null) : `There is no page “${name.slice(0, 60)}”.`;
     if (absence) content = missing(view?.name ?? 'Page not found', absence);
     else content = await (await loadView(view.file)).default({ signal, rest, query });

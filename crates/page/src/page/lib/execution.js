@@ -64,13 +64,17 @@ export function outcomeOf({ trace, diff }) {
   return { status: !trace.error, output: trace.output ?? '0x', error: trace.error ?? null, gasUsed: BigInt(trace.gasUsed), logs: logsIn(trace), trace, diff };
 }
 
+/** A call as nodes take it. */
+export function callObject({ from, to, value, data, gas }) {
+  return { from, ...(to && { to }), value: hex(value ?? 0n), input: data ?? '0x', ...(gas && { gas: hex(gas) }) };
+}
+
 /**
  * Executes a call without changing the chain. `call` is `{ from, to, value, data, gas }`, `at` the block whose state it sees;
  * with an `index` it sees the state before the transaction at that position of the block. Throws if it cannot be executed.
  */
 export async function simulate(call, { at = 'latest', index = null, overrides = null } = {}) {
-  const { from, to, value, data, gas } = call;
-  const given = { from, ...(to && { to }), value: hex(value ?? 0n), input: data ?? '0x', ...(gas && { gas: hex(gas) }) };
+  const given = callObject(call);
   if (await node.has('debug_traceCall')) {
     const options = { ...TRACER, ...(overrides && { stateOverrides: overrides }), ...(index !== null && { txIndex: hex(index) }) };
     const found = await node.call('debug_traceCall', given, at, options);
@@ -90,4 +94,14 @@ export function simulationLink(members) {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(members)) if (value !== null && value !== undefined && value !== '') query.set(name, String(value));
   return `#/simulate?${query}`;
+}
+
+/** The link to the debugger for a transaction; `isFailed` opens it where the transaction failed. */
+export function transactionDebugLink(hash, isFailed) {
+  return `#/tx/${hash}/debug${isFailed ? '?step=failure' : ''}`;
+}
+
+/** The link to the debugger for the call of a link to a simulation; `isFailed` opens it where the call fails. */
+export function callDebugLink(link, isFailed) {
+  return `${link.replace('#/simulate?', '#/simulate/debug?')}${isFailed ? '&step=failure' : ''}`;
 }

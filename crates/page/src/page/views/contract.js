@@ -6,7 +6,7 @@ import { parseAddress } from '../lib/address.js';
 import { abiOf, contractAt, removeAbi, saveAbi, savedAbi } from '../lib/contracts.js';
 import { decoderFor } from '../lib/decoder.js';
 import { card, copyButton, facts, field, h, heading, replace, toast } from '../lib/dom.js';
-import { addressesIn, simulate, simulationLink } from '../lib/execution.js';
+import { addressesIn, callDebugLink, simulate, simulationLink } from '../lib/execution.js';
 import { reasonOfTrace } from '../lib/failures.js';
 import { count, fromUnits } from '../lib/format.js';
 import { ask } from '../lib/index.js';
@@ -70,6 +70,12 @@ function shareButton(contract, tab, called, texts) {
   return copyButton(() => new URL(linkTo(contract.address, { tab, function: signature(called), args: texts.length ? JSON.stringify(texts) : null }), location.href).href, 'Copy link with these arguments');
 }
 
+/** The link to where a call without an account fails, or null where the node does not trace calls. */
+async function failingLine(to, data) {
+  if (!(await node.has('debug_traceCall'))) return null;
+  return h('p', h('a', { href: callDebugLink(simulationLink({ from: NOBODY, to, data }), true) }, 'Go to the failing line'));
+}
+
 /** The form of a view function. It reads immediately if there is nothing to fill in. */
 function readForm(contract, called, texts, run) {
   const fields = argumentFields(called.inputs, texts, contract.address);
@@ -78,12 +84,12 @@ function readForm(contract, called, texts, run) {
     try {
       const data = encodeCall(called, fields.values());
       const answer = await node.call('eth_call', { to: contract.address, data }, 'latest').catch(async (error) => {
-        throw error.data ? new Error(await (await decoderFor([contract.address])).error(error.data)) : error;
+        throw error.data ? Object.assign(new Error(await (await decoderFor([contract.address])).error(error.data)), { link: await failingLine(contract.address, data) }) : error;
       });
       if (answer === '0x' && called.outputs.length) throw new Error('the contract returned nothing: it may not have this function');
       replace(output, resultsOf(called, decode(called.outputs, answer), contract.address) ?? h('p.soft', 'No return values'));
     } catch (error) {
-      replace(output, problem(error));
+      replace(output, problem(error), error.link);
     }
   };
   const link = h('span');
@@ -118,9 +124,10 @@ async function showOutcome(output, called, contract, call) {
   const transfers = [...(found.trace ? coinTransfers(found.trace) : []), ...tokenTransfers(found.logs)];
   const tokens = await tokensOf(transfers);
   const values = found.status ? decoder.result(called, found.output) : null;
+  const link = simulationLink({ from: call.from, to: call.to, data: call.data, value: call.value > 0n ? call.value : null });
   replace(output,
     h('div.row', h(found.status ? 'span.tag.good' : 'span.tag.bad', found.status ? 'Would succeed' : 'Would fail'), h('span.soft', `${count(Number(found.gasUsed))} gas`),
-      h('a', { href: simulationLink({ from: call.from, to: call.to, data: call.data, value: call.value > 0n ? call.value : null }) }, 'Open in the simulator')),
+      h('a', { href: link }, 'Open in the simulator'), found.trace && h('a', { href: callDebugLink(link, !found.status) }, found.status ? 'Debug' : 'Go to the failing line')),
     !found.status && h('p', await reasonOfOutcome(found, call, decoder)),
     values && resultsOf(called, values, contract.address),
     transfers.length > 0 && [h('h3', 'Transfers'), transferTable(transfers, tokens)],

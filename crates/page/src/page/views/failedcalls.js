@@ -3,7 +3,7 @@
 import { moment } from '../lib/clock.js';
 import { decoderFor } from '../lib/decoder.js';
 import { card, failure, h, replace } from '../lib/dom.js';
-import { addressesIn } from '../lib/execution.js';
+import { addressesIn, callDebugLink, simulationLink } from '../lib/execution.js';
 import { count, shorten } from '../lib/format.js';
 import { nameOf } from '../lib/network.js';
 import { node, whenever } from '../lib/node.js';
@@ -12,12 +12,24 @@ import { callTree } from './calltree.js';
 const SHOWN = 25;
 const PACE = 4_000;
 
+/** The link to the debugger for a failed call, or null: it cannot repeat another block's header. */
+function debugLink({ call, block, stateOverrides, blockOverrides }) {
+  if (blockOverrides) return null;
+  const number = /^0x[0-9a-f]{1,12}$/i.test(block ?? '') ? Number(block) : 'latest';
+  const value = call.value ? BigInt(call.value) : null;
+  const gas = call.gas ? BigInt(call.gas) : null;
+  const overrides = stateOverrides ? JSON.stringify(stateOverrides) : null;
+  const link = simulationLink({ from: call.from, to: call.to ?? 'none', value, data: call.input ?? call.data, gas, block: number, overrides });
+  return callDebugLink(link, true);
+}
+
 async function trace(one) {
   const options = { tracer: 'callTracer', ...(one.stateOverrides && { stateOverrides: one.stateOverrides }), ...(one.blockOverrides && { blockOverrides: one.blockOverrides }) };
   const found = await node.call('debug_traceCall', one.call, one.block ?? 'latest', options);
   const decoder = await decoderFor(addressesIn(found));
   const note = found.error ? null : h('p.soft', 'It succeeds now: the chain has changed since.');
-  return [note, callTree(found, decoder).element];
+  const link = found.error ? debugLink(one) : null;
+  return [note, link && h('p', h('a', { href: link }, 'Go to the failing line')), callTree(found, decoder).element];
 }
 
 /** The latest failure as an element; its trace is loaded when it is opened. */

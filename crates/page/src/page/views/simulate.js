@@ -6,7 +6,7 @@ import { formatArgument } from '../lib/arguments.js';
 import { abiOf, contractAt } from '../lib/contracts.js';
 import { decoderFor } from '../lib/decoder.js';
 import { card, copyButton, field, h, heading, replace } from '../lib/dom.js';
-import { addressesIn, outcomeOf, simulate, simulationLink, traceTransaction } from '../lib/execution.js';
+import { addressesIn, callDebugLink, outcomeOf, simulate, simulationLink, traceTransaction } from '../lib/execution.js';
 import { reasonOfTrace } from '../lib/failures.js';
 import { count, fromUnits, toUnits } from '../lib/format.js';
 import { addressLink, blockLink, transactionLink } from '../lib/links.js';
@@ -22,7 +22,7 @@ const NOBODY = `0x${'0'.repeat(40)}`;
 const hex = (number) => `0x${BigInt(number).toString(16)}`;
 
 /** A transaction with its outcome, or null without one. */
-async function originalOf(hash) {
+export async function originalOf(hash) {
   if (!hash) return null;
   if (!/^0x[0-9a-f]{64}$/i.test(hash)) throw new Error(`not a transaction hash: ${hash.slice(0, 80)}`);
   const [transaction, receipt] = await Promise.all([node.call('eth_getTransactionByHash', hash), node.call('eth_getTransactionReceipt', hash)]);
@@ -34,7 +34,7 @@ async function originalOf(hash) {
 }
 
 /** The fields' first contents: the link's, else the transaction's. */
-function startingFrom(query, original) {
+export function startingFrom(query, original) {
   const { transaction, receipt } = original ?? {};
   const pick = (name, otherwise) => query.get(name) ?? otherwise;
   return {
@@ -48,7 +48,8 @@ function startingFrom(query, original) {
   };
 }
 
-function parseOverrides(text) {
+/** State overrides from JSON text, or null without any. */
+export function parseOverrides(text) {
   if (!text.trim()) return null;
   let given;
   try {
@@ -66,7 +67,7 @@ function parseOverrides(text) {
 }
 
 /** Which block and position a choice of the block field means. */
-function placeOf(block, original) {
+export function placeOf(block, original) {
   const number = original?.receipt ? Number(original.receipt.blockNumber) : null;
   if (block === 'position' && number !== null) return { at: hex(number), index: Number(original.receipt.transactionIndex) };
   if (block === 'before' && number !== null) return { at: hex(Math.max(0, number - 1)) };
@@ -211,7 +212,7 @@ export default async function view({ query, signal }) {
   overrides.value = start.overrides;
   const input = inputFields(start.data);
   const output = h('div.stack.sections', { 'aria-live': 'polite' });
-  const share = h('span');
+  const share = h('span.row');
   const submit = h('button.primary', { type: 'submit' }, 'Simulate');
 
   function callOf() {
@@ -260,7 +261,8 @@ export default async function view({ query, signal }) {
       const parts = await results(outcome, original, call);
       if (signal.aborted) return;
       history.replaceState(history.state, '', link);
-      replace(share, copyButton(() => new URL(link, location.href).href, 'Copy link to this simulation'));
+      const debug = outcome.trace && h('a.button', { href: callDebugLink(link, !outcome.status) }, outcome.status ? 'Debug' : 'Go to the failing line');
+      replace(share, debug, copyButton(() => new URL(link, location.href).href, 'Copy link to this simulation'));
       replace(output, parts);
     } catch (error) {
       if (!signal.aborted) replace(output, h('div.failure', { role: 'alert' }, error.message));

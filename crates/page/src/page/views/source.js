@@ -29,6 +29,19 @@ function coloured(text) {
   return parts;
 }
 
+/** Source text as lines of texts and coloured spans. A comment over several lines has a span in each. */
+export function colouredLines(text) {
+  const lines = [[]];
+  for (const part of coloured(text)) {
+    const isText = typeof part === 'string';
+    (isText ? part : part.textContent).split('\n').forEach((piece, at) => {
+      if (at > 0) lines.push([]);
+      if (piece) lines.at(-1).push(isText ? piece : h(`span.${part.className}`, piece));
+    });
+  }
+  return lines;
+}
+
 function fileView(path, text) {
   const lines = text.replace(/\n$/, '').split('\n').length;
   const numbers = Array.from({ length: lines }, (_, at) => at + 1).join('\n');

@@ -5,7 +5,7 @@ import { dateAndAge } from '../lib/clock.js';
 import { card, copyButton, facts, h, heading, replace, setText } from '../lib/dom.js';
 import { contractAt } from '../lib/contracts.js';
 import { decoderFor } from '../lib/decoder.js';
-import { addressesIn, failedPath, simulationLink, traceTransaction } from '../lib/execution.js';
+import { addressesIn, failedPath, simulationLink, traceTransaction, transactionDebugLink } from '../lib/execution.js';
 import { caughtCalls, reasonOfTrace } from '../lib/failures.js';
 import { count, fee, percent } from '../lib/format.js';
 import { KINDS } from '../lib/kinds.js';
@@ -140,6 +140,14 @@ function replayLink(transaction) {
   return h('a.button', { href: simulationLink({ tx: transaction.hash }) }, 'Replay with changes');
 }
 
+/** The link to the debugger, which begins at the failing line of a failed transaction; none where no code ran. */
+function debugLink({ transaction, receipt, trace, cosmos, isContract }) {
+  if (!trace || cosmos || !(isContract || !transaction.to)) return null;
+  const { hash } = transaction;
+  const isFailed = receipt.status === '0x0';
+  return h('a.button', { href: transactionDebugLink(hash, isFailed) }, isFailed ? 'Go to the failing line' : 'Debug');
+}
+
 /** Everything about a transaction that the view shows. */
 async function load(transaction, receipt) {
   const cosmos = isCosmos(transaction);
@@ -262,7 +270,7 @@ async function draw(transaction, receipt, signal) {
   const status = !receipt ? h('span.tag', 'Pending') : receipt.status === '0x0' ? h('span.tag.bad', 'Failed') : h('span.tag.good', 'Success');
   const confirmations = h('span.tag.confirmations');
   const cards = [
-    heading(titleOf(about), about.cosmos && h('span.tag.accent', 'Cosmos'), status, receipt && !about.cosmos && replayLink(transaction)),
+    heading(titleOf(about), about.cosmos && h('span.tag.accent', 'Cosmos'), status, debugLink(about), receipt && !about.cosmos && replayLink(transaction)),
     sentenceOf(about),
     about.caught,
     tabList({

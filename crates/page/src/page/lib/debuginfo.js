@@ -1,0 +1,97 @@
+// What the compiler wrote of contracts: sources, source maps and the layout of the storage, from the Sourcify API.
+
+import { network } from './network.js';
+import { node } from './node.js';
+import { CodeLines, SourceFile } from './sourcemap.js';
+
+/** How long a lookup may take, in milliseconds, and the most characters of a response. */
+const PATIENCE = 10_000;
+const LONGEST_RESPONSE = 24_000_000;
+/** Maximum number of contracts looked up for one execution, and of those at the same time. */
+const MOST = 60;
+const AT_ONCE = 6;
+
+const FIELDS = ['sources', 'sourceIds', 'storageLayout', 'compilation.name', 'runtimeBytecode.sourceMap', 'runtimeBytecode.onchainBytecode', 'creationBytecode.sourceMap'];
+
+/** The account whose code runs at an address: that of a delegation (EIP-7702), or the address itself. */
+async function codeHolder(address) {
+  const code = await node.call('eth_getCode', address, 'latest');
+  return /^0xef0100[0-9a-f]{40}$/.test(code) ? `0x${code.slice(8)}` : address;
+}
+
+async function lookUp(address) {
+  const holder = await codeHolder(address);
+  const given = () => ({ signal: AbortSignal.timeout(PATIENCE) });
+  // Asked first, since browsers report the 404 of an unknown source as an error of the page.
+  const known = await fetch(`api/v2/addresses/${holder}`, given());
+  if (!known.ok || !(await known.json()).is_verified) return null;
+  const response = await fetch(`sourcify/v2/contract/${network.chainId}/${holder}?fields=${FIELDS.join()}`, given());
+  if (!response.ok) return null;
+  const text = await response.text();
+  return text.length <= LONGEST_RESPONSE ? JSON.parse(text) : null;
+}
+
+/** Source files, each once however many contracts were compiled from it. */
+class SourceFiles {
+  #byPath = new Map();
+
+  get(path, text) {
+    const known = this.#byPath.get(path) ?? [];
+    const same = known.find((file) => file.text === text);
+    if (same) return same;
+    const file = new SourceFile(path, text);
+    this.#byPath.set(path, [...known, file]);
+    return file;
+  }
+
+  /** Those of a contract by their numbers in source maps. */
+  of({ sources, sourceIds }) {
+    const found = new Map();
+    for (const [path, { id }] of Object.entries(sourceIds ?? {})) {
+      const content = sources?.[path]?.content;
+      if (typeof content === 'string') found.set(Number(id), this.get(path, content));
+    }
+    return found;
+  }
+}
+
+/** What is known of a contract: `{ name, files, layout, runtime, creationLines(code) }`, with the lines of its runtime code, or null. */
+async function readInfo(address, known) {
+  const found = await lookUp(address);
+  if (!found) return null;
+  const files = known.of(found);
+  const creationMap = found.creationBytecode?.sourceMap ?? '';
+  const { sourceMap, onchainBytecode } = found.runtimeBytecode ?? {};
+  const linesOf = (code, map) => (files.size && map && code ? new CodeLines(code, map, files) : null);
+  return {
+    name: found.compilation?.name ?? null,
+    files: [...files.values()],
+    layout: found.storageLayout ?? null,
+    runtime: linesOf(onchainBytecode, sourceMap),
+    creationLines: (code) => linesOf(code, creationMap),
+  };
+}
+
+/** What the compiler wrote of the contracts in frames: maps of the lines of each frame, and of contracts by address. */
+export async function debugInfo(frames) {
+  const addresses = [...new Set(frames.map(({ code }) => code).filter(Boolean))].slice(0, MOST);
+  const contracts = new Map();
+  const files = new SourceFiles();
+  const rest = [...addresses];
+  const work = async () => {
+    for (let address = rest.shift(); address; address = rest.shift()) {
+      // A contract whose source cannot be read is one without a source.
+      const info = await readInfo(address, files).catch(() => null);
+      if (info) contracts.set(address, info);
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, work));
+
+  const lines = new Map();
+  for (const frame of frames) {
+    const info = contracts.get(frame.code);
+    const own = frame.isCreation ? info?.creationLines(frame.call.input) : info?.runtime;
+    if (own) lines.set(frame, own);
+  }
+  return { contracts, lines };
+}

@@ -1,0 +1,331 @@
+// The debugger in a real browser: source lines, breakpoints, variables by name, and contracts without a source.
+
+import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+
+import axe from 'axe-core';
+
+import { encode, encodeCall, fragment } from '../../crates/page/src/page/lib/abi.js';
+import { BOX, deploy, send } from './contracts.mjs';
+import { startBrowser, startNode } from './node.mjs';
+
+/** What hardhat writes of contracts/Bank.sol: the compiler's input and output (solc without the optimizer, EVM version shanghai, without metadata). */
+const BUILD = readFileSync(new URL('contracts/bank.json', import.meta.url), 'utf8');
+const { input, output } = JSON.parse(BUILD);
+const [FILE] = Object.keys(input.sources);
+const SOURCE = input.sources[FILE].content.split('\n');
+const { Bank, Limits } = output.contracts[FILE];
+const LIMIT = 1_000n;
+
+let [node, browser, sender, folder, limits, bank] = [];
+
+const lineOf = (text) => 1 + SOURCE.findIndex((line) => line.includes(text));
+const word = (type, value) => encode([{ type, name: '' }], [value]).slice(2);
+
+async function create(contract, type, argument) {
+  const hash = await node.rpc('eth_sendTransaction', { from: sender, data: `0x${contract.evm.bytecode.object}${word(type, argument)}` });
+  return (await node.rpc('eth_getTransactionReceipt', hash)).contractAddress;
+}
+
+const depositOf = (amount) => send(node, sender, bank, 'deposit(uint128)', [amount], { gas: '0x7a120' });
+
+before(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'tetrad-artifacts-'));
+  mkdirSync(join(folder, 'build-info'));
+  writeFileSync(join(folder, 'build-info', 'bank.json'), BUILD);
+  [node, browser] = await Promise.all([startNode('--artifacts', folder), startBrowser()]);
+  [sender] = await node.rpc('eth_accounts');
+  limits = await create(Limits, 'uint256', LIMIT);
+  bank = await create(Bank, 'address', limits);
+});
+after(async () => {
+  await browser?.stop();
+  await node?.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const open = (path, options) => browser.open(`${node.url}/#/${path}`, options);
+const button = (page, name) => page.locator(`.debug-controls button:has-text("${name}")`);
+/** Waits until the debugger shows a line, and what belongs to its step. */
+const atLine = async (page, number) => {
+  await page.locator(`.source-line.current[data-line="${number}"]`).waitFor();
+  await settled(page);
+};
+/** Waits until the machine and the variables are those of the step that is shown. */
+const settled = (page) => page.waitForFunction(() => {
+  const shown = document.querySelector('.debugger');
+  return shown?.dataset.step && document.querySelector('.debug-status')?.textContent.includes(`Step ${Number(shown.dataset.step).toLocaleString('en')} of`);
+});
+/** Waits until the address has the step that is shown. */
+const linked = (page) => page.waitForFunction(() => new URLSearchParams(location.hash.split('?')[1]).get('step') === document.querySelector('.debugger').dataset.step);
+const variable = (page, name) => page.locator('.variables tr', { has: page.locator(`th[title^='${name} (']`) });
+
+async function close(page) {
+  assert.deepEqual(page.problems, []);
+  await page.context().close();
+}
+
+test('a failed transaction leads to its failing line, in the contract that failed', async () => {
+  const page = await open(`tx/${await depositOf(5_000n)}`);
+  await page.click('a:text-is("Go to the failing line")');
+  await atLine(page, lineOf('revert TooLarge'));
+  assert.equal(await page.locator('.source-line.current.failing').count(), 1);
+  await page.locator('p.failure:has-text("TooLarge")').waitFor();
+  const frames = page.locator('.frames .frame');
+  assert.match(await frames.nth(0).textContent(), new RegExp(`Limits.*check.*:${lineOf('revert TooLarge')}`));
+  assert.match(await frames.nth(1).textContent(), new RegExp(`Bank.*deposit.*:${lineOf('limits.check(amount)')}`));
+  // The caller's line and variables are those of its own contract.
+  await frames.nth(1).click();
+  await atLine(page, lineOf('limits.check(amount)'));
+  await variable(page, 'owner').waitFor();
+  await browser.picture(page, 'debugger-failure');
+  await close(page);
+});
+
+test('lines are stepped into, over and out of, by keyboard, and the link repeats the step', async () => {
+  const page = await open(`tx/${await depositOf(300n)}/debug`);
+  await settled(page);
+  await page.keyboard.press('i');
+  while ((await page.locator('.source-line.current').getAttribute('data-line')) !== String(lineOf('limits.check(amount)'))) {
+    await page.keyboard.press('o');
+    await settled(page);
+  }
+  await page.keyboard.press('o');
+  await atLine(page, lineOf('total += amount'));
+  await page.keyboard.press('b');
+  await settled(page);
+  assert.match(await page.locator('.frames .frame').first().textContent(), /Limits/);
+  await page.keyboard.press('u');
+  await atLine(page, lineOf('total += amount'));
+  await page.keyboard.press('o');
+  await atLine(page, lineOf('count += 1;'));
+  await page.keyboard.press('o');
+  await atLine(page, lineOf('credit(msg.sender, amount);'));
+  await page.keyboard.press('i');
+  await settled(page);
+  await page.keyboard.press('i');
+  await atLine(page, lineOf('Account storage account'));
+  await page.keyboard.press('o');
+  await atLine(page, lineOf('account.balance += amount'));
+  await linked(page);
+  const other = await browser.open(page.url());
+  await atLine(other, lineOf('account.balance += amount'));
+  await close(other);
+  // Keys that belong to a field are text.
+  await page.focus('#query');
+  await page.keyboard.press('b');
+  assert.equal(await page.inputValue('#query'), 'b');
+  await atLine(page, lineOf('account.balance += amount'));
+  await close(page);
+});
+
+test('the execution continues to a breakpoint, which the link keeps', async () => {
+  const page = await open(`tx/${await depositOf(200n)}/debug`);
+  await settled(page);
+  const line = lineOf('account.since = 7');
+  await page.click(`.line-number[aria-label="Breakpoint at line ${line}"]`);
+  await page.locator(`.line-number[aria-label="Breakpoint at line ${line}"][aria-pressed="true"]`).waitFor();
+  await button(page, 'Continue').click();
+  await atLine(page, line);
+  await linked(page);
+  const other = await browser.open(page.url().replace(/step=\d+/, 'step=0'));
+  await settled(other);
+  await button(other, 'Continue').click();
+  await atLine(other, line);
+  await close(other);
+  // Without another breakpoint it ends; then it goes back to this one.
+  await page.keyboard.press('c');
+  await page.locator('.debug-status:not(:has-text("line ' + line + '."))').waitFor();
+  await page.keyboard.press('r');
+  await atLine(page, line);
+  await page.keyboard.press('t');
+  await page.locator('.line-number[aria-pressed="true"]').waitFor({ state: 'detached' });
+  await close(page);
+});
+
+test('variables have their names, types and values at the step', async () => {
+  const before = await node.rpc('eth_call', { to: bank, data: encodeCall(fragment('total()'), []) }, 'latest').then(Number);
+  const page = await open(`tx/${await depositOf(123n)}/debug?breakpoints=${encodeURIComponent(JSON.stringify({ [FILE]: [lineOf('limits.check(amount)'), lineOf('notes["last deposit"]')] }))}`);
+  await settled(page);
+  await page.keyboard.press('c');
+  await atLine(page, lineOf('limits.check(amount)'));
+  const value = async (name) => (await variable(page, name).locator('td').nth(1).textContent()).replace(/before:.*/, '');
+  assert.equal(await value('total'), String(before));
+  assert.equal(await value('open'), 'true');
+  assert.equal(await value('offsets[2]'), '-300');
+  assert.equal(await value('name'), '"A bank"');
+  await variable(page, 'owner').locator(`a[title="${await page.evaluate(() => document.querySelector('#account').value.split('/')[1])}" i]`).waitFor();
+  await page.keyboard.press('c');
+  await atLine(page, lineOf('notes["last deposit"]'));
+  assert.equal(await value('total'), String(before + 123));
+  assert.match(await variable(page, 'total').textContent(), new RegExp(`before: ${before}$`));
+  assert.equal(await value(`accounts[${sender.toLowerCase()}].since`), '7');
+  assert.equal(await value(`tags[${sender.toLowerCase()}][123]`), '0x70616964');
+  await browser.picture(page, 'debugger-variables');
+  await page.click('.tabs[aria-label="State"] button:text-is("Call data")');
+  await page.locator('.arguments :text-is("123")').waitFor();
+  await page.click('.tabs[aria-label="State"] button:text-is("Slots")');
+  await page.locator('.words tr.changed').first().waitFor();
+  await page.click('.tabs[aria-label="State"] button:text-is("Memory")');
+  await page.locator('[aria-label="Memory"] td:text-is("0x40")').waitFor();
+  await close(page);
+});
+
+test('a contract without a source is stepped through by instruction', async () => {
+  const box = await deploy(node, sender, BOX.runtime);
+  const page = await open(`tx/${await send(node, sender, box, 'store(uint256)', [42n])}/debug`);
+  await settled(page);
+  await page.locator('text=The source of').waitFor();
+  const op = () => page.locator('.instructions tr.chosen td').nth(2).textContent();
+  assert.equal(await op(), 'PUSH0');
+  await page.keyboard.press('i');
+  await settled(page);
+  assert.equal(await op(), 'CALLDATALOAD');
+  await page.locator('[aria-label="Stack"] td:text-is("0x0")').waitFor();
+  await page.keyboard.press('b');
+  await settled(page);
+  assert.equal(await op(), 'PUSH0');
+  await page.keyboard.press('c');
+  await settled(page);
+  assert.equal(await op(), 'STOP');
+  await page.click('.tabs[aria-label="State"] button:text-is("Slots")');
+  await page.locator('.words tr.changed td:text-is("0x2a")').waitFor();
+  await close(page);
+});
+
+test('a simulation that fails leads to its failing line', async () => {
+  const data = encodeCall(fragment('deposit(uint128)'), [LIMIT + 1n]);
+  const page = await open(`simulate?from=${sender}&to=${bank}&data=${data}`);
+  await page.click('a:text-is("Go to the failing line")');
+  await atLine(page, lineOf('revert TooLarge'));
+  await page.locator('a:text-is("a simulation")').waitFor();
+  await page.locator('.frames .frame').nth(1).click();
+  await variable(page, 'open').waitFor();
+  await close(page);
+});
+
+test('state overrides decide what a debugged call sees', async () => {
+  const data = encodeCall(fragment('deposit(uint128)'), [1n]);
+  // Slot 0 without the bit of `open`.
+  const overrides = JSON.stringify({ [bank]: { stateDiff: { [`0x${'0'.repeat(64)}`]: `0x${'5'.padStart(64, '0')}` } } });
+  const page = await open(`simulate/debug?from=${sender}&to=${bank}&data=${data}&overrides=${encodeURIComponent(overrides)}&step=failure`);
+  await atLine(page, lineOf('require(open, "closed")'));
+  assert.equal(await variable(page, 'total').locator('td').nth(1).textContent(), '5');
+  assert.equal(await variable(page, 'open').locator('td').nth(1).textContent(), 'false');
+  await close(page);
+});
+
+test('a call that failed lately leads to its failing line', async () => {
+  const data = encodeCall(fragment('deposit(uint128)'), [LIMIT + 7n]);
+  await assert.rejects(node.rpc('eth_call', { from: sender, to: bank, data }, 'latest'));
+  const page = await open('developer');
+  const entry = page.locator('.failed-call', { hasText: String(LIMIT + 7n) });
+  await entry.locator('summary').first().click();
+  await entry.locator('a:text-is("Go to the failing line")').click();
+  await atLine(page, lineOf('revert TooLarge'));
+  await close(page);
+});
+
+test('an execution with more steps than are shown says so, and where it failed', async () => {
+  const hash = await send(node, sender, bank, 'spin()', [], { gas: '0xe4e1c0' });
+  const page = await open(`tx/${hash}/debug?step=failure`);
+  await page.locator('p.note:has-text("more steps than the 400,000 that are shown")').waitFor();
+  await page.locator(`p.note:has-text("Bank.spin (${FILE}:")`).waitFor();
+  await settled(page);
+  await page.keyboard.press('i');
+  await settled(page);
+  assert.equal(await button(page, 'Failing line').count(), 0);
+  await close(page);
+});
+
+test('the constructor of a contract is stepped through', async () => {
+  const hash = await node.rpc('eth_sendTransaction', { from: sender, data: `0x${Bank.evm.bytecode.object}${word('address', limits)}` });
+  const page = await open(`tx/${hash}/debug?breakpoints=${encodeURIComponent(JSON.stringify({ [FILE]: [lineOf('limits = limits_')] }))}`);
+  await settled(page);
+  await page.keyboard.press('c');
+  await atLine(page, lineOf('limits = limits_'));
+  assert.match(await page.locator('.frames .frame').first().textContent(), /Bank\.create/);
+  await variable(page, 'owner').waitFor();
+  await close(page);
+});
+
+test('a function that cannot be read leads to its failing line', async () => {
+  const page = await open(`contract/${limits}?tab=read&function=check&args=${encodeURIComponent(JSON.stringify(['5000']))}`);
+  await page.click('.result a:text-is("Go to the failing line")');
+  await atLine(page, lineOf('revert TooLarge'));
+  await close(page);
+});
+
+test('the network’s own contracts have their lines and variables', async () => {
+  const { vault, tokens } = await (await fetch(`${node.url}/api/network`)).json();
+  const hash = await send(node, sender, vault, 'swapExactTokensForTokens(address,address,uint256,uint256)', [tokens.USDC, tokens.USDC, 1_000n, 0n], { gas: '0x7a120' });
+  const page = await open(`tx/${hash}/debug?step=failure`);
+  await page.locator('.source-line.current.failing').waitFor();
+  await settled(page);
+  assert.match(await page.locator('.debug-status').textContent(), /^Failing line: src\/exchange\/.*\.sol, line \d+\./);
+  await page.locator('.variables th').first().waitFor();
+  await close(page);
+});
+
+test('hostile sources, source maps and layouts stay text, and do not stop the page', async () => {
+  const markup = '<img src=x onerror="window.attacked = true">';
+  const itself = { encoding: 'inplace', label: markup, numberOfBytes: '32', members: Array.from({ length: 500 }, () => ({ label: markup, slot: '0', offset: 0, type: 't' })) };
+  const byte = { encoding: 'inplace', label: markup, numberOfBytes: '1' };
+  const body = {
+    sources: { [markup]: { content: `${markup}\u202e\n`.repeat(20_000) }, b: { content: 'x'.repeat(2_000_000) }, c: 5 },
+    sourceIds: { [markup]: { id: 0 }, b: { id: 1 }, __proto__: { id: 2 } },
+    storageLayout: { storage: [{ label: markup, slot: '0', offset: 0, type: 't' }, { label: markup, slot: '1', offset: 0, type: 'u' }], types: { t: itself, u: byte } },
+    compilation: { name: markup },
+    runtimeBytecode: { sourceMap: `5:1:0:i;${'70000:9:0;100:5:1;'.repeat(60_000)}`, onchainBytecode: `0x${BOX.runtime}` },
+    creationBytecode: { sourceMap: null },
+  };
+  const box = await deploy(node, sender, BOX.runtime);
+  const hash = await send(node, sender, box, 'store(uint256)', [42n]);
+  const page = await open('explorer');
+  await page.route('**/api/v2/addresses/*', async (route) => {
+    const response = await route.fetch();
+    await route.fulfill({ response, json: { ...(await response.json()), is_verified: true } });
+  });
+  await page.route('**/sourcify/**', (route) => route.fulfill({ json: body }));
+  await page.goto(`${node.url}/#/tx/${hash}/debug`);
+  await page.locator('.source-line.current').waitFor();
+  await settled(page);
+  for (const key of 'iioubc') {
+    await page.keyboard.press(key);
+    await settled(page);
+  }
+  assert.equal(await page.locator('.debugger img').count(), 0);
+  assert.equal(await page.evaluate(() => window.attacked), undefined);
+  assert.ok((await page.locator('.source-line').count()) <= 400);
+  await close(page);
+});
+
+test('a transfer has nothing to step through', async () => {
+  const hash = await node.rpc('eth_sendTransaction', { from: sender, to: sender, value: '0x1' });
+  const page = await open(`tx/${hash}/debug`);
+  await page.locator('p.note:has-text("No code ran")').waitFor();
+  await page.goto(`${node.url}/#/tx/${hash}`);
+  await page.locator('a:text-is("Replay with changes")').waitFor();
+  assert.equal(await page.locator('a:text-is("Debug")').count(), 0);
+  await close(page);
+});
+
+test('the debugger is accessible in both themes, and fits a phone', async () => {
+  const hash = await depositOf(6_000n);
+  for (const [theme, width] of [['light', 1440], ['dark', 1440], ['light', 390], ['dark', 390]]) {
+    const page = await open(`tx/${hash}/debug?step=failure`, { viewport: { width, height: 900 }, colorScheme: theme });
+    await atLine(page, lineOf('revert TooLarge'));
+    await page.locator('.frames .frame').nth(1).click();
+    await settled(page);
+    await page.addScriptTag({ content: axe.source }).catch(() => page.evaluate(axe.source));
+    const { violations } = await page.evaluate(() => window.axe.run(document, { resultTypes: ['violations'] }));
+    assert.deepEqual(violations.map(({ id, nodes }) => [id, nodes.map((one) => one.html)]), []);
+    assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), `${width}: wider than the window`);
+    await browser.picture(page, `debugger-${theme}-${width}`);
+    page.problems.length = 0;
+    await page.context().close();
+  }
+});
