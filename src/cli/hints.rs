@@ -83,14 +83,18 @@ fn quoted(text: &str) -> String {
 fn on_start(error: &Error) -> Option<&'static str> {
     match error {
         Error::Spawn(SpawnError::ListenUnix { source, .. }) => on_unix(source.kind()),
-        Error::Spawn(SpawnError::Listen { source, .. }) => on_port(source.kind()),
+        Error::Spawn(SpawnError::Listen { flag, source, .. }) => on_port(flag, source.kind()),
         Error::Spawn(SpawnError::DataDir(error)) => on_directory(error),
         _ => None,
     }
 }
 
-fn on_port(kind: ErrorKind) -> Option<&'static str> {
+fn on_port(flag: &str, kind: ErrorKind) -> Option<&'static str> {
     match kind {
+        ErrorKind::AddrInUse if flag == "ws-listen" => Some(
+            "another program, perhaps another node, uses this port; choose another address, or off: prices are at /ws of \
+             the main listener as well",
+        ),
         ErrorKind::AddrInUse => {
             Some("another program, perhaps another node, uses this port; port 0 picks a free one")
         }

@@ -7,6 +7,7 @@ use alloy_primitives::{
     utils::{format_ether, parse_ether},
 };
 use tetrad_chain::PoolOrder;
+use tetrad_evm::Fork;
 use tetrad_network::account::{DerivationPath, Mnemonic, PathError};
 use tetrad_stdx::calendar::LAST_SECOND;
 use tetrad_store::log::Durability;
@@ -19,6 +20,9 @@ use crate::config::{
     setting::{Kind, Section, Setting, reject_if},
     show,
 };
+
+/// The oldest hardfork that runs the network's contracts, which copy memory with `MCOPY`.
+const OLDEST_FOR_CONTRACTS: Fork = Fork::Cancun;
 
 const PROFILES: [(&str, Profile); 2] = [
     ("development", Profile::Development),
@@ -413,9 +417,11 @@ pub(super) const SECTION: Section = Section {
             common: true,
             placeholder: "NAME",
             help: "Hardfork whose rules apply from the first block; by default the newest one live on mainnet",
-            details: "One of frontier, homestead, … london, paris, shanghai, cancun, prague, osaka, bpo1, bpo2.",
+            details: "One of frontier, homestead, … london, paris, shanghai, cancun, prague, osaka, bpo1, bpo2. The \
+                      network's contracts need cancun or a later one; a chain without them (`bare`) takes any.",
             read: |config, given| given.parsed("the name of a hardfork", &mut config.hardfork),
             show: |config| show::text(config.hardfork.name()),
+            check: hardfork_runs_the_contracts,
             ..Setting::BLANK
         },
         Setting {
@@ -844,6 +850,20 @@ fn chosen<T: PartialEq>(given: &Given<'_>, default: T, value: T) -> Option<T> {
         ValueOrigin::Environment(_) | ValueOrigin::Flag(_) => false,
     };
     (!is_default).then_some(value)
+}
+
+/// Rejects a hardfork without the instructions that the network's contracts are compiled to.
+fn hardfork_runs_the_contracts(config: &Config) -> Result<(), String> {
+    let begins_with_contracts = config.may_have_exchange() && config.fork.url.is_none();
+    reject_if(
+        begins_with_contracts && config.hardfork < OLDEST_FOR_CONTRACTS,
+        &format!(
+            "the network's contracts do not run under {}; choose {} or a later hardfork, or begin without the contracts by \
+             setting bare",
+            config.hardfork.name(),
+            OLDEST_FOR_CONTRACTS.name(),
+        ),
+    )
 }
 
 /// Rejects a setting that cannot be combined with a fork.

@@ -314,7 +314,7 @@ fn a_bad_value_is_named_with_where_it_was_given() {
 #[test]
 fn values_mean_what_they_say() {
     let config = from_file(
-        "ws-listen = \"off\"\nblock-time = 0.3\nbalance = \"1.5\"\nhardfork = \"London\"\n[exchange]\nprice-tick = 0\ntrusted-proxies = [\"10.0.0.0/8\", \"::1\"]",
+        "ws-listen = \"off\"\nblock-time = 0.3\nbalance = \"1.5\"\nhardfork = \"Prague\"\n[exchange]\nprice-tick = 0\ntrusted-proxies = [\"10.0.0.0/8\", \"::1\"]",
     )
     .unwrap();
     assert_eq!(config.ws_listen, None);
@@ -326,7 +326,7 @@ fn values_mean_what_they_say() {
         config.balance,
         alloy::primitives::utils::parse_ether("1.5").unwrap()
     );
-    assert_eq!(config.hardfork, tetrad_evm::Fork::London);
+    assert_eq!(config.hardfork, tetrad_evm::Fork::Prague);
     assert_eq!(config.exchange.price_tick, None);
     assert_eq!(config.trusted_proxies.len(), 2);
 }
@@ -474,6 +474,24 @@ fn settings_that_contradict_each_other_are_refused_with_both_of_their_names() {
         from_file(text).unwrap();
     }
     from_file(&format!("{genesis}balance = \"10000\"")).unwrap();
+}
+
+#[test]
+fn a_hardfork_that_cannot_run_the_networks_contracts_is_refused_with_the_remedy() {
+    for old in ["berlin", "shanghai"] {
+        let error = from_file(&format!("hardfork = \"{old}\"")).unwrap_err();
+        assert_eq!(
+            error,
+            format!(
+                "hardfork: the network's contracts do not run under {old}; choose cancun or a later hardfork, or begin \
+                 without the contracts by setting bare"
+            )
+        );
+        from_file(&format!("hardfork = \"{old}\"\nbare = true")).unwrap();
+    }
+    for new in ["cancun", "bpo2"] {
+        from_file(&format!("hardfork = \"{new}\"")).unwrap();
+    }
 }
 
 #[test]

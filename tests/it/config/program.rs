@@ -296,6 +296,7 @@ async fn a_second_price_websocket_is_optional_in_development_only() {
             !success && error.contains("--ws-listen: cannot listen on 127.0.0.1:3001"),
             "{error}"
         );
+        assert!(error.contains("choose another address, or off"), "{error}");
     }
 }
 
