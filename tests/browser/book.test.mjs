@@ -5,6 +5,7 @@ import { after, before, test } from 'node:test';
 
 import axe from 'axe-core';
 
+import { replacements, WRITTEN } from '../../crates/page/src/page/lib/bookexamples.js';
 import { find, marked, prepare } from '../../crates/page/src/page/lib/bookindex.js';
 import { startBrowser, startNode } from './node.mjs';
 
@@ -117,6 +118,7 @@ test('the search is used with the keyboard alone', async () => {
 test('code is copied, and the theme is shared with the page', async () => {
   const page = await open('start/dapp.html', { colorScheme: 'light' });
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  await page.waitForSelector('.own-node');
   const code = await page.textContent('.code code');
   await page.hover('.code');
   await page.click('.code .copy');
@@ -128,6 +130,53 @@ test('code is copied, and the theme is shared with the page', async () => {
   await page.waitForSelector('main h1');
   assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), 'dark');
   await clean(page);
+});
+
+test('examples name what is different on a node, and nothing else', async () => {
+  const other = '0x00000000000000000000000000000000000a4711';
+  const own = { root: 'https://a.example/node/', chainId: '7', cosmosChainId: 'other_7-1', contracts: { vault: other }, accounts: [other] };
+  const rewritten = (text) => replacements(text, own).map(([, , replacement]) => replacement);
+  assert.deepEqual(rewritten("curl -s 'localhost:8545/api?a=http://localhost:8545/rpc' ws://localhost:8545/ws http://127.0.0.1:8545"),
+    ['https://a.example/node', 'https://a.example/node', 'wss://a.example/node', 'https://a.example/node']);
+  assert.deepEqual(rewritten('--chain 125 { chainId: 125 } { "chainId": "125" } chain = 125 /contract/125/a "hyperpax_125-1"'), ['7', '7', '7', '7', '7', 'other_7-1']);
+  assert.deepEqual(rewritten(`${WRITTEN.contracts.vault} ${WRITTEN.accounts[0].toLowerCase()} ${WRITTEN.accounts[1]}`), [other, other]);
+  assert.deepEqual(rewritten('tetrad --listen 127.0.0.1:8545 --block-time 125; https://example.org/localhost:8545 localhost:85450 125 wei'), []);
+
+  // What the book is written with is what a node has by default.
+  const info = await (await fetch(`${node.url}/api/network`)).json();
+  const { chainId, cosmosChainId, contracts, accounts } = WRITTEN;
+  assert.deepEqual([String(info.chainId), info.cosmosChainId], [chainId, cosmosChainId]);
+  for (const [name, address] of Object.entries(contracts)) assert.equal(info[name], address);
+  assert.deepEqual((await node.rpc('eth_accounts')).slice(0, 2), accounts.map((address) => address.toLowerCase()));
+});
+
+test('commands are for the node that serves the book, and coloured by their language', async () => {
+  const mnemonic = `${'abandon '.repeat(11)}about`;
+  const other = await startNode('--chain-id', '4242', '--mnemonic', mnemonic);
+  const [first] = await other.rpc('eth_accounts');
+  const page = await browser.open(`${other.url}/docs/interfaces/verification.html`);
+  await page.waitForSelector(`.own-node:has-text("${other.url}, chain id 4242.")`);
+  const toml = await page.textContent('code.language-toml');
+  assert.ok(toml.includes(`chain = 4242, url = "${other.url}/api"`), toml);
+  assert.deepEqual(await page.locator('.code:has(.language-toml) .string').first().allTextContents(), ['"any"']);
+
+  await page.goto(`${other.url}/docs/interfaces/rest-examples.html`);
+  await page.waitForSelector('.own-node');
+  const commands = await page.locator('code.language-sh').allTextContents();
+  const host = other.url.replace('http://', '');
+  assert.ok(commands.includes(`curl -s ${host}/api/v2/addresses/${first}\n`), commands.join(''));
+  assert.ok(!commands.some((command) => command.includes('localhost:8545')));
+  const balance = await (await fetch(`${other.url}/api/v2/addresses/${first}`)).json();
+  assert.notEqual(balance.coin_balance, '0');
+  await browser.picture(page, 'book-own-node');
+  await clean(page);
+  await other.stop();
+
+  const bare = await startNode('--bare');
+  const plain = await browser.open(`${bare.url}/docs/interfaces/exchange.html`, { tolerated: /404/ });
+  await plain.waitForSelector('.own-node:has-text("It has neither exchange nor lending")');
+  await clean(plain);
+  await bare.stop();
 });
 
 test('chapters are read without JavaScript', async () => {

@@ -60,6 +60,7 @@ impl ChapterPage<'_> {
              <link rel=\"stylesheet\" href=\"{root}site/css/book.css\">\n\
              <link rel=\"modulepreload\" href=\"{root}site/lib/dom.js\">\n\
              <link rel=\"modulepreload\" href=\"{root}site/lib/format.js\">\n\
+             <link rel=\"modulepreload\" href=\"{root}site/lib/bookexamples.js\">\n\
              <link rel=\"modulepreload\" href=\"{root}site/lib/bookindex.js\">\n\
              <script type=\"module\" src=\"{root}site/book.js\"></script>\n\
              </head>\n\

@@ -6,7 +6,7 @@ use pulldown_cmark::{
     CodeBlockKind, CowStr, Event, HeadingLevel, Options, Parser, Tag, TagEnd, html,
 };
 
-use super::escape::escape;
+use super::{escape::escape, highlight::highlight};
 
 /// A chapter in HTML.
 #[derive(Debug, Default)]
@@ -54,6 +54,8 @@ struct Renderer<'a> {
     /// The fragments in use, each with how many others were numbered after it.
     fragments: HashMap<String, usize>,
     in_table: bool,
+    /// The language of the block of code that is being rendered, and its text so far.
+    code: Option<(String, String)>,
 }
 
 impl<'a> Renderer<'a> {
@@ -64,6 +66,7 @@ impl<'a> Renderer<'a> {
             sections: Vec::new(),
             fragments: HashMap::new(),
             in_table: false,
+            code: None,
         }
     }
 
@@ -81,8 +84,13 @@ impl<'a> Renderer<'a> {
             {
                 self.open_route(&events[at..]);
             }
-            Event::Start(Tag::CodeBlock(kind)) => self.push_html(code_block(kind)),
-            Event::End(TagEnd::CodeBlock) => self.push_html("</code></pre></div>\n"),
+            Event::Start(Tag::CodeBlock(kind)) => self.code = Some((language(kind), String::new())),
+            Event::End(TagEnd::CodeBlock) => self.close_code(),
+            Event::Text(text) if self.code.is_some() => {
+                if let Some((_, code)) = &mut self.code {
+                    code.push_str(text);
+                }
+            }
             // Paths in narrow columns break after their slashes.
             Event::Code(code) if self.in_table => {
                 let code = escape(code)
@@ -170,6 +178,18 @@ impl<'a> Renderer<'a> {
         });
     }
 
+    /// Ends a block of code, whose language is a class.
+    fn close_code(&mut self) {
+        let Some((language, code)) = self.code.take() else {
+            return;
+        };
+        let name = escape(&language);
+        let code = highlight(&code, &language);
+        self.push_html(format!(
+            "<div class=\"code\"><pre><code class=\"language-{name}\">{code}</code></pre></div>\n"
+        ));
+    }
+
     fn push_html(&mut self, html: impl Into<CowStr<'a>>) {
         self.rendered.push(Event::Html(html.into()));
     }
@@ -191,18 +211,17 @@ impl<'a> Renderer<'a> {
     }
 }
 
-/// The beginning of a block of code, with its language as a class.
-fn code_block(kind: &CodeBlockKind<'_>) -> String {
+/// The language of a block of code; plain text if it names none.
+fn language(kind: &CodeBlockKind<'_>) -> String {
     let language = match kind {
         CodeBlockKind::Fenced(info) => info.split([',', ' ']).next().unwrap_or_default(),
         CodeBlockKind::Indented => "",
     };
-    let language = if language.is_empty() {
+    if language.is_empty() {
         "text".to_owned()
     } else {
-        escape(language)
-    };
-    format!("<div class=\"code\"><pre><code class=\"language-{language}\">")
+        language.to_owned()
+    }
 }
 
 /// A text with single spaces between its words.
@@ -319,7 +338,7 @@ mod tests {
 
         assert!(
             html.contains(
-                "<div class=\"code\"><pre><code class=\"language-js\">if (a &lt; b) \"c\"\n</code></pre></div>"
+                "<div class=\"code\"><pre><code class=\"language-js\"><span class=\"keyword\">if</span> (a &lt; b) <span class=\"string\">&quot;c&quot;</span>\n</code></pre></div>"
             ),
             "{html}"
         );

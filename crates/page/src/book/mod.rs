@@ -7,6 +7,7 @@
 //! needs no other tool. The pages have the page's policy, theme and search.
 
 mod escape;
+mod highlight;
 mod layout;
 mod markdown;
 mod summary;

@@ -1,6 +1,7 @@
-// The frame around a chapter of the book: search, theme, list of chapters, and buttons that copy code. Chapters can be read
-// without it.
+// The frame around a chapter of the book: search, theme, list of chapters, examples for this node, and buttons that copy
+// code. Chapters can be read without it.
 
+import { describeNode, replacements } from './lib/bookexamples.js';
 import { find, marked, prepare } from './lib/bookindex.js';
 import { copyButton, h, icon, replace } from './lib/dom.js';
 import { switchTheme } from './lib/theme.js';
@@ -37,8 +38,58 @@ function listenToMenu() {
 
 function addCopyButtons() {
   for (const code of document.querySelectorAll('.code > pre > code')) {
-    code.closest('.code').append(copyButton(code.textContent, 'Copy code'));
+    code.closest('.code').append(copyButton(() => code.textContent, 'Copy code'));
   }
+}
+
+/** Languages of blocks whose text is not part of an example for this node, such as the output of a program. */
+const AS_WRITTEN = /language-(text|yaml)/;
+
+/** Writes what is different on this node into an element, if each difference is within one of its texts. */
+function writeOwn(element, node) {
+  const found = replacements(element.textContent, node);
+  const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
+  let from = 0;
+  while (walker.nextNode()) {
+    const text = walker.currentNode;
+    const to = from + text.length;
+    const within = found.filter(([at, written]) => at >= from && at + written.length <= to);
+    let own = text.data;
+    for (const [at, written, replacement] of within.reverse()) {
+      own = own.slice(0, at - from) + replacement + own.slice(at - from + written.length);
+    }
+    if (own !== text.data) text.data = own;
+    from = to;
+  }
+  return found.length > 0;
+}
+
+/** The parts of a chapter that are examples: blocks of code, URLs within sentences, and links to the node. */
+function examples() {
+  const blocks = [...document.querySelectorAll('.code > pre > code')].filter((code) => !AS_WRITTEN.test(code.className));
+  const urls = [...document.querySelectorAll('article :not(pre) > code')].filter((code) => /^(https?|wss?):\/\/localhost:8545/.test(code.textContent));
+  const links = [...document.querySelectorAll('article a[href^="http://localhost:8545"]')];
+  return [...blocks, ...urls, ...links];
+}
+
+/** Writes the examples for this node, so that they work as they are copied, and says so. */
+async function adaptExamples() {
+  const shown = examples();
+  const root = new URL('../', book).href;
+  if (!shown.some((element) => replacements(element.textContent, { root }).length)) return;
+
+  const node = await describeNode(root);
+  for (const element of shown) {
+    writeOwn(element, node);
+    if (element.href) element.href = root;
+  }
+  const missing = [
+    node.accounts?.length === 0 && 'It holds no accounts: send from your own.',
+    node.hasContracts === false && 'It has neither exchange nor lending; examples that use them do not work here.',
+  ];
+  const note = h('p.own-node', { role: 'note' }, 'Examples on this page are for this node: ', h('code', root.replace(/\/$/, '')),
+    node.chainId && [', chain id ', h('code', node.chainId)], '. ', missing.filter(Boolean).join(' '));
+  document.querySelector('article h1').after(note);
 }
 
 /** Lets the keyboard scroll what is wider or higher than its box. */
@@ -178,6 +229,7 @@ listenToTheme();
 listenToMenu();
 listenToSearch();
 addCopyButtons();
+adaptExamples();
 reachScrollers();
 window.addEventListener('resize', reachScrollers);
 followOutline();

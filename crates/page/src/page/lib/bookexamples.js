@@ -1,0 +1,84 @@
+// The examples of the book, for the node that serves it: its URLs, chain ids, contracts and accounts in place of those
+// that the book is written with.
+
+/** What the book is written with: a development node with the default settings. */
+export const WRITTEN = {
+  host: 'localhost:8545',
+  chainId: '125',
+  cosmosChainId: 'hyperpax_125-1',
+  contracts: {
+    oracle: '0x6e5da6d7a89c6B7cB0e5c64fcf326292F76A0352',
+    vault: '0x49B0f9a0554da1A7243A9C8ac5B45245A66D90ff',
+    lendingPool: '0xa0fE00Da13cD944F2e41531E1E23aCcF12deAE4a',
+    lendingLens: '0x1af89f34B483F71A360932E4f44b8E1A35711531',
+  },
+  accounts: ['0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266', '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'],
+};
+
+/** URLs and hosts; `127.0.0.1:8545` without a scheme is the address that a listener is given. */
+const PLACE = /\b(https?|wss?):\/\/(?:localhost|127\.0\.0\.1):8545(?!\d)|(?<![\w./+-]|:\/\/)localhost:8545(?!\d)/g;
+/** The chain id, where the text says that it is one. */
+const CHAIN_ID = /(?<=\bchainId"?: "?|--chain(?:-id)? |\bchain = |\/(?:verify|contract)\/)125\b|\b125(?=: \{)/g;
+
+function places(text, root) {
+  const { protocol, host, pathname } = new URL(root);
+  const path = pathname.replace(/\/$/, '');
+  const isSecure = protocol === 'https:';
+  return [...text.matchAll(PLACE)].map((match) => {
+    const [found, scheme] = match;
+    if (!scheme) return [match.index, found, `${isSecure ? 'https://' : ''}${host}${path}`];
+    const plain = scheme.startsWith('ws') ? 'ws' : 'http';
+    return [match.index, found, `${plain}${isSecure ? 's' : ''}://${host}${path}`];
+  });
+}
+
+function words(text, written, own) {
+  if (!own) return [];
+  const found = [];
+  const all = text.toLowerCase();
+  const wanted = written.toLowerCase();
+  for (let at = all.indexOf(wanted); at >= 0; at = all.indexOf(wanted, at + wanted.length)) {
+    const shown = text.slice(at, at + wanted.length);
+    found.push([at, shown, shown === wanted ? own.toLowerCase() : own]);
+  }
+  return found;
+}
+
+/**
+ * What of an example is different on the node: `[position, text, replacement]`, in the order of the positions. `node` has
+ * `root`, the URL of its page, and as far as they are known `chainId`, `cosmosChainId`, `contracts` and `accounts`.
+ */
+export function replacements(text, node) {
+  const found = places(text, node.root);
+  if (node.chainId) found.push(...[...text.matchAll(CHAIN_ID)].map((match) => [match.index, match[0], node.chainId]));
+  found.push(...words(text, WRITTEN.cosmosChainId, node.cosmosChainId));
+  for (const [name, address] of Object.entries(WRITTEN.contracts)) found.push(...words(text, address, node.contracts?.[name]));
+  WRITTEN.accounts.forEach((address, at) => found.push(...words(text, address, node.accounts?.[at])));
+  return found.sort(([one], [other]) => one - other);
+}
+
+async function request(root, method) {
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: [] });
+  const response = await fetch(new URL('rpc', root), { method: 'POST', headers: { 'content-type': 'application/json' }, body });
+  const { result } = await response.json();
+  if (result === undefined) throw new Error(`${method} has no result`);
+  return result;
+}
+
+/** The node whose page is at `root`, for `replacements`; what it does not answer is left out. */
+export async function describeNode(root) {
+  const [chainId, accounts, network] = await Promise.allSettled([
+    request(root, 'eth_chainId'),
+    request(root, 'eth_accounts'),
+    fetch(new URL('api/network', root)).then((response) => (response.ok ? response.json() : null)),
+  ]);
+  const info = network.value ?? null;
+  return {
+    root,
+    chainId: chainId.value && String(Number(chainId.value)),
+    accounts: Array.isArray(accounts.value) ? accounts.value : undefined,
+    cosmosChainId: info?.cosmosChainId,
+    contracts: info,
+    hasContracts: network.status === 'rejected' ? undefined : info !== null,
+  };
+}
