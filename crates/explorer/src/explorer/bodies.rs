@@ -172,10 +172,14 @@ pub(super) struct InstanceBody {
     pub(super) is_unique: bool,
     pub(super) token_type: &'static str,
     pub(super) value: Option<String>,
+    /// The JSON of the token's URI, if the URI is `data:`.
     pub(super) metadata: Option<Value>,
+    /// A picture, as `data:image/…` or a link, which the node did not follow.
     pub(super) image_url: Option<String>,
     pub(super) animation_url: Option<String>,
     pub(super) external_app_url: Option<String>,
+    /// The token's URI, if it is a link, which the node did not follow.
+    pub(super) token_uri: Option<String>,
 }
 
 /// A holder of a token.

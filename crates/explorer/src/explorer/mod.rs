@@ -22,6 +22,7 @@ mod filters;
 #[doc(hidden)]
 pub mod fuzzing;
 mod logs;
+mod metadata;
 mod page;
 mod parameters;
 mod render;

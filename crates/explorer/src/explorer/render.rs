@@ -19,6 +19,7 @@ use super::{
     },
     decode,
     filters::{TransactionFilter, TransactionType},
+    metadata::{MetadataBudget, TokenMetadata},
 };
 use crate::index::{
     IndexError, IndexReader, InternalPosition, Position, TokenKind, TokenRecord, TokenTransfer,
@@ -36,6 +37,7 @@ pub(super) struct Render<'a> {
     addresses: RefCell<HashMap<Address, AddressParam>>,
     contracts: RefCell<HashMap<Address, Option<Arc<KnownContract>>>>,
     tokens: RefCell<HashMap<Address, TokenBody>>,
+    metadata: MetadataBudget,
 }
 
 /// Returns a time, in seconds since the Unix epoch, as explorers write it:
@@ -116,12 +118,19 @@ impl<'a> Render<'a> {
             addresses: RefCell::default(),
             contracts: RefCell::default(),
             tokens: RefCell::default(),
+            metadata: MetadataBudget::default(),
         }
     }
 
     /// The newest state.
     pub(super) fn view(&self) -> &View {
         &self.view
+    }
+
+    /// Returns what a non-fungible token says of an id; less and less of it in a long list, since
+    /// the reads of one answer have a limit.
+    pub(super) fn metadata(&self, token: Address, kind: TokenKind, id: U256) -> TokenMetadata {
+        self.metadata.read(&self.view, token, kind, id)
     }
 
     /// Returns the contract at an address, if its source is known.

@@ -10,6 +10,7 @@ use tetrad_web::{
 use super::{
     bodies::{HolderBody, InstanceBody, NextPage, TokenBody, TokenCounters, TransferBody},
     filters::{OwnerQuery, PageLimit, TokenKinds},
+    metadata::TokenMetadata,
     page::{Filters, PAGE, Page},
     parameters::{
         ContractAddress, ContractPath, HolderPageQuery, InstancePageQuery, InstancePath, PageQuery,
@@ -232,6 +233,13 @@ pub(super) fn instance(
     id: U256,
     owner: Option<Address>,
 ) -> Result<InstanceBody, RestError> {
+    let TokenMetadata {
+        link,
+        metadata,
+        image,
+        animation,
+        external,
+    } = render.metadata(token, kind, id);
     Ok(InstanceBody {
         id: id.to_string(),
         token: render.token(token, kind)?,
@@ -239,10 +247,11 @@ pub(super) fn instance(
         is_unique: owner.is_some(),
         token_type: kind.name(),
         value: owner.map(|_| "1".to_owned()),
-        metadata: None,
-        image_url: None,
-        animation_url: None,
-        external_app_url: None,
+        metadata,
+        image_url: image,
+        animation_url: animation,
+        external_app_url: external,
+        token_uri: link,
     })
 }
 
