@@ -1,9 +1,9 @@
 // One token: figures, transfers, holders, and the ids of a non-fungible token.
 
 import { parseAddress } from '../lib/address.js';
-import { idLink, party, symbolOf, tokenLink } from '../lib/cells.js';
+import { idLink, party } from '../lib/cells.js';
 import { transferColumns } from '../lib/columns.js';
-import { card, copyButton, facts, h, heading, replace, setText } from '../lib/dom.js';
+import { card, facts, h, heading, replace, setText } from '../lib/dom.js';
 import { compact, count, toUnits, usd } from '../lib/format.js';
 import { ask, gap, indexed, WITHOUT_INDEX } from '../lib/index.js';
 import { addressLink, exactAmount } from '../lib/links.js';
@@ -12,11 +12,13 @@ import { network, tokenAt } from '../lib/network.js';
 import { node, whenever } from '../lib/node.js';
 import { NotFound } from '../lib/notfound.js';
 import { listOf, tokenTransfers } from '../lib/pages.js';
+import { thumbnail } from '../lib/pictures.js';
 import { setPlace } from '../lib/place.js';
 import { prices } from '../lib/prices.js';
 import { search } from '../lib/search.js';
 import { tabList } from '../lib/tabs.js';
 import { priceOf, worthOf } from '../lib/worth.js';
+import { itemView } from './item.js';
 import { SEARCHED, described, recentTransfers } from './transfers.js';
 
 /** A token of the index, or null. */
@@ -40,12 +42,12 @@ function holderTab(token, address) {
   const supply = token.total_supply && token.type === 'ERC-20' ? BigInt(token.total_supply) : null;
   const byId = token.type === 'ERC-1155';
   const columns = [
-    { title: 'Rank', cell: (row) => count(row.rank), csv: (row) => row.rank },
-    { title: 'Holder', cell: (row) => party(row.holder), csv: (row) => row.holder },
-    byId && { title: 'ID', cell: (row) => idLink(token, row.id), csv: (row) => row.id },
-    { title: 'Balance', number: true, cell: (row) => exactAmount(row.value, decimals, 10), csv: (row) => toUnits(row.value, decimals) },
-    supply !== null && { title: 'Share', cell: (row) => shareOf(row.value, supply), csv: (row) => Number((row.value * 1_000_000n) / (supply || 1n)) / 10_000 },
-    network.addresses && token.type === 'ERC-20' && { title: 'Value', number: true, cell: (row) => (row.worth === null ? '–' : usd(row.worth)), csv: (row) => row.worth ?? '' },
+    { title: 'Rank', phone: 'line-1', cell: (row) => count(row.rank), csv: (row) => row.rank },
+    { title: 'Holder', phone: 'line-1', cell: (row) => party(row.holder), csv: (row) => row.holder },
+    byId && { title: 'ID', phone: 'line-1', cell: (row) => idLink(token, row.id), csv: (row) => row.id },
+    { title: 'Balance', phone: 'line-2', number: true, cell: (row) => exactAmount(row.value, decimals, 10), csv: (row) => toUnits(row.value, decimals) },
+    supply !== null && { title: 'Share', phone: 'line-1.end', cell: (row) => shareOf(row.value, supply), csv: (row) => Number((row.value * 1_000_000n) / (supply || 1n)) / 10_000 },
+    network.addresses && token.type === 'ERC-20' && { title: 'Value', phone: 'line-2.end', number: true, cell: (row) => (row.worth === null ? '–' : usd(row.worth)), csv: (row) => row.worth ?? '' },
   ].filter(Boolean);
   const load = async (cursor) => {
     const page = await listOf(`tokens/${address}/holders`, cursor?.next);
@@ -59,33 +61,22 @@ function holderTab(token, address) {
   return (signal) => pagedList({ signal, label: 'Holders', columns, load, empty: 'No holders', live: true, csv: `holders-${address}` });
 }
 
+/** What an item calls itself, cut to a length for lists. */
+function nameIn({ metadata }) {
+  return typeof metadata?.name === 'string' ? metadata.name.slice(0, 60) : '';
+}
+
 function itemTab(token, address) {
   const columns = [
-    { title: 'ID', cell: (row) => idLink(token, row.id), csv: (row) => row.id },
-    { title: 'Owner', cell: (row) => (row.owner ? party(row.owner.hash) : h('span.soft', 'Several')), csv: (row) => row.owner?.hash ?? '' },
+    { title: 'ID', phone: 'line-1', cell: (row) => [thumbnail(row.image_url), idLink(token, row.id)], csv: (row) => row.id },
+    { title: 'Name', phone: 'line-1', cell: (row) => nameIn(row), csv: nameIn, hidden: (row) => !nameIn(row) },
+    { title: 'Owner', phone: 'line-1.end', cell: (row) => (row.owner ? party(row.owner.hash) : h('span.soft', 'Several')), csv: (row) => row.owner?.hash ?? '' },
   ];
   const load = async (cursor) => {
     const page = await listOf(`tokens/${address}/instances`, cursor);
     return { ...page, rows: page.rows.map((item) => ({ ...item, key: `${item.id}/${item.owner?.hash}` })) };
   };
   return (signal) => pagedList({ signal, label: 'Items', columns, load, empty: 'No items', live: true, csv: `items-${address}` });
-}
-
-/** One id of a non-fungible token. */
-async function item(token, address, id, signal) {
-  if (!/^\d{1,78}$/.test(id)) throw new Error(`expected the ID of an item, a whole number, got ${id.slice(0, 80)}`);
-  const found = await ask(`tokens/${address}/instances/${id}`);
-  const path = `tokens/${address}/instances/${id}/transfers`;
-  return [
-    heading(`${token.name ?? symbolOf(token)} #${id.length > 12 ? `${id.slice(0, 8)}…` : id}`, h('span.tag', token.type)),
-    card(null, facts([
-      ['Token', tokenLink(token, token.name ?? symbolOf(token))],
-      ['ID', h('span.copyline', h('span.mono', id), copyButton(id, 'Copy ID'))],
-      found.owner && ['Owner', addressLink(found.owner.hash, { full: true })],
-      ['Contract', addressLink(address, { full: true })],
-    ])),
-    card('Transfers', pagedList({ signal, label: 'Transfers', columns: transferColumns({ token: false }), load: (cursor) => tokenTransfers(path, cursor), empty: 'No transfers', live: true, csv: `transfers-${address}-${id}` })),
-  ];
 }
 
 /** The address of a token, given by its address, symbol or name. */
@@ -119,7 +110,7 @@ export default async function view({ signal, rest: [text = '', id = null], query
     throw new NotFound('Token', code === '0x' ? `${address} is an account, not a token` : `the contract ${address} is not known as a token: it has no name, no supply and no transfers`);
   }
   const missing = hasIndex ? await gap() : null;
-  if (id !== null && on) return item(token, address, id, signal);
+  if (id !== null && on) return itemView(token, address, id, signal);
   if (network.addresses) prices.follow();
   const known = tokenAt(address);
   const decimals = Number(token.decimals ?? 0);

@@ -1,0 +1,90 @@
+// One id of a non-fungible token: its picture and what it says of itself, its owner and its transfers.
+
+import { decode, encodeCall, fragment } from '../lib/abi.js';
+import { symbolOf, tokenLink } from '../lib/cells.js';
+import { transferColumns } from '../lib/columns.js';
+import { card, copyButton, facts, h, heading } from '../lib/dom.js';
+import { amount, count, shorten } from '../lib/format.js';
+import { ask } from '../lib/index.js';
+import { isPicture } from '../lib/imageurls.js';
+import { addressLink } from '../lib/links.js';
+import { pagedList } from '../lib/lists.js';
+import { node } from '../lib/node.js';
+import { tokenTransfers } from '../lib/pages.js';
+import { pictureOf } from '../lib/pictures.js';
+
+/** Numbers of characters and attributes that are shown: what a token says of itself is text from anybody. */
+const LONGEST_NAME = 120;
+const LONGEST_TEXT = 2_000;
+const LONGEST_VALUE = 200;
+const MOST_ATTRIBUTES = 100;
+
+const SUPPLY = fragment('function totalSupply(uint256 id) view returns (uint256)');
+
+/** A value of the metadata as text, or null. */
+function textOf(value, longest) {
+  if (!['string', 'number', 'boolean'].includes(typeof value)) return null;
+  const text = String(value).trim();
+  if (!text) return null;
+  return text.length > longest ? `${text.slice(0, longest)}…` : text;
+}
+
+/** A link to another site, which learns nothing of this page; others than web addresses are text to copy. */
+function outside(url) {
+  if (/^https?:\/\//.test(url)) return h('a', { href: url, target: '_blank', rel: 'noreferrer noopener', title: url }, shorten(url, 60, 10));
+  return h('span.copyline', h('span.mono', { title: url }, shorten(url, 60, 10)), copyButton(url, 'Copy link'));
+}
+
+function attributes(metadata) {
+  const given = Array.isArray(metadata.attributes) ? metadata.attributes : [];
+  const shown = given.slice(0, MOST_ATTRIBUTES).map((one) => {
+    const value = textOf(one?.value, LONGEST_VALUE);
+    if (value === null) return null;
+    return h('div', h('dt', textOf(one.trait_type, LONGEST_NAME) ?? 'Attribute'), h('dd', value));
+  }).filter(Boolean);
+  if (!shown.length) return null;
+  const more = given.length > MOST_ATTRIBUTES && h('p.soft', `${count(given.length - MOST_ATTRIBUTES)} more are not shown.`);
+  return card('Attributes', h('dl.attributes', shown), more);
+}
+
+/** The number of tokens with an id of ERC-1155, if the contract counts them; null otherwise. */
+async function supplyOf(address, id) {
+  const output = await node.call('eth_call', { to: address, data: encodeCall(SUPPLY, [BigInt(id)]) }, 'latest').catch(() => '0x');
+  try {
+    return decode(SUPPLY.outputs, output)[0];
+  } catch {
+    return null;
+  }
+}
+
+/** The view of an id of a token, which the index knows. */
+export async function itemView(token, address, id, signal) {
+  if (!/^\d{1,78}$/.test(id)) throw new Error(`expected the ID of an item, a whole number, got ${id.slice(0, 80)}`);
+  const isMultiple = token.type === 'ERC-1155';
+  const [found, supply] = await Promise.all([ask(`tokens/${address}/instances/${id}`), isMultiple ? supplyOf(address, id) : null]);
+  const metadata = found.metadata ?? {};
+  const { image_url: picture, animation_url: animation, external_app_url: external, token_uri: uri } = found;
+  const numbered = `${token.name ?? symbolOf(token)} #${id.length > 12 ? `${id.slice(0, 8)}…` : id}`;
+  const name = textOf(metadata.name, LONGEST_NAME);
+  const description = textOf(metadata.description, LONGEST_TEXT);
+  const path = `tokens/${address}/instances/${id}/transfers`;
+  const known = card(null, description && h('p.nft-text', description), facts([
+    name && ['Name', name],
+    ['Token', tokenLink(token, token.name ?? symbolOf(token))],
+    ['ID', h('span.copyline', h('span.mono', id), copyButton(id, 'Copy ID'))],
+    found.owner && ['Owner', addressLink(found.owner.hash, { full: true })],
+    ['Contract', addressLink(address, { full: true })],
+    isMultiple && supply !== null && ['Supply of this ID', amount(supply, 0, Infinity)],
+    !isMultiple && token.total_supply !== null && ['Total supply', amount(BigInt(token.total_supply), 0, Infinity)],
+    uri && ['Metadata', outside(uri)],
+    picture && !isPicture(picture) && !picture.startsWith('data:') && ['Picture', outside(picture)],
+    animation && ['Animation', outside(animation)],
+    external && ['Website', outside(external)],
+  ]), uri && h('p.soft', 'The metadata is not on the chain. Neither the node nor this page follows the link.'));
+  return [
+    heading(numbered, h('span.tag', token.type)),
+    isPicture(picture) ? h('div.nft', card(null, pictureOf(picture, name ?? numbered)), known) : known,
+    attributes(metadata),
+    card('Transfers', pagedList({ signal, label: 'Transfers', columns: transferColumns({ token: false }), load: (cursor) => tokenTransfers(path, cursor), empty: 'No transfers', live: true, csv: `transfers-${address}-${id}` })),
+  ];
+}
