@@ -371,7 +371,7 @@ test('results appear while typing, and are chosen by keyboard', async () => {
   await said(BECH32.replace(/g$/, 'h'), 'checksum');
   await said('0xf39fd6e51aad88f6f4ce6ab8827279cfffb9ee', 'An address has 40 hex digits and a hash 64; this has 38.');
   await said('0xf39f…0000', 'Paste the whole address or hash');
-  await said('no such thing', 'No token, contract or block is called');
+  await said('no such thing', 'No token, contract, function, label or block is called');
   await input.press('Escape');
   assert.equal(await input.getAttribute('aria-expanded'), 'false');
   await clean(page);
@@ -541,5 +541,30 @@ test('page, filter, tab and scroll survive Back, a reload and a shared link', as
   await page.reload();
   await page.waitForSelector('[aria-label="Transactions"] td.empty');
   assert.equal(await page.locator('.list-bar select').inputValue(), 'from');
+  await clean(page);
+});
+
+/** Whether what is shown of a list is within the window. */
+function isWithin(page, label) {
+  return page.evaluate((name) => [...document.querySelectorAll(`[aria-label="${name}"] td`)].every((cell) => {
+    const { left, right, width } = cell.getBoundingClientRect();
+    return width === 0 || (left >= 0 && right <= innerWidth);
+  }), label);
+}
+
+test('holders, holdings and events are rows of two lines on a phone', async () => {
+  const page = await browser.open(node.url, { viewport: { width: 390, height: 844 } });
+  const lists = [
+    [`token/${history.network.tokens.USDC}?tab=holders`, 'Holders', 'phone-holders'],
+    [`address/${history.accounts[0]}?tab=tokens`, 'Token holdings', 'phone-holdings'],
+    [`address/${history.network.tokens.USDC}?tab=events`, 'Events', 'phone-events'],
+    ['explorer', 'Transactions', 'phone-transactions'],
+  ];
+  for (const [path, label, name] of lists) {
+    await page.goto(`${node.url}/#/${path}`);
+    await page.waitForSelector(`.list[aria-busy="false"] [aria-label="${label}"] table.rows td.line-2`);
+    await browser.picture(page, name);
+    assert.ok(await isWithin(page, label), `${label} is wider than a phone`);
+  }
   await clean(page);
 });

@@ -4,8 +4,8 @@ import { checksum } from './address.js';
 import { h } from './dom.js';
 import { count, fee, shorten } from './format.js';
 import { learnedName } from './index.js';
+import { displayName } from './labels.js';
 import { coins, exactAmount } from './links.js';
-import { nameOf } from './network.js';
 import { accountName } from './wallet.js';
 
 /** A link to a transaction, short enough for a list. */
@@ -22,7 +22,7 @@ export function shortCoins(wei, digits = 6) {
 export function party(given, here = null) {
   if (!given) return h('span.soft', '–');
   const address = checksum(given);
-  const name = nameOf(address) ?? accountName(address);
+  const name = displayName(address) ?? accountName(address);
   const other = name ? null : learnedName(address);
   const content = name ?? (other ? [h('span.clip', other), ' ', h('span.mono.soft', shorten(address, 6, 4))] : h('span.mono', shorten(address, 6, 4)));
   if (here && address.toLowerCase() === here.toLowerCase()) return h('span', { title: address }, content);

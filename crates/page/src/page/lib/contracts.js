@@ -48,8 +48,8 @@ async function proxyOf(address, code) {
   return proxiable && { kind: 'Proxy (EIP-1822)', implementation: proxiable };
 }
 
-/** The name that the ABI of one of the network's own contracts has, or null. */
-function ownContract(address) {
+/** The name that the ABI of one of the network's own contracts has, by its address in lower case; null for other contracts. */
+export function ownContract(address) {
   if (address === MULTICALL) return 'Multicall3';
   const { addresses } = network;
   if (!addresses) return null;
@@ -77,6 +77,12 @@ const savedKey = (address) => `${network.chainId}/${address.toLowerCase()}`;
 export function savedAbi(address) {
   const text = savedAbis()[savedKey(address)];
   return typeof text === 'string' ? text : null;
+}
+
+/** The ABIs saved in this browser for contracts of this chain: `[address, text]`. */
+export function savedContracts() {
+  const prefix = savedKey('');
+  return Object.entries(savedAbis()).filter(([key, text]) => key.startsWith(prefix) && typeof text === 'string').map(([key, text]) => [key.slice(prefix.length), text]);
 }
 
 /** Saves an ABI for a contract in this browser and returns its number of entries. */

@@ -1,6 +1,6 @@
 // The index of addresses: Blockscout's REST API v2.
 
-import { rememberToken } from './network.js';
+import { nameOf, rememberToken } from './network.js';
 import { node } from './node.js';
 
 /** Names of contracts that the index knows, by lower-case address. Anyone can choose the name of a token. */
@@ -10,6 +10,7 @@ let [state, forked] = [null, null];
 node.addEventListener('restart', () => {
   [state, forked] = [null, null];
   learned.clear();
+  lookedUp.clear();
 });
 node.addEventListener('status', () => (state = null));
 
@@ -62,6 +63,28 @@ export function learn(param) {
   if (!param) return null;
   if (param.name) learned.set(param.hash.toLowerCase(), param.name);
   return param.hash;
+}
+
+/** Addresses whose names were looked up, with the time. */
+const lookedUp = new Map();
+/** How long a lookup holds, in milliseconds: sources are verified later, too. And how many are remembered. */
+const LOOKUP_LIFETIME = 30_000;
+const MOST_LOOKUPS = 2_000;
+
+/** Looks up the names of contracts that the page has not met, as far as the node has an index. */
+export async function learnNames(addresses) {
+  if (!(await indexed())) return;
+  const now = Date.now();
+  const wanted = [...new Set(addresses.map((address) => address.toLowerCase()))]
+    .filter((address) => !learned.has(address) && !nameOf(address) && !(now - lookedUp.get(address) < LOOKUP_LIFETIME));
+  if (lookedUp.size + wanted.length > MOST_LOOKUPS) lookedUp.clear();
+  for (const address of wanted) lookedUp.set(address, now);
+  await Promise.all(wanted.map((address) => ask(`addresses/${address}`).then(learn, () => null)));
+}
+
+/** The names that the index gave contracts: `[address, name]`. */
+export function learnedNames() {
+  return [...learned];
 }
 
 /** Remembers the symbol and decimals of a token in a response. */

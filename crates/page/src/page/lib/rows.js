@@ -2,7 +2,7 @@
 
 import { checksum } from './address.js';
 import { cosmosMessage } from './cosmos.js';
-import { learn } from './index.js';
+import { learn, learnNames } from './index.js';
 import { explainCall } from './network.js';
 import { node } from './node.js';
 import { explainRevert, panicText } from './reverts.js';
@@ -94,5 +94,7 @@ export async function addReasons(rows) {
 export async function transactionsByHash(hashes, times) {
   const asked = hashes.map((hash) => Promise.all([node.call('eth_getTransactionByHash', hash), node.call('eth_getTransactionReceipt', hash)]));
   const found = (await Promise.all(asked)).filter(([transaction]) => transaction);
+  const called = found.map(([{ to, input }, receipt]) => (input === '0x' ? null : (to ?? receipt?.contractAddress))).filter(Boolean);
+  await learnNames(called);
   return addReasons(await Promise.all(found.map(([transaction, receipt]) => nodeRow(transaction, receipt, times(Number(transaction.blockNumber))))));
 }

@@ -1,8 +1,11 @@
 // What a search term may mean.
 
+import { signature } from './abi.js';
 import { checksum, parseAddress } from './address.js';
 import { count, shorten } from './format.js';
-import { ask, indexed } from './index.js';
+import { ask, indexed, learn, learnedNames } from './index.js';
+import { displayName, labels } from './labels.js';
+import { methods, methodsBySelector } from './methods.js';
 import { nameOf, network, tokenAt } from './network.js';
 import { node } from './node.js';
 import { wallets } from './wallet.js';
@@ -11,6 +14,13 @@ import { wallets } from './wallet.js';
 const SHOWN = 10;
 /** Hex digits from which on the beginning of an address or hash is searched. */
 const MIN_PART = 3;
+/** Least time between two requests for recent names, in milliseconds. */
+const LEARN_PACE = 5_000;
+/** Hex digits of the selector of a function, and the number of functions among the results. */
+const SELECTOR = 8;
+const SHOWN_METHODS = 4;
+/** Letters from which on functions are searched. */
+const MIN_METHOD = 3;
 /** Hex digits up to which a term may be the number of a block: more, even zeros, are the beginning of an address or hash. */
 const MAX_NUMBER = 12;
 const TAGS = { latest: 'The newest block', pending: 'The next block', finalized: 'The newest final block', safe: 'The newest safe block', earliest: 'The first block' };
@@ -28,6 +38,7 @@ async function known() {
   const all = new Map();
   const add = (hex, result) => hex && !all.has(hex.toLowerCase()) && all.set(hex.toLowerCase(), result);
   const address = (hex, kind, title) => add(hex, { kind, title: title ?? shorten(hex, 12, 10), detail: hex, href: `#/address/${hex}` });
+  for (const [hex, label] of labels()) address(checksum(hex), 'Label', label);
   wallets.held.forEach((hex, at) => address(hex, 'Account', `Account ${at}`));
   for (const hex of [...wallets.impersonated, wallets.current?.address].filter(Boolean)) address(hex, 'Account');
   for (const [hex, name] of network.names) {
@@ -57,7 +68,7 @@ function latestTransactions() {
  */
 async function ofPart(text, start, end, head) {
   const isShortForm = end !== undefined;
-  const found = [];
+  const found = !isShortForm && start.length === SELECTOR ? methodsBySelector(`0x${start}`).slice(0, SHOWN_METHODS) : [];
   if (!isShortForm && start && start.length <= MAX_NUMBER) {
     const number = BigInt(`0x${start}`);
     if (number <= head) found.push(block(number));
@@ -91,7 +102,7 @@ async function exact(text) {
   try {
     const address = parseAddress(text, network.prefix);
     const token = tokenAt(address);
-    const result = { kind: 'Address', title: nameOf(address) ?? shorten(address, 12, 10), detail: address, href: `#/address/${address}` };
+    const result = { kind: 'Address', title: displayName(address) ?? shorten(address, 12, 10), detail: address, href: `#/address/${address}` };
     return { found: token ? [result, tokenResult(token)] : [result] };
   } catch (error) {
     return looksLikeOne ? { reason: `${error.message[0].toUpperCase()}${error.message.slice(1)}.` } : {};
@@ -124,8 +135,42 @@ function named(words) {
     if (!tokenAt(address)) add(name, { kind: 'Contract', title: name, detail: address, href: `#/address/${address}` });
     else if (words.length > 2 && rank(name, words) !== null) found.push({ ...tokenResult(tokenAt(address)), how: 2 });
   }
+  for (const [address, label] of labels()) add(label, { kind: 'Label', title: label, detail: checksum(address), href: `#/address/${checksum(address)}` });
   wallets.held.forEach((address, at) => add(`Account ${at}`, { kind: 'Account', title: `Account ${at}`, detail: address, href: `#/address/${address}` }));
   return found.sort((a, b) => a.how - b.how);
+}
+
+/** Functions with a name, or with the beginning of a signature such as `transfer(address`. */
+function functions(words) {
+  if (words.length < MIN_METHOD) return [];
+  const found = methods((one) => {
+    const how = rank(one.name, words) ?? (signature(one).toLowerCase().startsWith(words) ? 1 : null);
+    return how === null ? null : how + 0.7;
+  });
+  return found.sort((a, b) => a.how - b.how).slice(0, SHOWN_METHODS);
+}
+
+let learnedAt = 0;
+
+/** Remembers the names of contracts that were used lately. */
+async function learnRecent() {
+  if (Date.now() - learnedAt < LEARN_PACE) return;
+  learnedAt = Date.now();
+  const { items } = await ask('transactions');
+  for (const { to, created_contract: created } of items) {
+    learn(to);
+    learn(created);
+  }
+}
+
+/** Contracts whose names the page has met, such as those of compiler artifacts, which have a name wherever their code is. */
+async function met(words) {
+  if (words.length < 2 || !(await indexed())) return [];
+  await learnRecent().catch(() => {});
+  return learnedNames().flatMap(([lower, name]) => {
+    const [how, address] = [rank(name, words), checksum(lower)];
+    return how === null ? [] : [{ kind: 'Contract', title: name, detail: address, href: `#/address/${address}`, how: how + 0.6 }];
+  });
 }
 
 /** Tokens and verified contracts of the index. */
@@ -148,10 +193,13 @@ export async function search(given) {
   const { found = null, reason = null } = await exact(text);
   if (found) return { found, reason: '' };
   if (reason) return { found: [], reason };
-  const all = [...named(text.toLowerCase()), ...(await remote(text))].sort((a, b) => a.how - b.how);
+  const words = text.toLowerCase();
+  const others = await remote(text);
+  const listed = new Set(others.map(({ detail }) => detail));
+  const all = [...named(words), ...others, ...(await met(words)).filter(({ detail }) => !listed.has(detail)), ...functions(words)].sort((a, b) => a.how - b.how);
   const seen = new Set();
   const distinct = all.filter(({ href }) => !seen.has(href.toLowerCase()) && seen.add(href.toLowerCase()));
   if (distinct.length) return { found: distinct.slice(0, SHOWN), reason: '' };
-  const where = (await indexed()) ? 'token, contract or block' : 'token or contract of the network';
+  const where = (await indexed()) ? 'token, contract, function, label or block' : 'token, function, label or contract of the network';
   return { found: [], reason: `No ${where} is called “${text.slice(0, 60)}”.` };
 }

@@ -7,6 +7,7 @@ import { card, copyButton, facts, h, heading, setText } from '../lib/dom.js';
 import { count } from '../lib/format.js';
 import { ask, gap, indexed, learnToken, learnedName, WITHOUT_INDEX } from '../lib/index.js';
 import { addressLink, coins, exactAmount, transactionLink } from '../lib/links.js';
+import { labelOf } from '../lib/labels.js';
 import { nameOf, network } from '../lib/network.js';
 import { node, whenever } from '../lib/node.js';
 import { setPlace } from '../lib/place.js';
@@ -15,6 +16,7 @@ import { priceUpdates } from '../lib/scan.js';
 import { tabList } from '../lib/tabs.js';
 import { accountName, wallets } from '../lib/wallet.js';
 import { CONTRACT_TABS } from './contract.js';
+import { labelEditor } from './label.js';
 import { SEARCHED } from './transfers.js';
 import { tabsOf } from './addresstabs.js';
 
@@ -52,10 +54,12 @@ export default async function view({ signal, rest: [text = ''], query }) {
   const isContract = code !== '0x' && !target;
   const isUpdater = network.addresses && sender(address, network.addresses.oracle);
   const held = wallets.held.indexOf(address);
-  const name = nameOf(address) ?? about?.name ?? learnedName(address) ?? (isUpdater ? 'Price updater' : accountName(address));
+  const ownName = nameOf(address) ?? about?.name ?? learnedName(address) ?? (isUpdater ? 'Price updater' : accountName(address));
   const kind = target ? 'Delegated account' : isContract ? 'Contract' : 'Account';
+  const name = labelOf(address) ?? ownName;
   const proxy = isContract ? await contractAt(address).then((contract) => contract.proxy, () => null) : null;
   const { token } = about ?? {};
+  const tokenCounters = token ? await ask(`tokens/${address}/counters`).catch(() => null) : null;
   const moving = { balance: h('strong'), nonce: h('span') };
   const base = account?.base_account ?? account;
   whenever(node, 'head', signal, async () => {
@@ -74,17 +78,20 @@ export default async function view({ signal, rest: [text = ''], query }) {
   const asked = query?.get('tab') ?? 'transactions';
   // Links to the functions of a contract name the tab inside of it.
   const selected = isContract && CONTRACT_TABS.includes(asked) && asked !== 'events' ? 'contract' : asked;
+  const title = heading(name ?? kind, tags, h('a.button', { href: `#/transact?tab=send&to=${address}` }, 'Send to it'));
   return [
-    heading(name ?? kind, tags, h('a.button', { href: `#/transact?tab=send&to=${address}` }, 'Send to it')),
+    title,
     !on && h('p.note', `${WITHOUT_INDEX}transactions are searched in recent blocks, token transfers and events in the last ${count(SEARCHED)}. Internal transactions and created contracts are not listed.`),
     missing && h('p.note', missing),
     card(null, facts([
       ['Address', copyable(all.hex, 'Copy address')],
       network.addresses && ['Cosmos address', copyable(all.account, 'Copy Cosmos address')],
+      ['Label', labelEditor(address, (label) => setText(title.querySelector('h1'), label ?? ownName ?? kind))],
       ['Balance', moving.balance],
       ['Nonce', moving.nonce],
       proxy && [proxy.kind, 'Implementation ', addressLink(proxy.implementation, { full: true })],
-      token && ['Token', h('a', { href: `#/token/${address}` }, `${token.name ?? 'Unnamed token'} (${symbolOf(token)})`), token.type === 'ERC-20' && token.total_supply !== null && [h('span.soft', ' · supply '), exactAmount(BigInt(token.total_supply), Number(token.decimals ?? 0), 9)], h('span.soft', ` · ${count(Number(token.holders_count ?? 0))} ${Number(token.holders_count) === 1 ? 'holder' : 'holders'}`)],
+      token && ['Token', h('a', { href: `#/token/${address}` }, `${token.name ?? 'Unnamed token'} (${symbolOf(token)})`), token.type === 'ERC-20' && token.total_supply !== null && [h('span.soft', ' · supply '), exactAmount(BigInt(token.total_supply), Number(token.decimals ?? 0), 9)], h('span.soft', ` · ${count(Number(token.holders_count ?? 0))} ${Number(token.holders_count) === 1 ? 'holder' : 'holders'}`),
+        tokenCounters && [h('span.soft', ' · '), h('a', { href: `#/token/${address}` }, `${count(Number(tokenCounters.transfers_count))} ${Number(tokenCounters.transfers_count) === 1 ? 'transfer' : 'transfers'}`)]],
       about?.creator_address_hash && ['Created by', party(about.creator_address_hash), h('span.soft', ' in transaction '), transactionLink(about.creation_transaction_hash)],
       counters && ['Transactions', count(Number(counters.transactions_count)), h('span.soft', ` · ${count(Number(counters.token_transfers_count))} token transfers`)],
       base?.account_number !== undefined && ['Account number', base.account_number],

@@ -61,11 +61,11 @@ async function recentTransactions(address, side, failed, cursor, signal) {
 }
 
 const HOLDING_COLUMNS = [
-  { title: 'Token', cell: (row) => [tokenLink(row.token, row.token.name || symbolOf(row.token)), row.id !== null && [' ', idLink(row.token, row.id)]], csv: (row) => symbolOf(row.token) },
+  { title: 'Token', phone: 'line-1', cell: (row) => [tokenLink(row.token, row.token.name || symbolOf(row.token)), row.id !== null && [' ', idLink(row.token, row.id)]], csv: (row) => symbolOf(row.token) },
   { title: 'Type', cell: (row) => h('span.tag', row.token.type), csv: (row) => row.token.type },
-  { title: 'Balance', number: true, cell: (row) => [exactAmount(row.value, row.decimals, 10), ` ${symbolOf(row.token)}`], csv: (row) => toUnits(row.value, row.decimals) },
-  { title: 'Value', number: true, cell: (row) => (row.worth === null ? '–' : usd(row.worth)), csv: (row) => row.worth ?? '' },
-  { title: 'Contract', cell: (row) => addressLink(row.token.address_hash, { plain: true }), csv: (row) => row.token.address_hash },
+  { title: 'Balance', phone: 'line-2', number: true, cell: (row) => [exactAmount(row.value, row.decimals, 10), ` ${symbolOf(row.token)}`], csv: (row) => toUnits(row.value, row.decimals) },
+  { title: 'Value', phone: 'line-1.end', number: true, cell: (row) => (row.worth === null ? '–' : usd(row.worth)), csv: (row) => row.worth ?? '' },
+  { title: 'Contract', phone: 'line-2.end', cell: (row) => addressLink(row.token.address_hash, { plain: true }), csv: (row) => row.token.address_hash },
   { title: 'Token ID', csv: (row) => row.id ?? '' },
 ];
 
@@ -123,11 +123,11 @@ function createdTab(address, isContract) {
 }
 
 const EVENT_COLUMNS = [
-  { title: 'Event', cell: (row) => h('span.tag.accent.clip', { title: row.signature }, row.name), csv: (row) => row.name },
-  { title: 'Transaction hash', cell: (row) => hashLink(row.hash), csv: (row) => row.hash },
+  { title: 'Event', phone: 'line-1', cell: (row) => h('span.tag.accent.clip', { title: row.signature }, row.name), csv: (row) => row.name },
+  { title: 'Transaction hash', phone: 'line-1', cell: (row) => hashLink(row.hash), csv: (row) => row.hash },
   { title: 'Block', cell: (row) => blockCell(row.block), csv: (row) => row.block },
-  { title: 'Age', time: true, cell: (row) => timeCell(row.time), csv: (row) => (row.time ? new Date(row.time * 1_000).toISOString() : '') },
-  { title: 'Arguments', cell: (row) => row.body, csv: (row) => row.text },
+  { title: 'Age', time: true, phone: 'line-1.end', cell: (row) => timeCell(row.time), csv: (row) => (row.time ? new Date(row.time * 1_000).toISOString() : '') },
+  { title: 'Arguments', phone: 'line-2.whole', cell: (row) => row.body, csv: (row) => row.text },
 ];
 
 /** A log with its event's arguments. */

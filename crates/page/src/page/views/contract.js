@@ -12,7 +12,8 @@ import { count, fromUnits } from '../lib/format.js';
 import { ask } from '../lib/index.js';
 import { addressLink, transactionLink } from '../lib/links.js';
 import { tokensOf, tokenTransfers, coinTransfers } from '../lib/movements.js';
-import { nameOf, network } from '../lib/network.js';
+import { displayName } from '../lib/labels.js';
+import { network } from '../lib/network.js';
 import { node } from '../lib/node.js';
 import { setPlace } from '../lib/place.js';
 import { TOKEN_STANDARDS } from '../lib/standards.js';
@@ -354,5 +355,5 @@ export default async function view({ signal, rest: [text = ''], query }) {
   const { code } = await contractAt(address);
   if (code === '0x') return [heading('No contract'), h('p.failure', { role: 'alert' }, `No contract at ${address}: this address has no code.`), h('div.row', h('a.button', { href: `#/address/${address}` }, 'Transactions and balances'))];
   const content = await contractCard(address, signal, query);
-  return [heading(nameOf(address) ?? 'Contract', h('a.button', { href: `#/simulate?to=${address}` }, 'Simulate a call'), h('a.button', { href: `#/address/${address}` }, 'Transactions and balances')), h('p', h('span.mono', address), copyButton(address, 'Copy address')), content];
+  return [heading(displayName(address) ?? 'Contract', h('a.button', { href: `#/simulate?to=${address}` }, 'Simulate a call'), h('a.button', { href: `#/address/${address}` }, 'Transactions and balances')), h('p', h('span.mono', address), copyButton(address, 'Copy address')), content];
 }

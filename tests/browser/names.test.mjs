@@ -1,0 +1,103 @@
+// Names of addresses in a real browser: the user's own labels, names of contracts, and the search for them.
+
+import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+
+import { BOX, cloneOf, creationOf, deploy, send } from './contracts.mjs';
+import { startBrowser, startNode } from './node.mjs';
+
+let folder;
+let node;
+let browser;
+let accounts;
+let box;
+let network;
+
+before(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'tetrad-artifacts-'));
+  const file = join(folder, 'contracts', 'LetterBox.sol', 'LetterBox.json');
+  mkdirSync(join(file, '..'), { recursive: true });
+  const artifact = { _format: 'hh-sol-artifact-1', contractName: 'LetterBox', sourceName: 'contracts/LetterBox.sol', abi: BOX.abi, bytecode: creationOf(BOX.runtime), deployedBytecode: `0x${BOX.runtime}`, linkReferences: {}, deployedLinkReferences: {} };
+  writeFileSync(file, JSON.stringify(artifact));
+  [node, browser] = await Promise.all([startNode('--artifacts', folder), startBrowser()]);
+  accounts = await node.rpc('eth_accounts');
+  network = await (await fetch(`${node.url}/api/network`)).json();
+  box = await deploy(node, accounts[0], BOX.runtime);
+  await send(node, accounts[1], box, 'store(uint256)', [5n]);
+});
+after(async () => {
+  await browser?.stop();
+  await node?.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+function clean(page) {
+  assert.deepEqual(page.problems, []);
+  return page.context().close();
+}
+
+/** The results of a search, as they appear while it is typed. */
+async function results(page, text, expected) {
+  await page.fill('header input[type="search"]', text);
+  await page.waitForSelector(`#results [role="option"]:has-text("${expected}")`);
+  return page.locator('#results [role="option"]').allTextContents();
+}
+
+test('a label of the user names an address in every list, and is found', async () => {
+  const page = await browser.open(`${node.url}/#/address/${accounts[1]}`);
+  await page.click('button:text-is("Add a label")');
+  await page.fill('input[aria-label="Label"]', '  My   <b>relayer</b> ');
+  await page.keyboard.press('Enter');
+  await page.waitForSelector('h1:text-is("My <b>relayer</b>")');
+  await page.goto(`${node.url}/#/explorer`);
+  await page.waitForSelector('[aria-label="Transactions"] td a:text-is("My <b>relayer</b>")');
+  await page.reload();
+  await page.waitForSelector('[aria-label="Transactions"] td a:text-is("My <b>relayer</b>")');
+  const found = await results(page, 'relayer', 'My <b>relayer</b>');
+  assert.match(found[0], /Label$/);
+  await page.keyboard.press('Enter');
+  await page.waitForURL(new RegExp(`#/address/${accounts[1]}`, 'i'));
+
+  await page.click('button:text-is("Change")');
+  await page.fill('input[aria-label="Label"]', '');
+  await page.keyboard.press('Enter');
+  await page.waitForSelector('h1:text-is("Account 1")');
+  await page.waitForSelector('button:text-is("Add a label")');
+  await clean(page);
+});
+
+test('contracts of artifacts have their names in the list of all transactions, and are found by them', async () => {
+  const page = await browser.open(`${node.url}/#/explorer`);
+  await page.waitForSelector('[aria-label="Transactions"] td:has-text("LetterBox")');
+  await page.goto(`${node.url}/#/network`);
+  const found = await results(page, 'letterb', 'LetterBox');
+  assert.ok(found.some((one) => one.includes(box.slice(2, 8)) || /Contract/.test(one)), found.join());
+  await page.keyboard.press('Enter');
+  await page.waitForURL(new RegExp(`#/address/${box}`, 'i'));
+  await page.waitForSelector('h1:text-is("LetterBox")');
+  await clean(page);
+});
+
+test('functions are found by their name and by their selector', async () => {
+  const page = await browser.open(`${node.url}/#/network`);
+  await results(page, 'swapExactTokensFor', 'swapExactTokensForTokens(');
+  await page.keyboard.press('Enter');
+  await page.waitForURL(/#\/contract\/0x[0-9a-fA-F]{40}\?tab=write&function=swapExactTokensForTokens/);
+  await page.waitForSelector('h1:text-is("Exchange vault")');
+  await results(page, '0xa9059cbb', 'transfer(address,uint256)');
+  await results(page, 'balanceOf(addr', 'balanceOf(address)');
+  await clean(page);
+});
+
+test('a token says its supply, holders and transfers on the page of its address, and a proxy its implementation', async () => {
+  await send(node, accounts[0], network.tokens.USDC, 'transfer(address,uint256)', [accounts[2], 1_000_000n]);
+  const page = await browser.open(`${node.url}/#/address/${network.tokens.USDC}`);
+  await page.waitForSelector('.facts div:has(dt:text-is("Token")):has-text("supply"):has-text("holders"):has-text("transfer")');
+  const clone = await deploy(node, accounts[0], cloneOf(network.tokens.USDC));
+  await page.goto(`${node.url}/#/address/${clone}`);
+  await page.waitForSelector('.facts div:has-text("Minimal proxy (EIP-1167)"):has-text("Implementation USDC token")');
+  await clean(page);
+});
