@@ -546,7 +546,7 @@ test('page, filter, tab and scroll survive Back, a reload and a shared link', as
 
 /** Whether what is shown of a list is within the window. */
 function isWithin(page, label) {
-  return page.evaluate((name) => [...document.querySelectorAll(`[aria-label="${name}"] td`)].every((cell) => {
+  return page.evaluate((name) => [...document.querySelectorAll(`[aria-label="${name}"] .rows > tbody > tr > td`)].every((cell) => {
     const { left, right, width } = cell.getBoundingClientRect();
     return width === 0 || (left >= 0 && right <= innerWidth);
   }), label);
