@@ -4,7 +4,7 @@ import { parseAddress } from '../lib/address.js';
 import { card, failure, field, h, heading, icon, replace, toast } from '../lib/dom.js';
 import { describeFaucet, requestPayment } from '../lib/faucet.js';
 import { count, shorten, span } from '../lib/format.js';
-import { addressLink, transactionLink } from '../lib/links.js';
+import { addressLink } from '../lib/links.js';
 import { network } from '../lib/network.js';
 import { node, whenever } from '../lib/node.js';
 import { wallets } from '../lib/wallet.js';

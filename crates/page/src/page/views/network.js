@@ -7,7 +7,7 @@ import { count, fee, percent, span } from '../lib/format.js';
 import { addressLink, blockLink, transactionLink } from '../lib/links.js';
 import { network } from '../lib/network.js';
 import { node, whenever } from '../lib/node.js';
-import { networkForKeplr, wallets } from '../lib/wallet.js';
+import { networkForKeplr } from '../lib/wallet.js';
 import { connect } from './connect.js';
 import { addToWallet, startCard } from './start.js';
 
