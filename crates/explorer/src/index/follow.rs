@@ -42,6 +42,9 @@ pub(super) struct Progress {
     pub(super) tip: u64,
     /// Whether the index has everything up to the head.
     pub(super) is_complete: bool,
+    /// Whether the step changed anything. One that did not will not do so at once either: a block
+    /// cannot be read, or the node is shutting down.
+    pub(super) has_advanced: bool,
 }
 
 /// The state of following a chain.
@@ -81,12 +84,14 @@ impl Follower {
         self.ending.load(Ordering::Acquire)
     }
 
-    /// Works towards `head` until `deadline`, and a little longer to finish a block.
+    /// Works towards `head` for so long, and a little longer to finish a block. However slow the
+    /// machine is, a step adds a block if there is one.
     pub(super) fn step(
         &mut self,
         head: &Arc<Head>,
-        deadline: Instant,
+        time: Duration,
     ) -> Result<Progress, IndexError> {
+        let deadline = Instant::now() + time;
         let durable = self.is_ending() || self.durable.elapsed() > DURABLE_EVERY;
         let transaction = self.rows.begin(durable)?;
 
@@ -117,7 +122,8 @@ impl Follower {
             rows: MAX_ROWS,
             deadline,
         };
-        let mut meta = match batch.meta()? {
+        let known = batch.meta()?;
+        let mut meta = match known {
             Some(meta) => meta,
             None => self.begin(batch, head)?,
         };
@@ -129,6 +135,8 @@ impl Follower {
         Ok(Progress {
             tip: meta.tip,
             is_complete,
+            // Reads that are due are answered, at least some, once all blocks are there.
+            has_advanced: done || known != Some(meta),
         })
     }
 
@@ -229,7 +237,7 @@ impl Follower {
         }
 
         while next <= head.number() {
-            if left.is_used_up() || self.is_ending() {
+            if self.is_ending() {
                 return Ok(false);
             }
             // The node drops blocks from memory while they are indexed.
@@ -243,6 +251,9 @@ impl Follower {
             left.take(1 + batch.add_block(next, block.hash, BlockRows::of(&block, &executed))?);
             meta.tip = next;
             next += 1;
+            if left.is_used_up() {
+                return Ok(next > head.number());
+            }
         }
         Ok(true)
     }

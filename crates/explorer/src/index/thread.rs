@@ -135,8 +135,9 @@ impl SharedIndex {
         self.ending.load(Ordering::Acquire)
     }
 
-    /// Waits at the head: until a request arrives, which may be for a newer head, or for a while.
-    fn rest_at_head(&self) {
+    /// Waits where there is nothing to do: until a request arrives, which may be for a newer head, or
+    /// for a while.
+    fn await_change(&self) {
         let mut held = self.lock.lock();
         if self.is_ending() {
             return;
@@ -261,12 +262,12 @@ fn run(shared: &SharedIndex, follower: &mut Follower, is_kept: bool) {
 
         let head = target.take().unwrap_or_else(|| shared.chain.head());
         if !ending && shared.reached.borrow().version == Some(head.version()) {
-            shared.rest_at_head();
+            shared.await_change();
             continue;
         }
 
         let begun = Instant::now();
-        let stepped = follower.step(&head, begun + STEP);
+        let stepped = follower.step(&head, STEP);
         // The last step is durable, as the follower knows that the node is shutting down.
         if ending {
             if let Err(error) = stepped {
@@ -285,7 +286,9 @@ fn run(shared: &SharedIndex, follower: &mut Follower, is_kept: bool) {
                     }
                 });
 
-                if shared.is_hurried() {
+                if !progress.is_complete && !progress.has_advanced {
+                    shared.await_change();
+                } else if shared.is_hurried() {
                     // Keeps to one head until it is reached, so that a chain that grows quickly
                     // cannot run away.
                     target = (!progress.is_complete).then_some(head);
