@@ -20,12 +20,6 @@ export const DIFFERENCES = {
     'Osaka refuses more gas than the cap with --enable-tx-gas-limit': 'errors have the words of geth',
     'Berlin refuses the fees of London': 'errors have the words of geth',
     // Blobs.
-    'fills the blob fee of a blob transaction unless given': 'blob transactions are signed by the client',
-    'Cancun takes one to six blobs in a transaction': 'blob transactions are signed by the client',
-    'blobs beyond the space of a block wait for the next': 'blob transactions are signed by the client',
-    'the node fills in the fees of a blob transaction': 'blob transactions are signed by the client',
-    'Osaka takes blobs with cell proofs': 'blob transactions are signed by the client',
-    'an impersonated blob transaction needs no blobs': 'blob transactions are signed by the client',
     'the beacon API has the blobs of a block and the genesis': 'there is no beacon API',
     // Hardforks.
     'Cancun has no history contract': 'the system contracts of all hardforks are there',

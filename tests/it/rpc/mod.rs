@@ -1,5 +1,6 @@
 //! JSON-RPC over real sockets.
 
+mod blobs;
 mod bounds;
 mod calls;
 mod client;

@@ -98,7 +98,7 @@ async fn fields_of_different_types_are_refused_everywhere() {
         ),
         (
             json!({"blobs": ["0x00"]}),
-            "blob transactions have to be signed by the client",
+            "blobs[0]: expected 131072 bytes, got 1",
         ),
     ] {
         for (method, params) in requests(&transaction(&node, fields.clone())) {
@@ -141,10 +141,7 @@ async fn fields_decide_the_type_of_what_is_sent() {
     }
     let blob = transaction(&node, json!({"blobVersionedHashes": [blob_hash()]}));
     let error = node.rpc_error("eth_sendTransaction", json!([blob])).await;
-    assert_eq!(
-        error["message"],
-        "blob transactions have to be signed by the client"
-    );
+    assert_eq!(error["message"], "missing sidecar in blob transaction");
 }
 
 #[tokio::test]

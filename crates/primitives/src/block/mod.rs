@@ -9,6 +9,7 @@ mod ordered_trie;
 mod receipt;
 mod recovery;
 mod setting;
+mod sidecar;
 mod transaction;
 
 use std::sync::{Arc, OnceLock};
@@ -26,6 +27,7 @@ use ordered_trie::ordered_root;
 pub use receipt::{Receipt, Status, bloom};
 pub use recovery::{CompressedKey, recover, recover_authority};
 pub use setting::{DevSettings, Impersonated, Mining, SealingSettings, Setting};
+pub use sidecar::{Blobs, InvalidBlobs};
 pub use transaction::{DecodeError, Submission, Transaction};
 
 /// The largest RLP encoding of a block, in bytes (EIP-7934, since Osaka).

@@ -16,15 +16,12 @@ use super::{
         self, Envelope, UnsignedTransaction, decode_unsigned, is_unsigned_legacy, without_signature,
     },
     recovery::{CompressedKey, recover},
+    sidecar::trusted_setup,
 };
 
 /// A signed transaction in its network form: with the sidecar, which has EIP-4844 blob proofs or
 /// EIP-7594 cell proofs.
 type NetworkEnvelope = EthereumTxEnvelope<TxEip4844WithSidecar<BlobTransactionSidecarVariant>>;
-
-/// The setting of the trusted setup (EIP-4844) without the tables that make the computation of cell
-/// proofs faster: verification does not use them, and they take seconds to compute.
-const NO_TABLES: u64 = 0;
 
 /// A transaction and its sender.
 #[derive(Clone, Debug)]
@@ -241,8 +238,7 @@ impl Submission {
             NetworkEnvelope::Eip7702(tx) => Envelope::Eip7702(tx),
             NetworkEnvelope::Eip4844(signed) => {
                 let (tx, signature, hash) = signed.into_parts();
-                let setup = c_kzg::ethereum_kzg_settings(NO_TABLES);
-                tx.validate_blob(setup)
+                tx.validate_blob(trusted_setup())
                     .map_err(|error| DecodeError::Sidecar(error.to_string()))?;
                 sidecar = Some(Box::new(tx.sidecar));
                 Envelope::Eip4844(Signed::new_unchecked(tx.tx, signature, hash))

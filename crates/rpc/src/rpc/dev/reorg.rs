@@ -17,7 +17,7 @@ use crate::{
     rpc::{
         Context, OnFork, RpcError, Table,
         error::{Dialect, INVALID_PARAMS},
-        eth::{TransactionRequest, estimate_apart, fill, sender_of},
+        eth::{TransactionRequest, estimate_apart, fill, sender_of, take_sidecar},
         params::{self, Param, ParamReader, ParamRules, ParamShape, Params, Reference},
         schema,
     },
@@ -278,6 +278,8 @@ async fn sign(
     request.nonce.get_or_insert(*next);
     *next = request.nonce.map_or(0, |nonce| nonce.saturating_add(1));
 
+    // Blocks do not hold blobs.
+    take_sidecar(context, &mut request).await?;
     let gas = match request.gas {
         Some(gas) => gas,
         None => estimate_apart(context.clone(), request.clone(), Some(block)).await?,

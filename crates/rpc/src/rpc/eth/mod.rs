@@ -17,6 +17,7 @@ mod pooled;
 mod proof;
 mod render;
 mod request;
+mod sidecar;
 mod sign;
 mod simulate;
 mod submit;
@@ -35,6 +36,7 @@ pub(super) use render::{
     RpcBlock, RpcHeader, RpcReceipt, RpcTransaction, write_mined_briefly, write_withdrawal,
 };
 pub(super) use request::{TransactionRequest, field};
+pub(super) use sidecar::take_sidecar;
 pub(super) use sign::{recover_message, sign_message};
 pub(super) use submit::{
     BLOB_TYPE, estimate_apart, fill, send_impersonated, send_raw_transaction, sender_of,

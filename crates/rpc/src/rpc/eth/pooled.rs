@@ -6,7 +6,7 @@ use alloy_consensus::Transaction as _;
 use alloy_primitives::B256;
 use tetrad_primitives::block::Envelope;
 
-use super::{TransactionRequest, render::RpcTransaction, submit::send_transaction};
+use super::{TransactionRequest, render::RpcTransaction, submit::send_signed};
 use crate::rpc::{
     Context, OnFork, RpcError, Table,
     json::{Json, WrittenAs, array},
@@ -107,8 +107,10 @@ async fn resend(
         .filter(|own| is_described(&own.envelope, &request))
         .ok_or_else(|| RpcError::server(format!("transaction {nonce} of {from} not found")))?;
 
+    // It has the blobs of the one that it replaces.
+    let sidecar = context.chain.blobs().sidecar(replaced.hash());
     let replacement = replacement(request, &replaced.envelope, gas_price, gas);
-    send_transaction(context, (replacement,)).await
+    send_signed(context, replacement, from, sidecar).await
 }
 
 /// The request for a transaction like `tx`, with another gas price or gas limit. Zero counts as not
@@ -120,6 +122,14 @@ fn replacement(
     gas: Option<u64>,
 ) -> TransactionRequest {
     let price = gas_price.filter(|price| *price > 0);
+    // The pool takes a replacement with blobs only if all of its prices are at least doubled.
+    let max_fee_per_blob_gas = tx.max_fee_per_blob_gas().map(|fee| {
+        if price.is_some() {
+            fee.saturating_mul(2)
+        } else {
+            fee
+        }
+    });
     let mut fixed_price = None;
     let mut max_fee = None;
     let mut max_tip = None;
@@ -140,7 +150,9 @@ fn replacement(
             .cloned()
             .filter(|_| tx.is_eip2930() || tx.is_dynamic_fee()),
         authorization_list: tx.authorization_list().map(<[_]>::to_vec),
+        blobs: None,
         blob_versioned_hashes: tx.blob_versioned_hashes().map(<[_]>::to_vec),
+        max_fee_per_blob_gas,
         // The type follows from the fields.
         transaction_type: None,
         ..request

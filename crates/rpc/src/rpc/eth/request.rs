@@ -4,15 +4,18 @@
 //! the maximum fee that the node would fill in, so that every transaction that can be sent can be
 //! estimated; geth refuses it.
 
+use std::sync::Arc;
+
 use alloy_eips::{
     eip2930::AccessList,
-    eip4844::{BYTES_PER_COMMITMENT, kzg_to_versioned_hash},
+    eip4844::{Blob, Bytes48},
     eip7702::SignedAuthorization,
 };
-use alloy_primitives::{Address, B256, Bytes, U256};
+use alloy_primitives::{Address, B256, Bytes, FixedBytes, U256};
 use serde::Deserialize;
 use serde_json::{Value, json, value::RawValue};
 use tetrad_evm::Call;
+use tetrad_primitives::block::Blobs;
 
 use crate::rpc::{
     error::RpcError,
@@ -51,8 +54,8 @@ pub(crate) struct TransactionRequest {
     pub blob_versioned_hashes: Option<Vec<B256>>,
     /// EIP-4844 maximum in wei per blob gas.
     pub max_fee_per_blob_gas: Option<u128>,
-    /// Whether there are blobs, or proofs of them, but nothing from which their hashes follow.
-    pub lacks_hashes: bool,
+    /// EIP-4844 blobs, with what the client knows of them.
+    pub blobs: Option<Arc<Blobs>>,
     /// EIP-7702 delegations.
     pub authorization_list: Option<Vec<SignedAuthorization>>,
 }
@@ -79,6 +82,8 @@ struct RawTransactionRequest<'a> {
     max_fee_per_blob_gas: Option<&'a RawValue>,
     blobs: Option<&'a RawValue>,
     commitments: Option<&'a RawValue>,
+    /// Proofs of blobs or of their cells; their number tells which.
+    #[serde(alias = "cellProofs")]
     proofs: Option<&'a RawValue>,
     authorization_list: Option<&'a RawValue>,
 }
@@ -105,18 +110,45 @@ fn shaped<T: serde::de::DeserializeOwned>(
         .transpose()
 }
 
-/// The versioned hashes of blobs from their commitments (EIP-4844).
-fn versioned_hashes(commitments: &[Bytes]) -> Result<Vec<B256>, String> {
-    commitments
-        .iter()
-        .enumerate()
-        .map(|(at, commitment)| match commitment.len() {
-            BYTES_PER_COMMITMENT => Ok(kzg_to_versioned_hash(commitment)),
-            length => Err(format!(
-                "commitments[{at}]: expected {BYTES_PER_COMMITMENT} bytes, got {length}"
-            )),
-        })
-        .collect()
+/// Values of a fixed size, such as blobs.
+fn fixed<const N: usize>(
+    name: &str,
+    raw: Option<&RawValue>,
+    rules: ParamRules,
+) -> Result<Option<Vec<FixedBytes<N>>>, String> {
+    let Some(given) = field::<Vec<Bytes>>(name, raw, rules)? else {
+        return Ok(None);
+    };
+
+    let mut values = Vec::with_capacity(given.len());
+    for (at, bytes) in given.iter().enumerate() {
+        let value: &FixedBytes<N> = bytes
+            .as_ref()
+            .try_into()
+            .map_err(|_| format!("{name}[{at}]: expected {N} bytes, got {}", bytes.len()))?;
+        // From one place in the heap to another: some copies of a blob would fill the stack.
+        values.extend_from_slice(std::slice::from_ref(value));
+    }
+    Ok(Some(values))
+}
+
+/// The blobs of a transaction, if any are given, or what is known of them.
+fn blobs(raw: &RawTransactionRequest<'_>, rules: ParamRules) -> Result<Option<Blobs>, String> {
+    let blobs: Option<Vec<Blob>> = fixed("blobs", raw.blobs, rules)?;
+    let commitments: Option<Vec<Bytes48>> = fixed("commitments", raw.commitments, rules)?;
+    let proofs: Option<Vec<Bytes48>> = fixed("proofs", raw.proofs, rules)?;
+
+    if proofs.is_some() && commitments.is_none() {
+        return Err("proofs: the commitments that they prove are missing".to_owned());
+    }
+    if blobs.is_none() && commitments.is_none() {
+        return Ok(None);
+    }
+    Ok(Some(Blobs {
+        blobs: blobs.unwrap_or_default(),
+        commitments,
+        proofs,
+    }))
 }
 
 impl Param for u128 {
@@ -143,18 +175,6 @@ impl Param for TransactionRequest {
             return Err("data and input differ; give one of them".to_owned());
         }
 
-        let hashes: Option<Vec<B256>> =
-            field("blobVersionedHashes", raw.blob_versioned_hashes, rules)?;
-        let commitments: Option<Vec<Bytes>> = field("commitments", raw.commitments, rules)?;
-        let hashes = match (hashes, commitments) {
-            (None, Some(commitments)) => Some(versioned_hashes(&commitments)?),
-            (hashes, _) => hashes,
-        };
-        let has_blobs = [raw.blobs, raw.proofs]
-            .iter()
-            .flatten()
-            .any(|raw| raw.get() != "null");
-
         Ok(Self {
             from: field("from", raw.from, rules)?,
             to: field("to", raw.to, rules)?,
@@ -172,8 +192,8 @@ impl Param for TransactionRequest {
             access_list: shaped("accessList", raw.access_list)?,
             chain_id: field("chainId", raw.chain_id, rules)?,
             transaction_type: field("type", raw.transaction_type, rules)?,
-            lacks_hashes: has_blobs && hashes.is_none(),
-            blob_versioned_hashes: hashes,
+            blobs: blobs(&raw, rules)?.map(Arc::new),
+            blob_versioned_hashes: field("blobVersionedHashes", raw.blob_versioned_hashes, rules)?,
             max_fee_per_blob_gas: field("maxFeePerBlobGas", raw.max_fee_per_blob_gas, rules)?,
             authorization_list: shaped("authorizationList", raw.authorization_list)?,
         })
@@ -210,8 +230,15 @@ impl Param for TransactionRequest {
 
 impl TransactionRequest {
     /// The call that a call or an estimate runs.
-    pub(crate) fn into_call(self, chain_id: u64) -> Result<Call, RpcError> {
+    pub(crate) fn into_call(mut self, chain_id: u64) -> Result<Call, RpcError> {
+        if let (Some(blobs), None) = (&self.blobs, &self.blob_versioned_hashes) {
+            let hashes = blobs
+                .versioned_hashes()
+                .map_err(|error| RpcError::server(error.to_string()))?;
+            self.blob_versioned_hashes = Some(hashes);
+        }
         self.check(chain_id)?;
+
         Ok(Call {
             from: self.from.unwrap_or_default(),
             to: self.to,

@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use alloy_primitives::{Address, B256, Bytes, Signature, eip191_hash_message};
 use tetrad_chain::{SubmitError, UnsignedTransaction};
-use tetrad_primitives::block::{Transaction, recover, without_signature};
+use tetrad_primitives::block::{Submission, Transaction, recover, without_signature};
 
 use super::{
     render::RpcTransaction,
     request::TransactionRequest,
+    sidecar::take_sidecar,
     submit::{estimate_apart, fill, sender_of},
     typed_data::TypedMessage,
 };
@@ -102,14 +103,17 @@ fn sign_typed_data(
     sign_hash(context, address, hash)
 }
 
-/// A transaction with its encoding.
-struct Encoded(Arc<Transaction>);
+/// A transaction with its encoding, which has the blobs.
+struct Encoded(Submission);
 
 impl Json for Encoded {
     fn write(&self, out: &mut JsonWriter) {
         Object::begin(out)
             .member("raw", &Bytes::from(self.0.encode()))
-            .member("tx", &RpcTransaction::Waiting(self.0.clone()))
+            .member(
+                "tx",
+                &RpcTransaction::Waiting(Arc::new(self.0.transaction.clone())),
+            )
             .end();
     }
 }
@@ -138,8 +142,12 @@ async fn sign_transaction(
         return Err(SubmitError::UnknownAccount.into());
     }
 
+    let sidecar = take_sidecar(&context, &mut request).await?;
     let unsigned = filled(&context, request, from).await?;
-    Ok(Encoded(Arc::new(context.keyring.sign(from, unsigned)?)))
+    Ok(Encoded(Submission {
+        transaction: context.keyring.sign(from, unsigned)?,
+        sidecar,
+    }))
 }
 
 /// Fills in what a transaction leaves out, for the client to sign.
@@ -148,10 +156,15 @@ async fn fill_transaction(
     (mut request,): (TransactionRequest,),
 ) -> Result<Encoded, RpcError> {
     let from = sender_of(&context, &mut request).unwrap_or_default();
+    let sidecar = take_sidecar(&context, &mut request).await?;
     let unsigned = filled(&context, request, from).await?;
-    Ok(Encoded(Arc::new(Transaction {
+    let transaction = Transaction {
         envelope: without_signature(unsigned),
         sender: from,
         public_key: None,
-    })))
+    };
+    Ok(Encoded(Submission {
+        transaction,
+        sidecar,
+    }))
 }

@@ -3,15 +3,19 @@
 use std::sync::Arc;
 
 use alloy_consensus::{Transaction as _, TxType};
+use alloy_eips::eip7594::BlobTransactionSidecarVariant;
 use alloy_primitives::{Address, B256, Bytes, U256};
 use tetrad_chain::{Accepted, BlockId, Head, SubmitError, View};
-use tetrad_evm::{AccountOverride, BlockExecutor, Fork, StateOverrides, usual_max_fee};
+use tetrad_evm::{
+    AccountOverride, BlockExecutor, Environment, Fork, StateOverrides, usual_max_fee,
+};
 use tetrad_primitives::block::{
     GasPrice, Submission, Transaction, TransactionFields, UnsignedTransaction,
 };
 
 use super::{
     call::estimate, fee::suggested_tip, overrides::BlockOverrides, request::TransactionRequest,
+    sidecar::take_sidecar,
 };
 use crate::rpc::{
     Context, OnFork, RpcError, Table,
@@ -70,7 +74,18 @@ pub(super) async fn send_transaction(
         return Err(SubmitError::UnknownAccount.into());
     }
 
-    send(context, request, from, |context, transaction| {
+    let sidecar = take_sidecar(&context, &mut request).await?;
+    send_signed(context, request, from, sidecar).await
+}
+
+/// Signs a transaction with a key that the node holds, and submits it with its blobs.
+pub(super) async fn send_signed(
+    context: Arc<Context>,
+    request: TransactionRequest,
+    from: Address,
+    sidecar: Option<Box<BlobTransactionSidecarVariant>>,
+) -> Result<B256, RpcError> {
+    send(context, request, from, sidecar, |context, transaction| {
         context.keyring.sign(from, transaction)
     })
     .await
@@ -91,12 +106,13 @@ pub(in crate::rpc) fn sender_of(
 /// Submits a transaction of an impersonated account, without a signature.
 pub(in crate::rpc) async fn send_impersonated(
     context: Arc<Context>,
-    request: TransactionRequest,
+    mut request: TransactionRequest,
 ) -> Result<B256, RpcError> {
     let from = request
         .from
         .ok_or_else(|| RpcError::invalid_params("params[0].from: missing"))?;
-    send(context, request, from, |_, transaction| {
+    let sidecar = take_sidecar(&context, &mut request).await?;
+    send(context, request, from, sidecar, |_, transaction| {
         Ok(Transaction::impersonated(transaction, from))
     })
     .await
@@ -106,6 +122,7 @@ async fn send(
     context: Arc<Context>,
     request: TransactionRequest,
     from: Address,
+    sidecar: Option<Box<BlobTransactionSidecarVariant>>,
     sign: impl FnOnce(&Context, UnsignedTransaction) -> Result<Transaction, SubmitError>,
 ) -> Result<B256, RpcError> {
     // Before the lock, since an estimate may take long.
@@ -128,7 +145,7 @@ async fn send(
         let transaction = sign(&context, fill(&context, request, from, gas)?)?;
         context.chain.accept(Submission {
             transaction,
-            sidecar: None,
+            sidecar,
         })?
     };
     acknowledged(context, accepted).await
@@ -238,11 +255,6 @@ pub(in crate::rpc) fn fill(
 
     request.check(chain_id)?;
     let transaction_type = request.transaction_type(next.rules.has(Fork::London))?;
-    if transaction_type == TxType::Eip4844 {
-        return Err(RpcError::server(
-            "blob transactions have to be signed by the client",
-        ));
-    }
 
     let nonce = match request.nonce {
         Some(nonce) => nonce,
@@ -259,6 +271,12 @@ pub(in crate::rpc) fn fill(
     } else {
         Some(request.access_list.unwrap_or_default())
     };
+    let max_fee_per_blob_gas = request
+        .max_fee_per_blob_gas
+        .unwrap_or_else(|| usual_max_blob_fee(&next));
+    let blobs = request
+        .blob_versioned_hashes
+        .map(|hashes| (hashes, max_fee_per_blob_gas));
 
     let fields = TransactionFields {
         chain_id,
@@ -269,10 +287,16 @@ pub(in crate::rpc) fn fill(
         value: request.value.unwrap_or_default(),
         input: request.input.unwrap_or_default(),
         access_list,
-        blobs: None,
+        blobs,
         authorization_list: request.authorization_list,
     };
     Ok(fields.into())
+}
+
+/// The most that a transaction pays in wei per blob gas, unless it says: twice what the next block asks
+/// for, as in geth.
+fn usual_max_blob_fee(next: &Environment) -> u128 {
+    next.blob_base_fee().unwrap_or(0).saturating_mul(2)
 }
 
 /// The nonce of an account's next transaction.

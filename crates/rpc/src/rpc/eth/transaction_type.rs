@@ -131,11 +131,6 @@ impl TransactionRequest {
         let only = |wanted: TxType| types == (wanted as u8..=wanted as u8);
         let is_creation = self.to.is_none();
 
-        if self.lacks_hashes {
-            let message =
-                "\"blobs\" is not supported: blob transactions have to be signed by the client";
-            return Err(RpcError::server(message));
-        }
         if self.blob_versioned_hashes.is_some() && is_creation {
             return Err(RpcError::server("blob transaction of type create"));
         }
@@ -189,7 +184,6 @@ mod tests {
                 "authorizationList" => format!(r#""authorizationList":[{list}]"#),
                 "blobVersionedHashes" => format!(r#""blobVersionedHashes":[{hash}]"#),
                 "to" => format!(r#""to":"0x{}""#, "11".repeat(20)),
-                "blobs" | "commitments" | "proofs" => format!(r#""{field}":[]"#),
                 number => number.split_once('=').map_or_else(
                     || format!(r#""{number}":"0x1""#),
                     |(name, value)| format!(r#""{name}":"{value}""#),
@@ -316,14 +310,6 @@ mod tests {
             (
                 "to chainId=0x2",
                 "chainId does not match node's (have=2, want=1)",
-            ),
-            (
-                "to blobs",
-                "\"blobs\" is not supported: blob transactions have to be signed by the client",
-            ),
-            (
-                "to proofs",
-                "\"blobs\" is not supported: blob transactions have to be signed by the client",
             ),
         ] {
             assert_eq!(

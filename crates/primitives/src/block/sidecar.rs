@@ -1,0 +1,113 @@
+//! The blobs of a transaction with their commitments and proofs (EIP-4844, EIP-7594), which a block
+//! does not hold.
+
+use alloy_eips::{
+    eip4844::{AsCkzg, Blob, BlobTransactionSidecar, Bytes48, kzg_to_versioned_hash},
+    eip7594::{BlobTransactionSidecarEip7594, BlobTransactionSidecarVariant, CELLS_PER_EXT_BLOB},
+};
+use alloy_primitives::B256;
+
+/// The setting of the trusted setup without the tables that make the computation of cell proofs
+/// faster: verification does not use them, and they take seconds to compute.
+const NO_TABLES: u64 = 0;
+
+/// The points with which commitments and proofs are computed and verified.
+pub(super) fn trusted_setup() -> &'static c_kzg::KzgSettings {
+    c_kzg::ethereum_kzg_settings(NO_TABLES)
+}
+
+/// The reason why blobs cannot belong to a transaction.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("invalid blob sidecar: {0}")]
+pub struct InvalidBlobs(String);
+
+/// What a client gives of the blobs of a transaction. The node computes the rest.
+#[derive(Clone, Debug)]
+pub struct Blobs {
+    /// The blobs.
+    pub blobs: Vec<Blob>,
+    /// A commitment for each blob.
+    pub commitments: Option<Vec<Bytes48>>,
+    /// A proof for each blob (EIP-4844), or one for each of its 128 cells (EIP-7594).
+    pub proofs: Option<Vec<Bytes48>>,
+}
+
+impl Blobs {
+    /// Returns the versioned hashes, in order. Computes the commitments if there are none, which takes
+    /// milliseconds for each blob.
+    pub fn versioned_hashes(&self) -> Result<Vec<B256>, InvalidBlobs> {
+        if let Some(commitments) = &self.commitments {
+            let hashes = commitments
+                .iter()
+                .map(|commitment| kzg_to_versioned_hash(commitment.as_slice()));
+            return Ok(hashes.collect());
+        }
+
+        let hashes = self.blobs.iter().map(|blob| {
+            let commitment = trusted_setup().blob_to_kzg_commitment(blob.as_ckzg())?;
+            Ok(kzg_to_versioned_hash(commitment.as_slice()))
+        });
+        hashes
+            .collect::<Result<_, c_kzg::Error>>()
+            .map_err(|error| invalid(&error))
+    }
+
+    /// Returns the blobs with all commitments and proofs, verified against the versioned hashes of the
+    /// transaction. Proofs that are missing are those of cells where `has_cells`, which take a
+    /// fraction of a second for each blob.
+    pub fn into_sidecar(
+        self,
+        versioned_hashes: &[B256],
+        has_cells: bool,
+    ) -> Result<BlobTransactionSidecarVariant, InvalidBlobs> {
+        let sidecar = match (self.commitments, self.proofs) {
+            (Some(commitments), Some(proofs)) => with_proofs(self.blobs, commitments, proofs)?,
+            _ if has_cells => BlobTransactionSidecarEip7594::try_from_blobs_with_settings(
+                self.blobs,
+                trusted_setup(),
+            )
+            .map_err(|error| invalid(&error))?
+            .into(),
+            _ => BlobTransactionSidecar::try_from_blobs_with_settings(self.blobs, trusted_setup())
+                .map_err(|error| invalid(&error))?
+                .into(),
+        };
+
+        sidecar
+            .validate(versioned_hashes, trusted_setup())
+            .map_err(|error| InvalidBlobs(error.to_string()))?;
+        Ok(sidecar)
+    }
+}
+
+/// The blobs with proofs whose number tells their kind.
+fn with_proofs(
+    blobs: Vec<Blob>,
+    commitments: Vec<Bytes48>,
+    proofs: Vec<Bytes48>,
+) -> Result<BlobTransactionSidecarVariant, InvalidBlobs> {
+    // In geth's words.
+    if commitments.len() != blobs.len() {
+        return Err(InvalidBlobs(format!(
+            "number of blobs and commitments mismatch (have={}, want={})",
+            commitments.len(),
+            blobs.len()
+        )));
+    }
+
+    if proofs.len() == blobs.len() {
+        return Ok(BlobTransactionSidecar::new(blobs, commitments, proofs).into());
+    }
+    if proofs.len() == blobs.len() * CELLS_PER_EXT_BLOB {
+        return Ok(BlobTransactionSidecarEip7594::new(blobs, commitments, proofs).into());
+    }
+    Err(InvalidBlobs(format!(
+        "number of blobs and proofs mismatch (have={}, want={})",
+        proofs.len(),
+        blobs.len()
+    )))
+}
+
+fn invalid(error: &c_kzg::Error) -> InvalidBlobs {
+    InvalidBlobs(error.to_string())
+}

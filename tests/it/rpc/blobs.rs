@@ -1,0 +1,214 @@
+//! Blobs that clients give to the node, which signs their transactions.
+
+use alloy_eips::{
+    eip4844::{
+        BlobTransactionSidecar,
+        builder::{SidecarBuilder, SimpleCoder},
+    },
+    eip7594::BlobTransactionSidecarEip7594,
+};
+use alloy_primitives::{B256, hex};
+use serde_json::{Value, json};
+use tetrad_evm::Fork;
+
+use crate::support::{TestNode, node, node_with};
+
+fn builder() -> SidecarBuilder<SimpleCoder> {
+    SidecarBuilder::from_slice(b"what a block does not hold")
+}
+
+fn with_blob_proofs() -> BlobTransactionSidecar {
+    builder().build_4844().unwrap()
+}
+
+fn with_cell_proofs() -> BlobTransactionSidecarEip7594 {
+    builder().build_7594().unwrap()
+}
+
+fn each<T: AsRef<[u8]>>(values: &[T]) -> Value {
+    values.iter().map(hex::encode_prefixed).collect()
+}
+
+/// A transaction of the first account with these members as well.
+fn transaction(node: &TestNode, members: Value) -> Value {
+    let mut transaction = json!({"from": node.account(0), "to": node.account(1)});
+    for (name, value) in members.as_object().unwrap() {
+        transaction[name] = value.clone();
+    }
+    transaction
+}
+
+#[tokio::test]
+async fn what_a_client_leaves_out_is_computed() {
+    let node = node().await;
+    let (old, new) = (with_blob_proofs(), with_cell_proofs());
+    let blobs = each(&old.blobs);
+    let hashes: Vec<B256> = old.versioned_hashes().collect();
+
+    for members in [
+        json!({"blobs": blobs}),
+        json!({"blobs": blobs, "blobVersionedHashes": hashes}),
+        json!({"blobs": blobs, "commitments": each(&old.commitments)}),
+        json!({"blobs": blobs, "commitments": each(&old.commitments), "proofs": each(&old.proofs)}),
+        json!({"blobs": blobs, "commitments": each(&new.commitments), "cellProofs": each(&new.cell_proofs)}),
+    ] {
+        let sent = node
+            .rpc("eth_sendTransaction", json!([transaction(&node, members)]))
+            .await;
+
+        let found = node.rpc("eth_getTransactionByHash", json!([sent])).await;
+        assert_eq!(found["type"], "0x3");
+        assert_eq!(found["blobVersionedHashes"], json!(hashes));
+        assert_eq!(found["maxFeePerBlobGas"], "0x2", "twice the blob base fee");
+        let receipt = node.rpc("eth_getTransactionReceipt", json!([sent])).await;
+        assert_eq!(
+            (&receipt["status"], &receipt["blobGasUsed"]),
+            (&json!("0x1"), &json!("0x20000"))
+        );
+        let held = node
+            .rpc("anvil_getBlobsByTransactionHash", json!([sent]))
+            .await;
+        assert_eq!(held, blobs);
+    }
+}
+
+#[tokio::test]
+async fn what_is_signed_or_filled_in_has_its_blobs() {
+    let node = node().await;
+    let request = transaction(&node, json!({"blobs": each(&with_blob_proofs().blobs)}));
+
+    let filled = node.rpc("eth_fillTransaction", json!([request])).await;
+    let signed = node.rpc("eth_signTransaction", json!([request])).await;
+    for raw in [&filled["raw"], &signed["raw"]] {
+        assert!(raw.as_str().unwrap().len() > 2 * 131_072, "with the blob");
+    }
+
+    let sent = node
+        .rpc("eth_sendRawTransaction", json!([signed["raw"]]))
+        .await;
+    assert_eq!(sent, signed["tx"]["hash"]);
+    assert_eq!(
+        node.rpc("eth_getTransactionReceipt", json!([sent])).await["status"],
+        "0x1"
+    );
+}
+
+#[tokio::test]
+async fn calls_see_the_hashes_of_blobs() {
+    let node = node().await;
+    let sidecar = with_blob_proofs();
+    let hash: Vec<B256> = sidecar.versioned_hashes().collect();
+    // BLOBHASH of 0 as the output.
+    node.rpc(
+        "anvil_setCode",
+        json!([node.account(1), "0x5f495f5260205ff3"]),
+    )
+    .await;
+
+    for members in [
+        json!({"blobs": each(&sidecar.blobs)}),
+        json!({"commitments": each(&sidecar.commitments)}),
+    ] {
+        let call = transaction(&node, members);
+        let output = node.rpc("eth_call", json!([call, "latest"])).await;
+        assert_eq!(output, json!(hash[0]));
+        node.rpc("eth_estimateGas", json!([call])).await;
+    }
+}
+
+#[tokio::test]
+async fn a_replaced_transaction_keeps_its_blobs() {
+    let node = node_with(|config| config.no_mining = true).await;
+    let blobs = each(&with_blob_proofs().blobs);
+    let mut request = transaction(&node, json!({"blobs": blobs, "nonce": "0x0"}));
+    let first = node.rpc("eth_sendTransaction", json!([request])).await;
+
+    request.as_object_mut().unwrap().remove("blobs");
+    let replacement = node
+        .rpc("eth_resend", json!([request, "0x4a817c800", "0x7530"]))
+        .await;
+    assert_ne!(first, replacement);
+    let found = node
+        .rpc("eth_getTransactionByHash", json!([replacement]))
+        .await;
+    assert_eq!(found["maxFeePerBlobGas"], "0x4", "twice what it was");
+    assert_eq!(
+        node.rpc("anvil_getBlobsByTransactionHash", json!([replacement]))
+            .await,
+        blobs
+    );
+}
+
+#[tokio::test]
+async fn blobs_that_do_not_fit_their_proofs_are_refused() {
+    let node = node().await;
+    let sidecar = with_blob_proofs();
+    let (blobs, commitments) = (each(&sidecar.blobs), each(&sidecar.commitments));
+    let infinity = format!("0xc0{}", "0".repeat(94));
+    let many: Vec<_> = std::iter::repeat_n(blobs[0].clone(), 10).collect();
+    let too_large = format!("0x{}", "ff".repeat(131_072));
+
+    for (members, expected) in [
+        (
+            json!({"blobs": blobs, "commitments": commitments, "proofs": [infinity]}),
+            "invalid blob sidecar",
+        ),
+        (
+            json!({"blobs": blobs, "commitments": commitments, "proofs": []}),
+            "number of blobs and proofs mismatch (have=0, want=1)",
+        ),
+        (
+            json!({"blobs": blobs, "commitments": [], "proofs": []}),
+            "number of blobs and commitments mismatch (have=0, want=1)",
+        ),
+        (
+            json!({"blobs": blobs, "commitments": [infinity]}),
+            "invalid blob sidecar",
+        ),
+        (
+            json!({"blobs": blobs, "blobVersionedHashes": [B256::with_last_byte(1)]}),
+            "invalid blob sidecar",
+        ),
+        (
+            json!({"blobs": blobs, "commitments": ["0x00"]}),
+            "commitments[0]: expected 48 bytes, got 1",
+        ),
+        (
+            json!({"blobs": blobs, "proofs": [infinity]}),
+            "proofs: the commitments that they prove are missing",
+        ),
+        (json!({"blobs": many}), "too many blobs in transaction"),
+        (json!({"blobs": []}), "blob transaction missing blob hashes"),
+        // No element of the field.
+        (json!({"blobs": [too_large]}), "invalid blob sidecar"),
+    ] {
+        let error = node
+            .rpc_error(
+                "eth_sendTransaction",
+                json!([transaction(&node, members.clone())]),
+            )
+            .await;
+        assert!(
+            error.to_string().contains(expected),
+            "{expected}, got {error}"
+        );
+    }
+    assert_eq!(node.block_number().await, 0);
+}
+
+#[tokio::test]
+async fn chains_before_cancun_have_no_blobs() {
+    let node = node_with(|config| {
+        config.bare = true;
+        config.hardfork = Fork::Shanghai;
+    })
+    .await;
+    let request = transaction(&node, json!({"blobs": each(&with_blob_proofs().blobs)}));
+    let error = node
+        .rpc_error("eth_sendTransaction", json!([request]))
+        .await;
+    assert_eq!(
+        error["message"],
+        "blob transactions are not valid before Cancun is active"
+    );
+}
