@@ -5,7 +5,10 @@
 //! requests; they are handed to the client as links. A contract returns whatever it likes: gas,
 //! bytes and depth of all that one answer reads are bounded together.
 
-use std::cell::Cell;
+use std::{
+    cell::Cell,
+    time::{Duration, Instant},
+};
 
 use alloy_primitives::{Address, Bytes, U256};
 use alloy_sol_types::{SolCall, SolValue, sol};
@@ -13,7 +16,7 @@ use base64ct::{Base64, Base64Unpadded, Encoding};
 use revm::context_interface::result::ExecutionResult;
 use serde_json::Value;
 use tetrad_chain::View;
-use tetrad_evm::{Call, StateOverrides};
+use tetrad_evm::{Call, Patience, StateOverrides};
 use tetrad_stdx::nesting::MAX_NESTING;
 
 use crate::index::TokenKind;
@@ -21,6 +24,10 @@ use crate::index::TokenKind;
 /// The gas of all reads of URIs for one answer. Contracts that draw their pictures take up to a
 /// few millions each.
 const GAS_PER_ANSWER: u64 = 30_000_000;
+/// The same on a fork, where each slot may be a request to the other node.
+const GAS_PER_ANSWER_ON_A_FORK: u64 = 1_000_000;
+/// The time of all reads for one answer.
+const TIME_PER_ANSWER: Duration = Duration::from_secs(2);
 /// The most gas of one read.
 const GAS_PER_READ: u64 = 10_000_000;
 /// What any call costs.
@@ -39,15 +46,7 @@ sol! {
 pub(super) struct MetadataBudget {
     gas: Cell<u64>,
     bytes: Cell<usize>,
-}
-
-impl Default for MetadataBudget {
-    fn default() -> Self {
-        Self {
-            gas: Cell::new(GAS_PER_ANSWER),
-            bytes: Cell::new(BYTES_PER_ANSWER),
-        }
-    }
+    deadline: Instant,
 }
 
 /// What is known of an id. Everything in it is text from anybody.
@@ -64,6 +63,19 @@ pub(super) struct TokenMetadata {
 }
 
 impl MetadataBudget {
+    pub(super) fn new(view: &View) -> Self {
+        let is_fork = view.state.base().is_some();
+        Self {
+            gas: Cell::new(if is_fork {
+                GAS_PER_ANSWER_ON_A_FORK
+            } else {
+                GAS_PER_ANSWER
+            }),
+            bytes: Cell::new(BYTES_PER_ANSWER),
+            deadline: Instant::now() + TIME_PER_ANSWER,
+        }
+    }
+
     /// Reads what a token says of an id; nothing if its contract has no such function, or if what
     /// it returns exceeds what is left.
     pub(super) fn read(
@@ -105,7 +117,14 @@ impl MetadataBudget {
             input: input.into(),
             ..Call::default()
         };
-        let Ok(result) = view.call_context(&overrides, limit).call(&call) else {
+        let deadline = self.deadline;
+        let is_over = || Instant::now() > deadline;
+        let calls = view
+            .call_context(&overrides, limit)
+            .within(Patience::new(&is_over, &is_over));
+        let Ok(result) = calls.call(&call) else {
+            // Out of time, or the other node of a fork does not answer: nor will it for the next id.
+            self.gas.set(0);
             return None;
         };
 
@@ -240,7 +259,7 @@ fn percent_decoded(text: &str) -> Vec<u8> {
     while let Some((&first, after)) = rest.split_first() {
         let escaped = after
             .get(..2)
-            .filter(|_| first == b'%')
+            .filter(|digits| first == b'%' && digits.iter().all(u8::is_ascii_hexdigit))
             .and_then(|digits| std::str::from_utf8(digits).ok())
             .and_then(|digits| u8::from_str_radix(digits, 16).ok());
         decoded.push(escaped.unwrap_or(first));
@@ -265,7 +284,7 @@ mod tests {
 
     #[test]
     fn content_is_read_from_the_uri_however_it_is_encoded() {
-        let json = r#"{"name":"A 100% é","image":"data:image/svg+xml;utf8,<svg/>"}"#;
+        let json = r#"{"name":"A 100%+1 é","image":"data:image/svg+xml;utf8,<svg/>"}"#;
         let encoded = Base64::encode_string(json.as_bytes());
         for uri in [
             format!("data:application/json;base64,{encoded}"),
@@ -277,7 +296,7 @@ mod tests {
             format!("DATA:,{}", json.replace(' ', "%20").replace('"', "%22")),
         ] {
             let found = described(&uri);
-            assert_eq!(found.metadata.as_ref().expect(&uri)["name"], "A 100% é");
+            assert_eq!(found.metadata.as_ref().expect(&uri)["name"], "A 100%+1 é");
             assert_eq!(
                 found.image.as_deref(),
                 Some("data:image/svg+xml;utf8,<svg/>")

@@ -114,11 +114,11 @@ impl<'a> Render<'a> {
         Self {
             reader,
             known,
+            metadata: MetadataBudget::new(&view),
             view,
             addresses: RefCell::default(),
             contracts: RefCell::default(),
             tokens: RefCell::default(),
-            metadata: MetadataBudget::default(),
         }
     }
 
