@@ -1,6 +1,7 @@
 // Non-fungible tokens in a real browser: what a token says of itself, whatever that is.
 
 import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
 import { after, before, test } from 'node:test';
 
 import { encode, fragment, topic } from '../../crates/page/src/page/lib/abi.js';
@@ -78,16 +79,38 @@ test('an item shows its picture, name, description and attributes, and runs noth
 });
 
 test('metadata outside of the chain is a link that nobody follows', async () => {
-  const token = await mint('ipfs://bafy/{id}.json');
-  assert.equal((await instance(token)).token_uri, `ipfs://bafy/${word(1)}.json`);
-  const page = await browser.open(`${node.url}/#/token/${token}/1`);
+  const ipfs = await mint('ipfs://bafy/{id}.json');
+  assert.equal((await instance(ipfs)).token_uri, `ipfs://bafy/${word(1)}.json`);
+
+  // A server that would answer the node and the page alike.
   const asked = [];
-  page.on('request', (request) => asked.push(request.url()));
-  await page.waitForSelector('.facts :text("ipfs://bafy/")');
-  await page.waitForSelector('p:has-text("Neither the node nor this page follows the link")');
-  assert.equal(await page.locator('.nft-picture').count(), 0);
-  assert.ok(asked.every((url) => url.startsWith(node.url)), asked.join());
-  await clean(page);
+  const outside = createServer((request, response) => {
+    asked.push(request.url);
+    response.writeHead(200, { 'content-type': 'application/json', 'access-control-allow-origin': '*' });
+    response.end(JSON.stringify({ name: 'Followed', image: 'data:image/png;base64,AA==' }));
+  });
+  await new Promise((resolve) => outside.listen(0, '127.0.0.1', resolve));
+  try {
+    const uri = `http://127.0.0.1:${outside.address().port}/1.json`;
+    const token = await mint(uri);
+    assert.equal((await instance(token)).token_uri, uri);
+
+    const page = await browser.open(`${node.url}/#/explorer`);
+    page.on('request', (request) => !request.url().startsWith(node.url) && asked.push(request.url()));
+    await page.goto(`${node.url}/#/token/${token}/1`);
+    await page.waitForSelector(`.facts :text("${uri}")`);
+    await page.waitForSelector('p:has-text("Neither the node nor this page follows the link")');
+    assert.equal(await page.locator('.nft-picture').count(), 0);
+    assert.deepEqual(asked, []);
+    // What the page's policy blocks is no request, but an error.
+    await clean(page);
+
+    await fetch(uri);
+    assert.deepEqual(asked, ['/1.json']);
+  } finally {
+    outside.closeAllConnections();
+    outside.close();
+  }
 });
 
 test('an SVG that grows without bounds is drawn on request only', async () => {
