@@ -45,6 +45,7 @@ async function mint(uri) {
 }
 
 const json = (value) => `data:application/json;base64,${Buffer.from(JSON.stringify(value)).toString('base64')}`;
+const base64 = (text) => `data:image/svg+xml;base64,${Buffer.from(text).toString('base64')}`;
 const instance = async (token) => (await fetch(`${node.url}/api/v2/tokens/${token}/instances/1`)).json();
 
 const SVG = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9" onload="parent.ran = 1"><script>parent.ran = 1; top.ran = 1</script><rect width="9" height="9" fill="#3551d8"/></svg>';
@@ -122,9 +123,48 @@ test('an SVG that grows without bounds is drawn on request only', async () => {
   assert.equal(await page.locator('.nft-picture img').count(), 0);
   await clean(page);
 
-  const encoded = (text) => `data:image/svg+xml;base64,${Buffer.from(text).toString('base64')}`;
-  assert.ok(isCostly(encoded(bomb)) && isCostly(encoded('<!DOCTYPE svg><svg/>')));
-  assert.ok(!isCostly(encoded(SVG)) && !isCostly('data:image/png;base64,AA=='));
-  assert.ok(isPicture(encoded(SVG)) && !isPicture('https://a.example/1.png') && !isPicture('data:text/html,<p>') && !isPicture(null));
+  assert.ok(isCostly(base64(bomb)) && isCostly(base64('<!DOCTYPE svg><svg/>')));
+  assert.ok(!isCostly(base64(SVG)) && !isCostly('data:image/png;base64,AA=='));
+  assert.ok(isPicture(base64(SVG)) && !isPicture('https://a.example/1.png') && !isPicture('data:text/html,<p>') && !isPicture(null));
   assert.ok(!isPicture(`data:image/png;base64,${'A'.repeat(1_000_001)}`));
+});
+
+test('an SVG in which browsers may find more than the page does is drawn on request only', () => {
+  const uses = '<use href="#a"/>'.repeat(40);
+  const bomb = `<svg xmlns="http://www.w3.org/2000/svg">${uses}</svg>`;
+  const urls = [
+    // Base64 counts only at the end of the head.
+    `data:image/svg+xml;base64;x,${bomb}`,
+    `data:image/svg+xml;ba\tse64,${btoa(bomb)}`,
+    `data:image/svg+xml;charset=utf-16,${bomb}`,
+    // Bytes that are not UTF-8, and base64 that is none.
+    `data:image/svg+xml,${bomb}%FF`,
+    'data:image/svg+xml;base64,A',
+    'data:image/svg+xml',
+    `data:image/svg+xml;base64,${Buffer.from(bomb, 'utf16le').toString('base64')}`,
+    `data:image/svg+xml;base64,${Buffer.from(`\ufeff${bomb}`, 'utf16le').toString('base64')}`,
+    base64(bomb.replaceAll('<use', '<u\x1b(Bse')),
+    `data:image/svg+xml,${bomb.replaceAll('<use', '<u\nse')}`,
+    base64(bomb.replaceAll('<use', '<a-b:use')),
+    base64(`<svg><image href="${base64(bomb)}"/></svg>`),
+    base64(`<svg><image href="&#100;ata:image/png,"/></svg>`),
+    base64(`<svg><foreignObject><p>Text</p></foreignObject></svg>`),
+  ];
+  assert.deepEqual(urls.filter((url) => !isCostly(url)), []);
+});
+
+test('few repetitions of much are drawn on request only, others at once', () => {
+  const level = (at) => `<g id="l${at + 1}">${`<use href="#l${at}"/>`.repeat(3)}</g>`;
+  const levels = Array.from({ length: 10 }, (_, at) => level(at)).join('');
+  const many = `<svg><g id="l0">${'<rect/>'.repeat(20_000)}</g>${levels}<use href="#l10"/></svg>`;
+  assert.ok(isCostly(base64(many)));
+
+  const drawn = [
+    `<svg>${'<rect/>'.repeat(20_000)}</svg>`,
+    `<svg><g id="l0">${'<rect/>'.repeat(1_000)}</g>${level(0)}${level(1)}</svg>`,
+    '<svg><image href="data:image/png;base64,AA=="/></svg>',
+    '<svg><text>caf\u00e9 &#38; 100 %</text></svg>',
+  ];
+  const urls = drawn.flatMap((text) => [base64(text), `data:image/svg+xml;utf8,${text}`, `data:image/svg+xml;charset=utf-8,${encodeURIComponent(text)}`]);
+  assert.deepEqual(urls.filter(isCostly), []);
 });

@@ -4,28 +4,51 @@
 const KINDS = /^data:image\/(?:svg\+xml|png|jpeg|gif|webp|avif)[;,]/i;
 /** Number of characters above which a picture is not shown. */
 const LONGEST = 1_000_000;
-/** Repetitions in an SVG above which it is shown on request only: repeated repetitions grow without bounds. */
-const MOST_USES = 32;
+/** The heads of URLs of SVGs that every browser reads alike: what else stands there may be ignored, or make it base64. */
+const SVG_HEAD = /^data:image\/svg\+xml(;\s*(charset=)?"?utf-?8"?)*(;\s*base64)?\s*$/i;
+/** Characters of an SVG that may be drawn, in which those that are repeated count each time. */
+const MOST_DRAWN = 2_000_000;
 const MOST_REFERENCES = 128;
 
-/** The text of an SVG in a data: URL, or null. */
+/** Control characters, which XML does not allow: the text has an encoding in which nothing is found here. */
+const UNKNOWN_ENCODING = /[\0-\x08\x0b\x0c\x0e-\x1f]|^(?:\xfe\xff|\xff\xfe)/;
+/** Names that are defined by the document, and documents within it. */
+const ENTITY = /<!(?:DOCTYPE|ENTITY)/i;
+const FOREIGN = /<(?:[^\s<>/:]+:)?foreignObject\b/i;
+const PICTURE_INSIDE = /<(?:[^\s<>/:]+:)?(?:image|feImage)\b/i;
+const SVG_INSIDE = /svg\+xml|&#/i;
+const REPETITION = /<(?:[^\s<>/:]+:)?use\b/gi;
+
+/** The text of an SVG in a data: URL, or null if browsers may read another one. */
 function svgText(url) {
-  if (!/^data:image\/svg/i.test(url)) return null;
-  const [head, ...rest] = url.split(',');
+  const comma = url.indexOf(',');
+  const head = url.slice(0, comma);
+  const content = url.slice(comma + 1);
+  if (comma < 0 || !SVG_HEAD.test(head)) return null;
   try {
-    const content = rest.join(',');
-    return /;\s*base64/i.test(head) ? atob(decodeURIComponent(content)) : decodeURIComponent(content.replace(/%(?![0-9a-f]{2})/gi, '%25'));
+    if (/base64\s*$/i.test(head)) return atob(decodeURIComponent(content));
+    return decodeURIComponent(content.replace(/%(?![0-9a-f]{2})/gi, '%25'));
   } catch {
-    return '';
+    return null;
   }
 }
 
-/** Whether drawing an SVG could take long. */
+/** Whether drawing a picture could take long. It is shown on request only, as is an SVG that cannot be read. */
 export function isCostly(url) {
-  const text = svgText(url);
-  if (text === null) return false;
+  // Browsers ignore these characters wherever they are in a URL.
+  const plain = url.replace(/[\t\n\r]/g, '');
+  if (!/^data:image\/svg/i.test(plain)) return false;
+  const text = svgText(plain);
+  if (text === null || UNKNOWN_ENCODING.test(text) || ENTITY.test(text)) return true;
+
+  // An SVG inside may repeat things as well, and so may a document.
+  if (FOREIGN.test(text) || (PICTURE_INSIDE.test(text) && SVG_INSIDE.test(text))) return true;
+
+  // Repetitions of repetitions grow fastest if each level repeats the one before three times.
   const times = (pattern) => (text.match(pattern) ?? []).length;
-  return /<!(DOCTYPE|ENTITY)/i.test(text) || times(/<(\w+:)?use\b/gi) > MOST_USES || times(/url\(/gi) > MOST_REFERENCES;
+  const uses = times(REPETITION);
+  const isRepeated = uses > 0 && 3 ** (uses / 3) * text.length > MOST_DRAWN;
+  return isRepeated || times(/url\(/gi) > MOST_REFERENCES;
 }
 
 /** Whether a URL is a picture that the page shows. */

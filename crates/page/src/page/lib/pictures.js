@@ -16,7 +16,7 @@ export function pictureOf(url, label) {
   if (!isCostly(url)) return replace(box, image(url, label));
   const button = h('button', { type: 'button' }, 'Show picture');
   button.addEventListener('click', () => replace(box, image(url, label)));
-  return replace(box, h('p.soft', 'This SVG repeats its parts many times. Drawing it could make this page slow.'), button);
+  return replace(box, h('p.soft', 'This SVG may repeat its parts many times. Drawing it could make this page slow.'), button);
 }
 
 /** A small picture for a list, or null. */
