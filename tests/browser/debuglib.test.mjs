@@ -158,6 +158,25 @@ test('structs that contain themselves are not looked at for ever', () => {
   assert.ok(lookups < 10_000, `${lookups} lookups`);
 });
 
+test('keys of mappings that are not shown are not looked at without end', () => {
+  const who = word(1);
+  const slots = Array.from({ length: 500 }, (_, at) => word(1_000 + at));
+  const preimages = Object.fromEntries(slots.map((slot) => [slot, join(who, word(0))]));
+  let lookups = 0;
+  const types = {
+    m: { encoding: 'mapping', label: 'm', numberOfBytes: '32', key: 'k', value: 'v' },
+    v: { encoding: 'inplace', label: 'v', numberOfBytes: '32' },
+    get k() {
+      lookups++;
+      return { encoding: 'inplace', label: 'k', numberOfBytes: '32' };
+    },
+  };
+  const storage = Array.from({ length: 400 }, () => ({ label: 'a', slot: '0', offset: 0, type: 'm' }));
+  const { rows, isComplete } = variables({ storage, types }, { read: () => word(0), keys: keysBySlot(preimages), used: new Set([word(5)]) });
+  assert.deepEqual([rows, isComplete], [[], false]);
+  assert.ok(lookups < 10_000, `${lookups} lookups`);
+});
+
 const A = `0x${'aa'.repeat(20)}`;
 const B = `0x${'bb'.repeat(20)}`;
 const C = `0x${'cc'.repeat(20)}`;
@@ -194,6 +213,31 @@ test('storage at a step is without what failed calls wrote', () => {
   assert.deepEqual([...writtenBefore(steps, A, 6)], []);
   assert.deepEqual([...writtenBefore(steps, A, 7)], [[word(1), word(5)]]);
   assert.deepEqual([...slotsUsed(steps, A)], [word(2), word(1)]);
+});
+
+test('frames around each other are looked at once, however many slots they write', () => {
+  const depth = 300;
+  const trace = { type: 'CALL', to: A, error: 'execution reverted' };
+  let innermost = trace;
+  for (let at = 1; at < depth; at++) {
+    innermost.calls = [{ type: 'CALL', from: A, to: A }];
+    [innermost] = innermost.calls;
+  }
+  const line = (level, op, stack) => ({ pc: 0, op, gas: 1, gasCost: 1, depth: level, stack });
+  const calls = Array.from({ length: depth - 1 }, (_, at) => line(at + 1, 'CALL', [A, '0x0']));
+  const writes = Array.from({ length: 1_000 }, (_, at) => line(depth, 'SSTORE', ['0x1', `0x${at.toString(16)}`]));
+  const found = new Steps(trace);
+  const ends = Array.from({ length: depth }, (_, at) => line(depth - at, 'REVERT', []));
+  found.add([...calls, ...writes, ...ends]);
+
+  let lookups = 0;
+  for (const frame of found.frames) {
+    const { parent } = frame;
+    Object.defineProperty(frame, 'parent', { get: () => (lookups++, parent) });
+  }
+  assert.equal(writtenBefore(found, A, found.count - 1).size, 1_000);
+  assert.equal(writtenBefore(found, A, found.count).size, 0);
+  assert.ok(lookups <= 2 * depth, `${lookups} lookups`);
 });
 
 test('a trace is read in parts, and no further than the limit', async () => {

@@ -170,18 +170,24 @@ export async function readSteps(run, trace, progress = () => {}) {
   }
 }
 
-/** Whether what a frame wrote was undone before a step, since it or a frame around it had failed. */
-function isUndone(frame, step) {
-  for (let one = frame; one; one = one.parent) if (one.hasFailed && one.last < step) return true;
-  return false;
+/** The frames of which what they wrote was undone before a step, since they or frames around them had failed. */
+function undoneBefore(steps, step) {
+  const found = new Set();
+  // A frame comes after the one around it.
+  for (const frame of steps.frames) {
+    const hasEndedBadly = frame.hasFailed && frame.last < step;
+    if (hasEndedBadly || found.has(frame.parent)) found.add(frame);
+  }
+  return found;
 }
 
 /** Values by slot that an execution had written to an account before a step. */
 export function writtenBefore(steps, account, step) {
+  const undone = undoneBefore(steps, step);
   const found = new Map();
   for (const { step: at, frame, slot, value } of steps.accesses) {
     if (at >= step) break;
-    if (value !== null && frame.account === account && !isUndone(frame, step)) found.set(slot, value);
+    if (value !== null && frame.account === account && !undone.has(frame)) found.set(slot, value);
   }
   return found;
 }

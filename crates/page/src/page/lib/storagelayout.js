@@ -156,6 +156,8 @@ class Variables {
     const isNested = value.encoding === 'mapping';
     let shown = 0;
     for (const { key, slot: element } of this.#keys.get(keyOf(slot)) ?? []) {
+      // Also those that are not shown: a layout may have many mappings with the same keys.
+      if (++this.#visits > MOST_VISITS) return;
       const text = keyText(this.#layout, type.key, key);
       if (text === null || !(isNested || this.#isUsed(element, (value.size + 31n) / 32n))) continue;
       if (shown++ >= MOST_ELEMENTS) {
