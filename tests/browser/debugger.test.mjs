@@ -218,6 +218,42 @@ test('state overrides decide what a debugged call sees', async () => {
   await close(page);
 });
 
+test('a step that cannot be read shows neither the machine nor the variables of the step before', async () => {
+  const page = await open(`tx/${await depositOf(150n)}/debug`);
+  await settled(page);
+  await page.locator('[aria-label="Stack"], .debugger :text("The stack is empty.")').waitFor();
+  await variable(page, 'total').waitFor();
+  await page.route('**/rpc', (route) => {
+    if (!route.request().postData().includes('enableMemory')) return route.fallback();
+    return route.fulfill({ json: { jsonrpc: '2.0', id: null, error: { code: -32_000, message: 'the step is gone' } } });
+  });
+  await page.keyboard.press('o');
+  await page.locator('.debugger .failure:has-text("the step is gone")').waitFor();
+  assert.equal(await page.locator('.variables').count(), 0);
+  const panel = (name) => page.click(`.tabs[aria-label="State"] button:text-is("${name}")`);
+  for (const name of ['Stack', 'Memory', 'Returned']) {
+    await panel(name);
+    await page.locator('p:text-is("The machine at this step has not been read.")').waitFor();
+  }
+  await panel('Call data');
+  await page.locator('.arguments :text-is("150")').waitFor();
+
+  await page.unroute('**/rpc');
+  await page.keyboard.press('o');
+  await settled(page);
+  await variable(page, 'total').waitFor();
+  await panel('Stack');
+  await page.locator('[aria-label="Stack"]').waitFor();
+  await close(page);
+});
+
+test('a transaction that reverted without data says so', async () => {
+  const hash = await node.rpc('eth_sendTransaction', { from: sender, to: bank, data: '0x12345678', gas: '0x7a120' });
+  const page = await open(`tx/${hash}/debug`);
+  await page.locator('p.failure:text-is("reverted without a reason")').waitFor();
+  await close(page);
+});
+
 test('a call that failed lately leads to its failing line', async () => {
   const data = encodeCall(fragment('deposit(uint128)'), [LIMIT + 7n]);
   await assert.rejects(node.rpc('eth_call', { from: sender, to: bank, data }, 'latest'));

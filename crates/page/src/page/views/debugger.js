@@ -5,6 +5,7 @@ import { debugSession, ofCall, ofTransaction } from '../lib/debugsession.js';
 import { decoderFor } from '../lib/decoder.js';
 import { card, failure, h, heading, replace, setText, toast } from '../lib/dom.js';
 import { callObject, simulationLink } from '../lib/execution.js';
+import { reasonOfTrace } from '../lib/failures.js';
 import { count, shorten } from '../lib/format.js';
 import { transactionLink } from '../lib/links.js';
 import { nameOf } from '../lib/network.js';
@@ -78,7 +79,8 @@ class Debugger {
   #step = 0;
   /** The frame whose line, variables and call data are shown. */
   #frame = null;
-  #machine = { stack: [], memory: [], returnData: '0x' };
+  /** The machine at the step, or null if it has not been read. */
+  #machine = null;
   #isLoading = false;
   #isStale = false;
   #panel = 0;
@@ -150,11 +152,12 @@ class Debugger {
   }
 
   #buildPanels() {
+    const machine = (panel) => () => (this.#machine ? panel(this.#machine) : h('p.soft', 'The machine at this step has not been read.'));
     const contents = [
-      ['Stack', () => stackPanel(this.#machine.stack)],
-      ['Memory', () => memoryPanel(this.#machine.memory)],
+      ['Stack', machine(({ stack }) => stackPanel(stack))],
+      ['Memory', machine(({ memory }) => memoryPanel(memory))],
       ['Call data', () => this.#frame && callDataPanel(this.#frame, this.#decoder)],
-      ['Returned', () => (this.#machine.returnData === '0x' ? h('p.soft', 'No call has returned data yet.') : hexBlock(this.#machine.returnData))],
+      ['Returned', machine(({ returnData }) => (returnData === '0x' ? h('p.soft', 'No call has returned data yet.') : hexBlock(returnData)))],
       ['Slots', () => this.#frame?.account && slotsPanel(this.#session.storage.used(this.#frame.account, this.#stepIn(this.#frame)))],
     ];
     const choices = contents.map(([name, make], at) => [name, () => {
@@ -280,7 +283,12 @@ class Debugger {
         replace(this.variables, variables ? variablesPanel(variables) : h('p.soft', 'The layout of the storage is not known. The slots are below, under Machine.'));
         this.element.dataset.step = String(step);
       } catch (error) {
+        if (this.#signal.aborted) return;
+        // What is known of the step before is not shown as if it were of this one.
+        this.#machine = null;
+        this.drawPanel();
         replace(this.variables, failure(error));
+        delete this.element.dataset.step;
       }
     } while (this.#isStale && !this.#signal.aborted);
     this.#isLoading = false;
@@ -304,7 +312,7 @@ export default async function view({ signal, rest, query }) {
     if (signal.aborted) return;
     const { trace, steps, hasFailed } = session;
     const decoder = await decoderFor([...new Set(steps.frames.map(({ code }) => code))]);
-    const reason = !hasFailed ? null : trace.output && trace.output !== '0x' ? await decoder.error(trace.output) : trace.error;
+    const reason = hasFailed ? await reasonOfTrace(trace, decoder) : null;
     const beyond = steps.isComplete ? null : `The execution has more steps than the ${count(MOST_STEPS)} that are shown.${hasFailed ? await failureBeyond(subject.hash) : ''}`;
     if (signal.aborted) return;
     replace(outcome, h(hasFailed ? 'span.tag.bad' : 'span.tag.good', hasFailed ? 'Failed' : 'Success'));
