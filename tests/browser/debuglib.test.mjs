@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 
 import { toBytes } from '../../crates/page/src/page/lib/bytes.js';
+import { debugInfo } from '../../crates/page/src/page/lib/debuginfo.js';
 import { CodeLines, instructionNumbers, readSourceMap, SourceFile } from '../../crates/page/src/page/lib/sourcemap.js';
 import { failingStep, Stops } from '../../crates/page/src/page/lib/stepping.js';
 import { keysBySlot, variables } from '../../crates/page/src/page/lib/storagelayout.js';
@@ -301,6 +302,44 @@ test('the failing step is the last one of the innermost call that failed', () =>
   const all = nested();
   assert.equal(failingStep(all, [all.trace, all.trace.calls[0]]), 3);
   assert.equal(failingStep(all, []), null);
+});
+
+/** Answers what the page asks the node, for the time of a test: `rpc(method, params)` gives results, `sources(path)` what is known of a contract. */
+function answering(t, { rpc, sources = () => null }) {
+  t.mock.method(globalThis, 'fetch', async (path, { body } = {}) => {
+    if (path.startsWith('api/')) return Response.json({ is_verified: true });
+    if (path.startsWith('sourcify/')) return Response.json(sources(path));
+    const requests = JSON.parse(body);
+    const results = [requests].flat().map(({ id, method, params }) => ({ jsonrpc: '2.0', id, result: rpc(method, params) }));
+    return Response.json(Array.isArray(requests) ? results : results[0]);
+  });
+}
+
+const frameOf = (code) => ({ code, isCreation: false, call: {} });
+const addressOf = (number) => `0x${BigInt(number).toString(16).padStart(40, '0')}`;
+
+test('contracts whose sources are too long together count as ones without a source', async (t) => {
+  const asked = [];
+  const content = 'x'.repeat(5_000_000);
+  answering(t, {
+    rpc: () => '0x00',
+    sources: (path) => {
+      asked.push(path);
+      return { sources: { a: { content: `${content}${asked.length}` } }, sourceIds: { a: { id: 0 } } };
+    },
+  });
+  const frames = Array.from({ length: 50 }, (_, at) => frameOf(addressOf(at + 1)));
+  const { contracts } = await debugInfo(frames);
+  // Responses that are read at the same time may share what is left.
+  assert.ok(contracts.size >= 1 && contracts.size <= 6, `${contracts.size} contracts`);
+  assert.ok(asked.length <= 12, `${asked.length} responses`);
+});
+
+test('one contract whose source is too long leaves room for others', async (t) => {
+  const sources = (path) => ({ compilation: { name: path.includes(A) ? 'x'.repeat(24_000_001) : 'Other' } });
+  answering(t, { rpc: () => '0x00', sources });
+  const { contracts } = await debugInfo([frameOf(A), frameOf(B)]);
+  assert.deepEqual([...contracts].map(([address, { name }]) => [address, name]), [[B, 'Other']]);
 });
 
 test('the layout of the fixture is that of its source', () => {

@@ -7,11 +7,40 @@ import { CodeLines, SourceFile } from './sourcemap.js';
 /** How long a lookup may take, in milliseconds, and the most characters of a response. */
 const PATIENCE = 10_000;
 const LONGEST_RESPONSE = 24_000_000;
+/** The most characters of the responses about all contracts of one execution: each may have a source as long as is allowed. */
+const MOST_CHARACTERS = 32_000_000;
 /** Maximum number of contracts looked up for one execution, and of those at the same time. */
 const MOST = 60;
 const AT_ONCE = 6;
 
 const FIELDS = ['sources', 'sourceIds', 'storageLayout', 'compilation.name', 'runtimeBytecode.sourceMap', 'runtimeBytecode.onchainBytecode', 'creationBytecode.sourceMap'];
+
+/** Reads responses until they have as many characters as are left of a limit that they share. */
+class Responses {
+  #left = MOST_CHARACTERS;
+
+  /** The value of a response, or null if it is too long. */
+  async json(response) {
+    const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+    const parts = [];
+    let size = 0;
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return JSON.parse(parts.join(''));
+      parts.push(value);
+      size += value.length;
+      this.#left -= value.length;
+      if (size > LONGEST_RESPONSE || this.#left < 0) {
+        await reader.cancel();
+        return null;
+      }
+    }
+  }
+
+  get isFull() {
+    return this.#left < 0;
+  }
+}
 
 /** The account whose code runs at an address: that of a delegation (EIP-7702), or the address itself. */
 async function codeHolder(address) {
@@ -19,16 +48,15 @@ async function codeHolder(address) {
   return /^0xef0100[0-9a-f]{40}$/.test(code) ? `0x${code.slice(8)}` : address;
 }
 
-async function lookUp(address) {
+async function lookUp(address, responses) {
   const holder = await codeHolder(address);
+  if (responses.isFull) return null;
   const given = () => ({ signal: AbortSignal.timeout(PATIENCE) });
   // Asked first, since browsers report the 404 of an unknown source as an error of the page.
   const known = await fetch(`api/v2/addresses/${holder}`, given());
   if (!known.ok || !(await known.json()).is_verified) return null;
   const response = await fetch(`sourcify/v2/contract/${network.chainId}/${holder}?fields=${FIELDS.join()}`, given());
-  if (!response.ok) return null;
-  const text = await response.text();
-  return text.length <= LONGEST_RESPONSE ? JSON.parse(text) : null;
+  return response.ok ? responses.json(response) : null;
 }
 
 /** Source files, each once however many contracts were compiled from it. */
@@ -56,16 +84,16 @@ class SourceFiles {
 }
 
 /** What is known of a contract: `{ name, files, layout, runtime, creationLines(code) }`, with the lines of its runtime code, or null. */
-async function readInfo(address, known) {
-  const found = await lookUp(address);
+async function readInfo(address, files, responses) {
+  const found = await lookUp(address, responses);
   if (!found) return null;
-  const files = known.of(found);
+  const own = files.of(found);
   const creationMap = found.creationBytecode?.sourceMap ?? '';
   const { sourceMap, onchainBytecode } = found.runtimeBytecode ?? {};
-  const linesOf = (code, map) => (files.size && map && code ? new CodeLines(code, map, files) : null);
+  const linesOf = (code, map) => (own.size && map && code ? new CodeLines(code, map, own) : null);
   return {
     name: found.compilation?.name ?? null,
-    files: [...files.values()],
+    files: [...own.values()],
     layout: found.storageLayout ?? null,
     runtime: linesOf(onchainBytecode, sourceMap),
     creationLines: (code) => linesOf(code, creationMap),
@@ -77,11 +105,12 @@ export async function debugInfo(frames) {
   const addresses = [...new Set(frames.map(({ code }) => code).filter(Boolean))].slice(0, MOST);
   const contracts = new Map();
   const files = new SourceFiles();
+  const responses = new Responses();
   const rest = [...addresses];
   const work = async () => {
     for (let address = rest.shift(); address; address = rest.shift()) {
       // A contract whose source cannot be read is one without a source.
-      const info = await readInfo(address, files).catch(() => null);
+      const info = await readInfo(address, files, responses).catch(() => null);
       if (info) contracts.set(address, info);
     }
   };
