@@ -218,6 +218,37 @@ test('state overrides decide what a debugged call sees', async () => {
   await close(page);
 });
 
+test('a replay at its position has variables from before later transactions of the block', async () => {
+  const before = await node.rpc('eth_call', { to: bank, data: encodeCall(fragment('count()'), []) }, 'latest').then(Number);
+  await node.rpc('evm_setAutomine', false);
+  let first;
+  try {
+    // It reads one slot, so that the node is asked for all others.
+    first = await node.rpc('eth_sendTransaction', { from: sender, to: bank, data: encodeCall(fragment('tags(address,uint256)'), [sender, 1n]), gas: '0x7a120' });
+    await node.rpc('eth_sendTransaction', { from: sender, to: bank, data: encodeCall(fragment('deposit(uint128)'), [9n]), gas: '0x7a120' });
+    await node.rpc('evm_mine');
+  } finally {
+    await node.rpc('evm_setAutomine', true);
+  }
+  assert.equal((await node.rpc('eth_getTransactionReceipt', first)).transactionIndex, '0x0');
+  const page = await open(`simulate/debug?tx=${first}`);
+  await settled(page);
+  await variable(page, 'count').waitFor();
+  assert.equal(await variable(page, 'count').locator('td').nth(1).textContent(), String(before));
+  await close(page);
+});
+
+test('a call with overridden code is not shown with the source of the code that it replaces', async () => {
+  // The lines of the same code would be found, if they were looked for.
+  const overrides = JSON.stringify({ [bank]: { code: `0x${Bank.evm.deployedBytecode.object}00` } });
+  const data = encodeCall(fragment('total()'), []);
+  const page = await open(`simulate/debug?from=${sender}&to=${bank}&data=${data}&overrides=${encodeURIComponent(overrides)}`);
+  await settled(page);
+  await page.locator('text=The source of').waitFor();
+  assert.equal(await page.locator('.source-line').count(), 0);
+  await close(page);
+});
+
 test('a step that cannot be read shows neither the machine nor the variables of the step before', async () => {
   const page = await open(`tx/${await depositOf(150n)}/debug`);
   await settled(page);

@@ -6,6 +6,7 @@ import { test } from 'node:test';
 
 import { toBytes } from '../../crates/page/src/page/lib/bytes.js';
 import { debugInfo } from '../../crates/page/src/page/lib/debuginfo.js';
+import { ofCall } from '../../crates/page/src/page/lib/debugsession.js';
 import { CodeLines, instructionNumbers, readSourceMap, SourceFile } from '../../crates/page/src/page/lib/sourcemap.js';
 import { failingStep, Stops } from '../../crates/page/src/page/lib/stepping.js';
 import { keysBySlot, variables } from '../../crates/page/src/page/lib/storagelayout.js';
@@ -329,7 +330,7 @@ test('contracts whose sources are too long together count as ones without a sour
     },
   });
   const frames = Array.from({ length: 50 }, (_, at) => frameOf(addressOf(at + 1)));
-  const { contracts } = await debugInfo(frames);
+  const { contracts } = await debugInfo(frames, new Set());
   // Responses that are read at the same time may share what is left.
   assert.ok(contracts.size >= 1 && contracts.size <= 6, `${contracts.size} contracts`);
   assert.ok(asked.length <= 12, `${asked.length} responses`);
@@ -338,8 +339,38 @@ test('contracts whose sources are too long together count as ones without a sour
 test('one contract whose source is too long leaves room for others', async (t) => {
   const sources = (path) => ({ compilation: { name: path.includes(A) ? 'x'.repeat(24_000_001) : 'Other' } });
   answering(t, { rpc: () => '0x00', sources });
-  const { contracts } = await debugInfo([frameOf(A), frameOf(B)]);
+  const { contracts } = await debugInfo([frameOf(A), frameOf(B)], new Set());
   assert.deepEqual([...contracts].map(([address, { name }]) => [address, name]), [[B, 'Other']]);
+});
+
+test('a contract whose code a call overrides has no source, directly or as what an account delegates to', async (t) => {
+  answering(t, { rpc: (method, [address]) => (address === C ? `0xef0100${B.slice(2)}` : '0x00'), sources: () => ({}) });
+  const { replaced } = ofCall({}, '0x1', { stateOverrides: { [B.toUpperCase().replace('X', 'x')]: { code: '0x00' }, [A]: { balance: '0x1' } } });
+  const { contracts } = await debugInfo([frameOf(A), frameOf(B), frameOf(C)], replaced);
+  assert.deepEqual([...contracts.keys()], [A]);
+});
+
+test('slots of a call at a position in a block are those before that position', async (t) => {
+  const asked = [];
+  const stored = { [word(1)]: word(7) };
+  answering(t, {
+    rpc: (method, params) => {
+      asked.push([method, ...params]);
+      if (method === 'eth_getStorageAt') return word(8);
+      const [slot] = Object.keys(stored);
+      return { storage: { [keccak256(slot)]: { key: slot, value: stored[slot] } }, nextKey: null };
+    },
+  });
+  const within = ofCall({}, '0x9', { txIndex: '0x1', stateOverrides: { [B]: { stateDiff: { '0x1': '0x5' } } } });
+  assert.equal(await within.readSlot(A, word(1)), word(7));
+  assert.equal(await within.readSlot(A, word(2)), word(0));
+  assert.equal(await within.readSlot(B, word(1)), word(5));
+  assert.equal(await ofCall({}, '0x9', {}).readSlot(A, word(1)), word(8));
+  assert.deepEqual(asked, [
+    ['debug_storageRangeAt', '0x9', 1, A, keccak256(word(1)), 1],
+    ['debug_storageRangeAt', '0x9', 1, A, keccak256(word(2)), 1],
+    ['eth_getStorageAt', A, word(1), '0x9'],
+  ]);
 });
 
 test('the layout of the fixture is that of its source', () => {

@@ -48,9 +48,9 @@ async function codeHolder(address) {
   return /^0xef0100[0-9a-f]{40}$/.test(code) ? `0x${code.slice(8)}` : address;
 }
 
-async function lookUp(address, responses) {
+async function lookUp(address, { responses, replaced }) {
   const holder = await codeHolder(address);
-  if (responses.isFull) return null;
+  if (responses.isFull || replaced.has(address) || replaced.has(holder)) return null;
   const given = () => ({ signal: AbortSignal.timeout(PATIENCE) });
   // Asked first, since browsers report the 404 of an unknown source as an error of the page.
   const known = await fetch(`api/v2/addresses/${holder}`, given());
@@ -84,8 +84,8 @@ class SourceFiles {
 }
 
 /** What is known of a contract: `{ name, files, layout, runtime, creationLines(code) }`, with the lines of its runtime code, or null. */
-async function readInfo(address, files, responses) {
-  const found = await lookUp(address, responses);
+async function readInfo(address, files, limits) {
+  const found = await lookUp(address, limits);
   if (!found) return null;
   const own = files.of(found);
   const creationMap = found.creationBytecode?.sourceMap ?? '';
@@ -100,17 +100,20 @@ async function readInfo(address, files, responses) {
   };
 }
 
-/** What the compiler wrote of the contracts in frames: maps of the lines of each frame, and of contracts by address. */
-export async function debugInfo(frames) {
+/**
+ * What the compiler wrote of the contracts in frames: maps of the lines of each frame, and of contracts by address. Those in
+ * `replaced` run another code than the one that the chain has, so their sources are not used.
+ */
+export async function debugInfo(frames, replaced) {
   const addresses = [...new Set(frames.map(({ code }) => code).filter(Boolean))].slice(0, MOST);
   const contracts = new Map();
   const files = new SourceFiles();
-  const responses = new Responses();
+  const limits = { responses: new Responses(), replaced };
   const rest = [...addresses];
   const work = async () => {
     for (let address = rest.shift(); address; address = rest.shift()) {
       // A contract whose source cannot be read is one without a source.
-      const info = await readInfo(address, files, responses).catch(() => null);
+      const info = await readInfo(address, files, limits).catch(() => null);
       if (info) contracts.set(address, info);
     }
   };

@@ -16,28 +16,38 @@ const MOST_READ = 2_000;
 const MOST_ROUNDS = 4;
 const NOTHING = slotKey(0);
 
+/** A slot before the transaction at an index of a block: the first one in the order of hashes from the slot's own on, if it is this one. */
+async function slotBefore(block, index, account, slot) {
+  const { storage } = await node.call('debug_storageRangeAt', block, Number(index), account, keccak256(slot), 1);
+  const [found] = Object.values(storage);
+  return found?.key === slot ? found.value : NOTHING;
+}
+
 /** The execution of a transaction that a block has. */
 export function ofTransaction({ hash, blockHash, transactionIndex }) {
   const run = (options) => node.call('debug_traceTransaction', hash, options);
-  /** A slot before the transaction: the first one in the order of hashes from the slot's own on, if it is this one. */
-  const readSlot = async (account, slot) => {
-    const { storage } = await node.call('debug_storageRangeAt', blockHash, Number(transactionIndex), account, keccak256(slot), 1);
-    const [found] = Object.values(storage);
-    return found?.key === slot ? found.value : NOTHING;
-  };
-  return { run, readSlot };
+  const readSlot = (account, slot) => slotBefore(blockHash, transactionIndex, account, slot);
+  return { run, readSlot, replaced: new Set() };
 }
 
 /** The execution of a call, with the parameters of `debug_traceCall`. */
 export function ofCall(call, at, given) {
+  const overrides = new Map(Object.entries(given.stateOverrides ?? {}).map(([address, account]) => [address.toLowerCase(), account]));
   const run = (options) => node.call('debug_traceCall', call, at, { ...given, ...options });
   const overridden = (account, slot) => {
-    const { state, stateDiff } = Object.entries(given.stateOverrides ?? {}).find(([address]) => address.toLowerCase() === account)?.[1] ?? {};
+    const { state, stateDiff } = overrides.get(account) ?? {};
     const value = Object.entries(state ?? stateDiff ?? {}).find(([key]) => slotKey(key) === slot)?.[1];
     return value !== undefined ? slotKey(value) : state ? NOTHING : null;
   };
-  const readSlot = async (account, slot) => overridden(account, slot) ?? node.call('eth_getStorageAt', account, slot, at);
-  return { run, readSlot };
+
+  // Within a block, the state after it is that of later transactions as well.
+  const stored = given.txIndex === undefined
+    ? (account, slot) => node.call('eth_getStorageAt', account, slot, at)
+    : (account, slot) => slotBefore(at, given.txIndex, account, slot);
+  const readSlot = async (account, slot) => overridden(account, slot) ?? stored(account, slot);
+
+  const replaced = new Set([...overrides].filter(([, { code }]) => code !== undefined).map(([address]) => address));
+  return { run, readSlot, replaced };
 }
 
 /** The state of an account's storage at the steps of an execution. */
@@ -97,12 +107,12 @@ class Storage {
 }
 
 /** Reads everything about an execution. `progress(text)` is called with what is being read. */
-export async function debugSession({ run, readSlot }, progress) {
+export async function debugSession({ run, readSlot, replaced }, progress) {
   progress('Reading calls…');
   const [{ callTracer: trace, prestateTracer: prestate }, preimages] = await Promise.all([run(OVERVIEW), run(PREIMAGES).catch(() => ({}))]);
   const steps = await readSteps(run, trace, (count) => progress(`Reading steps: ${count.toLocaleString('en')}…`));
   progress('Reading sources…');
-  const { contracts, lines } = await debugInfo(steps.frames);
+  const { contracts, lines } = await debugInfo(steps.frames, replaced);
   const stops = new Stops(steps, (frame) => lines.get(frame) ?? null);
   const storage = new Storage(steps, readSlot, prestate);
   const keys = keysBySlot(preimages);
