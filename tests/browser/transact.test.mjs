@@ -58,6 +58,28 @@ async function assertAccessible(page, what) {
 
 const open = (path, options) => browser.open(`${node.url}/#/${path}`, options);
 
+/** Runs something while the node mines no blocks for transactions. */
+async function withoutMining(run) {
+  await node.rpc('evm_setAutomine', false);
+  try {
+    await run();
+  } finally {
+    await node.rpc('evm_setAutomine', true);
+  }
+}
+
+/** Has another wallet announce itself, as one does that starts later than the page. */
+const announceWallet = (page) => page.evaluate(() => {
+  const info = { uuid: '6f1c2b1e-0000-4000-8000-000000000001', name: 'Late wallet', rdns: 'late.wallet', icon: 'data:,' };
+  const provider = { request: () => Promise.resolve([]), on() {} };
+  window.dispatchEvent(new CustomEvent('eip6963:announceProvider', { detail: { info, provider } }));
+});
+
+/** Submits a form as the Enter key does, whether or not its button is disabled. */
+const submitAgain = (page, button) => page.locator('form', { has: page.locator(`button.primary:text-is("${button}")`) }).evaluate((form) => form.requestSubmit());
+
+const nonceOf = async (account, tag = 'latest') => Number(await node.rpc('eth_getTransactionCount', account, tag));
+
 test('creation code is found in what compilers write', () => {
   const abi = [CONSTRUCTOR];
   const expected = [{ name: 'Box', abi, bytecode: '0x6001' }];
@@ -133,6 +155,46 @@ test('a transfer that fails is refused, and is mined when it is forced', async (
   const { transactions } = await node.rpc('eth_getBlockByNumber', `0x${(block + 1).toString(16)}`, true);
   assert.equal(Number(transactions[0].gas), 200_000);
   assert.equal((await node.rpc('eth_getTransactionReceipt', transactions[0].hash)).status, '0x0');
+  await clean(page);
+});
+
+test('coins are sent once, whatever happens while the transaction waits', async () => {
+  const page = await open(`transact?tab=send&to=${accounts[7]}&amount=1`);
+  await page.waitForSelector('p:has-text("HPX.")');
+  const before = await nonceOf(accounts[0]);
+  await withoutMining(async () => {
+    await page.click('button.primary:text-is("Send")');
+    await page.waitForSelector('.steps li.active:has-text("Waiting for a block")');
+    await page.selectOption('label:has-text("Asset") select', 'USDC');
+    await page.waitForSelector('p:has-text("USDC.")');
+    await announceWallet(page);
+    assert.ok(await page.isDisabled('button.primary:text-is("Send")'));
+    await submitAgain(page, 'Send');
+    await node.rpc('evm_mine');
+    await page.waitForSelector('.toast.good:has-text("Sent 1 HPX")');
+  });
+  await page.waitForSelector('.steps li.done:has-text("Send 1 HPX")');
+  await page.waitForSelector('button.primary:text-is("Send"):enabled');
+  assert.equal(await nonceOf(accounts[0], 'pending'), before + 1);
+  await clean(page);
+});
+
+test('a function is written once, whatever happens while the transaction waits', async () => {
+  const values = encodeURIComponent(JSON.stringify([accounts[7], '5']));
+  const page = await open(`contract/${network.tokens.USDC}?tab=write&function=approve&args=${values}`);
+  const approve = page.locator('details[open]', { has: page.locator('strong:text-is("approve")') });
+  const before = await nonceOf(accounts[0]);
+  await withoutMining(async () => {
+    await approve.locator('button:text-is("Write")').click();
+    await approve.locator('p:has-text("waiting for its receipt")').waitFor();
+    await announceWallet(page);
+    assert.ok(await approve.locator('button.primary').isDisabled());
+    await approve.locator('form').evaluate((form) => form.requestSubmit());
+    await node.rpc('evm_mine');
+    await approve.locator('.tag.good:text-is("Success")').waitFor();
+  });
+  await approve.locator('button:text-is("Write"):enabled').waitFor();
+  assert.equal(await nonceOf(accounts[0], 'pending'), before + 1);
   await clean(page);
 });
 
@@ -218,6 +280,23 @@ test('a message and typed data are signed, and the node recovers the signer', as
   await page.fill('label:has-text("Typed data") textarea', '{"types": {}}');
   await page.click('button:text-is("Sign typed data")');
   await page.waitForSelector('.failure:has-text("The member primaryType is missing.")');
+  await clean(page);
+});
+
+test('a message is signed once, whatever happens while the signature is made', async () => {
+  const page = await open('transact?tab=sign');
+  const held = [];
+  await page.route('**/rpc', (route) => (/personal_sign/.test(route.request().postData()) ? held.push(route) : route.fallback()));
+  await page.fill('label:has-text("Message") textarea', 'Once');
+  const asked = page.waitForRequest((request) => /personal_sign/.test(request.postData() ?? ''));
+  await page.click('button:text-is("Sign message")');
+  await asked;
+  await announceWallet(page);
+  assert.ok(await page.isDisabled('button:text-is("Sign message")'));
+  await submitAgain(page, 'Sign message');
+  await held[0].fallback();
+  await page.waitForSelector('.result dt:text-is("Signature")');
+  assert.equal(held.length, 1);
   await clean(page);
 });
 

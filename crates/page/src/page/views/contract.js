@@ -153,9 +153,10 @@ function writeForm(contract, called, texts, signal) {
   const send = h('button.primary', { type: 'submit' }, 'Write');
   const trial = h('button', { type: 'button' }, 'Simulate');
   const whoever = h('p.soft');
+  let busy = false;
   const describe = () => {
     const { current } = wallets;
-    send.disabled = !current;
+    send.disabled = busy || !current;
     replace(whoever, current ? ['From ', addressLink(current.address)] : 'To write, choose an account at the top. Simulating needs none.');
   };
   const callOf = () => {
@@ -167,25 +168,27 @@ function writeForm(contract, called, texts, signal) {
     }
     return { from: wallets.current?.address ?? NOBODY, to: contract.address, value: sum, data: encodeCall(called, fields.values()) };
   };
-  let sent = null;
+  let [sent, written] = [null, null];
   const during = async (button, run) => {
+    if (busy) return;
     const label = button.textContent;
-    sent = null;
-    send.disabled = trial.disabled = true;
+    sent = written = null;
+    busy = send.disabled = trial.disabled = true;
     try {
       await run();
     } catch (error) {
       // The wallet knows the errors of the network's contracts; those of this one need its ABI.
-      const reason = /unknown error/.test(error.message) ? await reasonOf(contract, callOf()).catch(() => null) : null;
+      const reason = written && /unknown error/.test(error.message) ? await reasonOf(contract, written).catch(() => null) : null;
       replace(output, problem(reason ? new Error(reason) : error), sent && h('p', 'Sent: ', transactionLink(sent)));
     }
     button.textContent = label;
-    trial.disabled = false;
+    busy = trial.disabled = false;
     describe();
   };
   trial.addEventListener('click', () => during(trial, async () => showOutcome(output, called, contract, callOf())));
   const write = () => during(send, async () => {
-    const { to, data, value: sum } = callOf();
+    written = callOf();
+    const { to, data, value: sum } = written;
     send.textContent = 'Waiting…';
     const receipt = await wallets.send({ to, data, value: `0x${sum.toString(16)}`, ...forced.gas() }, (hash) => {
       sent = hash;

@@ -53,6 +53,7 @@ export function deployForm(signal) {
   const steps = flow();
   const form = h('form.stack', source, whichRow, size, box, forced.element, h('div.row', submit), problem, steps.element, done);
   let [contracts, chosen, fields, value] = [[], null, null, null];
+  let busy = false;
 
   const choose = (contract) => {
     chosen = contract;
@@ -91,7 +92,7 @@ export function deployForm(signal) {
     toast(`${chosen.name} was deployed`, 'good', { href: `#/contract/${receipt.contractAddress}`, text: 'Open the contract' });
   };
   const describe = () => {
-    submit.disabled = !wallets.current;
+    submit.disabled = busy || !wallets.current;
     submit.title = wallets.current ? '' : 'Choose an account at the top';
   };
 
@@ -100,9 +101,16 @@ export function deployForm(signal) {
   loaded(read);
   form.addEventListener('submit', async (event) => {
     event.preventDefault();
-    submit.disabled = true;
+    if (busy) return;
+    busy = submit.disabled = true;
     for (const one of [problem, done]) replace(one);
-    await run().catch((error) => replace(problem, failure(error)));
+    try {
+      await run();
+    } catch (error) {
+      replace(problem, failure(error));
+    } finally {
+      busy = false;
+    }
     describe();
   });
   wallets.addEventListener('change', describe, { signal });

@@ -68,9 +68,11 @@ export function sendForm(signal) {
   const steps = flow();
   const form = h('form.stack', h('div.pair', field('Asset', asset), field('Amount', sum)), otherRow, field('To', to), balance, forced.element, h('div.row', submit), problem, steps.element);
 
+  let busy = false;
+
   const describe = async () => {
     otherRow.hidden = asset.value !== OTHER;
-    submit.disabled = !wallets.current;
+    submit.disabled = busy || !wallets.current;
     if (!wallets.current) return setText(balance, 'To send, choose an account at the top.');
     const chosen = await assetOf(asset, other).catch(() => null);
     const held = chosen && (await balanceOf(chosen, wallets.current.address).catch(() => null));
@@ -88,10 +90,17 @@ export function sendForm(signal) {
 
   form.addEventListener('submit', async (event) => {
     event.preventDefault();
-    submit.disabled = true;
+    if (busy) return;
+    busy = submit.disabled = true;
     replace(problem);
     steps.clear();
-    await run().catch((error) => replace(problem, failure(error)));
+    try {
+      await run();
+    } catch (error) {
+      replace(problem, failure(error));
+    } finally {
+      busy = false;
+    }
     await describe();
   });
   form.addEventListener('input', () => {

@@ -59,13 +59,15 @@ function signer(fields, name, sign, signal) {
   const output = h('div', { 'aria-live': 'polite' });
   const submit = h('button.primary', { type: 'submit' }, name);
   const form = h('form.stack', fields, h('div.row', submit), output);
+  let busy = false;
   const describe = () => {
-    submit.disabled = !wallets.current;
+    submit.disabled = busy || !wallets.current;
     submit.title = wallets.current ? '' : 'Choose an account at the top';
   };
   form.addEventListener('submit', async (event) => {
     event.preventDefault();
-    submit.disabled = true;
+    if (busy) return;
+    busy = submit.disabled = true;
     replace(output);
     try {
       const { address } = wallets.current;
@@ -73,6 +75,8 @@ function signer(fields, name, sign, signal) {
       replace(output, result(signature, address));
     } catch (error) {
       replace(output, failure(reasonOf(error)));
+    } finally {
+      busy = false;
     }
     describe();
   });

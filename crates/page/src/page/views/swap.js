@@ -206,7 +206,7 @@ export function swapCard(signal, from, to) {
     setContent(problem, text && h('p.failure', { role: 'alert' }, text, link));
     const label = state.blocked?.label ?? (allowed !== null && value > allowed ? `Approve ${tokenIn.symbol} and swap` : 'Swap');
     setText(submit, label);
-    submit.disabled = state.blocked ? !state.blocked.act : !ok;
+    submit.disabled = state.busy || (state.blocked ? !state.blocked.act : !ok);
   }
 
   function drawDetails({ value, quote, allowed, gasPrice }, ok) {
