@@ -283,6 +283,25 @@ test('a message and typed data are signed, and the node recovers the signer', as
   await clean(page);
 });
 
+test('typed data are signed with the numbers of the text, or not at all', async () => {
+  const page = await open('transact?tab=sign&form=typed');
+  const field = page.locator('label:has-text("Typed data") textarea');
+  const types = { EIP712Domain: [{ name: 'name', type: 'string' }], Pay: [{ name: 'sum', type: 'uint256' }] };
+  const text = (sum) => JSON.stringify({ types, primaryType: 'Pay', domain: { name: 'Example' }, message: { sum: 'SUM' } }).replace('"SUM"', sum);
+  for (const rounded of ['1000000000000000001', '1e400', '0.1']) {
+    await field.fill(text(rounded));
+    await page.click('button:text-is("Sign typed data")');
+    await page.waitForSelector('.failure:has-text("Sum: write the number in quotes, or it would be rounded.")');
+  }
+  const quoted = text('"1000000000000000001"');
+  await field.fill(quoted);
+  await page.click('button:text-is("Sign typed data")');
+  await page.waitForSelector('.result dt:text-is("Signature")');
+  const own = await node.rpc('eth_signTypedData_v4', accounts[0], quoted);
+  assert.equal(await page.locator('.result dd .mono').last().textContent(), own);
+  await clean(page);
+});
+
 test('a message is signed once, whatever happens while the signature is made', async () => {
   const page = await open('transact?tab=sign');
   const held = [];

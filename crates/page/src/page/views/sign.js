@@ -20,12 +20,19 @@ const exampleOf = () => JSON.stringify({
   message: { to: `0x${'1'.repeat(40)}`, text: 'Hello' },
 }, null, 2);
 
+/** A number that JSON.parse may have rounded is refused: another one than the text's would be signed. */
+function exactOnly(name, value) {
+  if (typeof value === 'number' && !Number.isSafeInteger(value)) throw new RangeError(`${name.slice(0, 60)}: write the number in quotes, or it would be rounded`);
+  return value;
+}
+
 /** Typed data that a text has, checked for what signers need. */
 function parseTyped(text) {
   let data;
   try {
-    data = JSON.parse(text);
+    data = JSON.parse(text, exactOnly);
   } catch (error) {
+    if (error instanceof RangeError) throw error;
     throw new Error(`not valid JSON: ${error.message}`);
   }
   for (const name of ['types', 'primaryType', 'domain', 'message']) {
