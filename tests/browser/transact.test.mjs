@@ -302,6 +302,23 @@ test('typed data are signed with the numbers of the text, or not at all', async 
   await clean(page);
 });
 
+test('nothing is shown of a domain that the signature does not contain', async () => {
+  const page = await open('transact?tab=sign&form=typed');
+  const field = page.locator('label:has-text("Typed data") textarea');
+  const types = { EIP712Domain: [{ name: 'name', type: 'string' }], Mail: [{ name: 'text', type: 'string' }] };
+  const given = { types, primaryType: 'Mail', domain: { name: 'Example' }, message: { text: 'Hello' } };
+  await field.fill(JSON.stringify(given));
+  await page.waitForSelector('dd:text-is("none, valid on every chain")');
+  await field.fill(JSON.stringify({ ...given, domain: { name: 'Example', chainId: network.chainId } }));
+  await page.waitForSelector('dt:text-is("Chain ID")', { state: 'detached' });
+  await page.click('button:text-is("Sign typed data")');
+  await page.waitForSelector('.failure:has-text("member chainId is not in the type EIP712Domain, and would not be signed.")');
+  await field.fill(JSON.stringify({ ...given, domain: null }));
+  await page.click('button:text-is("Sign typed data")');
+  await page.waitForSelector('.failure:has-text("The member domain is no object.")');
+  await clean(page);
+});
+
 test('a message is signed once, whatever happens while the signature is made', async () => {
   const page = await open('transact?tab=sign');
   const held = [];

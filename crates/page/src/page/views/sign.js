@@ -26,6 +26,13 @@ function exactOnly(name, value) {
   return value;
 }
 
+/** Wallets hash only the members of the domain that its type declares: others would be shown, but not signed. */
+function checkDomain({ types, domain }) {
+  const declared = Array.isArray(types.EIP712Domain) ? types.EIP712Domain.map((member) => member?.name) : [];
+  const unsigned = Object.keys(domain).find((name) => !declared.includes(name));
+  if (unsigned !== undefined) throw new Error(`the domain’s member ${unsigned.slice(0, 60)} is not in the type EIP712Domain, and would not be signed`);
+}
+
 /** Typed data that a text has, checked for what signers need. */
 function parseTyped(text) {
   let data;
@@ -38,18 +45,22 @@ function parseTyped(text) {
   for (const name of ['types', 'primaryType', 'domain', 'message']) {
     if (data?.[name] === undefined) throw new Error(`the member ${name} is missing`);
   }
+  for (const name of ['types', 'domain']) {
+    if (data[name] === null || typeof data[name] !== 'object') throw new Error(`the member ${name} is no object`);
+  }
   if (!Array.isArray(data.types[data.primaryType])) throw new Error(`the types have no ${String(data.primaryType).slice(0, 60)}`);
+  checkDomain(data);
   return data;
 }
 
 /** What typed data are about, as rows of facts. */
 function typedFacts(data) {
-  const { name, chainId, verifyingContract } = data.domain ?? {};
+  const { name, chainId, verifyingContract } = data.domain;
   const elsewhere = chainId !== undefined && Number(chainId) !== network.chainId;
   return facts([
     ['Type', h('span.mono', String(data.primaryType).slice(0, 100))],
     name !== undefined && ['Domain', String(name).slice(0, 100)],
-    chainId !== undefined && ['Chain ID', String(chainId).slice(0, 30), elsewhere && h('span.tag.bad', 'Not this chain')],
+    chainId === undefined ? ['Chain ID', 'none, valid on every chain'] : ['Chain ID', String(chainId).slice(0, 30), elsewhere && h('span.tag.bad', 'Not this chain')],
     typeof verifyingContract === 'string' && isHex(verifyingContract, 20) && ['Contract', addressLink(verifyingContract)],
   ]);
 }
