@@ -370,6 +370,47 @@ test('a raw transaction is decoded before it is broadcast', async () => {
   await clean(page);
 });
 
+const factOf = (page, name) => page.locator('.facts > div', { has: page.locator(`dt:text-is("${name}")`) }).locator('dd');
+
+/** A signed transaction that moves nothing; `more` are the fields of its type. */
+async function signedWith(more) {
+  const chainId = `0x${network.chainId.toString(16)}`;
+  const nonce = await node.rpc('eth_getTransactionCount', accounts[3], 'latest');
+  const given = { from: accounts[3], to: accounts[4], gas: '0x30000', nonce, maxFeePerGas: '0x77359400', maxPriorityFeePerGas: '0x3b9aca00', value: '0x0', chainId };
+  return (await node.rpc('eth_signTransaction', { ...given, ...more })).raw;
+}
+
+test('what a transaction delegates is shown before it is broadcast', async () => {
+  // The generator of secp256k1 and any number are a signature by an account whose key nobody has.
+  const [r, s] = ['0x79be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798', `0x${'22'.repeat(32)}`];
+  const authorizationList = [{ chainId: '0x0', address: network.tokens.USDC, nonce: '0x0', yParity: '0x0', r, s }];
+  const accessList = [{ address: accounts[6], storageKeys: [`0x${'0'.repeat(64)}`, `0x${'1'.repeat(64)}`] }];
+  const page = await open('transact?tab=broadcast');
+  await page.fill('label:has-text("Signed transaction") textarea', await signedWith({ authorizationList, accessList }));
+  const row = factOf(page, 'Authorizations').locator('li');
+  await row.filter({ hasText: 'on every chain · nonce 0' }).waitFor();
+  assert.equal(await factOf(page, 'Access list').textContent(), '1 address, 2 storage keys');
+  const [signer, target] = await row.locator('a').evaluateAll((links) => links.map((link) => link.title.toLowerCase()));
+  assert.equal(target, network.tokens.USDC.toLowerCase());
+  await browser.picture(page, 'transact-delegation');
+  await page.click('button.primary:text-is("Broadcast")');
+  await page.waitForSelector('.toast.good:has-text("The transaction was sent")');
+  assert.equal(await node.rpc('eth_getCode', signer, 'latest'), `0xef0100${target.slice(2)}`, 'the chain recovers the same account');
+  await clean(page);
+});
+
+test('what a transaction may cost includes its blobs', async () => {
+  // Two blobs at 40,000 gwei for each unit of their gas.
+  const blobVersionedHashes = ['01', '02'].map((end) => `0x01${'0'.repeat(60)}${end}`);
+  const page = await open('transact?tab=broadcast');
+  await page.fill('label:has-text("Signed transaction") textarea', await signedWith({ blobVersionedHashes, maxFeePerBlobGas: '0x246139ca8000' }));
+  await factOf(page, 'Blobs').filter({ hasText: '2, at most 40,000 gwei' }).waitFor();
+  const most = 2n * 131_072n * 40_000n * 10n ** 9n + 0x30000n * 0x77359400n;
+  assert.equal(most, 10_486_153_216_000_000_000n);
+  assert.equal(await factOf(page, 'May cost').textContent(), '10.4861532 HPX');
+  await clean(page);
+});
+
 test('the forms are accessible, and fit a phone', async () => {
   for (const viewport of [{ width: 1440, height: 900 }, { width: 390, height: 844 }]) {
     for (const colorScheme of ['light', 'dark']) {

@@ -24,6 +24,9 @@ const FIELDS = {
 /** Most characters of a number or an address, which have 32 bytes at most. */
 const LONGEST_WORD = 66;
 const LISTS = ['accessList', 'blobVersionedHashes', 'authorizationList'];
+/** Number of fields of an authorization (EIP-7702), and what precedes those that its signature is of. */
+const AUTHORIZATION_FIELDS = 6;
+const AUTHORIZATION_MAGIC = '0x05';
 
 const number = (hex) => (hex === '0x' ? 0n : BigInt(hex));
 
@@ -68,9 +71,25 @@ function typed(raw) {
   return { type, fields, chainId: number(fields.chainId), signed, parity: number(fields.v), whole };
 }
 
+/** What an account delegates, with what `senderOf` needs to recover the account. */
+function authorizationOf(values) {
+  const isWord = (value) => typeof value === 'string' && value.length <= LONGEST_WORD;
+  if (!Array.isArray(values) || values.length !== AUTHORIZATION_FIELDS || !values.every(isWord)) throw new Error('an authorization is not what it has to be');
+  const [chainId, address, nonce, parity, r, s] = values;
+  if (!isHex(address, 20)) throw new Error('an authorization delegates to no address');
+  const digest = keccak256(AUTHORIZATION_MAGIC + encodeRlp([chainId, address, nonce]).slice(2));
+  return { chainId: number(chainId), address: checksum(address), nonce: number(nonce), signature: { digest, parity: number(parity), r, s } };
+}
+
+function accessOf(values) {
+  const [address, storageKeys] = Array.isArray(values) ? values : [];
+  if (!isHex(address, 20) || !Array.isArray(storageKeys)) throw new Error('the access list is not what it has to be');
+  return { address: checksum(address), storageKeys };
+}
+
 /**
  * Decodes a signed transaction: `type`, `hash`, `chainId` (null without one), `nonce`, `gas`, `to` (null for a creation), `value`,
- * `input`, its fees, and what `senderOf` needs.
+ * `input`, its fees, `accessList`, `authorizations`, the number of `blobs`, and what `senderOf` needs.
  */
 export function decodeTransaction(text) {
   const raw = text.trim().toLowerCase();
@@ -91,12 +110,15 @@ export function decodeTransaction(text) {
     gasPrice: fee('gasPrice'),
     maxFeePerGas: fee('maxFeePerGas'),
     maxPriorityFeePerGas: fee('maxPriorityFeePerGas'),
+    maxFeePerBlobGas: fee('maxFeePerBlobGas'),
+    accessList: (fields.accessList ?? []).map(accessOf),
+    authorizations: (fields.authorizationList ?? []).map(authorizationOf),
     blobs: fields.blobVersionedHashes?.length ?? 0,
     signature: { digest: keccak256(signed), parity, r: fields.r, s: fields.s },
   };
 }
 
-/** The account that signed a decoded transaction, which the node recovers; null if the signature is not valid. */
+/** The account that signed a decoded transaction or an authorization, which the node recovers; null if the signature is not valid. */
 export async function senderOf({ signature: { digest, parity, r, s } }) {
   const word = (value) => BigInt(value).toString(16).padStart(64, '0');
   const data = digest + word(27n + parity) + word(number(r)) + word(number(s));

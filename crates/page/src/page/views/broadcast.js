@@ -4,7 +4,7 @@ import { typeName } from '../lib/abi.js';
 import { decoderFor } from '../lib/decoder.js';
 import { copyButton, facts, failure, field, h, replace, toast } from '../lib/dom.js';
 import { count, fee } from '../lib/format.js';
-import { KINDS } from '../lib/kinds.js';
+import { KINDS, accessListText } from '../lib/kinds.js';
 import { addressLink, argumentsOf, coins, transactionLink } from '../lib/links.js';
 import { network } from '../lib/network.js';
 import { node } from '../lib/node.js';
@@ -12,11 +12,21 @@ import { decodeTransaction, senderOf } from '../lib/rawtransaction.js';
 import { reasonOf } from '../lib/reasons.js';
 import { rawCall } from './parts.js';
 
+/** Gas that the data of a blob take (EIP-4844). */
+const GAS_PER_BLOB = 131_072n;
+/** Most authorizations that are shown; the account of each is recovered by a request. */
+const MOST_AUTHORIZATIONS = 100;
+
+/** The most that a transaction may cost: its value, and all of its gas at the highest prices that it allows. */
+function mostOf({ value, gas, gasPrice, maxFeePerGas, blobs, maxFeePerBlobGas }) {
+  return value + gas * (maxFeePerGas ?? gasPrice) + BigInt(blobs) * GAS_PER_BLOB * (maxFeePerBlobGas ?? 0n);
+}
+
 /** Why the chain would not take a transaction, as sentences; those that it would take have none. */
 async function objections(found, sender) {
   if (!sender) return ['The signature is not valid.'];
   const [nonce, balance] = await Promise.all([node.call('eth_getTransactionCount', sender, 'latest'), node.call('eth_getBalance', sender, 'latest')]);
-  const most = found.value + found.gas * (found.maxFeePerGas ?? found.gasPrice);
+  const most = mostOf(found);
   const expected = BigInt(nonce);
   return [
     found.chainId !== null && found.chainId !== BigInt(network.chainId) && `It is for chain ${found.chainId}, and this is chain ${network.chainId}.`,
@@ -38,8 +48,20 @@ function inputOf(found, known) {
   return [h('h3', 'Input data ', h('span.tag.accent', name)), h('p.soft.mono', `${name}(${inputs.map(typeName).join(',')})`), argumentsOf(known, found.to)];
 }
 
+/** Whose code becomes that of which contract: an account that delegates lets the contract do anything with what it holds. */
+async function authorizationsOf({ authorizations }) {
+  if (!authorizations.length) return null;
+  const shown = authorizations.slice(0, MOST_AUTHORIZATIONS);
+  const signers = await Promise.all(shown.map(senderOf));
+  const rows = shown.map(({ chainId, address, nonce }, at) => h('li',
+    signers[at] ? addressLink(signers[at], { full: true }) : h('span.soft', 'An invalid signature'), ' delegates to ', addressLink(address, { full: true }),
+    h('span.soft', ` · ${chainId === 0n ? 'on every chain' : `chain ${chainId}`} · nonce ${count(nonce)}`)));
+  const left = authorizations.length - shown.length;
+  return h('ul.plain', rows, left > 0 && h('li', `and ${count(left)} more, which are not shown`));
+}
+
 async function describe(found) {
-  const [sender, decoder] = await Promise.all([senderOf(found), decoderFor([found.to])]);
+  const [sender, decoder, authorizations] = await Promise.all([senderOf(found), decoderFor([found.to]), authorizationsOf(found)]);
   const problems = await objections(found, sender);
   const known = found.to ? decoder.call(found.to, found.input) : null;
   return [
@@ -54,7 +76,10 @@ async function describe(found) {
       ['Gas limit', count(found.gas)],
       ['Gas price', fees(found)],
       ['Chain ID', found.chainId === null ? 'none: it is valid on every chain' : String(found.chainId)],
-      found.blobs > 0 && ['Blobs', count(found.blobs)],
+      found.accessList.length > 0 && ['Access list', accessListText(found.accessList)],
+      found.blobs > 0 && ['Blobs', `${count(found.blobs)}, at most ${fee(found.maxFeePerBlobGas)} for a unit of their gas`],
+      ['May cost', coins(mostOf(found), 9)],
+      ['Authorizations', authorizations],
     ]),
     inputOf(found, known),
   ];

@@ -8,7 +8,7 @@ import { decoderFor } from '../lib/decoder.js';
 import { addressesIn, failedPath, simulationLink, traceTransaction, transactionDebugLink } from '../lib/execution.js';
 import { caughtCalls, reasonOfTrace } from '../lib/failures.js';
 import { count, fee, percent } from '../lib/format.js';
-import { KINDS } from '../lib/kinds.js';
+import { KINDS, accessListText } from '../lib/kinds.js';
 import { addressLink, argumentsOf, blockLink, coins, transactionLink } from '../lib/links.js';
 import { coinTransfers, tokensOf, tokenTransfers } from '../lib/movements.js';
 import { nameOf, network } from '../lib/network.js';
@@ -214,9 +214,8 @@ function sentenceOf(about) {
 
 /** What typed transactions have in addition. */
 function typeRows({ accessList, blobVersionedHashes, authorizationList }) {
-  const keys = (accessList ?? []).reduce((sum, one) => sum + one.storageKeys.length, 0);
   return [
-    accessList?.length ? ['Access list', `${count(accessList.length)} ${accessList.length === 1 ? 'address' : 'addresses'}, ${count(keys)} storage keys`] : null,
+    accessList?.length ? ['Access list', accessListText(accessList)] : null,
     blobVersionedHashes?.length ? ['Blobs', h('ul.plain', blobVersionedHashes.map((one) => h('li', h('span.mono', one))))] : null,
     authorizationList?.length ? ['Authorizations', h('ul.plain', authorizationList.map((one) => h('li', 'Delegates to ', addressLink(one.address), h('span.soft', ` · nonce ${count(Number(one.nonce))}`))))] : null,
   ];
