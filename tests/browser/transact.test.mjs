@@ -217,6 +217,32 @@ test('a contract is deployed from an artifact with arguments, and its page has i
   await clean(page);
 });
 
+test('the contract that was sent is the one that was deployed, whatever the form shows by then', async () => {
+  const crate = { contractName: 'Crate', abi: [], bytecode: '0x6001600055' };
+  const box = { contractName: 'Box', abi: BOX.abi, bytecode: creationOf(BOX.runtime) };
+  const page = await open('transact?tab=deploy');
+  const source = page.locator('label:has-text("Bytecode or artifact") textarea');
+  await source.fill(JSON.stringify(box));
+  const before = await nonceOf(accounts[0]);
+  await withoutMining(async () => {
+    await page.click('button.primary:text-is("Deploy")');
+    await page.waitForSelector('.steps li.active:has-text("Waiting for a block")');
+    await source.fill(JSON.stringify(crate));
+    await page.waitForSelector('p:has-text("5 bytes of creation code")');
+    await announceWallet(page);
+    assert.ok(await page.isDisabled('button.primary:text-is("Deploy")'));
+    await submitAgain(page, 'Deploy');
+    await node.rpc('evm_mine');
+    await page.waitForSelector('p:has-text("Box was deployed at")');
+  });
+  await page.waitForSelector('.steps li.done:has-text("Deploy Box")');
+  assert.equal(await page.locator('.failure').count(), 0);
+  assert.equal(await nonceOf(accounts[0], 'pending'), before + 1);
+  await page.click('a:text-is("Open the contract") >> nth=0');
+  await page.waitForSelector('.functions summary strong:text-is("value")');
+  await clean(page);
+});
+
 test('one of several contracts of a file is deployed from bytecode alone', async () => {
   const evm = (object) => ({ abi: [], evm: { bytecode: { object } } });
   const output = { contracts: { 'a.sol': { First: evm('6001600055'), Second: evm(creationOf(BOX.runtime).slice(2)) } } };

@@ -41,7 +41,10 @@ export function flow() {
   }
 
   function show(at, kind, ...content) {
-    const { row, mark, state } = rows[at];
+    const shown = rows[at];
+    // The list may have been emptied while the transaction waited.
+    if (!shown) return;
+    const { row, mark, state } = shown;
     row.className = kind;
     replace(mark, kind === 'done' ? icon('check') : String(at + 1));
     replace(state, content);

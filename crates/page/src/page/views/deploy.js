@@ -66,7 +66,7 @@ export function deployForm(signal) {
   const read = () => {
     [contracts, chosen] = [[], null];
     for (const one of [problem, size, box, done]) replace(one);
-    steps.clear();
+    if (!busy) steps.clear();
     whichRow.hidden = true;
     if (!input.value.trim()) return;
     try {
@@ -80,16 +80,18 @@ export function deployForm(signal) {
     }
   };
   const run = async () => {
-    if (!chosen) throw new Error('enter creation code, or the JSON of an artifact');
-    checkCode(chosen.bytecode);
-    const { inputs } = constructorOf(chosen.abi);
-    const data = chosen.bytecode + encode(inputs, fields.values()).slice(2);
+    // Another contract may be chosen while the transaction waits.
+    const contract = chosen;
+    if (!contract) throw new Error('enter creation code, or the JSON of an artifact');
+    checkCode(contract.bytecode);
+    const { inputs } = constructorOf(contract.abi);
+    const data = contract.bytecode + encode(inputs, fields.values()).slice(2);
     const transaction = { data, value: quantity(valueOf(value)), ...forced.gas() };
-    const receipt = await steps.run([{ name: `Deploy ${chosen.name}`, transaction, mayFail: forced.on() }]);
+    const receipt = await steps.run([{ name: `Deploy ${contract.name}`, transaction, mayFail: forced.on() }]);
     if (receipt.status !== '0x1') return;
-    keepAbi(receipt.contractAddress, chosen.abi);
-    replace(done, deployed(receipt.contractAddress, chosen.name));
-    toast(`${chosen.name} was deployed`, 'good', { href: `#/contract/${receipt.contractAddress}`, text: 'Open the contract' });
+    keepAbi(receipt.contractAddress, contract.abi);
+    replace(done, deployed(receipt.contractAddress, contract.name));
+    toast(`${contract.name} was deployed`, 'good', { href: `#/contract/${receipt.contractAddress}`, text: 'Open the contract' });
   };
   const describe = () => {
     submit.disabled = busy || !wallets.current;
