@@ -75,6 +75,25 @@ const announceWallet = (page) => page.evaluate(() => {
   window.dispatchEvent(new CustomEvent('eip6963:announceProvider', { detail: { info, provider } }));
 });
 
+/** Holds the page's requests to the node whose body matches: `asked` resolves with the first, `release()` lets them go on. */
+async function hold(page, pattern) {
+  const held = [];
+  let [isOver, count] = [false, 0];
+  const asked = new Promise((resolve) => {
+    page.route('**/rpc', (route) => {
+      if (!pattern.test(route.request().postData() ?? '')) return route.fallback();
+      count++;
+      resolve();
+      return isOver ? route.fallback() : held.push(route);
+    });
+  });
+  const release = () => {
+    isOver = true;
+    return Promise.all(held.map((route) => route.fallback()));
+  };
+  return { asked, release, count: () => count };
+}
+
 /** Submits a form as the Enter key does, whether or not its button is disabled. */
 const submitAgain = (page, button) => page.locator('form', { has: page.locator(`button.primary:text-is("${button}")`) }).evaluate((form) => form.requestSubmit());
 
@@ -195,6 +214,22 @@ test('a function is written once, whatever happens while the transaction waits',
   });
   await approve.locator('button:text-is("Write"):enabled').waitFor();
   assert.equal(await nonceOf(accounts[0], 'pending'), before + 1);
+  await clean(page);
+});
+
+test('a transaction is sent by the account that was chosen when it was submitted', async () => {
+  const page = await open(`transact?tab=send&to=${accounts[7]}&amount=1`, { wallet: { account: accounts[1] } });
+  await page.waitForSelector('p:has-text("HPX.")');
+  const estimate = await hold(page, /eth_estimateGas/);
+  await page.click('button.primary:text-is("Send")');
+  await estimate.asked;
+  await page.selectOption('#account', 'test.wallet/');
+  await page.waitForFunction(() => document.querySelector('#account').value.startsWith('test.wallet/0x'));
+  await estimate.release();
+  await page.waitForSelector('.toast.good:has-text("Sent 1 HPX")');
+  const [{ from }] = (await node.rpc('eth_getBlockByNumber', 'latest', true)).transactions;
+  assert.equal(from, accounts[0].toLowerCase());
+  assert.ok(!(await page.evaluate(() => window.asked)).includes('eth_sendTransaction'), 'the wallet is not asked');
   await clean(page);
 });
 
@@ -347,18 +382,16 @@ test('nothing is shown of a domain that the signature does not contain', async (
 
 test('a message is signed once, whatever happens while the signature is made', async () => {
   const page = await open('transact?tab=sign');
-  const held = [];
-  await page.route('**/rpc', (route) => (/personal_sign/.test(route.request().postData()) ? held.push(route) : route.fallback()));
+  const signing = await hold(page, /personal_sign/);
   await page.fill('label:has-text("Message") textarea', 'Once');
-  const asked = page.waitForRequest((request) => /personal_sign/.test(request.postData() ?? ''));
   await page.click('button:text-is("Sign message")');
-  await asked;
+  await signing.asked;
   await announceWallet(page);
   assert.ok(await page.isDisabled('button:text-is("Sign message")'));
   await submitAgain(page, 'Sign message');
-  await held[0].fallback();
+  await signing.release();
   await page.waitForSelector('.result dt:text-is("Signature")');
-  assert.equal(held.length, 1);
+  assert.equal(signing.count(), 1);
   await clean(page);
 });
 

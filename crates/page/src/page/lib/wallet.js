@@ -128,8 +128,11 @@ class Wallets extends EventTarget {
 
   /** Calls a method of the active account's wallet, or of the node for an account whose key it holds. */
   async request(method, ...params) {
-    const who = this.current;
-    if (!who) throw new Error('choose an account at the top first');
+    if (!this.current) throw new Error('choose an account at the top first');
+    return this.#requestAs(this.current, method, ...params);
+  }
+
+  async #requestAs(who, method, ...params) {
     if (who.via === 'node') return explained(node.call(method, ...params));
     const { provider } = this.injected.get(who.via);
     await this.addNetwork(provider);
@@ -142,10 +145,12 @@ class Wallets extends EventTarget {
    * resolves to its receipt, too.
    */
   async send(transaction, sent, { mayFail = false } = {}) {
-    if (!this.current) throw new Error('choose an account at the top first');
-    const whole = { from: this.current.address, ...transaction };
+    // Another account may be chosen while the gas is estimated.
+    const who = this.current;
+    if (!who) throw new Error('choose an account at the top first');
+    const whole = { from: who.address, ...transaction };
     const gas = whole.gas ?? (await gasFor(whole));
-    const hash = await this.request('eth_sendTransaction', { ...whole, gas });
+    const hash = await this.#requestAs(who, 'eth_sendTransaction', { ...whole, gas });
     sent?.(hash);
 
     const receipt = await this.receipt(hash);
