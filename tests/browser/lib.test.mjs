@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 
 import { decode, decodeCall, decodeLog, encode, encodeCall, fragment, selector, signature, topic } from '../../crates/page/src/page/lib/abi.js';
-import { checksum, forms, fromBech32, parseAddress, toBech32 } from '../../crates/page/src/page/lib/address.js';
+import { checksum, forms, fromBech32, parseAddress, parseRecipient, toBech32 } from '../../crates/page/src/page/lib/address.js';
 import { toBytes, toHex } from '../../crates/page/src/page/lib/bytes.js';
 import { amount, fromUnits, toUnits, usd } from '../../crates/page/src/page/lib/format.js';
 import { joinCandles, withPrice } from '../../crates/page/src/page/lib/prices.js';
@@ -34,6 +34,13 @@ test('an invalid address is rejected with a reason', () => {
   const wrong = vectors.invalid_bech32.filter(({ why }) => !/space|operator/.test(why));
   for (const { s, why } of wrong) assert.throws(() => parseAddress(s, 'evmos'), { message: /.{10}/ }, why);
   assert.throws(() => parseAddress('cosmos1qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqnrql8a', 'pax'), /prefix is cosmos/);
+});
+
+test('nothing is sent to the consensus address of a validator', () => {
+  for (const pair of vectors.address_pairs) {
+    for (const form of [pair.eip55, pair.pax, pair.paxvaloper]) assert.equal(parseRecipient(form, 'pax'), pair.eip55);
+    for (const form of [pair.paxvalcons, ` ${pair.paxvalcons.toUpperCase()}`]) assert.throws(() => parseRecipient(form, 'pax'), /consensus address/);
+  }
 });
 
 test('call data matches the ABI specification', () => {

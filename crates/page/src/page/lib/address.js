@@ -58,6 +58,14 @@ export function parseAddress(text, prefix) {
   return checksum(toHex(decoded.bytes));
 }
 
+/** Parses the address of a recipient, who has to be able to spend what arrives: the key of a validator's consensus address only signs blocks. */
+export function parseRecipient(text, prefix) {
+  const address = parseAddress(text, prefix);
+  const isConsensus = text.trim().toLowerCase().startsWith(`${prefix}${ROLES.consensus}1`);
+  if (isConsensus) throw new Error('this is a validator’s consensus address, which no account has');
+  return address;
+}
+
 /** An address in all formats: hex, and bech32 for each role. */
 export function forms(address, prefix) {
   const bytes = toBytes(address);

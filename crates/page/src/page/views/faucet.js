@@ -1,6 +1,6 @@
 // The faucet: coins and tokens of this network for any address.
 
-import { parseAddress } from '../lib/address.js';
+import { parseAddress, parseRecipient } from '../lib/address.js';
 import { card, failure, field, h, heading, icon, replace, toast } from '../lib/dom.js';
 import { describeFaucet, requestPayment } from '../lib/faucet.js';
 import { count, shorten, span } from '../lib/format.js';
@@ -80,7 +80,7 @@ export async function faucetCard(signal) {
     submit.disabled = true;
     replace(outcome);
     try {
-      const address = parseAddress(to.value, network.prefix);
+      const address = parseRecipient(to.value, network.prefix);
       const { paid, problem } = await pay(address);
       const sent = paid.length > 0 && h('p', `Sent to ${shorten(address)}: `, paid.map(([asset, hash], at) => [at > 0 && ', ', h('a', { href: `#/tx/${hash}` }, worth(asset))]));
       replace(outcome, sent, problem && failure(problem));

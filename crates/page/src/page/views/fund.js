@@ -1,7 +1,7 @@
 // Coins and tokens for any account, without limits: the development methods write balances.
 
 import { action, quantity } from '../lib/actions.js';
-import { parseAddress } from '../lib/address.js';
+import { parseRecipient } from '../lib/address.js';
 import { card, field, h } from '../lib/dom.js';
 import { amount, fromUnits } from '../lib/format.js';
 import { network, callData, read } from '../lib/network.js';
@@ -28,7 +28,7 @@ export async function fundCard(signal) {
   const what = h('select', choices.map((symbol) => h('option', symbol)));
   const how = h('input', { inputmode: 'decimal', value: '100' });
   const give = async () => {
-    const address = parseAddress(to.value, network.prefix);
+    const address = parseRecipient(to.value, network.prefix);
     const token = network.tokens.find((one) => one.symbol === what.value);
     const value = fromUnits(how.value, token?.decimals ?? 18);
     if (!token && setBalance) {

@@ -2,7 +2,7 @@
 
 import { encodeCall, fragment } from '../lib/abi.js';
 import { quantity } from '../lib/actions.js';
-import { parseAddress } from '../lib/address.js';
+import { parseAddress, parseRecipient } from '../lib/address.js';
 import { failure, field, h, replace, setText, toast } from '../lib/dom.js';
 import { flow } from '../lib/flow.js';
 import { amount, amountProblem, fromUnits, shorten, toUnits } from '../lib/format.js';
@@ -80,7 +80,7 @@ export function sendForm(signal) {
     setText(balance, known ? `${shorten(wallets.current.address)} has ${amount(held, chosen.decimals, 9)} ${chosen.symbol}.` : '');
   };
   const run = async () => {
-    const recipient = parseAddress(to.value, network.prefix);
+    const recipient = parseRecipient(to.value, network.prefix);
     const chosen = await assetOf(asset, other);
     const value = parseAmount(sum.value, chosen);
     const name = `Send ${toUnits(value, chosen.decimals)} ${chosen.symbol} to ${shorten(recipient)}`;
