@@ -78,14 +78,13 @@ const announceWallet = (page) => page.evaluate(() => {
 /** Holds the page's requests to the node whose body matches: `asked` resolves with the first, `release()` lets them go on. */
 async function hold(page, pattern) {
   const held = [];
-  let [isOver, count] = [false, 0];
-  const asked = new Promise((resolve) => {
-    page.route('**/rpc', (route) => {
-      if (!pattern.test(route.request().postData() ?? '')) return route.fallback();
-      count++;
-      resolve();
-      return isOver ? route.fallback() : held.push(route);
-    });
+  let [isOver, count, first] = [false, 0, null];
+  const asked = new Promise((resolve) => (first = resolve));
+  await page.route('**/rpc', (route) => {
+    if (!pattern.test(route.request().postData() ?? '')) return route.fallback();
+    count++;
+    first();
+    return isOver ? route.fallback() : held.push(route);
   });
   const release = () => {
     isOver = true;
@@ -195,6 +194,21 @@ test('coins are sent once, whatever happens while the transaction waits', async 
   await page.waitForSelector('.steps li.done:has-text("Send 1 HPX")');
   await page.waitForSelector('button.primary:text-is("Send"):enabled');
   assert.equal(await nonceOf(accounts[0], 'pending'), before + 1);
+  await clean(page);
+});
+
+test('a balance that arrives late does not replace that of the asset chosen since', async () => {
+  const page = await open('transact?tab=send');
+  await page.waitForSelector('p:has-text("HPX.")');
+  const late = await hold(page, /70a08231/);
+  await page.selectOption('label:has-text("Asset") select', 'USDC');
+  await late.asked;
+  await page.selectOption('label:has-text("Asset") select', 'HPX');
+  const answered = page.waitForResponse((response) => /70a08231/.test(response.request().postData() ?? ''));
+  await late.release();
+  await (await answered).finished();
+  await page.evaluate(() => new Promise(requestAnimationFrame));
+  assert.match(await page.textContent('p.soft:has-text(" has ")'), /HPX\.$/);
   await clean(page);
 });
 
@@ -455,6 +469,27 @@ test('what a transaction delegates is shown before it is broadcast', async () =>
   await page.click('button.primary:text-is("Broadcast")');
   await page.waitForSelector('.toast.good:has-text("The transaction was sent")');
   assert.equal(await node.rpc('eth_getCode', signer, 'latest'), `0xef0100${target.slice(2)}`, 'the chain recovers the same account');
+  await clean(page);
+});
+
+test('only the transaction that is shown is broadcast', async () => {
+  const page = await open('transact?tab=broadcast');
+  const field = page.locator('label:has-text("Signed transaction") textarea');
+  const button = page.locator('button.primary:text-is("Broadcast")');
+  await field.fill(await signedWith({}));
+  await page.waitForSelector('button.primary:text-is("Broadcast"):enabled');
+  const sending = await hold(page, /eth_sendRawTransaction/);
+  await button.click();
+  await sending.asked;
+  await field.fill('0x02f8');
+  await page.waitForSelector('.failure:has-text("end too early")');
+  await sending.release();
+  await page.waitForSelector('.toast.good:has-text("The transaction was sent")');
+  assert.ok(await button.isDisabled());
+  assert.equal(await page.locator('p:has-text("Sent: ")').count(), 0, 'the outcome of another transaction');
+  await submitAgain(page, 'Broadcast');
+  assert.equal(await page.locator('.failure').count(), 1);
+  assert.equal(sending.count(), 1);
   await clean(page);
 });
 

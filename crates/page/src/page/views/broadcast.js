@@ -92,11 +92,15 @@ export function broadcastForm() {
   const submit = h('button.primary', { type: 'submit', disabled: true }, 'Broadcast');
   const form = h('form.stack', field('Signed transaction', raw, 'As eth_sendRawTransaction takes it. It is decoded here before it is sent.'), about, h('div.row', submit), outcome);
   let shown = '';
+  /** The transaction that the form describes, the only one that it sends; null while there is none. */
+  let described = null;
+  let busy = false;
 
   const read = async () => {
     const text = raw.value.trim();
     if (text === shown) return;
     shown = text;
+    described = null;
     submit.disabled = true;
     replace(about);
     replace(outcome);
@@ -105,7 +109,8 @@ export function broadcastForm() {
       const content = await describe(decodeTransaction(text));
       if (shown !== text) return;
       replace(about, content);
-      submit.disabled = false;
+      described = text;
+      submit.disabled = busy;
     } catch (error) {
       if (shown === text) replace(about, failure(error));
     }
@@ -113,15 +118,20 @@ export function broadcastForm() {
   raw.addEventListener('input', read);
   form.addEventListener('submit', async (event) => {
     event.preventDefault();
-    submit.disabled = true;
+    const sent = described;
+    if (busy || sent === null) return;
+    busy = submit.disabled = true;
     try {
-      const hash = await node.call('eth_sendRawTransaction', raw.value.trim());
-      replace(outcome, h('p', 'Sent: ', transactionLink(hash)));
+      const hash = await node.call('eth_sendRawTransaction', sent);
+      if (shown === sent) replace(outcome, h('p', 'Sent: ', transactionLink(hash)));
       toast('The transaction was sent', 'good', { href: `#/tx/${hash}`, text: 'View transaction' });
     } catch (error) {
-      replace(outcome, failure(reasonOf(error)));
+      if (shown === sent) replace(outcome, failure(reasonOf(error)));
+      else toast(reasonOf(error), 'error');
+    } finally {
+      busy = false;
     }
-    submit.disabled = false;
+    submit.disabled = described === null;
   });
   return form;
 }

@@ -69,22 +69,31 @@ export function sendForm(signal) {
   const form = h('form.stack', h('div.pair', field('Asset', asset), field('Amount', sum)), otherRow, field('To', to), balance, forced.element, h('div.row', submit), problem, steps.element);
 
   let busy = false;
+  let turn = 0;
 
   const describe = async () => {
+    const own = ++turn;
+    const account = wallets.current?.address;
     otherRow.hidden = asset.value !== OTHER;
-    submit.disabled = busy || !wallets.current;
-    if (!wallets.current) return setText(balance, 'To send, choose an account at the top.');
+    submit.disabled = busy || !account;
+    if (!account) return setText(balance, 'To send, choose an account at the top.');
     const chosen = await assetOf(asset, other).catch(() => null);
-    const held = chosen && (await balanceOf(chosen, wallets.current.address).catch(() => null));
+    const held = chosen && (await balanceOf(chosen, account).catch(() => null));
+    // Another asset or account may have been chosen since.
+    if (own !== turn) return;
     const known = held !== null && held !== undefined;
-    setText(balance, known ? `${shorten(wallets.current.address)} has ${amount(held, chosen.decimals, 9)} ${chosen.symbol}.` : '');
+    setText(balance, known ? `${shorten(account)} has ${amount(held, chosen.decimals, 9)} ${chosen.symbol}.` : '');
   };
   const run = async () => {
+    // What is in the fields now is sent, even if they change while the token is asked for its decimals.
     const recipient = parseRecipient(to.value, network.prefix);
+    const sumText = sum.value;
+    const gas = forced.gas();
+    const mayFail = forced.on();
     const chosen = await assetOf(asset, other);
-    const value = parseAmount(sum.value, chosen);
+    const value = parseAmount(sumText, chosen);
     const name = `Send ${toUnits(value, chosen.decimals)} ${chosen.symbol} to ${shorten(recipient)}`;
-    const receipt = await steps.run([{ name, transaction: { ...transactionOf(chosen, recipient, value), ...forced.gas() }, mayFail: forced.on() }]);
+    const receipt = await steps.run([{ name, transaction: { ...transactionOf(chosen, recipient, value), ...gas }, mayFail }]);
     if (receipt.status === '0x1') toast(`Sent ${toUnits(value, chosen.decimals)} ${chosen.symbol}`, 'good', { href: `#/tx/${receipt.transactionHash}`, text: 'View transaction' });
   };
 
