@@ -160,6 +160,40 @@ test('getters show their values at once, and follow the chain', async () => {
   await clean(page);
 });
 
+test('getters are read with a limit of gas, and not again before the node has answered', async () => {
+  const box = await deploy(node, sender, `${BOX.runtime}00`);
+  await send(node, sender, box, 'store(uint256)', [5n]);
+  const page = await browser.open('about:blank', { blank: true });
+  await page.clock.install();
+  const isGetter = ({ method, params }) => method === 'eth_call' && params[0].to.toLowerCase() === box && params[0].data === selector(fragment('value()'));
+  const calls = [];
+  let [asked, release] = [null, null];
+  const isAsked = new Promise((resolve) => (asked = resolve));
+  const isReleased = new Promise((resolve) => (release = resolve));
+  await page.route('**/rpc', async (route) => {
+    const found = [JSON.parse(route.request().postData() ?? '[]')].flat().find(isGetter);
+    if (!found) return route.fallback();
+    calls.push(found.params[0]);
+    if (calls.length > 1) return route.fallback();
+    // The first answer is that of before the next block, and arrives after it.
+    const response = await route.fetch();
+    asked();
+    await isReleased;
+    return route.fulfill({ response });
+  });
+  await page.goto(`${node.url}/#/contract/${box}`);
+  await isAsked;
+  await send(node, sender, box, 'store(uint256)', [7n]);
+  const block = Number(await node.rpc('eth_blockNumber'));
+  await page.waitForSelector(`text=block ${block}`);
+  await page.clock.runFor(3_000);
+  await page.evaluate(() => fetch('rpc', { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"jsonrpc":"2.0","id":1,"method":"eth_chainId","params":[]}' }).then((response) => response.text()));
+  assert.deepEqual(calls.map(({ gas }) => gas), ['0x1e8480']);
+  release();
+  await functionIn(page, 'value').locator('.value:has-text("7")').waitFor();
+  await clean(page);
+});
+
 test('a write is forced although it reverts, and amounts are multiplied by the token’s decimals', async () => {
   const page = await open(`contract/${network.tokens.USDC}?tab=write&function=transfer`);
   const transfer = page.locator('.functions > details[open]');

@@ -10,6 +10,8 @@ import { node, whenever } from '../lib/node.js';
 const MOST = 100;
 /** Least time between two reads, in milliseconds. */
 const PACE = 2_000;
+/** The gas limit of a getter's call: some contracts loop for as long as the node lets them. */
+const MOST_GAS = '0x1e8480';
 /** Most characters of a value; the whole one is in the form. */
 const LONGEST = 60;
 
@@ -31,12 +33,23 @@ export function showGetters(contract, entries, signal) {
 
   const read = async ({ called, value }) => {
     try {
-      const output = await node.call('eth_call', { to: contract.address, data: selector(called) }, 'latest');
+      const output = await node.call('eth_call', { to: contract.address, data: selector(called), gas: MOST_GAS }, 'latest');
       if (!signal.aborted) replace(value, line(called, output, contract.address));
     } catch {
       // Its form says why it fails.
-      replace(value, h('span.soft', 'fails'));
+      if (!signal.aborted) replace(value, h('span.soft', 'fails'));
     }
   };
-  whenever(node, 'head', signal, () => getters.forEach(read), PACE);
+
+  // One batch at a time: a slow node would have more and more of them to answer, in any order.
+  let [busy, missed] = [false, false];
+  const readAll = async () => {
+    missed = busy;
+    if (busy) return;
+    busy = true;
+    await Promise.all(getters.map(read));
+    busy = false;
+    if (missed && !signal.aborted) readAll();
+  };
+  whenever(node, 'head', signal, readAll, PACE);
 }
