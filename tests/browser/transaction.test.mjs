@@ -478,3 +478,16 @@ test('transactions and simulations are accessible and fit a phone', async () => 
     }
   }
 });
+
+test('an error names an address together with the address, since anybody may give a contract any name', async () => {
+  const { vault } = network;
+  const page = await browser.open(`${node.url}/#/explorer`);
+  const word = vault.slice(2).toLowerCase().padStart(64, '0');
+  const text = await page.evaluate(async (argument) => {
+    const { fragment, selector } = await import('./site/lib/abi.js');
+    const { explainRevert } = await import('./site/lib/reverts.js');
+    return explainRevert(selector(fragment('NotUpdater(address caller)')) + argument);
+  }, word);
+  assert.equal(text, `NotUpdater(caller: Exchange vault (${vault.slice(0, 8)}…${vault.slice(-6)}))`);
+  await clean(page);
+});

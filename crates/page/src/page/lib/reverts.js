@@ -46,7 +46,11 @@ function textOf(value, input, token) {
     if (token) return value === UNLIMITED ? `unlimited ${token.symbol ?? 'tokens'}` : `${amount(value, token.decimals, Infinity)} ${token.symbol ?? 'tokens'}`;
     return /Usd$/.test(input.name) ? `$${toUnits(value, 8)}` : value.toString();
   }
-  if (input.type === 'address') return nameOf(value) ?? value;
+  if (input.type === 'address') {
+    // Anybody can give a contract any name.
+    const name = nameOf(value);
+    return name ? `${name} (${shorten(value)})` : value;
+  }
   return bounded(String(value));
 }
 
