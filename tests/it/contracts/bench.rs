@@ -3,18 +3,15 @@
 use alloy_primitives::{Address, B256, Bytes, Log, TxKind, U256};
 use alloy_sol_types::{SolCall, SolError, SolEvent};
 use revm::{
-    Context, ExecuteCommitEvm, ExecuteEvm, MainBuilder, MainContext,
     bytecode::Bytecode,
-    context::{BlockEnv, CfgEnv, ContextTr, JournalTr, TxEnv, result::ExecutionResult},
+    context::{BlockEnv, CfgEnv, TxEnv, result::ExecutionResult},
     database::InMemoryDB,
-    handler::MainnetEvm,
     primitives::hardfork::SpecId,
     state::AccountInfo,
 };
+use tetrad_test_evm::BareEvm;
 
 use super::artifacts;
-
-type Evm = MainnetEvm<Context<BlockEnv, TxEnv, CfgEnv, InMemoryDB>>;
 
 /// Any moment will do, but block 0 at second 0 is where "never" lives in the contracts' storage.
 pub(crate) const START: u64 = 1_700_000_000;
@@ -22,7 +19,7 @@ pub(crate) const START: u64 = 1_700_000_000;
 pub(crate) const CHAIN_ID: u64 = 125;
 
 pub(crate) struct Bench {
-    evm: Evm,
+    evm: BareEvm,
 }
 
 /// What came of a transaction that succeeded.
@@ -70,30 +67,29 @@ impl Bench {
 
     /// An EVM on a copy of a state, so that tests can share what is slow to set up.
     pub(crate) fn resume(state: InMemoryDB, time: u64) -> Self {
-        let context = Context::mainnet()
-            .with_db(state)
-            .modify_cfg_chained(|cfg| {
-                cfg.set_spec_and_mainnet_gas_params(SpecId::OSAKA);
-                cfg.chain_id = CHAIN_ID;
-                cfg.disable_nonce_check = true;
-                cfg.disable_balance_check = true;
-                cfg.disable_base_fee = true;
-                // Tests speak for contracts, too.
-                cfg.disable_eip3607 = true;
-            })
-            .modify_block_chained(|block| {
-                block.number = U256::from(1);
-                block.timestamp = U256::from(time);
-                block.beneficiary = Address::repeat_byte(0xcb);
-                block.prevrandao = Some(B256::repeat_byte(0x7a));
-            });
+        let mut rules = CfgEnv::default();
+        rules.set_spec_and_mainnet_gas_params(SpecId::OSAKA);
+        rules.chain_id = CHAIN_ID;
+        rules.disable_nonce_check = true;
+        rules.disable_balance_check = true;
+        rules.disable_base_fee = true;
+        // Tests speak for contracts, too.
+        rules.disable_eip3607 = true;
+
+        let block = BlockEnv {
+            number: U256::from(1),
+            timestamp: U256::from(time),
+            beneficiary: Address::repeat_byte(0xcb),
+            prevrandao: Some(B256::repeat_byte(0x7a)),
+            ..BlockEnv::default()
+        };
         Self {
-            evm: context.build_mainnet(),
+            evm: BareEvm::new(state, rules, block),
         }
     }
 
     pub(crate) fn state(&self) -> InMemoryDB {
-        self.evm.ctx.db().clone()
+        self.evm.state().clone()
     }
 
     pub(crate) fn fork(&self) -> Self {
@@ -101,20 +97,21 @@ impl Bench {
     }
 
     pub(crate) fn now(&self) -> u64 {
-        self.evm.ctx.block.timestamp.to()
+        self.evm.block().timestamp.to()
     }
 
     pub(crate) fn warp(&mut self, seconds: u64) {
-        self.evm.ctx.block.timestamp += U256::from(seconds);
-        self.evm.ctx.block.number += U256::from(1);
+        let block = self.evm.block_mut();
+        block.timestamp += U256::from(seconds);
+        block.number += U256::from(1);
     }
 
     pub(crate) fn block(&self) -> &BlockEnv {
-        &self.evm.ctx.block
+        self.evm.block()
     }
 
     pub(crate) fn set_base_fee(&mut self, base_fee: u64) {
-        self.evm.ctx.block.basefee = base_fee;
+        self.evm.block_mut().basefee = base_fee;
     }
 
     pub(crate) fn set_balance(&mut self, account: Address, balance: U256) {
@@ -122,18 +119,12 @@ impl Bench {
             balance,
             ..AccountInfo::default()
         };
-        self.evm
-            .ctx
-            .journal_mut()
-            .db_mut()
-            .insert_account_info(account, info);
+        self.evm.state_mut().insert_account_info(account, info);
     }
 
     pub(crate) fn balance(&mut self, account: Address) -> U256 {
         self.evm
-            .ctx
-            .journal_mut()
-            .db_mut()
+            .state_mut()
             .load_account(account)
             .unwrap()
             .info
@@ -169,11 +160,7 @@ impl Bench {
 
     fn set_code(&mut self, address: Address, code: Bytes) {
         let info = AccountInfo::from_bytecode(Bytecode::new_raw(code)).with_nonce(1);
-        self.evm
-            .ctx
-            .journal_mut()
-            .db_mut()
-            .insert_account_info(address, info);
+        self.evm.state_mut().insert_account_info(address, info);
     }
 
     /// Runs a transaction and keeps what it changed; or says what it was refused with.
@@ -203,11 +190,7 @@ impl Bench {
         value: U256,
         data: Bytes,
     ) -> Result<Receipt, Bytes> {
-        outcome(
-            self.evm
-                .transact_commit(transaction(from, to, value, data))
-                .unwrap(),
-        )
+        outcome(self.evm.send(transaction(from, to, value, data)).unwrap())
     }
 
     /// Runs a call and forgets what it changed.
@@ -222,7 +205,7 @@ impl Bench {
         call: C,
     ) -> Result<C::Return, Bytes> {
         let transaction = transaction(from, to, U256::ZERO, call.abi_encode().into());
-        let receipt = outcome(self.evm.transact(transaction).unwrap().result)?;
+        let receipt = outcome(self.evm.look(transaction).unwrap())?;
         Ok(C::abi_decode_returns(&receipt.output).unwrap())
     }
 }
