@@ -854,9 +854,8 @@ fn chosen<T: PartialEq>(given: &Given<'_>, default: T, value: T) -> Option<T> {
 
 /// Rejects a hardfork without the instructions that the network's contracts are compiled to.
 fn hardfork_runs_the_contracts(config: &Config) -> Result<(), String> {
-    let begins_with_contracts = config.may_have_exchange() && config.fork.url.is_none();
     reject_if(
-        begins_with_contracts && config.hardfork < OLDEST_FOR_CONTRACTS,
+        config.begins_network() && config.hardfork < OLDEST_FOR_CONTRACTS,
         &format!(
             "the network's contracts do not run under {}; choose {} or a later hardfork, or begin without the contracts by \
              setting bare",
