@@ -13,6 +13,7 @@ use std::{
 use alloy_primitives::{Address, Bytes, U256};
 use alloy_sol_types::{SolCall, SolValue, sol};
 use base64ct::{Base64, Base64Unpadded, Encoding};
+use percent_encoding::percent_decode_str;
 use revm::context_interface::result::ExecutionResult;
 use serde_json::Value;
 use tetrad_chain::View;
@@ -247,29 +248,9 @@ impl<'a> DataUri<'a> {
             let digits = self.encoded.trim_end_matches('=');
             return Base64Unpadded::decode_vec(digits).ok();
         }
-        Some(percent_decoded(self.encoded))
+        // A lone `%` stands for itself, as contracts often leave it.
+        Some(percent_decode_str(self.encoded).collect())
     }
-}
-
-/// A text with the bytes that `%41` and the like stand for. A lone `%` stands for itself, as
-/// contracts often leave it.
-fn percent_decoded(text: &str) -> Vec<u8> {
-    let mut decoded = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((&first, after)) = rest.split_first() {
-        let escaped = after
-            .get(..2)
-            .filter(|digits| first == b'%' && digits.iter().all(u8::is_ascii_hexdigit))
-            .and_then(|digits| std::str::from_utf8(digits).ok())
-            .and_then(|digits| u8::from_str_radix(digits, 16).ok());
-        decoded.push(escaped.unwrap_or(first));
-        rest = if escaped.is_some() {
-            &after[2..]
-        } else {
-            after
-        };
-    }
-    decoded
 }
 
 #[cfg(test)]
