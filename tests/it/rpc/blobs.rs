@@ -163,11 +163,11 @@ async fn blobs_that_do_not_fit_their_proofs_are_refused() {
         ),
         (
             json!({"blobs": blobs, "commitments": [infinity]}),
-            "invalid blob sidecar",
+            "the commitments are not those of the blobs",
         ),
         (
             json!({"blobs": blobs, "blobVersionedHashes": [B256::with_last_byte(1)]}),
-            "invalid blob sidecar",
+            "blobVersionedHashes: they are not those of the blobs",
         ),
         (
             json!({"blobs": blobs, "commitments": ["0x00"]}),

@@ -15,7 +15,7 @@ use tetrad_chain::{
 use tetrad_evm::{BlockError, ChainParams, Fork, Forks};
 use tetrad_network::account::SecretKey;
 use tetrad_primitives::{
-    block::{CompressedKey, DecodeError, GasPrice, TransactionFields},
+    block::{CompressedKey, DecodeError, GasPrice, InvalidBlobs, TransactionFields},
     state::ReadError,
 };
 use tetrad_store::log::AppendError;
@@ -206,7 +206,7 @@ fn submit_errors(values: &Values) -> Vec<SubmitError> {
         DecodeError::Malformed(text.clone()).into(),
         DecodeError::Signature.into(),
         DecodeError::MissingSidecar.into(),
-        DecodeError::Sidecar(text.clone()).into(),
+        DecodeError::Sidecar(InvalidBlobs(text.clone())).into(),
         SubmitError::AlreadyKnown,
         SubmitError::WrongChain {
             have: number,

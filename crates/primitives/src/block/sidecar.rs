@@ -1,8 +1,12 @@
 //! The blobs of a transaction with their commitments and proofs (EIP-4844, EIP-7594), which a block
 //! does not hold.
 
+use std::fmt::Display;
+
 use alloy_eips::{
-    eip4844::{AsCkzg, Blob, BlobTransactionSidecar, Bytes48, kzg_to_versioned_hash},
+    eip4844::{
+        AsCkzg, Blob, BlobTransactionSidecar, Bytes48, VersionedHashIter, kzg_to_versioned_hash,
+    },
     eip7594::{BlobTransactionSidecarEip7594, BlobTransactionSidecarVariant, CELLS_PER_EXT_BLOB},
 };
 use alloy_primitives::B256;
@@ -17,9 +21,15 @@ pub(super) fn trusted_setup() -> &'static c_kzg::KzgSettings {
 }
 
 /// The reason why blobs cannot belong to a transaction.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize, thiserror::Error)]
 #[error("invalid blob sidecar: {0}")]
-pub struct InvalidBlobs(String);
+pub struct InvalidBlobs(pub String);
+
+impl InvalidBlobs {
+    pub(super) fn new(reason: impl Display) -> Self {
+        Self(reason.to_string())
+    }
+}
 
 /// What a client gives of the blobs of a transaction. The node computes the rest.
 #[derive(Clone, Debug)]
@@ -37,10 +47,7 @@ impl Blobs {
     /// milliseconds for each blob.
     pub fn versioned_hashes(&self) -> Result<Vec<B256>, InvalidBlobs> {
         if let Some(commitments) = &self.commitments {
-            let hashes = commitments
-                .iter()
-                .map(|commitment| kzg_to_versioned_hash(commitment.as_slice()));
-            return Ok(hashes.collect());
+            return Ok(VersionedHashIter::new(commitments).collect());
         }
 
         let hashes = self.blobs.iter().map(|blob| {
@@ -49,35 +56,49 @@ impl Blobs {
         });
         hashes
             .collect::<Result<_, c_kzg::Error>>()
-            .map_err(|error| invalid(&error))
+            .map_err(InvalidBlobs::new)
     }
 
-    /// Returns the blobs with all commitments and proofs, verified against the versioned hashes of the
-    /// transaction. Proofs that are missing are those of cells where `has_cells`, which take a
-    /// fraction of a second for each blob.
+    /// Returns the blobs with all commitments and proofs. Those that are given are verified. Proofs
+    /// that are missing are those of cells where `has_cells`, which take a fraction of a second for
+    /// each blob.
     pub fn into_sidecar(
         self,
-        versioned_hashes: &[B256],
         has_cells: bool,
     ) -> Result<BlobTransactionSidecarVariant, InvalidBlobs> {
-        let sidecar = match (self.commitments, self.proofs) {
-            (Some(commitments), Some(proofs)) => with_proofs(self.blobs, commitments, proofs)?,
-            _ if has_cells => BlobTransactionSidecarEip7594::try_from_blobs_with_settings(
-                self.blobs,
-                trusted_setup(),
-            )
-            .map_err(|error| invalid(&error))?
-            .into(),
-            _ => BlobTransactionSidecar::try_from_blobs_with_settings(self.blobs, trusted_setup())
-                .map_err(|error| invalid(&error))?
-                .into(),
+        let (commitments, proofs) = match (self.commitments, self.proofs) {
+            (Some(commitments), Some(proofs)) => (commitments, proofs),
+            (commitments, _) => {
+                let sidecar = computed(self.blobs, has_cells).map_err(InvalidBlobs::new)?;
+                if commitments.is_some_and(|given| given != sidecar.commitments()) {
+                    return Err(InvalidBlobs::new(
+                        "the commitments are not those of the blobs",
+                    ));
+                }
+                return Ok(sidecar);
+            }
         };
 
+        let sidecar = with_proofs(self.blobs, commitments, proofs)?;
+        let hashes: Vec<B256> = sidecar.versioned_hashes().collect();
         sidecar
-            .validate(versioned_hashes, trusted_setup())
-            .map_err(|error| InvalidBlobs(error.to_string()))?;
+            .validate(&hashes, trusted_setup())
+            .map_err(InvalidBlobs::new)?;
         Ok(sidecar)
     }
+}
+
+/// The blobs with the commitments and proofs that follow from them.
+fn computed(
+    blobs: Vec<Blob>,
+    has_cells: bool,
+) -> Result<BlobTransactionSidecarVariant, c_kzg::Error> {
+    let setup = trusted_setup();
+    Ok(if has_cells {
+        BlobTransactionSidecarEip7594::try_from_blobs_with_settings(blobs, setup)?.into()
+    } else {
+        BlobTransactionSidecar::try_from_blobs_with_settings(blobs, setup)?.into()
+    })
 }
 
 /// The blobs with proofs whose number tells their kind.
@@ -88,7 +109,7 @@ fn with_proofs(
 ) -> Result<BlobTransactionSidecarVariant, InvalidBlobs> {
     // In geth's words.
     if commitments.len() != blobs.len() {
-        return Err(InvalidBlobs(format!(
+        return Err(InvalidBlobs::new(format_args!(
             "number of blobs and commitments mismatch (have={}, want={})",
             commitments.len(),
             blobs.len()
@@ -101,13 +122,9 @@ fn with_proofs(
     if proofs.len() == blobs.len() * CELLS_PER_EXT_BLOB {
         return Ok(BlobTransactionSidecarEip7594::new(blobs, commitments, proofs).into());
     }
-    Err(InvalidBlobs(format!(
+    Err(InvalidBlobs::new(format_args!(
         "number of blobs and proofs mismatch (have={}, want={})",
         proofs.len(),
         blobs.len()
     )))
-}
-
-fn invalid(error: &c_kzg::Error) -> InvalidBlobs {
-    InvalidBlobs(error.to_string())
 }

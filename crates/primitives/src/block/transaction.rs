@@ -16,7 +16,7 @@ use super::{
         self, Envelope, UnsignedTransaction, decode_unsigned, is_unsigned_legacy, without_signature,
     },
     recovery::{CompressedKey, recover},
-    sidecar::trusted_setup,
+    sidecar::{InvalidBlobs, trusted_setup},
 };
 
 /// A signed transaction in its network form: with the sidecar, which has EIP-4844 blob proofs or
@@ -56,8 +56,8 @@ pub enum DecodeError {
     #[error("missing sidecar in blob transaction")]
     MissingSidecar,
     /// The sidecar does not match the versioned hashes.
-    #[error("invalid blob sidecar: {0}")]
-    Sidecar(String),
+    #[error(transparent)]
+    Sidecar(#[from] InvalidBlobs),
 }
 
 /// Returns the error for bytes that could not be decoded.
@@ -239,7 +239,7 @@ impl Submission {
             NetworkEnvelope::Eip4844(signed) => {
                 let (tx, signature, hash) = signed.into_parts();
                 tx.validate_blob(trusted_setup())
-                    .map_err(|error| DecodeError::Sidecar(error.to_string()))?;
+                    .map_err(InvalidBlobs::new)?;
                 sidecar = Some(Box::new(tx.sidecar));
                 Envelope::Eip4844(Signed::new_unchecked(tx.tx, signature, hash))
             }

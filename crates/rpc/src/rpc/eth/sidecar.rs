@@ -23,28 +23,33 @@ pub(in crate::rpc) async fn take_sidecar(
     // Before they are verified, which takes long.
     check_count(&blobs, &next)?;
     let has_cells = next.rules.has(Fork::Osaka);
-    let hashes = request.blob_versioned_hashes.clone();
 
     let (hashes, sidecar) = context
         .apart_for_caller(move || {
-            let hashes = match hashes {
-                Some(hashes) => hashes,
-                None => blobs.versioned_hashes().map_err(refused)?,
-            };
             // Commitments alone say the hashes.
             if blobs.blobs.is_empty() {
-                return Ok((hashes, None));
+                return Ok((blobs.versioned_hashes().map_err(refused)?, None));
             }
 
             let sidecar = Arc::unwrap_or_clone(blobs)
-                .into_sidecar(&hashes, has_cells)
+                .into_sidecar(has_cells)
                 .map_err(refused)?;
-            Ok((hashes, Some(Box::new(sidecar))))
+            Ok((
+                sidecar.versioned_hashes().collect(),
+                Some(Box::new(sidecar)),
+            ))
         })
         .await?;
 
-    request.blob_versioned_hashes = Some(hashes);
-    Ok(sidecar)
+    match &request.blob_versioned_hashes {
+        Some(given) if *given != hashes => Err(RpcError::server(
+            "blobVersionedHashes: they are not those of the blobs",
+        )),
+        _ => {
+            request.blob_versioned_hashes = Some(hashes);
+            Ok(sidecar)
+        }
+    }
 }
 
 /// Whether a transaction of the next block can have so many blobs.
