@@ -257,6 +257,10 @@ impl Inspector<EvmContext<'_>> for StructLogger {
 
         let has_line = self.steps >= self.options.offset;
         self.steps += 1;
+        // Without a line a step is of interest for its slots alone.
+        if !has_line && self.options.disable_storage {
+            return;
+        }
 
         let memory = &interpreter.memory;
         let return_data = &interpreter.return_data.0;
