@@ -15,6 +15,8 @@ struct Language {
     quotes: &'static [char],
     keywords: &'static [&'static str],
     words: Words,
+    /// Whether a text before a colon is the name of a member.
+    has_quoted_names: bool,
 }
 
 /// What counts as a word.
@@ -35,6 +37,7 @@ const SHELL: Language = Language {
         "then", "while",
     ],
     words: Words::Arguments,
+    has_quoted_names: false,
 };
 
 const JAVASCRIPT: Language = Language {
@@ -84,6 +87,7 @@ const JAVASCRIPT: Language = Language {
         "yield",
     ],
     words: Words::Identifiers,
+    has_quoted_names: false,
 };
 
 const SOLIDITY: Language = Language {
@@ -161,6 +165,7 @@ const SOLIDITY: Language = Language {
         "while",
     ],
     words: Words::Identifiers,
+    has_quoted_names: false,
 };
 
 const RUST: Language = Language {
@@ -174,6 +179,7 @@ const RUST: Language = Language {
         "static", "struct", "trait", "true", "type", "use", "where", "while",
     ],
     words: Words::Identifiers,
+    has_quoted_names: false,
 };
 
 const JSON: Language = Language {
@@ -182,6 +188,7 @@ const JSON: Language = Language {
     quotes: &['"'],
     keywords: &["false", "null", "true"],
     words: Words::Identifiers,
+    has_quoted_names: true,
 };
 
 const TOML: Language = Language {
@@ -190,6 +197,7 @@ const TOML: Language = Language {
     quotes: &['"', '\''],
     keywords: &["false", "true"],
     words: Words::Identifiers,
+    has_quoted_names: false,
 };
 
 /// The language of a name that a block of code begins with.
@@ -238,7 +246,7 @@ impl Language {
         }
         if self.quotes.contains(&first) {
             let length = quoted(text, first);
-            let is_key = self.is_json() && text[length..].starts_with(':');
+            let is_key = self.has_quoted_names && text[length..].starts_with(':');
             return (length, Some(if is_key { "name" } else { "string" }));
         }
 
@@ -263,10 +271,6 @@ impl Language {
             return Some((end_of("*/") + "*/".len()).min(text.len()));
         }
         None
-    }
-
-    fn is_json(&self) -> bool {
-        self.line_comment.is_empty()
     }
 
     fn is_in_word(&self, letter: char) -> bool {
