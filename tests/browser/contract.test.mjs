@@ -379,6 +379,29 @@ test('an address without code is not a contract', async () => {
   await clean(page);
 });
 
+test('the values of getters are asked for once after an ABI was saved again', async () => {
+  const box = await deploy(node, sender, BOX.runtime);
+  const page = await open(`contract/${box}?tab=abi`);
+  await page.fill('textarea', ABI_TEXT);
+  const value = functionIn(page, 'value').locator('.value');
+  for (let times = 0; times < 3; times++) {
+    await page.locator('.tabs[aria-label="Contract"]').evaluate((old) => (old.id = 'old'));
+    await page.click('button:text-is("Save ABI")');
+    await page.waitForSelector('#old', { state: 'detached' });
+    await tab(page, 'Read');
+    await value.filter({ hasText: '0' }).waitFor();
+    await tab(page, 'ABI');
+  }
+  await tab(page, 'Read');
+  let asked = 0;
+  const getter = selector(fragment('value()'));
+  page.on('request', (request) => (asked += (request.postData() ?? '').split(getter).length - 1));
+  await send(node, sender, box, 'store(uint256)', [41n]);
+  await value.filter({ hasText: '41' }).waitFor();
+  assert.equal(asked, 1);
+  await clean(page);
+});
+
 test('contracts are shown on a chain without the network and without the explorer', async () => {
   const own = mkdtempSync(join(tmpdir(), 'tetrad-genesis-'));
   const file = join(own, 'genesis.json');

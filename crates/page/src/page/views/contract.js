@@ -297,21 +297,25 @@ async function fill(box, address, signal, query) {
   const contract = await contractAt(address);
   const [abi, info] = await Promise.all([abiOf(contract), contract.code === '0x' || /^0xef0100/.test(contract.code) ? null : sourceOf(address).catch(() => null)]);
   if (abi && isTokenAbi([...abi.own, ...abi.implementation])) await tokenInfo(address).catch(() => null);
-  if (signal?.aborted) return;
+  if (signal.aborted) return;
   const compilers = abi ? '' : await compilersOf();
   const functions = abi ? functionsOf(abi) : [];
   const reads = functions.filter(({ called }) => isView(called));
   const writes = functions.filter(({ called }) => !isView(called));
   const origin = contract.origin ?? (abi ? 'implementation' : null);
+  // What is drawn now goes when the card is drawn anew: its getters would go on asking the node.
+  const drawing = new AbortController();
+  const drawn = AbortSignal.any([signal, drawing.signal]);
   const redraw = async (change, tab) => {
     change();
+    drawing.abort();
     setPlace({ tab, function: null, args: null });
     await fill(box, address, signal, new URLSearchParams({ tab }));
   };
   const tabs = [
-    reads.length && ['read', 'Read', () => functionList(contract, reads, 'read', query, signal)],
-    writes.length && ['write', 'Write', () => functionList(contract, writes, 'write', query, signal)],
-    ['events', 'Events', () => eventsViewer(contract.address, abi ? [...abi.implementation, ...abi.own] : [], signal, query)],
+    reads.length && ['read', 'Read', () => functionList(contract, reads, 'read', query, drawn)],
+    writes.length && ['write', 'Write', () => functionList(contract, writes, 'write', query, drawn)],
+    ['events', 'Events', () => eventsViewer(contract.address, abi ? [...abi.implementation, ...abi.own] : [], drawn, query)],
     info?.source_code && ['source', 'Source', () => sourceViewer(info)],
     ['code', 'Bytecode', () => bytecode(contract, info)],
     ['abi', 'ABI', () => abiForm(contract, abi, (change) => redraw(change, 'abi'))],
