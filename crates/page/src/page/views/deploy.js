@@ -41,7 +41,7 @@ function valueOf(input) {
 }
 
 export function deployForm(signal) {
-  const { element: source, input, loaded } = fileField('Bytecode or artifact', 'Creation code in hex, or the JSON that hardhat, forge or solc wrote.');
+  const { element: source, input } = fileField('Bytecode or artifact', 'Creation code in hex, or the JSON that hardhat, forge or solc wrote.');
   const which = h('select');
   const whichRow = field('Contract', which);
   const size = h('p.soft');
@@ -100,7 +100,6 @@ export function deployForm(signal) {
 
   which.addEventListener('change', () => choose(contracts[Number(which.value)]));
   input.addEventListener('input', read);
-  loaded(read);
   form.addEventListener('submit', async (event) => {
     event.preventDefault();
     if (busy) return;

@@ -5,12 +5,11 @@ import { failure, field, h, replace } from '../lib/dom.js';
 /** Most bytes of a file that are read. */
 const LARGEST = 20_000_000;
 
-/** The field: `{ element, input, loaded(run) }`; `run` is called when a file has been read into the input. */
-export function fileField(label, hint, { rows = 6, placeholder = '' } = {}) {
-  const input = h('textarea', { rows: String(rows), spellcheck: 'false', placeholder });
+/** The field: `{ element, input }`. A file that is read into the input is an `input` event, as what is typed. */
+export function fileField(label, hint) {
+  const input = h('textarea', { rows: '6', spellcheck: 'false' });
   const file = h('input', { type: 'file' });
   const problem = h('div', { 'aria-live': 'polite' });
-  let run = () => {};
   file.addEventListener('change', async () => {
     const [chosen] = file.files;
     replace(problem);
@@ -18,14 +17,10 @@ export function fileField(label, hint, { rows = 6, placeholder = '' } = {}) {
     try {
       if (chosen.size > LARGEST) throw new Error(`the file is larger than ${LARGEST / 1e6} MB`);
       input.value = await chosen.text();
-      run();
+      input.dispatchEvent(new Event('input', { bubbles: true }));
     } catch (error) {
       replace(problem, failure(error));
     }
   });
-  return {
-    element: h('div.stack', field(label, input, hint), field('Or read a file', file), problem),
-    input,
-    loaded: (then) => (run = then),
-  };
+  return { element: h('div.stack', field(label, input, hint), field('Or read a file', file), problem), input };
 }

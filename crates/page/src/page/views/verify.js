@@ -92,7 +92,7 @@ export async function verifyForm(signal) {
   const compiler = compilerField(versions);
   const suggestions = h('datalist', { id: 'contract-names' });
   const name = h('input', { spellcheck: 'false', autocomplete: 'off', list: 'contract-names', placeholder: 'src/Counter.sol:Counter', value: placed('name') ?? '' });
-  const { element: source, input, loaded } = fileField('Source', 'Of forge: forge verify-contract --show-standard-json-input. Of hardhat: the input in artifacts/build-info.');
+  const { element: source, input } = fileField('Source', 'Of forge: forge verify-contract --show-standard-json-input. Of hardhat: the input in artifacts/build-info.');
   const optimizer = optimizerFields(config.solidity_evm_versions ?? []);
   const submit = h('button.primary', { type: 'submit' }, 'Verify');
   const outcome = h('div', { 'aria-live': 'polite' });
@@ -130,7 +130,6 @@ export async function verifyForm(signal) {
     setPlace({ address: address.value.trim(), name: name.value.trim(), format: format.value === 'solidity-standard-json-input' ? null : format.value });
     if (event.target === input || event.target === format) describe();
   });
-  loaded(describe);
   describe();
   return form;
 }
