@@ -8,12 +8,14 @@ import { network } from '../lib/network.js';
 import { placed, setPlace } from '../lib/place.js';
 import { fileField } from './filefield.js';
 
-const FORMATS = { 'solidity-standard-json-input': 'Standard JSON input', 'solidity-single-file': 'A single source file' };
+const STANDARD_JSON = 'solidity-standard-json-input';
+const SINGLE_FILE = 'solidity-single-file';
+const FORMATS = { [STANDARD_JSON]: 'Standard JSON input', [SINGLE_FILE]: 'A single source file' };
 /** Pause between two requests for the state of a verification, each of which waits at the node as well, in milliseconds. */
-const PAUSE = 500;
+const POLL_INTERVAL = 500;
 /** Most names of contracts that are suggested, and characters of a source that are searched for them. */
 const MOST_NAMES = 200;
-const SEARCHED = 2_000_000;
+const LONGEST_SEARCHED = 2_000_000;
 
 /** Requests Etherscan's interface. Resolves to `{ status, result, message }`. */
 async function etherscan(members, method) {
@@ -36,16 +38,16 @@ async function verify(members, signal) {
     const state = await etherscan({ action: 'checkverifystatus', guid: begun.result }, 'GET');
     if (state.status === '1') return;
     if (!/pending/i.test(String(state.result))) throw new Error(reasonIn(state));
-    await new Promise((resolve) => setTimeout(resolve, PAUSE));
+    await new Promise((resolve) => setTimeout(resolve, POLL_INTERVAL));
     if (signal.aborted) throw new Error('the page was left');
   }
 }
 
 /** The contracts in the sources of a text, as `file:name`, so that nobody has to type them. */
 function namesIn(text, format) {
-  if (text.length > SEARCHED) return [];
+  if (text.length > LONGEST_SEARCHED) return [];
   let sources = { 'Contract.sol': { content: text } };
-  if (format === 'solidity-standard-json-input') {
+  if (format === STANDARD_JSON) {
     try {
       sources = JSON.parse(text).sources ?? {};
     } catch {
@@ -102,7 +104,7 @@ export async function verifyForm(signal) {
     field('Contract name', name, 'The file and the name of the contract in it.'), suggestions, h('div.row', submit), outcome);
 
   const describe = () => {
-    optimizer.element.hidden = format.value !== 'solidity-single-file';
+    optimizer.element.hidden = format.value !== SINGLE_FILE;
     const names = namesIn(input.value, format.value);
     replace(suggestions, names.map((one) => h('option', { value: one })));
     const bare = name.value.trim();
@@ -114,7 +116,7 @@ export async function verifyForm(signal) {
     const members = { contractaddress, codeformat: format.value, compilerversion: compiler.value, contractname: name.value.trim(), sourceCode: input.value };
     checked(members);
     replace(outcome, h('p.soft', 'The node compiles the source…'));
-    await verify({ ...members, ...(format.value === 'solidity-single-file' && optimizer.members()) }, signal);
+    await verify({ ...members, ...(format.value === SINGLE_FILE && optimizer.members()) }, signal);
     forgetContract(contractaddress);
     replace(outcome, h('p', h('span.tag.good', 'Verified'), ' ', h('a', { href: `#/contract/${contractaddress}?tab=source` }, 'View the source')));
     toast('The source was verified', 'good', { href: `#/contract/${contractaddress}`, text: 'Open the contract' });
@@ -127,7 +129,7 @@ export async function verifyForm(signal) {
     submit.disabled = false;
   });
   form.addEventListener('input', (event) => {
-    setPlace({ address: address.value.trim(), name: name.value.trim(), format: format.value === 'solidity-standard-json-input' ? null : format.value });
+    setPlace({ address: address.value.trim(), name: name.value.trim(), format: format.value === STANDARD_JSON ? null : format.value });
     if (event.target === input || event.target === format) describe();
   });
   describe();
