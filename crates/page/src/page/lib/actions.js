@@ -2,6 +2,7 @@
 
 import { failure, h, replace, toast } from './dom.js';
 import { node } from './node.js';
+import { wallets } from './wallet.js';
 
 /** A form that runs an action and reports its success or error. */
 export function action(fields, button, run, { primary = false } = {}) {
@@ -23,6 +24,33 @@ export function action(fields, button, run, { primary = false } = {}) {
   // What was wrong may be right now.
   form.addEventListener('input', () => replace(problem));
   return form;
+}
+
+/**
+ * Has a form run something of the active account when it is submitted, once at a time: `submit` is its button, and `run` shows its
+ * own errors. Returns a function that tells whether it runs.
+ */
+export function submitOnce(form, submit, run, signal) {
+  let busy = false;
+  const redraw = () => {
+    submit.disabled = busy || !wallets.current;
+    submit.title = wallets.current ? '' : 'Choose an account at the top';
+  };
+  form.addEventListener('submit', async (event) => {
+    event.preventDefault();
+    if (busy) return;
+    busy = true;
+    redraw();
+    try {
+      await run();
+    } finally {
+      busy = false;
+      redraw();
+    }
+  });
+  wallets.addEventListener('change', redraw, { signal });
+  redraw();
+  return () => busy;
 }
 
 /** A button that runs an action and reports its success or error as a toast. */

@@ -1,7 +1,7 @@
 // Deploys a contract from creation code or from what a compiler wrote.
 
 import { encode } from '../lib/abi.js';
-import { quantity } from '../lib/actions.js';
+import { quantity, submitOnce } from '../lib/actions.js';
 import { checkCode, parseArtifact } from '../lib/artifact.js';
 import { saveAbi } from '../lib/contracts.js';
 import { failure, field, h, replace, toast } from '../lib/dom.js';
@@ -10,7 +10,6 @@ import { count, fromUnits } from '../lib/format.js';
 import { addressLink } from '../lib/links.js';
 import { network } from '../lib/network.js';
 import { constructorOf } from '../lib/signature.js';
-import { wallets } from '../lib/wallet.js';
 import { argumentFields } from './fields.js';
 import { fileField } from './filefield.js';
 import { forcedSend } from './forced.js';
@@ -53,7 +52,6 @@ export function deployForm(signal) {
   const steps = flow();
   const form = h('form.stack', source, whichRow, size, box, forced.element, h('div.row', submit), problem, steps.element, done);
   let [contracts, chosen, fields, value] = [[], null, null, null];
-  let busy = false;
 
   const choose = (contract) => {
     chosen = contract;
@@ -66,7 +64,7 @@ export function deployForm(signal) {
   const read = () => {
     [contracts, chosen] = [[], null];
     for (const one of [problem, size, box, done]) replace(one);
-    if (!busy) steps.clear();
+    if (!isBusy()) steps.clear();
     whichRow.hidden = true;
     if (!input.value.trim()) return;
     try {
@@ -93,29 +91,13 @@ export function deployForm(signal) {
     replace(done, deployed(receipt.contractAddress, contract.name));
     toast(`${contract.name} was deployed`, 'good', { href: `#/contract/${receipt.contractAddress}`, text: 'Open the contract' });
   };
-  const describe = () => {
-    submit.disabled = busy || !wallets.current;
-    submit.title = wallets.current ? '' : 'Choose an account at the top';
-  };
 
   which.addEventListener('change', () => choose(contracts[Number(which.value)]));
   input.addEventListener('input', read);
-  form.addEventListener('submit', async (event) => {
-    event.preventDefault();
-    if (busy) return;
-    busy = submit.disabled = true;
+  const isBusy = submitOnce(form, submit, async () => {
     for (const one of [problem, done]) replace(one);
-    try {
-      await run();
-    } catch (error) {
-      replace(problem, failure(error));
-    } finally {
-      busy = false;
-    }
-    describe();
-  });
-  wallets.addEventListener('change', describe, { signal });
+    await run().catch((error) => replace(problem, failure(error)));
+  }, signal);
   read();
-  describe();
   return form;
 }

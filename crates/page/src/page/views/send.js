@@ -1,7 +1,7 @@
 // Sends coins or tokens from the active account.
 
 import { encodeCall, fragment } from '../lib/abi.js';
-import { quantity } from '../lib/actions.js';
+import { quantity, submitOnce } from '../lib/actions.js';
 import { parseAddress, parseRecipient } from '../lib/address.js';
 import { failure, field, h, replace, setText, toast } from '../lib/dom.js';
 import { flow } from '../lib/flow.js';
@@ -68,14 +68,12 @@ export function sendForm(signal) {
   const steps = flow();
   const form = h('form.stack', h('div.pair', field('Asset', asset), field('Amount', sum)), otherRow, field('To', to), balance, forced.element, h('div.row', submit), problem, steps.element);
 
-  let busy = false;
   let turn = 0;
 
   const describe = async () => {
     const own = ++turn;
     const account = wallets.current?.address;
     otherRow.hidden = asset.value !== OTHER;
-    submit.disabled = busy || !account;
     if (!account) return setText(balance, 'To send, choose an account at the top.');
     const chosen = await assetOf(asset, other).catch(() => null);
     const held = chosen && (await balanceOf(chosen, account).catch(() => null));
@@ -97,21 +95,12 @@ export function sendForm(signal) {
     if (receipt.status === '0x1') toast(`Sent ${toUnits(value, chosen.decimals)} ${chosen.symbol}`, 'good', { href: `#/tx/${receipt.transactionHash}`, text: 'View transaction' });
   };
 
-  form.addEventListener('submit', async (event) => {
-    event.preventDefault();
-    if (busy) return;
-    busy = submit.disabled = true;
+  submitOnce(form, submit, async () => {
     replace(problem);
     steps.clear();
-    try {
-      await run();
-    } catch (error) {
-      replace(problem, failure(error));
-    } finally {
-      busy = false;
-    }
-    await describe();
-  });
+    await run().catch((error) => replace(problem, failure(error)));
+    describe();
+  }, signal);
   form.addEventListener('input', () => {
     replace(problem);
     setPlace({ asset: asset.value === OTHER ? other.value.trim() : asset.value, to: to.value.trim(), amount: sum.value.trim() });

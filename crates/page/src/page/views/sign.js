@@ -1,5 +1,6 @@
 // Signs a message or typed data with the active account.
 
+import { submitOnce } from '../lib/actions.js';
 import { field, failure, copyButton, facts, h, replace } from '../lib/dom.js';
 import { isHex, toHex, utf8 } from '../lib/bytes.js';
 import { addressLink } from '../lib/links.js';
@@ -77,15 +78,7 @@ function signer(fields, name, sign, signal) {
   const output = h('div', { 'aria-live': 'polite' });
   const submit = h('button.primary', { type: 'submit' }, name);
   const form = h('form.stack', fields, h('div.row', submit), output);
-  let busy = false;
-  const describe = () => {
-    submit.disabled = busy || !wallets.current;
-    submit.title = wallets.current ? '' : 'Choose an account at the top';
-  };
-  form.addEventListener('submit', async (event) => {
-    event.preventDefault();
-    if (busy) return;
-    busy = submit.disabled = true;
+  submitOnce(form, submit, async () => {
     replace(output);
     try {
       const { address } = wallets.current;
@@ -93,14 +86,9 @@ function signer(fields, name, sign, signal) {
       replace(output, result(signature, address));
     } catch (error) {
       replace(output, failure(reasonOf(error)));
-    } finally {
-      busy = false;
     }
-    describe();
-  });
+  }, signal);
   form.addEventListener('input', () => replace(output));
-  wallets.addEventListener('change', describe, { signal });
-  describe();
   return form;
 }
 
