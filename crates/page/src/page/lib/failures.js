@@ -15,6 +15,15 @@ export function reasonOfTrace(trace, decoder) {
   return ownReason(failedPath(trace).at(-1), decoder);
 }
 
+/**
+ * The reason of an outcome that failed, such as that of a simulation: by its trace, or without one by what it returned. `to` and
+ * `data` are those of the call: with them amounts are in units of their token.
+ */
+export async function reasonOfOutcome({ trace, output, error }, decoder, { to = null, data = null } = {}) {
+  if (trace) return reasonOfTrace(trace, decoder);
+  return returned({ output }) ? decoder.error(output, { to, input: data }) : error;
+}
+
 /** The calls inside a trace that failed while their caller went on, in their order. */
 export function caughtCalls(trace) {
   const found = [];

@@ -7,7 +7,7 @@ import { abiOf, contractAt, removeAbi, saveAbi, savedAbi } from '../lib/contract
 import { decoderFor } from '../lib/decoder.js';
 import { card, copyButton, facts, field, h, heading, replace, toast } from '../lib/dom.js';
 import { addressesIn, callDebugLink, simulate, simulationLink } from '../lib/execution.js';
-import { reasonOfTrace } from '../lib/failures.js';
+import { reasonOfOutcome } from '../lib/failures.js';
 import { count, fromUnits } from '../lib/format.js';
 import { ask } from '../lib/index.js';
 import { addressLink, transactionLink } from '../lib/links.js';
@@ -106,17 +106,11 @@ function readForm(contract, called, texts, run) {
   return form;
 }
 
-/** The reason of a simulation that failed. */
-function reasonOfOutcome({ trace, output, error }, call, decoder) {
-  if (trace) return reasonOfTrace(trace, decoder);
-  return output && output !== '0x' ? decoder.error(output, { to: call.to, input: call.data }) : error;
-}
-
 /** The reason for which a call fails, with the ABIs of all contracts that it reaches, or null if it does not fail. */
 async function reasonOf(contract, call) {
   const found = await simulate(call);
   if (found.status) return null;
-  return reasonOfOutcome(found, call, await decoderFor([contract.address, ...addressesIn(found.trace)]));
+  return reasonOfOutcome(found, await decoderFor([contract.address, ...addressesIn(found.trace)]), call);
 }
 
 async function showOutcome(output, called, contract, call) {
@@ -129,7 +123,7 @@ async function showOutcome(output, called, contract, call) {
   replace(output,
     h('div.row', h(found.status ? 'span.tag.good' : 'span.tag.bad', found.status ? 'Would succeed' : 'Would fail'), h('span.soft', `${count(Number(found.gasUsed))} gas`),
       h('a', { href: link }, 'Open in the simulator'), found.trace && h('a', { href: callDebugLink(link, !found.status) }, found.status ? 'Debug' : 'Go to the failing line')),
-    !found.status && h('p', await reasonOfOutcome(found, call, decoder)),
+    !found.status && h('p', await reasonOfOutcome(found, decoder, call)),
     values && resultsOf(called, values, contract.address),
     transfers.length > 0 && [h('h3', 'Transfers'), transferTable(transfers, tokens)],
     found.logs.length > 0 && [h('h3', `Events (${count(found.logs.length)})`), eventList(found.logs, decoder)]);

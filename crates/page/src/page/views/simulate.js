@@ -7,7 +7,7 @@ import { abiOf, contractAt } from '../lib/contracts.js';
 import { decoderFor } from '../lib/decoder.js';
 import { card, copyButton, field, h, heading, replace } from '../lib/dom.js';
 import { addressesIn, callDebugLink, outcomeOf, simulate, simulationLink, traceTransaction } from '../lib/execution.js';
-import { reasonOfTrace } from '../lib/failures.js';
+import { reasonOfOutcome } from '../lib/failures.js';
 import { count, fromUnits, toUnits } from '../lib/format.js';
 import { addressLink, blockLink, transactionLink } from '../lib/links.js';
 import { coinTransfers, tokensOf, tokenTransfers } from '../lib/movements.js';
@@ -76,12 +76,6 @@ export function placeOf(block, original) {
   return { at: hex(block) };
 }
 
-async function reasonOf(outcome, decoder) {
-  if (outcome.status) return null;
-  if (outcome.trace) return reasonOfTrace(outcome.trace, decoder);
-  return outcome.output && outcome.output !== '0x' ? decoder.error(outcome.output) : outcome.error;
-}
-
 /** Transfers as a list. */
 function moves(transfers, tokens) {
   const rest = transfers.length - 20;
@@ -89,15 +83,16 @@ function moves(transfers, tokens) {
 }
 
 /** The rows of the comparison: name, the cell of an outcome, and a text by which two outcomes are compared. */
-async function comparedRows(outcome, known, decoder, tokens) {
+async function comparedRows(outcome, call, decoder, tokens) {
   if (!outcome) return null;
+  const known = call.to ? decoder.call(call.to, call.data) : null;
   const values = known && outcome.status ? decoder.result(known.fragment, outcome.output) : null;
-  const returned = outcome.output === null ? h('span.soft', 'Unknown') : values ? resultsOf(known.fragment, values, known.to) : outcome.output === '0x' ? h('span.soft', 'Nothing') : hexBlock(outcome.output);
+  const returned = outcome.output === null ? h('span.soft', 'Unknown') : values ? resultsOf(known.fragment, values, call.to) : outcome.output === '0x' ? h('span.soft', 'Nothing') : hexBlock(outcome.output);
   const transfers = [...(outcome.trace ? coinTransfers(outcome.trace) : []), ...tokenTransfers(outcome.logs)];
   const names = outcome.logs.map((log) => decoder.log(log)?.fragment.name ?? 'unknown');
   return [
     ['Status', h(outcome.status ? 'span.tag.good' : 'span.tag.bad', outcome.status ? 'Success' : 'Failed'), String(outcome.status)],
-    ['Reason', outcome.status ? h('span.soft', '–') : await reasonOf(outcome, decoder), `${outcome.status}${outcome.output}`],
+    ['Reason', outcome.status ? h('span.soft', '–') : await reasonOfOutcome(outcome, decoder, call), `${outcome.status}${outcome.output}`],
     ['Returned', outcome.status ? returned : h('span.soft', '–'), outcome.status ? outcome.output : ''],
     ['Gas used', count(Number(outcome.gasUsed)), String(outcome.gasUsed)],
     ['Events', names.length ? `${count(names.length)}: ${[...new Set(names)].slice(0, 8).join(', ')}` : 'None', JSON.stringify(outcome.logs.map(({ address, topics, data }) => [address, topics, data]))],
@@ -111,11 +106,8 @@ async function results(outcome, original, call) {
   const decoder = await decoderFor([call.to, original?.transaction.to, ...logs.map((log) => log.address), ...addressesIn(outcome.trace), ...addressesIn(past?.trace)]);
   const transfers = [outcome, past].filter(Boolean).flatMap((one) => [...(one.trace ? coinTransfers(one.trace) : []), ...tokenTransfers(one.logs)]);
   const tokens = await tokensOf(transfers);
-  const of = (to, data) => {
-    const known = to ? decoder.call(to, data) : null;
-    return known && { ...known, to };
-  };
-  const [now, then] = await Promise.all([comparedRows(outcome, of(call.to, call.data), decoder, tokens), comparedRows(past, original && of(original.transaction.to, original.transaction.input), decoder, tokens)]);
+  const before = original && { to: original.transaction.to, data: original.transaction.input };
+  const [now, then] = await Promise.all([comparedRows(outcome, call, decoder, tokens), comparedRows(past, before, decoder, tokens)]);
   const rows = now.map(([name, cell, text], at) => {
     const changed = then && then[at][2] !== text;
     const difference = name === 'Gas used' && changed ? Number(outcome.gasUsed) - Number(past.gasUsed) : 0;
