@@ -10,12 +10,27 @@ import { parseInterface } from './signature.js';
 /** Maximum number of ABI entries that are looked at: ABIs in this browser are the user's, and may be long. */
 const MOST_ENTRIES = 20_000;
 
-function parsed(text) {
+/** Maximum number of ABIs that stay parsed: every letter of a search looks at all of them. */
+const MOST_PARSED = 70;
+
+/** The fragments of ABIs by their text. */
+const remembered = new Map();
+
+function parse(text) {
   try {
     return parseInterface(text);
   } catch {
     return [];
   }
+}
+
+function parsed(text) {
+  const known = remembered.get(text);
+  if (known) return known;
+  if (remembered.size >= MOST_PARSED) remembered.delete(remembered.keys().next().value);
+  const fragments = parse(text);
+  remembered.set(text, fragments);
+  return fragments;
 }
 
 /** Contracts with a known ABI: `[address, what it is, fragments]`; the address is null for an ABI that belongs to none. */

@@ -113,6 +113,10 @@ function tokenResult(token) {
   return { kind: 'Token', title: `${token.symbol}`, detail: nameOf(token.address) ?? token.address, href: `#/token/${token.address}` };
 }
 
+function labelResult(label, address) {
+  return { kind: 'Label', title: label, detail: address, href: `#/address/${address}` };
+}
+
 /** How well a name matches: 0 for equal, 1 for its beginning, 2 for the beginning of a word, 3 for a part; null for none. */
 function rank(name, words) {
   const lower = name.toLowerCase();
@@ -125,18 +129,19 @@ function rank(name, words) {
 /** Results among names that the page knows: tokens, contracts of the network, accounts of the node, blocks. */
 function named(words) {
   const found = [];
-  const add = (name, result) => {
+  // There may be hundreds of names: what a result needs is computed for those that match.
+  const add = (name, resultOf) => {
     const how = rank(name, words);
-    if (how !== null) found.push({ ...result, how });
+    if (how !== null) found.push({ ...resultOf(), how });
   };
   for (const [tag, detail] of Object.entries(TAGS)) if (tag.startsWith(words)) found.push({ kind: 'Block', title: tag, detail, href: `#/block/${tag}`, how: tag === words ? 0 : 2 });
-  for (const token of [...network.tokens, ...(network.receipts ?? [])]) add(token.symbol, tokenResult(token));
+  for (const token of [...network.tokens, ...(network.receipts ?? [])]) add(token.symbol, () => tokenResult(token));
   for (const [address, name] of network.names) {
-    if (!tokenAt(address)) add(name, { kind: 'Contract', title: name, detail: address, href: `#/address/${address}` });
+    if (!tokenAt(address)) add(name, () => ({ kind: 'Contract', title: name, detail: address, href: `#/address/${address}` }));
     else if (words.length > 2 && rank(name, words) !== null) found.push({ ...tokenResult(tokenAt(address)), how: 2 });
   }
-  for (const [address, label] of labels()) add(label, { kind: 'Label', title: label, detail: checksum(address), href: `#/address/${checksum(address)}` });
-  wallets.held.forEach((address, at) => add(`Account ${at}`, { kind: 'Account', title: `Account ${at}`, detail: address, href: `#/address/${address}` }));
+  for (const [address, label] of labels()) add(label, () => labelResult(label, checksum(address)));
+  wallets.held.forEach((address, at) => add(`Account ${at}`, () => ({ kind: 'Account', title: `Account ${at}`, detail: address, href: `#/address/${address}` })));
   return found.sort((a, b) => a.how - b.how);
 }
 
@@ -168,8 +173,10 @@ async function met(words) {
   if (words.length < 2 || !(await indexed())) return [];
   await learnRecent().catch(() => {});
   return learnedNames().flatMap(([lower, name]) => {
-    const [how, address] = [rank(name, words), checksum(lower)];
-    return how === null ? [] : [{ kind: 'Contract', title: name, detail: address, href: `#/address/${address}`, how: how + 0.6 }];
+    const how = rank(name, words);
+    if (how === null) return [];
+    const address = checksum(lower);
+    return [{ kind: 'Contract', title: name, detail: address, href: `#/address/${address}`, how: how + 0.6 }];
   });
 }
 
