@@ -74,7 +74,7 @@ export class Decoder {
   /** The error in revert data, as text. With the call that reverted, `{ to, input }`, amounts are in units where they are known. */
   error(data, { to = null, input = null } = {}) {
     const called = to ? this.call(to, input)?.values : null;
-    return explainRevert(data, this.#errors, { contract: to, called: called ?? {} });
+    return explainRevert(data, { also: this.#errors, contract: to, called: called ?? {} });
   }
 }
 

@@ -55,7 +55,7 @@ function textOf(value, input, token) {
 }
 
 function decoded(data, also) {
-  const known = also.get(data.slice(0, 10)) ?? interfaces().errors.get(data.slice(0, 10));
+  const known = also?.get(data.slice(0, 10)) ?? interfaces().errors.get(data.slice(0, 10));
   if (!known) return null;
   try {
     return { error: known, values: decodeCall(known, data) };
@@ -69,22 +69,17 @@ function decoded(data, also) {
  * errors. `contract` is the one that reverted, and `called` the arguments of its function by name: with them amounts are in
  * units of their token.
  */
-export async function explainRevert(data, also = new Map(), { contract = null, called = {} } = {}) {
+export async function explainRevert(data, { also = null, contract = null, called = {} } = {}) {
   if (!data || data === '0x') return 'reverted without a reason';
   const found = decoded(data, also);
   if (!found) return `reverted with an unknown error: ${data.slice(0, 74)}`;
   const { error, values } = found;
   if (error.name === 'Error') return bounded(String(values[0]));
   if (error.name === 'Panic') return panicText(values[0]);
-  const context = { ...named(called), ...named(values) };
+  const context = { ...called, ...values };
   const shown = error.inputs.map((input, at) => {
     const text = textOf(values[at], input, tokenFor(input.name, contract, context));
     return `${input.name ? `${input.name}: ` : ''}${text}`;
   });
   return bounded(`${error.name}(${shown.join(', ')})`);
-}
-
-/** The values of a decoded tuple that have names. */
-function named(values) {
-  return Object.fromEntries(Object.entries(values).filter(([name]) => !/^\d+$/.test(name)));
 }

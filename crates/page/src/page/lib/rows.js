@@ -10,7 +10,7 @@ import { explainRevert, panicText } from './reverts.js';
 async function indexReason(item) {
   if (item.status === 'ok') return null;
   const { revert_reason: reason, result } = item;
-  if (reason?.raw) return explainRevert(reason.raw, new Map(), { contract: item.to?.hash });
+  if (reason?.raw) return explainRevert(reason.raw, { contract: item.to?.hash });
   if (reason?.method_call) {
     const name = reason.method_call.split('(')[0];
     if (name === 'Panic') return panicText(reason.parameters[0]?.value ?? 0);
@@ -84,7 +84,7 @@ export async function addReasons(rows) {
   await Promise.all(wanted.map(async (row) => {
     const options = { tracer: 'callTracer', tracerConfig: { onlyTopCall: true } };
     const trace = traces ? await node.call('debug_traceTransaction', row.hash, options).catch(() => null) : null;
-    if (trace?.output && trace.output !== '0x') row.reason = await explainRevert(trace.output, new Map(), { contract: row.to });
+    if (trace?.output && trace.output !== '0x') row.reason = await explainRevert(trace.output, { contract: row.to });
     else if (trace?.error) row.reason = trace.error === 'execution reverted' ? 'reverted without a reason' : trace.error;
   }));
   return rows;

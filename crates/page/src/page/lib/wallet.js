@@ -216,7 +216,7 @@ async function explained(promise, contract = null) {
   try {
     return await promise;
   } catch (error) {
-    if (error instanceof RpcError && error.data) throw Object.assign(new Error(await explainRevert(error.data, new Map(), { contract })), { data: error.data });
+    if (error instanceof RpcError && error.data) throw Object.assign(new Error(await explainRevert(error.data, { contract })), { data: error.data });
     throw error;
   }
 }
