@@ -14,6 +14,11 @@ export function checksum(address) {
   return getAddress(address.toLowerCase());
 }
 
+/** The address in a word of 32 bytes, or null without one: zero is none. */
+export function addressIn(word) {
+  return /^0x0{24}[0-9a-f]{40}$/.test(word ?? '') && !/^0x0{64}$/.test(word) ? checksum(`0x${word.slice(26)}`) : null;
+}
+
 /** The bech32 encoding of bytes. */
 export function toBech32(prefix, bytes) {
   return bech32.encode(prefix, bech32.toWords(bytes), LONGEST);

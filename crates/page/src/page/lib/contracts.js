@@ -1,6 +1,6 @@
 // Contracts by address: their ABIs (the network's own, verified, saved in this browser), and what a proxy delegates to.
 
-import { checksum } from './address.js';
+import { addressIn, checksum } from './address.js';
 import { contractAbi, network } from './network.js';
 import { node } from './node.js';
 import { parseInterface } from './signature.js';
@@ -26,10 +26,6 @@ export const SLOTS = {
 };
 /** Runtime code of minimal proxies: EIP-1167 and EIP-7511. */
 const CLONES = [/^0x363d3d373d3d3d363d73([0-9a-f]{40})5af43d82803e903d91602b57fd5bf3/, /^0x365f5f375f5f365f73([0-9a-f]{40})5af43d5f5f3e5f3d91602a57fd5bf3/];
-
-function addressIn(word) {
-  return /^0x0{24}[0-9a-f]{40}$/.test(word ?? '') && !/^0x0{64}$/.test(word) ? checksum(`0x${word.slice(26)}`) : null;
-}
 
 /** What a contract with this code delegates its calls to: `{ kind, implementation, beacon, admin }`, or null. */
 async function proxyOf(address, code) {

@@ -1,10 +1,10 @@
 // Signed transactions as they are broadcast: their fields, their hash and their sender.
 
 import { keccak256 } from '../vendor/ethers.js';
-import { checksum } from './address.js';
+import { addressIn, checksum } from './address.js';
 import { isHex } from './bytes.js';
 import { node } from './node.js';
-import { decodeRlp, encodeRlp } from './rlp.js';
+import { decodeRlp, encodeRlp, evenHex } from './rlp.js';
 
 /** Most characters that are read: a transaction with six blobs has 1.6 MB. */
 const LONGEST = 2_000_000;
@@ -51,11 +51,6 @@ function legacy(values) {
   const signed = encodeRlp([...values.slice(0, -SIGNATURE.length), ...chain]);
   const parity = chainId === null ? v - 27n : (v - 35n) % 2n;
   return { type: 0, fields, chainId, signed, parity };
-}
-
-function evenHex(value) {
-  const digits = value.toString(16);
-  return digits.padStart(digits.length + (digits.length % 2), '0');
 }
 
 function typed(raw) {
@@ -122,6 +117,5 @@ export function decodeTransaction(text) {
 export async function senderOf({ signature: { digest, parity, r, s } }) {
   const word = (value) => BigInt(value).toString(16).padStart(64, '0');
   const data = digest + word(27n + parity) + word(number(r)) + word(number(s));
-  const output = await node.call('eth_call', { to: ECRECOVER, data }, 'latest');
-  return /^0x0{24}[0-9a-f]{40}$/.test(output) && !/^0x0+$/.test(output) ? checksum(`0x${output.slice(26)}`) : null;
+  return addressIn(await node.call('eth_call', { to: ECRECOVER, data }, 'latest'));
 }

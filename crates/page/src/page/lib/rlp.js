@@ -48,11 +48,16 @@ export function decodeRlp(hex) {
   return value;
 }
 
+/** A number in hex of whole bytes, without 0x. */
+export function evenHex(number) {
+  const digits = number.toString(16);
+  return digits.padStart(digits.length + (digits.length % 2), '0');
+}
+
 function bytesWithLength(offset, content) {
   const size = content.length / 2;
   if (size <= 55) return (offset + size).toString(16).padStart(2, '0') + content;
-  const digits = size.toString(16);
-  const length = digits.padStart(digits.length + (digits.length % 2), '0');
+  const length = evenHex(size);
   return (offset + 55 + length.length / 2).toString(16) + length + content;
 }
 

@@ -1,6 +1,6 @@
 // Broadcasts a signed transaction, after showing what it is.
 
-import { typeName } from '../lib/abi.js';
+import { signature } from '../lib/abi.js';
 import { decoderFor } from '../lib/decoder.js';
 import { copyButton, facts, failure, field, h, replace, toast } from '../lib/dom.js';
 import { count, fee } from '../lib/format.js';
@@ -44,8 +44,7 @@ function inputOf(found, known) {
   if (found.input === '0x') return null;
   if (!found.to) return h('p', `Creation code of ${count(found.input.length / 2 - 1)} bytes`);
   if (!known) return [h('h3', 'Input data'), rawCall(found.input)];
-  const { name, inputs } = known.fragment;
-  return [h('h3', 'Input data ', h('span.tag.accent', name)), h('p.soft.mono', `${name}(${inputs.map(typeName).join(',')})`), argumentsOf(known, found.to)];
+  return [h('h3', 'Input data ', h('span.tag.accent', known.fragment.name)), h('p.soft.mono', signature(known.fragment)), argumentsOf(known, found.to)];
 }
 
 /** Whose code becomes that of which contract: an account that delegates lets the contract do anything with what it holds. */
