@@ -5,7 +5,7 @@ import { decoderFor } from '../lib/decoder.js';
 import { card, failure, h, replace } from '../lib/dom.js';
 import { addressesIn, callDebugLink, simulationLink } from '../lib/execution.js';
 import { count, shorten } from '../lib/format.js';
-import { nameOf } from '../lib/network.js';
+import { displayName } from '../lib/labels.js';
 import { node, whenever } from '../lib/node.js';
 import { callTree } from './calltree.js';
 
@@ -42,7 +42,7 @@ async function entry(one) {
   const body = h('div');
   const details = h('details.failed-call',
     h('summary',
-      h('span.failed-head', h('span.tag', one.method), h('strong', what), call.to && h('span.soft', nameOf(call.to) ?? h('span.mono', shorten(call.to, 8, 6))), moment(one.time / 1_000 + node.clockOffset)),
+      h('span.failed-head', h('span.tag', one.method), h('strong', what), call.to && h('span.soft', displayName(call.to) ?? h('span.mono', shorten(call.to, 8, 6))), moment(one.time / 1_000 + node.clockOffset)),
       h('span.down', one.reason ?? data ?? one.error)),
     body);
   details.addEventListener('toggle', async () => {

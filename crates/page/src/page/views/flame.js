@@ -2,7 +2,7 @@
 
 import { h, replace, s } from '../lib/dom.js';
 import { count, percent, shorten } from '../lib/format.js';
-import { nameOf } from '../lib/network.js';
+import { displayName } from '../lib/labels.js';
 import { callName, knownCall } from './calltree.js';
 
 const ROW = 26;
@@ -27,7 +27,7 @@ export function flame(trace, decoder, select) {
   let [top, active, frames, width] = [trace, trace, new Map(), 0];
 
   const labelOf = (call) => {
-    const where = call.to ? (nameOf(call.to) ?? shorten(call.to, 6, 4)) : '';
+    const where = call.to ? (displayName(call.to) ?? shorten(call.to, 6, 4)) : '';
     return `${where ? `${where}.` : ''}${callName(call, knownCall(call, decoder))}`;
   };
   const share = (call) => percent(Number(call.gasUsed) / Math.max(1, Number(trace.gasUsed)), 1);
