@@ -5,7 +5,7 @@ import { after, before, test } from 'node:test';
 
 import axe from 'axe-core';
 
-import { replacements, WRITTEN } from '../../crates/page/src/page/lib/bookexamples.js';
+import { replaced, replacements, WRITTEN } from '../../crates/page/src/page/lib/bookexamples.js';
 import { find, marked, prepare } from '../../crates/page/src/page/lib/bookindex.js';
 import { startBrowser, startNode } from './node.mjs';
 
@@ -141,6 +141,9 @@ test('examples name what is different on a node, and nothing else', async () => 
   assert.deepEqual(rewritten('--chain 125 { chainId: 125 } { "chainId": "125" } chain = 125 /contract/125/a "hyperpax_125-1"'), ['7', '7', '7', '7', '7', 'other_7-1']);
   assert.deepEqual(rewritten(`${WRITTEN.contracts.vault} ${WRITTEN.accounts[0].toLowerCase()} ${WRITTEN.accounts[1]}`), [other, other]);
   assert.deepEqual(rewritten('tetrad --listen 127.0.0.1:8545 --block-time 125; https://example.org/localhost:8545 localhost:85450 125 wei'), []);
+
+  const link = 'http://localhost:8545/verify/125#top';
+  assert.equal(replaced(link, replacements(link, own)), 'https://a.example/node/verify/7#top');
 
   // What the book is written with is what a node has by default.
   const info = await (await fetch(`${node.url}/api/network`)).json();

@@ -1,7 +1,7 @@
 // The frame around a chapter of the book: search, theme, list of chapters, examples for this node, and buttons that copy
 // code. Chapters can be read without it.
 
-import { describeNode, replacements } from './lib/bookexamples.js';
+import { describeNode, replaced, replacements, WRITTEN, WRITTEN_URL } from './lib/bookexamples.js';
 import { find, marked, prepare } from './lib/bookindex.js';
 import { copyButton, h, icon, replace } from './lib/dom.js';
 import { switchTheme } from './lib/theme.js';
@@ -54,21 +54,17 @@ function writeOwn(element, node) {
     const text = walker.currentNode;
     const to = from + text.length;
     const within = found.filter(([at, written]) => at >= from && at + written.length <= to);
-    let own = text.data;
-    for (const [at, written, replacement] of within.reverse()) {
-      own = own.slice(0, at - from) + replacement + own.slice(at - from + written.length);
-    }
+    const own = replaced(text.data, within, from);
     if (own !== text.data) text.data = own;
     from = to;
   }
-  return found.length > 0;
 }
 
 /** The parts of a chapter that are examples: blocks of code, URLs within sentences, and links to the node. */
 function examples() {
   const blocks = [...document.querySelectorAll('.code > pre > code')].filter((code) => !AS_WRITTEN.test(code.className));
-  const urls = [...document.querySelectorAll('article :not(pre) > code')].filter((code) => /^(https?|wss?):\/\/localhost:8545/.test(code.textContent));
-  const links = [...document.querySelectorAll('article a[href^="http://localhost:8545"]')];
+  const urls = [...document.querySelectorAll('article :not(pre) > code')].filter((code) => WRITTEN_URL.test(code.textContent));
+  const links = [...document.querySelectorAll('article a[href]')].filter((link) => WRITTEN_URL.test(link.getAttribute('href')));
   return [...blocks, ...urls, ...links];
 }
 
@@ -76,16 +72,17 @@ function examples() {
 async function adaptExamples() {
   const shown = examples();
   const root = new URL('../', book).href;
-  if (!shown.some((element) => replacements(element.textContent, { root }).length)) return;
+  if (!shown.some((element) => replacements(element.textContent, { ...WRITTEN, root }).length)) return;
 
   const node = await describeNode(root);
   for (const element of shown) {
     writeOwn(element, node);
-    if (element.href) element.href = root;
+    const href = element.getAttribute('href');
+    if (href) element.href = replaced(href, replacements(href, node));
   }
   const missing = [
     node.accounts?.length === 0 && 'It holds no accounts: send from your own.',
-    node.hasContracts === false && 'It has neither exchange nor lending; examples that use them do not work here.',
+    node.contracts === null && 'It has neither exchange nor lending; examples that use them do not work here.',
   ];
   const note = h('p.own-node', { role: 'note' }, 'Examples on this page are for this node: ', h('code', root.replace(/\/$/, '')),
     node.chainId && [', chain id ', h('code', node.chainId)], '. ', missing.filter(Boolean).join(' '));

@@ -3,7 +3,6 @@
 
 /** What the book is written with: a development node with the default settings. */
 export const WRITTEN = {
-  host: 'localhost:8545',
   chainId: '125',
   cosmosChainId: 'hyperpax_125-1',
   contracts: {
@@ -15,6 +14,8 @@ export const WRITTEN = {
   accounts: ['0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266', '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'],
 };
 
+/** The beginnings of URLs that the book is written with. */
+export const WRITTEN_URL = /^(https?|wss?):\/\/localhost:8545(?!\d)/;
 /** URLs and hosts; `127.0.0.1:8545` without a scheme is the address that a listener is given. */
 const PLACE = /\b(https?|wss?):\/\/(?:localhost|127\.0\.0\.1):8545(?!\d)|(?<![\w./+-]|:\/\/)localhost:8545(?!\d)/g;
 /** The chain id, where the text says that it is one. */
@@ -46,7 +47,8 @@ function words(text, written, own) {
 
 /**
  * What of an example is different on the node: `[position, text, replacement]`, in the order of the positions. `node` has
- * `root`, the URL of its page, and as far as they are known `chainId`, `cosmosChainId`, `contracts` and `accounts`.
+ * `root`, the URL of its page, and as far as they are known `chainId`, `cosmosChainId`, `contracts` (null without any) and
+ * `accounts`.
  */
 export function replacements(text, node) {
   const found = places(text, node.root);
@@ -57,6 +59,11 @@ export function replacements(text, node) {
   return found.sort(([one], [other]) => one - other);
 }
 
+/** A text after `replacements`; `from` is where it begins in the text that they are of. */
+export function replaced(text, found, from = 0) {
+  return found.reduceRight((own, [at, written, replacement]) => own.slice(0, at - from) + replacement + own.slice(at - from + written.length), text);
+}
+
 async function request(root, method) {
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: [] });
   const response = await fetch(new URL('rpc', root), { method: 'POST', headers: { 'content-type': 'application/json' }, body });
@@ -65,20 +72,18 @@ async function request(root, method) {
   return result;
 }
 
-/** The node whose page is at `root`, for `replacements`; what it does not answer is left out. */
+/** The node whose page is at `root`, for `replacements`. What it does not answer is undefined; `contracts` is null if it has none. */
 export async function describeNode(root) {
   const [chainId, accounts, network] = await Promise.allSettled([
     request(root, 'eth_chainId'),
     request(root, 'eth_accounts'),
     fetch(new URL('api/network', root)).then((response) => (response.ok ? response.json() : null)),
   ]);
-  const info = network.value ?? null;
   return {
     root,
     chainId: chainId.value && String(Number(chainId.value)),
     accounts: Array.isArray(accounts.value) ? accounts.value : undefined,
-    cosmosChainId: info?.cosmosChainId,
-    contracts: info,
-    hasContracts: network.status === 'rejected' ? undefined : info !== null,
+    cosmosChainId: network.value?.cosmosChainId,
+    contracts: network.value,
   };
 }
