@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import { decode, decodeCall, decodeLog, encode, encodeCall, fragment, selector, signature, topic } from '../../crates/page/src/page/lib/abi.js';
 import { checksum, forms, fromBech32, parseAddress, parseRecipient, toBech32 } from '../../crates/page/src/page/lib/address.js';
 import { toBytes, toHex } from '../../crates/page/src/page/lib/bytes.js';
-import { amount, fromUnits, toUnits, usd } from '../../crates/page/src/page/lib/format.js';
+import { amount, counted, fromUnits, toUnits, usd } from '../../crates/page/src/page/lib/format.js';
 import { joinCandles, withPrice } from '../../crates/page/src/page/lib/prices.js';
 import { parseInterface } from '../../crates/page/src/page/lib/signature.js';
 
@@ -126,6 +126,11 @@ test('amounts are exact', () => {
   assert.equal(amount(1_000n, 18, 6), '0.000000000000001');
   assert.equal(amount(0n, 18), '0');
   assert.deepEqual([usd(3512.3456), usd(0.17), usd(0.99999), usd(0.00001234)], ['$3,512.35', '$0.17', '$1.00', '$0.00001234']);
+});
+
+test('one of a thing is in the singular', () => {
+  assert.deepEqual([0, 1, 1_000].map((number) => counted(number, 'key')), ['0 keys', '1 key', '1,000 keys']);
+  assert.deepEqual([1, 2].map((number) => counted(number, 'address', 'addresses')), ['1 address', '2 addresses']);
 });
 
 test('candles are joined without gaps, and the current price moves the last one', () => {

@@ -9,6 +9,11 @@ export function count(number) {
   return grouped.format(number);
 }
 
+/** A number with what it counts, such as `1 key` or `2 keys`. */
+export function counted(number, one, many = `${one}s`) {
+  return `${count(number)} ${number === 1 ? one : many}`;
+}
+
 /** A number such as 1.2M. */
 export function compact(number) {
   return compactNumber.format(number);

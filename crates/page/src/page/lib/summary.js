@@ -1,7 +1,7 @@
 // What a transaction did, in a sentence.
 
 import { h } from './dom.js';
-import { amount, count, shorten } from './format.js';
+import { amount, count, counted, shorten } from './format.js';
 import { addressLink, coins } from './links.js';
 import { nameOf, network } from './network.js';
 import { symbolOf, ZERO } from './movements.js';
@@ -41,7 +41,7 @@ function ofEvents(logs, decoder, tokens) {
 
 function ofPrices(logs, decoder) {
   const updated = logs.filter((log) => isOurs(log.address, 'oracle') && decoder.log(log)?.fragment.name === 'PriceUpdated').length;
-  return updated ? [`Updated ${updated === 1 ? 'the price' : 'the prices'} of `, h('strong', `${count(updated)} ${updated === 1 ? 'token' : 'tokens'}`), ' in the oracle'] : null;
+  return updated ? [`Updated ${updated === 1 ? 'the price' : 'the prices'} of `, h('strong', counted(updated, 'token')), ' in the oracle'] : null;
 }
 
 function ofTransfer(one, tokens) {

@@ -4,7 +4,7 @@ import { forms, parseAddress } from '../lib/address.js';
 import { party, symbolOf } from '../lib/cells.js';
 import { contractAt } from '../lib/contracts.js';
 import { card, copyButton, facts, h, heading, setText } from '../lib/dom.js';
-import { count } from '../lib/format.js';
+import { count, counted } from '../lib/format.js';
 import { ask, gap, indexed, learnToken, learnedName, WITHOUT_INDEX } from '../lib/index.js';
 import { addressLink, coins, exactAmount, transactionLink } from '../lib/links.js';
 import { labelOf } from '../lib/labels.js';
@@ -90,10 +90,10 @@ export default async function view({ signal, rest: [text = ''], query }) {
       ['Balance', moving.balance],
       ['Nonce', moving.nonce],
       proxy && [proxy.kind, 'Implementation ', addressLink(proxy.implementation, { full: true })],
-      token && ['Token', h('a', { href: `#/token/${address}` }, `${token.name ?? 'Unnamed token'} (${symbolOf(token)})`), token.type === 'ERC-20' && token.total_supply !== null && [h('span.soft', ' · supply '), exactAmount(BigInt(token.total_supply), Number(token.decimals ?? 0), 9)], h('span.soft', ` · ${count(Number(token.holders_count ?? 0))} ${Number(token.holders_count) === 1 ? 'holder' : 'holders'}`),
-        tokenCounters && [h('span.soft', ' · '), h('a', { href: `#/token/${address}` }, `${count(Number(tokenCounters.transfers_count))} ${Number(tokenCounters.transfers_count) === 1 ? 'transfer' : 'transfers'}`)]],
+      token && ['Token', h('a', { href: `#/token/${address}` }, `${token.name ?? 'Unnamed token'} (${symbolOf(token)})`), token.type === 'ERC-20' && token.total_supply !== null && [h('span.soft', ' · supply '), exactAmount(BigInt(token.total_supply), Number(token.decimals ?? 0), 9)], h('span.soft', ` · ${counted(Number(token.holders_count ?? 0), 'holder')}`),
+        tokenCounters && [h('span.soft', ' · '), h('a', { href: `#/token/${address}` }, counted(Number(tokenCounters.transfers_count), 'transfer'))]],
       about?.creator_address_hash && ['Created by', party(about.creator_address_hash), h('span.soft', ' in transaction '), transactionLink(about.creation_transaction_hash)],
-      counters && ['Transactions', count(Number(counters.transactions_count)), h('span.soft', ` · ${count(Number(counters.token_transfers_count))} token transfers`)],
+      counters && ['Transactions', count(Number(counters.transactions_count)), h('span.soft', ` · ${counted(Number(counters.token_transfers_count), 'token transfer')}`)],
       base?.account_number !== undefined && ['Account number', base.account_number],
       base?.pub_key?.key && ['Public key', copyable(base.pub_key.key, 'Copy public key')],
       target && ['Delegated to', addressLink(target, { full: true })],

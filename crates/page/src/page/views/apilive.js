@@ -2,7 +2,7 @@
 
 import { card, h, replace, setText } from '../lib/dom.js';
 import { codeBlock, pretty } from '../lib/json.js';
-import { count } from '../lib/format.js';
+import { count, counted } from '../lib/format.js';
 import { socketCode } from '../lib/snippets.js';
 
 /** Messages that are kept; older ones are dropped. */
@@ -75,7 +75,7 @@ export default function liveSocket({ operation, stream, query, signal }) {
 
   const drawCode = () => replace(code, codeBlock(socketCode(url.href, input.value.trim()), { label: 'Copy as JavaScript', name: 'The WebSocket in JavaScript' }));
   const drawCounts = () => {
-    setText(total, received ? `${count(received)} ${received === 1 ? 'message' : 'messages'}${held.length ? ` · ${count(held.length)} held back` : ''}${received > KEPT ? ` · newest ${KEPT} kept` : ''}` : '');
+    setText(total, received ? `${counted(received, 'message')}${held.length ? ` · ${count(held.length)} held back` : ''}${received > KEPT ? ` · newest ${KEPT} kept` : ''}` : '');
     empty.hidden = list.childElementCount > 0;
   };
   const entry = ({ at, text, sent }) => {

@@ -8,7 +8,7 @@ import { decoderFor } from '../lib/decoder.js';
 import { card, copyButton, facts, field, h, heading, replace, toast } from '../lib/dom.js';
 import { addressesIn, callDebugLink, simulate, simulationLink } from '../lib/execution.js';
 import { reasonOfOutcome } from '../lib/failures.js';
-import { count, fromUnits } from '../lib/format.js';
+import { count, counted, fromUnits } from '../lib/format.js';
 import { ask } from '../lib/index.js';
 import { addressLink, transactionLink } from '../lib/links.js';
 import { tokensOf, tokenTransfers, coinTransfers } from '../lib/movements.js';
@@ -247,7 +247,7 @@ function abiForm(contract, abi, changed) {
     event.preventDefault();
     try {
       const size = saveAbi(contract.address, input.value);
-      toast(`Saved an ABI with ${size} ${size === 1 ? 'entry' : 'entries'}`, 'good');
+      toast(`Saved an ABI with ${counted(size, 'entry', 'entries')}`, 'good');
       changed(() => {});
     } catch (error) {
       replace(failed, problem(error));
@@ -283,7 +283,7 @@ async function compilersOf() {
   const found = await ask('smart-contracts/verification/config').catch(() => null);
   if (!found) return '';
   const number = found.solidity_compiler_versions?.length ?? 0;
-  return number ? `This node has ${count(number)} ${number === 1 ? 'compiler' : 'compilers'}.` : 'This node has no compilers (--solc-directory).';
+  return number ? `This node has ${counted(number, 'compiler')}.` : 'This node has no compilers (--solc-directory).';
 }
 
 /** Fills the card of a contract. */

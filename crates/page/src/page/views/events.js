@@ -5,7 +5,7 @@ import { argumentName, formatArgument, parseArgument } from '../lib/arguments.js
 import { moment } from '../lib/clock.js';
 import { decoderFor } from '../lib/decoder.js';
 import { field, h, replace, setText, toast } from '../lib/dom.js';
-import { count, shorten } from '../lib/format.js';
+import { count, counted, shorten } from '../lib/format.js';
 import { argumentOf, blockLink, transactionLink } from '../lib/links.js';
 import { followLogs, isFilterable, LogPages, topicsOf } from '../lib/logs.js';
 import { network } from '../lib/network.js';
@@ -88,7 +88,7 @@ export function eventsViewer(address, fragments, outer, query = new URLSearchPar
     older.hidden = pages.done;
     csv.disabled = !shown.length;
     const reached = pages.done ? 'since the first block' : `since block ${count(pages.before)}`;
-    setText(status, `${count(shown.length)} ${shown.length === 1 ? 'event' : 'events'} ${reached}${waiting.length ? `, ${count(waiting.length)} new while paused` : ''}`);
+    setText(status, `${counted(shown.length, 'event')} ${reached}${waiting.length ? `, ${count(waiting.length)} new while paused` : ''}`);
     if (!shown.length) replace(body, h('tr', h('td.empty', { colspan: 5 }, pages.done ? 'No events' : 'No events in these blocks')));
   }
 
@@ -180,7 +180,7 @@ export function eventsViewer(address, fragments, outer, query = new URLSearchPar
   older.addEventListener('click', more);
   csv.addEventListener('click', () => {
     save(`events-${address.slice(0, 10)}.csv`, csvOf(shown, decoder, chosen()));
-    toast(`${count(shown.length)} events saved`, 'good');
+    toast(`${counted(shown.length, 'event')} saved`, 'good');
   });
   choice.addEventListener('change', () => {
     setPlace({ event: chosen() && signature(chosen()) });

@@ -1,10 +1,11 @@
 // ABIs of contracts that are not part of the network. Saved here, they decode calls, events and errors.
 
 import { card, field, h, heading, replace, toast } from '../lib/dom.js';
+import { counted } from '../lib/format.js';
 import { forgetInterfaces, pasteInterface, pastedInterfaces } from '../lib/network.js';
 import { parseInterface } from '../lib/signature.js';
 
-const entries = (number) => `${number} ${number === 1 ? 'entry' : 'entries'}`;
+const entries = (number) => counted(number, 'entry', 'entries');
 
 export default function view() {
   const input = h('textarea', { rows: '10', spellcheck: 'false', placeholder: 'A JSON ABI, a compiler artifact, or Solidity signatures such as\nevent Transfer(address indexed from, address indexed to, uint256 value)' });

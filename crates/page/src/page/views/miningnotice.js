@@ -1,7 +1,7 @@
 // A notice above every view while transactions wait because mining is off.
 
 import { announce, h, replace, toast } from '../lib/dom.js';
-import { count } from '../lib/format.js';
+import { counted } from '../lib/format.js';
 import { mining } from '../lib/mining.js';
 
 function button(text, run) {
@@ -29,7 +29,7 @@ export function showMiningNotice() {
   document.getElementById('main').before(notice);
   mining.addEventListener('change', () => {
     const shown = mining.mode === 'off' && mining.waiting > 0;
-    const text = `Mining is off: ${count(mining.waiting)} ${mining.waiting === 1 ? 'transaction waits' : 'transactions wait'} for a block.`;
+    const text = `Mining is off: ${counted(mining.waiting, 'transaction waits', 'transactions wait')} for a block.`;
     if (shown && notice.hidden) announce(text);
     notice.hidden = !shown;
     if (shown) replace(notice, h('p', text), h('div.row', mineButtons()));

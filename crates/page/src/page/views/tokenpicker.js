@@ -1,7 +1,7 @@
 // The dialog that selects a token, with a search and the balances of the active account.
 
 import { h, replace, setText } from '../lib/dom.js';
-import { amount } from '../lib/format.js';
+import { amount, counted } from '../lib/format.js';
 import { logo } from '../lib/logos.js';
 import { market, tokenNames } from '../lib/market.js';
 import { dollars } from '../lib/money.js';
@@ -49,7 +49,7 @@ async function pickToken(current, chosen) {
     const balance = (token) => found.balances.get(token) ?? (who ? 0n : null);
     const shown = network.tokens.filter(matches).toSorted((a, b) => worth(b, balance(b) ?? 0n) - worth(a, balance(a) ?? 0n));
     replace(list, shown.length ? shown.map((token) => entry(token, found.names, balance(token), current, choose)) : h('li.empty', 'No token matches'));
-    setText(status, wanted ? `${shown.length} ${shown.length === 1 ? 'token matches' : 'tokens match'}` : '');
+    setText(status, wanted ? counted(shown.length, 'token matches', 'tokens match') : '');
   };
   const choose = (token) => {
     dialog.close();

@@ -7,7 +7,7 @@ import { contractAt } from '../lib/contracts.js';
 import { decoderFor } from '../lib/decoder.js';
 import { addressesIn, failedPath, simulationLink, traceTransaction, transactionDebugLink } from '../lib/execution.js';
 import { caughtCalls, reasonOfTrace } from '../lib/failures.js';
-import { count, fee, percent } from '../lib/format.js';
+import { count, counted, fee, percent } from '../lib/format.js';
 import { KINDS, accessListText } from '../lib/kinds.js';
 import { addressLink, argumentsOf, blockLink, coins, transactionLink } from '../lib/links.js';
 import { coinTransfers, tokensOf, tokenTransfers } from '../lib/movements.js';
@@ -64,7 +64,7 @@ async function caughtNote(trace, decoder, hash) {
     return h('li', call.to && [addressLink(call.to), '.'], h('strong', callName(call, knownCall(call, decoder))), ': ', reason);
   };
   const lines = await Promise.all(caught.slice(0, MOST_CAUGHT).map(line));
-  const number = caught.length === 1 ? '1 inner call failed' : `${count(caught.length)} inner calls failed`;
+  const number = counted(caught.length, 'inner call failed', 'inner calls failed');
   return h('div.note.caught', h('p', `${number}, and the caller went on. `, h('a', { href: `#/tx/${hash}?tab=calls` }, 'Show the calls')), h('ul.plain', lines),
     caught.length > MOST_CAUGHT && h('p', `and ${count(caught.length - MOST_CAUGHT)} more`));
 }
@@ -300,7 +300,7 @@ export default async function view({ signal, rest: [hash = ''] }) {
       replace(box, drawn.cards);
     }
     const number = Math.max(1, Number(node.head?.number ?? receipt.blockNumber) - Number(receipt.blockNumber) + 1);
-    setText(drawn.confirmations, `${count(number)} ${number === 1 ? 'confirmation' : 'confirmations'}`);
+    setText(drawn.confirmations, counted(number, 'confirmation'));
   }, 1_000);
   return box;
 }
