@@ -112,7 +112,7 @@ function drawNavigation(view) {
   const shown = VIEWS.filter((one) => one.name && (!one.needs || one.needs()));
   const current = view?.under ?? view?.path;
   const link = (one) =>
-    h('a', { href: `#/${one.path}`, class: one.path || null, 'aria-current': one.path === current ? 'page' : null }, icon(one.file), h('span', one.name));
+    h('a', { href: `#/${one.path}`, 'aria-current': one.path === current ? 'page' : null }, icon(one.file), h('span', one.name));
   replace(nav, shown.map(link));
 }
 
