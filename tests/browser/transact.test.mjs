@@ -321,7 +321,7 @@ test('a source is verified from its contract’s page', async () => {
   assert.equal(await page.inputValue('label:has-text("Contract name") input'), 'src/Box.sol:Box', 'the only contract of the source');
   await page.fill('label:has-text("Contract name") input', 'src/Box.sol:Crate');
   await page.click('button.primary:text-is("Verify")');
-  await page.waitForSelector('.failure');
+  await page.waitForSelector('.failure:has-text("The sources have no contract")');
   await page.fill('label:has-text("Contract name") input', 'src/Box.sol:Box');
   await page.click('button.primary:text-is("Verify")');
   await page.waitForSelector('.tag.good:text-is("Verified")');
@@ -488,6 +488,9 @@ test('only the transaction that is shown is broadcast', async () => {
   assert.ok(await button.isDisabled());
   assert.equal(await page.locator('p:has-text("Sent: ")').count(), 0, 'the outcome of another transaction');
   await submitAgain(page, 'Broadcast');
+  // A second request would be before this one.
+  await page.evaluate(() => fetch('rpc', { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"jsonrpc":"2.0","id":1,"method":"eth_chainId","params":[]}' }).then((response) => response.text()));
+  await page.waitForLoadState('networkidle');
   assert.equal(await page.locator('.failure').count(), 1);
   assert.equal(sending.count(), 1);
   await clean(page);
