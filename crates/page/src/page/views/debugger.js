@@ -16,7 +16,7 @@ import { MOST_STEPS } from '../lib/steptrace.js';
 import { instructionTable, sourcePane } from './debugcode.js';
 import { callDataPanel, framesPanel, memoryPanel, slotsPanel, stackPanel, variablesPanel } from './debugstate.js';
 import { hexBlock, switcher } from './parts.js';
-import { originalOf, parseOverrides, placeOf, startingFrom } from './simulate.js';
+import { minedTransaction, parseOverrides, placeOf, startingFrom } from './simulate.js';
 
 /** How long the address bar waits for further steps, in milliseconds: browsers limit how often it changes. */
 const URL_DELAY = 400;
@@ -35,7 +35,7 @@ async function subjectOf(rest, query) {
 }
 
 async function callSubject(query) {
-  const original = await originalOf(query.get('tx'));
+  const original = await minedTransaction(query.get('tx'));
   const start = startingFrom(query, original);
   const call = callObject({ ...start, value: BigInt(start.value || 0), gas: start.gas ? BigInt(start.gas) : null });
   const { at: block, index = null } = placeOf(start.block, original);

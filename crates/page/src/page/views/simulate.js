@@ -21,13 +21,22 @@ import { addressesInLogs, eventList, hexBlock, movementAmount, stateChanges } fr
 const NOBODY = `0x${'0'.repeat(40)}`;
 const hex = (number) => `0x${BigInt(number).toString(16)}`;
 
-/** A transaction with its outcome, or null without one. */
-export async function originalOf(hash) {
+/** A transaction with its receipt, which is null while it is pending; null without a hash. Throws if there is no such transaction. */
+export async function minedTransaction(hash) {
   if (!hash) return null;
   if (!/^0x[0-9a-f]{64}$/i.test(hash)) throw new Error(`not a transaction hash: ${hash.slice(0, 80)}`);
   const [transaction, receipt] = await Promise.all([node.call('eth_getTransactionByHash', hash), node.call('eth_getTransactionReceipt', hash)]);
   if (!transaction) throw new Error(`transaction ${hash} not found`);
-  if (!receipt) return { transaction, receipt: null, outcome: null };
+  return { transaction, receipt };
+}
+
+/** A transaction with its receipt and its outcome, or null without a hash. */
+async function originalOf(hash) {
+  const mined = await minedTransaction(hash);
+  if (!mined) return null;
+  const { transaction, receipt } = mined;
+  if (!receipt) return { transaction, receipt, outcome: null };
+
   const traced = await traceTransaction(hash);
   const outcome = traced ? outcomeOf(traced) : { status: receipt.status === '0x1', output: null, error: receipt.status === '0x1' ? null : 'failed', gasUsed: BigInt(receipt.gasUsed), logs: receipt.logs, trace: null, diff: null };
   return { transaction, receipt, outcome };
