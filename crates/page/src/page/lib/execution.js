@@ -69,6 +69,11 @@ export function callObject({ from, to, value, data, gas }) {
   return { from, ...(to && { to }), value: hex(value ?? 0n), input: data ?? '0x', ...(gas && { gas: hex(gas) }) };
 }
 
+/** Options of a call's trace: the state that it replaces, and the position in the block at which it runs. */
+export function stateOptions({ index = null, overrides = null }) {
+  return { ...(overrides && { stateOverrides: overrides }), ...(index !== null && { txIndex: hex(index) }) };
+}
+
 /**
  * Executes a call without changing the chain. `call` is `{ from, to, value, data, gas }`, `at` the block whose state it sees;
  * with an `index` it sees the state before the transaction at that position of the block. Throws if it cannot be executed.
@@ -76,8 +81,7 @@ export function callObject({ from, to, value, data, gas }) {
 export async function simulate(call, { at = 'latest', index = null, overrides = null } = {}) {
   const given = callObject(call);
   if (await node.has('debug_traceCall')) {
-    const options = { ...TRACER, ...(overrides && { stateOverrides: overrides }), ...(index !== null && { txIndex: hex(index) }) };
-    const found = await node.call('debug_traceCall', given, at, options);
+    const found = await node.call('debug_traceCall', given, at, { ...TRACER, ...stateOptions({ index, overrides }) });
     return outcomeOf({ trace: found.callTracer, diff: found.prestateTracer });
   }
   // Without tracing there is no position in a block: the state before the block is the nearest.

@@ -4,7 +4,7 @@ import { Breakpoints, MOST_BREAKPOINTS } from '../lib/breakpoints.js';
 import { debugSession, ofCall, ofTransaction } from '../lib/debugsession.js';
 import { decoderFor } from '../lib/decoder.js';
 import { card, failure, h, heading, replace, setText, toast } from '../lib/dom.js';
-import { callObject, simulationLink } from '../lib/execution.js';
+import { callObject, simulationLink, stateOptions } from '../lib/execution.js';
 import { reasonOfTrace } from '../lib/failures.js';
 import { count, shorten } from '../lib/format.js';
 import { transactionLink } from '../lib/links.js';
@@ -38,11 +38,10 @@ async function callSubject(query) {
   const original = await minedTransaction(query.get('tx'));
   const start = startingFrom(query, original);
   const call = callObject({ ...start, value: BigInt(start.value || 0), gas: start.gas ? BigInt(start.gas) : null });
-  const { at: block, index = null } = placeOf(start.block, original);
+  const { at: block, index } = placeOf(start.block, original);
   // It is executed many times, each time on the same state.
   const at = block === 'latest' ? await node.call('eth_blockNumber') : block;
-  const overrides = parseOverrides(start.overrides);
-  const options = { ...(overrides && { stateOverrides: overrides }), ...(index !== null && { txIndex: `0x${index.toString(16)}` }) };
+  const options = stateOptions({ index, overrides: parseOverrides(start.overrides) });
   const back = new URLSearchParams(query);
   ['step', 'breakpoints'].forEach((name) => back.delete(name));
   return { ...ofCall(call, at, options), hash: null, about: ['A call of ', h('a', { href: simulationLink(Object.fromEntries(back)) }, 'a simulation'), '. Nothing is sent.'] };
