@@ -82,7 +82,6 @@ class Debugger {
   #machine = null;
   #isLoading = false;
   #isStale = false;
-  #panel = 0;
   #urlTimer = null;
 
   constructor(session, decoder, signal) {
@@ -152,19 +151,13 @@ class Debugger {
 
   #buildPanels() {
     const machine = (panel) => () => (this.#machine ? panel(this.#machine) : h('p.soft', 'The machine at this step has not been read.'));
-    const contents = [
+    this.panels = switcher('State', [
       ['Stack', machine(({ stack }) => stackPanel(stack))],
       ['Memory', machine(({ memory }) => memoryPanel(memory))],
       ['Call data', () => this.#frame && callDataPanel(this.#frame, this.#decoder)],
       ['Returned', machine(({ returnData }) => (returnData === '0x' ? h('p.soft', 'No call has returned data yet.') : hexBlock(returnData)))],
       ['Slots', () => this.#frame?.account && slotsPanel(this.#session.storage.used(this.#frame.account, this.#stepIn(this.#frame)))],
-    ];
-    const choices = contents.map(([name, make], at) => [name, () => {
-      this.#panel = at;
-      return [make()].flat();
-    }]);
-    this.panels = switcher('State', choices);
-    this.drawPanel = () => replace(this.panels.content, choices[this.#panel][1]());
+    ]);
   }
 
   #setUnit(byInstruction) {
@@ -278,14 +271,14 @@ class Debugger {
         const [machine, variables] = await Promise.all([this.#session.machine(step), this.#session.variables(frame, step)]);
         if (this.#signal.aborted) return;
         this.#machine = machine;
-        this.drawPanel();
+        this.panels.draw();
         replace(this.variables, variables ? variablesPanel(variables) : h('p.soft', 'The layout of the storage is not known. The slots are below, under Machine.'));
         this.element.dataset.step = String(step);
       } catch (error) {
         if (this.#signal.aborted) return;
         // What is known of the step before is not shown as if it were of this one.
         this.#machine = null;
-        this.drawPanel();
+        this.panels.draw();
         replace(this.variables, failure(error));
         delete this.element.dataset.step;
       }

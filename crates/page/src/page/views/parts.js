@@ -21,16 +21,22 @@ export function hexBlock(data) {
   return h('div.code', h('pre.hex', { tabindex: '0' }, data.slice(0, SHOWN_HEX), cut && '…'), copyButton(data), cut && h('p.soft', `The first ${count(SHOWN_HEX / 2)} of ${count(data.length / 2 - 1)} bytes; copying gives all.`));
 }
 
-/** Buttons of which one is pressed, and the content that goes with it: `choices` are pairs of a name and a function. */
+/**
+ * Buttons of which one is pressed, and the content that goes with it: `choices` are pairs of a name and a function. `draw()` makes
+ * the content again.
+ */
 export function switcher(label, choices, chosen = 0) {
   const content = h('div.stack');
+  let current = chosen;
+  const draw = () => replace(content, choices[current][1]());
   const buttons = choices.map(([name], at) => h('button', { type: 'button', 'aria-pressed': 'false', onclick: () => choose(at) }, name));
   function choose(at) {
+    current = at;
     buttons.forEach((button, index) => button.setAttribute('aria-pressed', String(index === at)));
-    replace(content, choices[at][1]());
+    draw();
   }
   choose(chosen);
-  return { control: h('div.tabs', { role: 'group', 'aria-label': label }, buttons), content };
+  return { control: h('div.tabs', { role: 'group', 'aria-label': label }, buttons), content, draw };
 }
 
 /** Call data split into the selector and words of 32 bytes. */
