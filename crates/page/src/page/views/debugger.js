@@ -303,7 +303,7 @@ export default async function view({ signal, rest, query }) {
     const session = await debugSession(subject, (text) => setText(progress, text));
     if (signal.aborted) return;
     const { trace, steps, hasFailed } = session;
-    const decoder = await decoderFor([...new Set(steps.frames.map(({ code }) => code))]);
+    const decoder = await decoderFor(steps.frames.map(({ code }) => code));
     const reason = hasFailed ? await reasonOfTrace(trace, decoder) : null;
     const beyond = steps.isComplete ? null : `The execution has more steps than the ${count(MOST_STEPS)} that are shown.${hasFailed ? await failureBeyond(subject.hash) : ''}`;
     if (signal.aborted) return;
