@@ -370,6 +370,26 @@ test('hostile sources, source maps and layouts stay text, and do not stop the pa
   await close(page);
 });
 
+test('a step to a line that is shown leaves the other lines in the document', async () => {
+  const page = await open(`tx/${await depositOf(1n)}/debug`);
+  await page.locator('.source-line.current').waitFor();
+  await settled(page);
+  const currentLine = () => page.locator('.source-line.current').getAttribute('data-line');
+  const before = await currentLine();
+  const others = await page.locator('.source-line:not(.current)').elementHandles();
+
+  while ((await currentLine()) === before) {
+    await page.keyboard.press('i');
+    await settled(page);
+  }
+  const after = await currentLine();
+  const isKept = await Promise.all(others.map((line) => line.evaluate((element) => element.isConnected || element.dataset.line)));
+  assert.deepEqual(isKept.filter((kept) => kept !== true), [after]);
+  assert.equal(await page.locator('.source-line.current').count(), 1);
+  assert.equal(await page.locator('.line-number[tabindex="0"]').count(), 1);
+  await close(page);
+});
+
 test('a transfer has nothing to step through', async () => {
   const hash = await node.rpc('eth_sendTransaction', { from: sender, to: sender, value: '0x1' });
   const page = await open(`tx/${hash}/debug`);

@@ -6,6 +6,8 @@ import { colouredLines } from './source.js';
 
 /** Lines shown before and after the current one; buttons show others. */
 const AROUND = 150;
+/** Drawn lines that the current one must have before and after it; otherwise the lines are drawn anew around it. */
+const MARGIN = 30;
 /** Longer lines are cut. */
 const LONGEST_LINE = 400;
 /** Instructions shown before and after the current one. */
@@ -61,6 +63,20 @@ export function sourcePane({ breakpoints, toggle }) {
       last < total && more(first, Math.min(total, last + 2 * AROUND), `Show later lines of ${count(total)}`));
   }
 
+  /** Whether a line is drawn with enough lines around it. */
+  function hasMargin(line) {
+    const hasBefore = first === 1 || line - MARGIN >= first;
+    const hasAfter = last === file.lines.length || line + MARGIN <= last;
+    return line >= first && line <= last && hasBefore && hasAfter;
+  }
+
+  /** Makes another drawn line the current one; the other lines stay. */
+  function move(line, isFailure) {
+    const changed = new Set([current, line]);
+    [current, failed] = [line, isFailure];
+    for (const number of changed) list.querySelector(`[data-line="${number}"]`)?.replaceWith(lineElement(number));
+  }
+
   function reveal(from, to) {
     [first, last] = [from, to];
     draw();
@@ -101,12 +117,16 @@ export function sourcePane({ breakpoints, toggle }) {
     element,
     redraw,
     show(shown, line, isFailure) {
-      [file, current, failed] = [shown, line, isFailure];
-      first = Math.max(1, line - AROUND);
-      last = Math.min(file.lines.length, line + AROUND);
-      title.textContent = file.path;
-      list.setAttribute('aria-label', `Source of ${file.path}`);
-      draw();
+      if (shown === file && current > 0 && line > 0 && hasMargin(line)) {
+        move(line, isFailure);
+      } else {
+        [file, current, failed] = [shown, line, isFailure];
+        first = Math.max(1, line - AROUND);
+        last = Math.min(file.lines.length, line + AROUND);
+        title.textContent = file.path;
+        list.setAttribute('aria-label', `Source of ${file.path}`);
+        draw();
+      }
       requestAnimationFrame(centre);
     },
   };
