@@ -343,7 +343,7 @@ test('hostile sources, source maps and layouts stay text, and do not stop the pa
   const byte = { encoding: 'inplace', label: markup, numberOfBytes: '1' };
   const body = {
     sources: { [markup]: { content: `${markup}\u202e\n`.repeat(20_000) }, b: { content: 'x'.repeat(2_000_000) }, c: 5 },
-    sourceIds: { [markup]: { id: 0 }, b: { id: 1 }, __proto__: { id: 2 } },
+    sourceIds: { [markup]: { id: 0 }, b: { id: 1 }, ['__proto__']: { id: 2 } },
     storageLayout: { storage: [{ label: markup, slot: '0', offset: 0, type: 't' }, { label: markup, slot: '1', offset: 0, type: 'u' }], types: { t: itself, u: byte } },
     compilation: { name: markup },
     runtimeBytecode: { sourceMap: `5:1:0:i;${'70000:9:0;100:5:1;'.repeat(60_000)}`, onchainBytecode: `0x${BOX.runtime}` },
