@@ -407,12 +407,11 @@ test('the debugger is accessible in both themes, and fits a phone', async () => 
     await atLine(page, lineOf('revert TooLarge'));
     await page.locator('.frames .frame').nth(1).click();
     await settled(page);
-    await page.addScriptTag({ content: axe.source }).catch(() => page.evaluate(axe.source));
+    await page.evaluate(axe.source);
     const { violations } = await page.evaluate(() => window.axe.run(document, { resultTypes: ['violations'] }));
     assert.deepEqual(violations.map(({ id, nodes }) => [id, nodes.map((one) => one.html)]), []);
     assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), `${width}: wider than the window`);
     await browser.picture(page, `debugger-${theme}-${width}`);
-    page.problems.length = 0;
-    await page.context().close();
+    await close(page);
   }
 });
