@@ -19,6 +19,11 @@ export function addressIn(word) {
   return /^0x0{24}[0-9a-f]{40}$/.test(word ?? '') && !/^0x0{64}$/.test(word) ? checksum(`0x${word.slice(26)}`) : null;
 }
 
+/** The address that an account with this code delegates to (EIP-7702), or null. */
+export function delegateOf(code) {
+  return /^0xef0100[0-9a-f]{40}$/.test(code) ? `0x${code.slice(8)}` : null;
+}
+
 /** The bech32 encoding of bytes. */
 export function toBech32(prefix, bytes) {
   return bech32.encode(prefix, bech32.toWords(bytes), LONGEST);

@@ -1,6 +1,6 @@
 // Contracts by address: their ABIs (the network's own, verified, saved in this browser), and what a proxy delegates to.
 
-import { addressIn, checksum } from './address.js';
+import { addressIn, checksum, delegateOf } from './address.js';
 import { contractAbi, network } from './network.js';
 import { node } from './node.js';
 import { parseInterface } from './signature.js';
@@ -29,7 +29,8 @@ const CLONES = [/^0x363d3d373d3d3d363d73([0-9a-f]{40})5af43d82803e903d91602b57fd
 
 /** What a contract with this code delegates its calls to: `{ kind, implementation, beacon, admin }`, or null. */
 async function proxyOf(address, code) {
-  if (/^0xef0100[0-9a-f]{40}$/.test(code)) return { kind: 'Delegated account (EIP-7702)', implementation: checksum(`0x${code.slice(8)}`) };
+  const delegate = delegateOf(code);
+  if (delegate) return { kind: 'Delegated account (EIP-7702)', implementation: checksum(delegate) };
   for (const clone of CLONES) {
     const match = clone.exec(code);
     if (match) return { kind: 'Minimal proxy (EIP-1167)', implementation: checksum(`0x${match[1]}`) };

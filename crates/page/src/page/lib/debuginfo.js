@@ -1,5 +1,6 @@
 // What the compiler wrote of contracts: sources, source maps and the layout of the storage, from the Sourcify API.
 
+import { delegateOf } from './address.js';
 import { network } from './network.js';
 import { node } from './node.js';
 import { CodeLines, SourceFile } from './sourcemap.js';
@@ -45,7 +46,7 @@ class Responses {
 /** The account whose code runs at an address: that of a delegation (EIP-7702), or the address itself. */
 async function codeHolder(address) {
   const code = await node.call('eth_getCode', address, 'latest');
-  return /^0xef0100[0-9a-f]{40}$/.test(code) ? `0x${code.slice(8)}` : address;
+  return delegateOf(code) ?? address;
 }
 
 async function lookUp(address, { responses, replaced }) {

@@ -1,6 +1,6 @@
 // One account or contract: addresses, balances and its whole history in tabs.
 
-import { forms, parseAddress } from '../lib/address.js';
+import { delegateOf, forms, parseAddress } from '../lib/address.js';
 import { party, symbolOf } from '../lib/cells.js';
 import { contractAt } from '../lib/contracts.js';
 import { card, copyButton, facts, h, heading, setText } from '../lib/dom.js';
@@ -24,11 +24,6 @@ function copyable(text, label) {
   return h('span.copyline', h('span.mono', text), copyButton(text, label));
 }
 
-/** The address that an account delegates its code to (EIP-7702), or null. */
-function delegate(code) {
-  return code.startsWith('0xef0100') && code.length === 48 ? `0x${code.slice(8)}` : null;
-}
-
 async function cosmos(address) {
   if (!network.addresses) return null;
   const response = await fetch(`cosmos/auth/v1beta1/accounts/${forms(address, network.prefix).account}`);
@@ -50,7 +45,7 @@ export default async function view({ signal, rest: [text = ''], query }) {
     on ? gap() : null,
   ]);
   if (about?.token) learnToken(about.token);
-  const target = delegate(code);
+  const target = delegateOf(code);
   const isContract = code !== '0x' && !target;
   const isUpdater = network.addresses && sender(address, network.addresses.oracle);
   const held = wallets.held.indexOf(address);
