@@ -57,6 +57,8 @@ class Storage {
   #before;
   /** Slots that the execution does not use, as they were before it, by account and slot. */
   #unused = new Map();
+  /** The slots that the execution uses, by account. */
+  #used = new Map();
 
   constructor(steps, readSlot, prestate) {
     this.#steps = steps;
@@ -69,10 +71,19 @@ class Storage {
     return this.#before[account]?.storage?.[slot] ?? this.#unused.get(`${account}/${slot}`) ?? null;
   }
 
+  /** All slots of an account that the execution reads or writes. */
+  #slotsUsed(account) {
+    const known = this.#used.get(account);
+    if (known) return known;
+    const found = slotsUsed(this.#steps, account);
+    this.#used.set(account, found);
+    return found;
+  }
+
   /** The slots that an account's frames have used up to a step: `{ slot, before, value }`. */
   used(account, step) {
     const written = writtenBefore(this.#steps, account, step);
-    return [...slotsUsed(this.#steps, account)].map((slot) => {
+    return [...this.#slotsUsed(account)].map((slot) => {
       const before = this.before(account, slot) ?? NOTHING;
       return { slot, before, value: written.get(slot) ?? before };
     });
@@ -80,7 +91,7 @@ class Storage {
 
   /** Variables at a step, with their values before the execution where they differ. Slots that are missing are read first. */
   async variables(layout, keys, account, step) {
-    const used = slotsUsed(this.#steps, account);
+    const used = this.#slotsUsed(account);
     const written = writtenBefore(this.#steps, account, step);
     for (let round = 0; ; round++) {
       const missing = new Set();
