@@ -3,6 +3,7 @@
 // Maps and sources are sent by whoever verified a contract. Whatever is not understood stands for no place.
 
 import { toBytes, utf8, utf8Text } from './bytes.js';
+import { after } from './sorted.js';
 
 const PUSH1 = 0x60;
 const PUSH32 = 0x7f;
@@ -57,6 +58,7 @@ export function readSourceMap(text, count) {
 /** A source file in lines. Source maps count bytes. */
 export class SourceFile {
   #bytes;
+  /** The first byte of each line. */
   #offsets;
 
   constructor(path, text) {
@@ -76,13 +78,7 @@ export class SourceFile {
   /** The number of the line with a byte, from 1 on; 0 if the file ends before. */
   lineAt(byte) {
     if (byte < 0 || byte >= this.#bytes.length) return 0;
-    let [low, high] = [0, this.lines.length];
-    while (high - low > 1) {
-      const middle = (low + high) >> 1;
-      if (this.#offsets[middle] <= byte) low = middle;
-      else high = middle;
-    }
-    return low + 1;
+    return after(this.#offsets, byte);
   }
 
   /** Whether a range that begins at a byte is that of a whole contract. */

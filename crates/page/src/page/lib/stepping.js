@@ -1,15 +1,6 @@
 // Steps over source lines: where an execution stops, and the next stop into, over or out of a call.
 
-/** The position of the first number in a sorted list that is greater than `value`. */
-function after(list, value) {
-  let [low, high] = [0, list.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (list[middle] > value) high = middle;
-    else low = middle + 1;
-  }
-  return low;
-}
+import { after } from './sorted.js';
 
 /**
  * The stops of an execution. `linesOf(frame)` gives the lines of a frame's code, or null without a source. Without any source
