@@ -22,6 +22,11 @@ export function toHex(bytes) {
   return text;
 }
 
+/** A number, or its hex string, as a word of 32 bytes in hex; of a longer one the last 32 bytes. */
+export function toWord(number) {
+  return `0x${BigInt.asUintN(256, BigInt(number)).toString(16).padStart(64, '0')}`;
+}
+
 /** The UTF-8 bytes of a text. */
 export function utf8(text) {
   return encoder.encode(text);

@@ -1,12 +1,13 @@
 // An execution that is debugged, of a transaction or of a call: its steps, the sources of its contracts, and the state at a step.
 
 import { keccak256 } from '../vendor/ethers.js';
+import { toWord } from './bytes.js';
 import { debugInfo } from './debuginfo.js';
 import { failedPath } from './execution.js';
 import { node } from './node.js';
 import { failingStep, Stops } from './stepping.js';
 import { keysBySlot, variables } from './storagelayout.js';
-import { readSteps, slotKey, slotsUsed, writtenBefore } from './steptrace.js';
+import { readSteps, slotsUsed, writtenBefore } from './steptrace.js';
 
 const OVERVIEW = { tracer: 'muxTracer', tracerConfig: { callTracer: { withLog: true }, prestateTracer: {} } };
 const PREIMAGES = { tracer: 'keccak256PreimageTracer' };
@@ -14,7 +15,7 @@ const PREIMAGES = { tracer: 'keccak256PreimageTracer' };
 const READ_AT_ONCE = 200;
 const MOST_READ = 2_000;
 const MOST_ROUNDS = 4;
-const NOTHING = slotKey(0);
+const NOTHING = toWord(0);
 
 /** A slot before the transaction at an index of a block: the first one in the order of hashes from the slot's own on, if it is this one. */
 async function slotBefore(block, index, account, slot) {
@@ -36,8 +37,8 @@ export function ofCall(call, at, given) {
   const run = (options) => node.call('debug_traceCall', call, at, { ...given, ...options });
   const overridden = (account, slot) => {
     const { state, stateDiff } = overrides.get(account) ?? {};
-    const value = Object.entries(state ?? stateDiff ?? {}).find(([key]) => slotKey(key) === slot)?.[1];
-    return value !== undefined ? slotKey(value) : state ? NOTHING : null;
+    const value = Object.entries(state ?? stateDiff ?? {}).find(([key]) => toWord(key) === slot)?.[1];
+    return value !== undefined ? toWord(value) : state ? NOTHING : null;
   };
 
   // Within a block, the state after it is that of later transactions as well.

@@ -2,6 +2,8 @@
 //
 // Only a few numbers of each step are kept. Its whole stack and memory are asked for when it is shown.
 
+import { toWord } from './bytes.js';
+
 /** The maximum number of steps that are read, and of those in one response. */
 export const MOST_STEPS = 400_000;
 const PART = 40_000;
@@ -11,8 +13,6 @@ const STACK_LIMIT = 2;
 const CALLS = new Set(['CALL', 'CALLCODE', 'DELEGATECALL', 'STATICCALL']);
 const CREATIONS = new Set(['CREATE', 'CREATE2']);
 
-/** The number of a slot, or its value, with 64 digits. */
-export const slotKey = (word) => `0x${BigInt(word).toString(16).padStart(64, '0')}`;
 const addressIn = (word) => `0x${BigInt(word).toString(16).padStart(40, '0').slice(-40)}`;
 
 /** A frame of the call stack, made from the call tracer's record of the call. */
@@ -93,8 +93,8 @@ export class Steps {
   #note({ op, error, stack = [] }, frame) {
     if (error) return;
     const [under, top] = [stack.at(-2), stack.at(-1)];
-    if (op === 'SSTORE' && under) this.accesses.push({ step: this.count, frame, slot: slotKey(top), value: slotKey(under) });
-    else if (op === 'SLOAD' && top) this.accesses.push({ step: this.count, frame, slot: slotKey(top), value: null });
+    if (op === 'SSTORE' && under) this.accesses.push({ step: this.count, frame, slot: toWord(top), value: toWord(under) });
+    else if (op === 'SLOAD' && top) this.accesses.push({ step: this.count, frame, slot: toWord(top), value: null });
     else if (CREATIONS.has(op)) this.#entered = frame.inner[frame.begun++];
     else if (CALLS.has(op) && under) this.#entered = this.#calledBy(frame, op, addressIn(under));
   }

@@ -4,7 +4,7 @@
 // not understood is left out.
 
 import { keccak256 } from '../vendor/ethers.js';
-import { toBytes, utf8Text } from './bytes.js';
+import { toBytes, toWord, utf8Text } from './bytes.js';
 
 const MOST_ROWS = 400;
 /** Elements of an array and keys of a mapping that are shown, and levels of structs, arrays and mappings. */
@@ -21,13 +21,10 @@ const MOST_TEXT_SLOTS = 32;
 const LONGEST_NAME = 200;
 const LONGEST_KEY = 66;
 
-const SLOTS = 1n << 256n;
 const WORD = 32;
 
-/** A slot's number as a key: 64 digits. */
-const keyOf = (slot) => `0x${(((slot % SLOTS) + SLOTS) % SLOTS).toString(16).padStart(64, '0')}`;
 /** The slot at which the elements of a dynamic array begin, or the text of a long string. */
-const dataSlot = (slot) => BigInt(keccak256(keyOf(slot)));
+const dataSlot = (slot) => BigInt(keccak256(toWord(slot)));
 
 function integerIn(text) {
   return typeof text === 'string' && /^\d{1,78}$/.test(text) ? BigInt(text) : null;
@@ -113,7 +110,7 @@ class Variables {
       this.isComplete = false;
       return;
     }
-    this.rows.push({ name: name.slice(0, LONGEST_NAME), type: type.label, slot: keyOf(slot), ...value });
+    this.rows.push({ name: name.slice(0, LONGEST_NAME), type: type.label, slot: toWord(slot), ...value });
   }
 
   /** Adds the rows of a variable, or of a part of one. */
@@ -134,7 +131,7 @@ class Variables {
 
   #value(name, type, slot, offset) {
     const size = type.size > 0n && type.size <= 32n ? Number(type.size) : WORD;
-    const word = this.#read(keyOf(slot));
+    const word = this.#read(toWord(slot));
     const fits = Number.isInteger(offset) && offset >= 0 && offset + size <= WORD;
     if (word === null || !fits) return this.#row(name, type, slot, { kind: 'unknown', text: null });
     const raw = (BigInt(word) >> BigInt(8 * offset)) & ((1n << BigInt(8 * size)) - 1n);
@@ -155,7 +152,7 @@ class Variables {
     if (!value) return;
     const isNested = value.encoding === 'mapping';
     let shown = 0;
-    for (const { key, slot: element } of this.#keys.get(keyOf(slot)) ?? []) {
+    for (const { key, slot: element } of this.#keys.get(toWord(slot)) ?? []) {
       // Also those that are not shown: a layout may have many mappings with the same keys.
       if (++this.#visits > MOST_VISITS) return;
       const text = keyText(this.#layout, type.key, key);
@@ -169,7 +166,7 @@ class Variables {
   }
 
   #dynamicArray(name, type, slot, level) {
-    const word = this.#read(keyOf(slot));
+    const word = this.#read(toWord(slot));
     this.#row(`${name}.length`, { label: 'uint256' }, slot, word === null ? { kind: 'unknown', text: null } : { kind: 'number', text: BigInt(word).toString() });
     if (word !== null) this.#elements(name, type, dataSlot(slot), BigInt(word), level);
   }
@@ -200,7 +197,7 @@ class Variables {
 
   /** Bytes or a string: up to 31 bytes are in the slot itself, with twice their number; of longer ones, twice their number and 1. */
   #text(name, type, slot) {
-    const word = this.#read(keyOf(slot));
+    const word = this.#read(toWord(slot));
     if (word === null) return this.#row(name, type, slot, { kind: 'unknown', text: null });
     const number = BigInt(word);
     const isShort = (number & 1n) === 0n;
@@ -209,7 +206,7 @@ class Variables {
     const slots = isShort ? 0n : (length + 31n) / 32n;
     let digits = isShort ? word.slice(2) : '';
     for (let at = 0n; at < slots && at < BigInt(MOST_TEXT_SLOTS); at++) {
-      const part = this.#read(keyOf(dataSlot(slot) + at));
+      const part = this.#read(toWord(dataSlot(slot) + at));
       if (part === null) return this.#row(name, type, slot, { kind: 'unknown', text: null });
       digits += part.slice(2);
     }

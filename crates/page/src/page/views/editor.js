@@ -2,6 +2,7 @@
 
 import { action, first, quantity, wholeNumber } from '../lib/actions.js';
 import { parseAddress } from '../lib/address.js';
+import { toWord } from '../lib/bytes.js';
 import { card, copyButton, facts, failure, field, h, replace } from '../lib/dom.js';
 import { count, fromUnits, shorten, toUnits } from '../lib/format.js';
 import { addressLink, coins } from '../lib/links.js';
@@ -12,7 +13,12 @@ import { wallets } from '../lib/wallet.js';
 /** For each input the reading that began last: an earlier one may end after it, and must not replace its text. */
 const readings = new WeakMap();
 
-const word = (number) => `0x${BigInt(number).toString(16).padStart(64, '0')}`;
+/** The number of a slot, or its value, in an input. */
+function wordNumber(input, what) {
+  const number = wholeNumber(input, what);
+  if (number >> 256n) throw new Error('Slot and value: expected at most 32 bytes');
+  return number;
+}
 
 function hexBytes(input, what) {
   const text = input.value.replace(/\s/g, '');
@@ -88,13 +94,13 @@ const EDITORS = [
     async form(account, method, done) {
       const slot = h('input', { spellcheck: 'false', autocomplete: 'off', value: '0' });
       const value = h('input', { spellcheck: 'false', autocomplete: 'off' });
-      const load = async () => node.call('eth_getStorageAt', account, word(wholeNumber(slot, 'Slot')), 'latest');
+      const load = async () => node.call('eth_getStorageAt', account, toWord(wordNumber(slot, 'Slot')), 'latest');
       slot.addEventListener('change', () => show(value, load().catch(() => '')));
       await show(value, load());
       return action([field('Slot', slot, 'A number, or 32 bytes in hex.'), field('Value', value, 'A number, or 32 bytes in hex.')], 'Set slot', async () => {
-        const [at, wanted] = [wholeNumber(slot, 'Slot'), wholeNumber(value, 'Value')];
-        if (at >> 256n || wanted >> 256n) throw new Error('Slot and value: expected at most 32 bytes');
-        await node.call(method, account, word(at), word(wanted));
+        const at = wordNumber(slot, 'Slot');
+        const wanted = wordNumber(value, 'Value');
+        await node.call(method, account, toWord(at), toWord(wanted));
         await done();
         return `Slot ${shorten(quantity(at), 10, 6)} set`;
       });
