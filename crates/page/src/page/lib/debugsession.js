@@ -9,7 +9,7 @@ import { failingStep, Stops } from './stepping.js';
 import { keysBySlot, variables } from './storagelayout.js';
 import { readSteps, slotsUsed, writtenBefore } from './steptrace.js';
 
-const OVERVIEW = { tracer: 'muxTracer', tracerConfig: { callTracer: { withLog: true }, prestateTracer: {} } };
+const OVERVIEW = { tracer: 'muxTracer', tracerConfig: { callTracer: {}, prestateTracer: {} } };
 const PREIMAGES = { tracer: 'keccak256PreimageTracer' };
 /** Slots that the execution does not use which are read at a time and in all, and how often: a string's slots follow from its length. */
 const READ_AT_ONCE = 200;
