@@ -6,7 +6,7 @@ import { placed } from './place.js';
 export const MOST_BREAKPOINTS = 50;
 
 /** The lines by path in the text of a URL; what is no list of lines is left out. */
-export function readBreakpoints(text) {
+function readBreakpoints(text) {
   let given;
   try {
     given = JSON.parse(text ?? '{}');

@@ -39,7 +39,7 @@ function typeIn(layout, id) {
 }
 
 /** A value of up to a word, from a number: `{ kind, text }`. */
-export function valueText(id, raw, size) {
+function valueText(id, raw, size) {
   const digits = raw.toString(16).padStart(2 * size, '0');
   if (/^t_uint\d+$/.test(id) || id.startsWith('t_enum(')) return { kind: 'number', text: raw.toString() };
   if (/^t_int\d+$/.test(id)) return { kind: 'number', text: BigInt.asIntN(8 * size, raw).toString() };
