@@ -12,17 +12,12 @@ const MARGIN = 30;
 const LONGEST_LINE = 400;
 /** Instructions shown before and after the current one. */
 const INSTRUCTIONS_AROUND = 12;
-/** Files of which coloured lines are remembered. */
-const MOST_COLOURED = 20;
 
-/** The coloured lines of files, by file. */
-const coloured = new Map();
+/** The coloured lines of files, by file; they go with the execution that has the file. */
+const coloured = new WeakMap();
 
 function linesOf(file) {
-  if (!coloured.has(file)) {
-    if (coloured.size >= MOST_COLOURED) coloured.delete(coloured.keys().next().value);
-    coloured.set(file, colouredLines(file.text));
-  }
+  if (!coloured.has(file)) coloured.set(file, colouredLines(file.text));
   return coloured.get(file);
 }
 
