@@ -6,13 +6,13 @@ import { node } from './node.js';
 import { CodeLines, SourceFile } from './sourcemap.js';
 
 /** How long a lookup may take, in milliseconds, and the most characters of a response. */
-const PATIENCE = 10_000;
+const LOOKUP_TIMEOUT = 10_000;
 const LONGEST_RESPONSE = 24_000_000;
 /** The most characters of the responses about all contracts of one execution: each may have a source as long as is allowed. */
 const MOST_CHARACTERS = 32_000_000;
 /** Maximum number of contracts looked up for one execution, and of those at the same time. */
-const MOST = 60;
-const AT_ONCE = 6;
+const MOST_CONTRACTS = 60;
+const LOOKUPS_AT_ONCE = 6;
 
 const FIELDS = ['sources', 'sourceIds', 'storageLayout', 'compilation.name', 'runtimeBytecode.sourceMap', 'runtimeBytecode.onchainBytecode', 'creationBytecode.sourceMap'];
 
@@ -52,11 +52,11 @@ async function codeHolder(address) {
 async function lookUp(address, { responses, replaced }) {
   const holder = await codeHolder(address);
   if (responses.isFull || replaced.has(address) || replaced.has(holder)) return null;
-  const given = () => ({ signal: AbortSignal.timeout(PATIENCE) });
+  const withTimeout = () => ({ signal: AbortSignal.timeout(LOOKUP_TIMEOUT) });
   // Asked first, since browsers report the 404 of an unknown source as an error of the page.
-  const known = await fetch(`api/v2/addresses/${holder}`, given());
+  const known = await fetch(`api/v2/addresses/${holder}`, withTimeout());
   if (!known.ok || !(await known.json()).is_verified) return null;
-  const response = await fetch(`sourcify/v2/contract/${network.chainId}/${holder}?fields=${FIELDS.join()}`, given());
+  const response = await fetch(`sourcify/v2/contract/${network.chainId}/${holder}?fields=${FIELDS.join()}`, withTimeout());
   return response.ok ? responses.json(response) : null;
 }
 
@@ -106,7 +106,7 @@ async function readInfo(address, files, limits) {
  * `replaced` run another code than the one that the chain has, so their sources are not used.
  */
 export async function debugInfo(frames, replaced) {
-  const addresses = [...new Set(frames.map(({ code }) => code).filter(Boolean))].slice(0, MOST);
+  const addresses = [...new Set(frames.map(({ code }) => code).filter(Boolean))].slice(0, MOST_CONTRACTS);
   const contracts = new Map();
   const files = new SourceFiles();
   const limits = { responses: new Responses(), replaced };
@@ -118,7 +118,7 @@ export async function debugInfo(frames, replaced) {
       if (info) contracts.set(address, info);
     }
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, work));
+  await Promise.all(Array.from({ length: LOOKUPS_AT_ONCE }, work));
 
   const lines = new Map();
   for (const frame of frames) {
