@@ -6,6 +6,9 @@ import { announce, failure, h, replace, setText } from './dom.js';
 import { node, whenever } from './node.js';
 import { keep, kept, placed, setPlace } from './place.js';
 
+/** How often lists of non-fungible tokens are loaded again, in milliseconds: the node calls a contract for each row's metadata. */
+export const ITEMS_PACE = 30_000;
+
 function tableOf(columns, rows, empty, label) {
   const shown = columns.filter((column) => column.cell && !(column.hidden && rows.every(column.hidden)));
   const kind = (tag, column) => `${tag}${column.number ? '.number' : ''}${column.time ? '.times' : ''}${column.phone ? `.${column.phone}` : ''}`;

@@ -7,7 +7,7 @@ import { h } from '../lib/dom.js';
 import { count, shorten, toUnits, usd } from '../lib/format.js';
 import { ask } from '../lib/index.js';
 import { addressLink, argumentOf, argumentsOf, exactAmount } from '../lib/links.js';
-import { pagedList } from '../lib/lists.js';
+import { ITEMS_PACE, pagedList } from '../lib/lists.js';
 import { explainLog, network, read } from '../lib/network.js';
 import { node } from '../lib/node.js';
 import { addressTransactions, contractLogs, createdContracts, internalTransactions, listOf, tokenTransfers } from '../lib/pages.js';
@@ -108,7 +108,7 @@ function nftTab(address) {
     const page = await listOf(`addresses/${address}/nft`, cursor);
     return { ...page, rows: page.rows.map((item) => ({ ...item, key: `${item.token.address_hash}/${item.id}` })) };
   };
-  return (signal) => pagedList({ signal, label: 'Non-fungible tokens', columns, load, empty: 'No non-fungible tokens', live: true, csv: `nft-${address}` });
+  return (signal) => pagedList({ signal, label: 'Non-fungible tokens', columns, load, empty: 'No non-fungible tokens', live: true, pace: ITEMS_PACE, csv: `nft-${address}` });
 }
 
 function createdTab(address, isContract) {

@@ -7,7 +7,7 @@ import { card, facts, h, heading, replace, setText } from '../lib/dom.js';
 import { compact, count, toUnits, usd } from '../lib/format.js';
 import { ask, gap, indexed, WITHOUT_INDEX } from '../lib/index.js';
 import { addressLink, exactAmount } from '../lib/links.js';
-import { pagedList } from '../lib/lists.js';
+import { ITEMS_PACE, pagedList } from '../lib/lists.js';
 import { network, tokenAt } from '../lib/network.js';
 import { node, whenever } from '../lib/node.js';
 import { NotFound } from '../lib/notfound.js';
@@ -76,7 +76,7 @@ function itemTab(token, address) {
     const page = await listOf(`tokens/${address}/instances`, cursor);
     return { ...page, rows: page.rows.map((item) => ({ ...item, key: `${item.id}/${item.owner?.hash}` })) };
   };
-  return (signal) => pagedList({ signal, label: 'Items', columns, load, empty: 'No items', live: true, csv: `items-${address}` });
+  return (signal) => pagedList({ signal, label: 'Items', columns, load, empty: 'No items', live: true, pace: ITEMS_PACE, csv: `items-${address}` });
 }
 
 /** The address of a token, given by its address, symbol or name. */
