@@ -69,6 +69,19 @@ test('a label of the user names an address in every list, and is found', async (
   await clean(page);
 });
 
+test('a label names a contract in the gas flame and among failed calls', async () => {
+  const hash = await send(node, accounts[1], box, 'store(uint256)', [6n]);
+  await node.rpc('eth_call', { to: box, data: '0x12345678' }, 'latest').catch(() => null);
+  const page = await browser.open(`${node.url}/#/network`);
+  await page.evaluate(([key, label]) => localStorage.setItem('tetrad.labels', JSON.stringify({ [key]: label })), [`${network.chainId}/${box.toLowerCase()}`, 'My box']);
+  await page.goto(`${node.url}/#/tx/${hash}?tab=calls`);
+  await page.reload();
+  await page.locator('svg.flame [role=treeitem][aria-label^="My box."]').first().waitFor();
+  await page.goto(`${node.url}/#/developer`);
+  await page.waitForSelector('.failed-head span:text-is("My box")');
+  await clean(page);
+});
+
 test('contracts of artifacts have their names in the list of all transactions, and are found by them', async () => {
   const page = await browser.open(`${node.url}/#/explorer`);
   await page.waitForSelector('[aria-label="Transactions"] td:has-text("LetterBox")');
