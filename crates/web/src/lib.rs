@@ -125,7 +125,7 @@ pub use compression::{Effort, Prepared};
 pub use content::is_json;
 pub use cors::{Origin, Origins, with_cors};
 pub use execution::{
-    Caller, Execution, ExecutionFailed, Slice, interrupted, is_abandoned, refuses_long,
+    Caller, Execution, ExecutionFailed, Slice, as_part, interrupted, is_abandoned, refuses_long,
 };
 pub use exposition::{CONTENT_TYPE as METRICS_TYPE, Exposition};
 pub use faults::{Fault, FaultClients, FaultGuard, FaultScope, Faults, MAX_CLIENT_NAME};

@@ -1,18 +1,19 @@
 //! A server between a fork and the node it forks, which does as it is told.
 
-use std::sync::Arc;
+use std::{convert::Infallible, sync::Arc, time::Duration};
 
 use axum::{
     Router,
-    body::Bytes,
+    body::{Body, Bytes},
     extract::State,
     http::{HeaderMap, StatusCode},
     response::{IntoResponse, Response},
     routing::any,
 };
+use futures_util::{StreamExt, stream};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
-use tokio::net::TcpListener;
+use tokio::{net::TcpListener, sync::watch};
 
 /// What the server does with a request.
 #[derive(Clone, Debug)]
@@ -37,6 +38,8 @@ pub(super) enum Mood {
     Redirects(String),
     /// Never answers.
     Hangs,
+    /// Begins an answer that never ends.
+    Endless,
 }
 
 #[derive(Debug)]
@@ -47,7 +50,25 @@ struct Inner {
     /// HTTP requests since the last time.
     requests: Mutex<usize>,
     headers: Mutex<HeaderMap>,
+    /// The requests that wait for an answer that never comes.
+    hanging: watch::Sender<usize>,
     http: reqwest::Client,
+}
+
+/// A request that waits for an answer that never comes, until its client cancels it.
+struct Hanging<'a>(&'a watch::Sender<usize>);
+
+impl<'a> Hanging<'a> {
+    fn begin(hanging: &'a watch::Sender<usize>) -> Self {
+        hanging.send_modify(|count| *count += 1);
+        Self(hanging)
+    }
+}
+
+impl Drop for Hanging<'_> {
+    fn drop(&mut self) {
+        self.0.send_modify(|count| *count -= 1);
+    }
 }
 
 /// The server.
@@ -69,6 +90,7 @@ impl Proxy {
             asked,
             requests: Mutex::default(),
             headers,
+            hanging: watch::Sender::new(0),
             http: reqwest::Client::new(),
         });
         let router = Router::new()
@@ -90,6 +112,14 @@ impl Proxy {
     /// The number of HTTP requests since the last time.
     pub(super) fn requests(&self) -> usize {
         std::mem::take(&mut self.inner.requests.lock())
+    }
+
+    /// Waits until some requests hang, or none does any more.
+    pub(super) async fn until_hanging(&self, some: bool) {
+        let mut hanging = self.inner.hanging.subscribe();
+        let reached = hanging.wait_for(|count| (*count > 0) == some);
+        let reached = tokio::time::timeout(Duration::from_secs(60), reached).await;
+        reached.expect("in time").expect("a server");
     }
 
     /// The headers of the newest request.
@@ -177,6 +207,15 @@ async fn answer(State(inner): State<Arc<Inner>>, headers: HeaderMap, body: Bytes
             answers.to_string().into_response()
         }
         Mood::Redirects(to) => (StatusCode::TEMPORARY_REDIRECT, [("location", to)]).into_response(),
-        Mood::Hangs => std::future::pending().await,
+        Mood::Endless => {
+            let zeros = Bytes::from("0,".repeat(1 << 16));
+            let begin = Bytes::from_static(br#"{"jsonrpc":"2.0","id":1,"result":["#);
+            let body = stream::iter([begin]).chain(stream::repeat(zeros));
+            Body::from_stream(body.map(Ok::<_, Infallible>)).into_response()
+        }
+        Mood::Hangs => {
+            let _hanging = Hanging::begin(&inner.hanging);
+            std::future::pending().await
+        }
     }
 }

@@ -325,3 +325,58 @@ async fn a_block_that_another_one_replaces_is_noticed() {
         break;
     }
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_request_is_cancelled_when_its_client_leaves() {
+    let upstream = upstream().await;
+    let proxy = Proxy::to(upstream.rpc_url()).await;
+    let fork = fork_of(&proxy.url, |config| {
+        // What ends is not ended by a time limit.
+        config.fork.timeout = Duration::from_secs(3_600);
+    })
+    .await;
+    proxy.set(Mood::Hangs);
+
+    let call = json!({"to": NOBODY, "data": "0x18160ddd"});
+    for (method, params) in [
+        ("eth_getBalance", json!([NOBODY, "latest"])),
+        ("eth_getStorageAt", json!([fork.token(), "0x77", "latest"])),
+        // The other node is asked to trace it as well.
+        ("eth_call", json!([call, "latest"])),
+        ("eth_getBlockByNumber", json!(["0x1", false])),
+    ] {
+        let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
+        let request = reqwest::Client::new().post(fork.rpc_url()).json(&body);
+        let client = tokio::spawn(request.send());
+        proxy.until_hanging(true).await;
+        client.abort();
+        proxy.until_hanging(false).await;
+    }
+
+    // Neither did it wait for nothing, nor is the other node asked less.
+    proxy.set(Mood::Well);
+    proxy.asked();
+    let call = json!({"to": fork.token(), "data": "0x18160ddd"});
+    fork.rpc("eth_call", json!([call, "latest"])).await;
+    let asked = proxy.asked();
+    assert!(asked.contains(&"debug_traceCall".to_owned()), "{asked:?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_answer_without_an_end_is_refused() {
+    let upstream = upstream().await;
+    let proxy = Proxy::to(upstream.rpc_url()).await;
+    let fork = fork_of(&proxy.url, |_| ()).await;
+    proxy.set(Mood::Endless);
+    proxy.requests();
+
+    // The second is asked in a batch.
+    for (method, params) in [
+        ("eth_getStorageAt", json!([fork.token(), "0x77", "latest"])),
+        ("eth_getBalance", json!([NOBODY, "latest"])),
+    ] {
+        let error = fork.rpc_error(method, params).await.to_string();
+        assert!(error.contains("more than 134217728 bytes"), "{error}");
+        assert_eq!(proxy.requests(), 1, "{method}");
+    }
+}

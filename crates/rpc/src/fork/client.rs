@@ -10,7 +10,7 @@ use std::{
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
-        mpsc,
+        mpsc::{self, Receiver, RecvTimeoutError},
     },
     thread,
     time::{Duration, Instant},
@@ -32,7 +32,7 @@ use serde::{
 use serde_json::{Value, json, value::RawValue};
 use tetrad_chain::block_in_place;
 use tetrad_stdx::{causes::with_causes, tls};
-use tetrad_web::{Answer, BodyError, Budget, Held, check_json, read_body};
+use tetrad_web::{Answer, BodyError, Budget, Held, check_json, is_abandoned, read_body};
 use tokio::{
     runtime::{Builder, Handle},
     sync::{Semaphore, oneshot},
@@ -71,6 +71,8 @@ const MAX_CONNECTING: Duration = Duration::from_secs(3);
 const LOOKS: u32 = 3;
 /// How much longer the calling thread waits than the request may take.
 const GRACE: Duration = Duration::from_secs(1);
+/// How often it looks whether anybody still wants the answer.
+const LOOK_INTERVAL: Duration = Duration::from_millis(50);
 /// The code for what is no request, as a batch is to nodes without batches.
 const INVALID_REQUEST: i64 = -32600;
 /// The code that some providers return instead of status 429.
@@ -94,6 +96,12 @@ pub enum AskError {
         method: String,
         /// The reason. Never contains the URL, which may hold a key.
         what: String,
+    },
+    /// The client left before there was an answer.
+    #[error("{method}: cancelled, since the client is gone")]
+    Abandoned {
+        /// The method.
+        method: String,
     },
     /// The other node answered with an error.
     #[error("{method}: {message} (code {code})")]
@@ -333,14 +341,30 @@ impl ForkClient {
         self.requester.counters.read()
     }
 
-    /// Waits for an answer without blocking the other tasks of a worker thread.
-    fn wait<R>(&self, wait: impl FnOnce() -> R) -> R {
+    /// Waits for an answer, as long as somebody wants it, without blocking the other tasks of a worker
+    /// thread.
+    fn wait<T>(&self, method: &str, answer: &Receiver<T>, within: Duration) -> Result<T, AskError> {
         let _one = self.requester.counters.waiting.hold();
         let began = Instant::now();
-        let answer = block_in_place(wait);
+
+        let received = block_in_place(|| {
+            loop {
+                let left = within.saturating_sub(began.elapsed());
+                match answer.recv_timeout(left.min(LOOK_INTERVAL)) {
+                    Ok(answer) => return Ok(answer),
+                    Err(_) if is_abandoned() => {
+                        let method = method.to_owned();
+                        return Err(AskError::Abandoned { method });
+                    }
+                    Err(RecvTimeoutError::Timeout) if !left.is_zero() => {}
+                    Err(_) => return Err(silent(method, "no answer in time")),
+                }
+            }
+        });
+
         let waited = began.elapsed().as_millis() as u64;
         self.requester.counters.waited_ms.add(waited);
-        answer
+        received
     }
 
     /// Asks only those of the nodes from now on whose URL is one of these.
@@ -372,14 +396,13 @@ impl ForkClient {
         let deadline = Instant::now() + self.requester.timeout + GRACE;
         let answers = asking.into_iter().map(|(url, answer)| {
             let left = deadline.saturating_duration_since(Instant::now());
-            let answer = self.wait(|| answer.recv_timeout(left));
-            let late = |_| Err(silent(method, "no answer in time"));
-            (url, answer.unwrap_or_else(late))
+            (url, self.wait(method, &answer, left).flatten())
         });
         answers.collect()
     }
 
-    /// Calls a method and returns its result. Blocks until the answer arrives.
+    /// Calls a method and returns its result. Blocks until the answer arrives. The request is cancelled
+    /// when the client on whose behalf it was sent leaves.
     pub fn ask(&self, method: &str, params: &Value) -> Result<ForkAnswer, AskError> {
         let (sender, answer) = mpsc::sync_channel(1);
         let within = self.requester.timeout;
@@ -397,11 +420,9 @@ impl ForkClient {
         });
 
         let all_within = turn.saturating_duration_since(Instant::now()) + within + GRACE;
-        self.wait(|| answer.recv_timeout(all_within))
-            .unwrap_or_else(|_| {
-                asking.abort();
-                Err(silent(method, "no answer in time"))
-            })
+        let answer = self.wait(method, &answer, all_within);
+        asking.abort();
+        answer.flatten()
     }
 
     /// Calls methods in as few requests as the other node takes, within this time or that of the
@@ -438,12 +459,14 @@ impl ForkClient {
             })
         };
         let all_within = last_turn.saturating_duration_since(Instant::now()) + within + GRACE;
-        if self.wait(|| all_here.recv_timeout(all_within)).is_err() {
-            asking.abort();
-        }
+        let end = self.wait("a batch", &all_here, all_within);
+        asking.abort();
         // Those that are here by now.
-        let empty = ForkAnswers::failed(0, &late);
-        std::mem::replace(&mut *answers.lock(), empty)
+        let mut here = std::mem::replace(&mut *answers.lock(), ForkAnswers::failed(0, &late));
+        if let Err(error @ AskError::Abandoned { .. }) = end {
+            here.results.fill(Err(error));
+        }
+        here
     }
 }
 
@@ -715,15 +738,7 @@ impl Requester {
             .map(|(at, Question { method, params })| request_of(*at, method, params));
         let body = Value::Array(calls.collect()).to_string();
         let method = first_method(part);
-        let (status, body, held) = match self.attempt(method, body, within).await {
-            Ok(answer) => answer,
-            // It answered something else.
-            Err(AttemptError::Lasting(AskError::Silent { .. })) if self.has_answered() => {
-                return Ok(None);
-            }
-            Err(error) => return Err(error),
-        };
-
+        let (status, body, held) = self.attempt(method, body, within).await?;
         let Some(items) = responses(&body, part.len()) else {
             // One response instead of many: an error, which may pass.
             return match find_result(method, status, &body) {

@@ -14,6 +14,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use tetrad_chain::block_in_place;
 use tetrad_primitives::state::{Account, Base, Contract, ReadError, TracedCall, Wanted};
+use tetrad_web::as_part;
 
 use super::{
     cache::Cache,
@@ -341,7 +342,7 @@ impl Base for Remote {
         // Side by side: neither knows what the other finds.
         let (traced, fetched) = block_in_place(|| {
             thread::scope(|scope| {
-                let ask = || self.tracer.ask(&self.client, execution, &self.block);
+                let ask = as_part(|| self.tracer.ask(&self.client, execution, &self.block));
                 let asking = thread::Builder::new().spawn_scoped(scope, ask).ok();
                 let fetched = self.fetch_all(wanted);
                 let traced = asking.and_then(|asking| asking.join().ok().flatten());

@@ -96,6 +96,8 @@ impl RemoteTracer {
                         self.failures.store(0, Ordering::Relaxed);
                     }
                 }
+                // It says nothing of the method.
+                Err(AskError::Abandoned { .. }) => return None,
                 Err(_) => {
                     self.count_failure(at);
                     return None;

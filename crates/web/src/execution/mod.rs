@@ -28,7 +28,7 @@ use tokio::{
 use self::{driver::DriverKeeper, schedule::ExecutionSchedule};
 pub use self::{
     schedule::Caller,
-    slice::{Slice, interrupted, is_abandoned, refuses_long},
+    slice::{Slice, as_part, interrupted, is_abandoned, refuses_long},
 };
 use super::Client;
 

@@ -89,6 +89,16 @@ impl Slice {
     }
 }
 
+/// Makes `work`, which runs on another thread, a part of the execution on this thread: it is cancelled
+/// together with it.
+pub fn as_part<R>(work: impl FnOnce() -> R) -> impl FnOnce() -> R {
+    let given_up = GIVEN_UP.with_borrow(Clone::clone);
+    move || {
+        GIVEN_UP.set(given_up);
+        work()
+    }
+}
+
 /// Runs `work` on the current thread until `given_up` is set.
 pub(super) fn run_until(given_up: Arc<AtomicBool>, work: impl FnOnce()) {
     GIVEN_UP.set(Some(given_up));
