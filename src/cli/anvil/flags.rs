@@ -150,11 +150,6 @@ fn hardfork(name: &str) -> Result<String, String> {
     })
 }
 
-/// A URL without the block behind it.
-fn url(text: &str) -> Result<String, String> {
-    Ok(split_block(text).0.to_owned())
-}
-
 /// A URL, and the block that anvil lets follow it, as in `http://localhost:8545@1400000`.
 pub(super) fn split_block(text: &str) -> (&str, Option<&str>) {
     match text.rsplit_once('@') {
@@ -440,9 +435,8 @@ pub(super) const FLAGS: &[AnvilFlag] = &[
         name: "fork-url",
         short: Some('f'),
         aliases: &["rpc-url"],
-        value: FlagValue::One("URL"),
-        effect: FlagEffect::Converts("fork.url", url),
-        help: "Fork the chain of this node",
+        value: FlagValue::Many("URL"),
+        help: "Fork the chain of this node; of several, each is asked in its turn",
         ..AnvilFlag::BLANK
     },
     AnvilFlag {

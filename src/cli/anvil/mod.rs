@@ -145,6 +145,7 @@ fn values(matches: &ArgMatches) -> Result<(Values, Vec<String>), ConfigError> {
         }
     }
 
+    fork_nodes(&mut values, matches)?;
     for (flag, setting, value) in derived(matches)? {
         let origin = ValueOrigin::Flag(flag.to_owned());
         read(&mut values, setting, &value, origin)?;
@@ -187,17 +188,38 @@ fn listen_at(values: &mut Values, matches: &ArgMatches) -> Result<(), ConfigErro
     read(values, "also-listen", &also.join(","), origin)
 }
 
+/// Sets the nodes to fork, and the block that may follow the first URL.
+fn fork_nodes(values: &mut Values, matches: &ArgMatches) -> Result<(), ConfigError> {
+    let urls = matches.get_many::<String>("fork-url");
+    let mut urls = urls
+        .into_iter()
+        .flatten()
+        .map(|url| flags::split_block(url));
+    let Some((first, block)) = urls.next() else {
+        return Ok(());
+    };
+    let origin = || ValueOrigin::Flag("fork-url".to_owned());
+    read(values, "fork.url", first, origin())?;
+
+    // The block of a flag of its own wins.
+    if let Some(block) = block
+        && !matches.contains_id("fork-block-number")
+    {
+        read(values, "fork.block", block, origin())?;
+    }
+
+    let others: Vec<_> = urls.map(|(url, _)| url.to_owned()).collect();
+    if let Some(setting) = named("fork.others")
+        && !others.is_empty()
+    {
+        values.put_list(setting, others, origin());
+    }
+    Ok(())
+}
+
 /// The settings that follow from several flags: for each the flag, its name and its value.
 fn derived(matches: &ArgMatches) -> Result<Vec<(&'static str, &'static str, String)>, ConfigError> {
     let mut derived = Vec::new();
-
-    let url = matches.get_one::<String>("fork-url");
-    // The block of a flag of its own wins.
-    if let Some(block) = url.and_then(|url| flags::split_block(url).1)
-        && !matches.contains_id("fork-block-number")
-    {
-        derived.push(("fork-url", "fork.block", block.to_owned()));
-    }
 
     if let Some(mnemonic) = mnemonic(matches)? {
         derived.push(("mnemonic", "mnemonic", mnemonic.phrase().to_owned()));

@@ -439,6 +439,21 @@ async fn a_fork_has_the_chain_id_and_the_gas_limit_of_the_other_chain() {
 }
 
 #[tokio::test]
+async fn a_fork_of_several_nodes_asks_those_that_answer() {
+    let other = Anvil::start(&["--chain-id", "77"]);
+    other.rpc("anvil_mine", json!([5])).await;
+    let answering = format!("http://{}", other.address);
+    let silent = "http://127.0.0.1:1";
+
+    let urls = ["--fork-url", "http://127.0.0.1:1@3", "-f", &answering];
+    let node = Anvil::start(&[&urls[..], &["--rpc-url", silent]].concat());
+    assert_eq!(node.rpc("eth_chainId", json!([])).await, "0x4d");
+    assert_eq!(node.rpc("eth_blockNumber", json!([])).await, "0x3");
+    let unknown = json!(["0x00000000000000000000000000000000000000aa", "latest"]);
+    assert_eq!(node.rpc("eth_getBalance", unknown).await, "0x0");
+}
+
+#[tokio::test]
 async fn the_chain_goes_on_from_the_state_that_was_written_at_the_end() {
     let folder = tempfile::tempdir().unwrap();
     // In a directory the file has anvil's name.
