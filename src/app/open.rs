@@ -20,7 +20,9 @@ use super::{SpawnError, cluster::Joining, identity::Identity};
 use crate::{
     config::{BlockTimestamps, Config, Profile},
     genesis::{
-        FundedAccounts, GenesisOptions, bare_genesis, file, missing_accounts, network_genesis,
+        FundedAccounts, GenesisOptions, bare_genesis,
+        file::{self, GenesisFileError},
+        missing_accounts, network_genesis,
     },
 };
 
@@ -155,10 +157,16 @@ pub(super) fn first_block(
     clock: &dyn Clock,
 ) -> Result<(Genesis, ChainParams), SpawnError> {
     if let Some(path) = &config.genesis {
-        let (mut genesis, params) = file::load(path)?;
+        let (mut genesis, mut params) = file::load(path)?;
+        if genesis.number > 0 && config.data_dir.is_some() {
+            let name = path.display().to_string();
+            return Err(GenesisFileError::NumberedOnDisk(name).into());
+        }
+
         if config.bare {
             genesis.accounts.extend(missing_accounts(&genesis, funded));
         }
+        params.chain_id = config.chosen_chain_id().unwrap_or(params.chain_id);
         return Ok((genesis, configured(config, params)));
     }
 
@@ -225,8 +233,12 @@ fn settings(config: &Config, identity: &Identity) -> Settings {
         .then(|| named("--disable-code-size-limit", "true".to_owned()));
     if config.genesis.is_some() {
         // The content of the genesis file is compared separately.
+        let chain_id = config
+            .chosen_chain_id()
+            .map(|id| named("--chain-id", id.to_string()));
         return [named("--genesis", "a file".to_owned())]
             .into_iter()
+            .chain(chain_id)
             .chain(sizes)
             .collect();
     }

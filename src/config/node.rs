@@ -373,6 +373,12 @@ impl Config {
         self.genesis.is_none() && !self.bare
     }
 
+    /// Returns the chain id that was chosen in place of the one that a genesis file or the forked
+    /// chain has.
+    pub fn chosen_chain_id(&self) -> Option<u64> {
+        self.fork.chain_id
+    }
+
     /// Returns the chain id of the network, which a fork of it may have replaced by another.
     pub fn network_chain_id(&self) -> u64 {
         self.network.evm_chain_id().unwrap_or(self.chain_id)

@@ -22,6 +22,9 @@ pub enum GenesisFileError {
     /// The content cannot be used.
     #[error("--genesis {0}: {1}")]
     Content(String, GenesisTextError),
+    /// The first block has another number than 0, and the chain is on disk.
+    #[error("--genesis {0}: number: a chain on disk begins with block 0")]
+    NumberedOnDisk(String),
 }
 
 /// The error of a genesis file's content.
@@ -37,6 +40,9 @@ pub enum GenesisTextError {
     #[error("{0}: {1}")]
     Field(&'static str, String),
 }
+
+/// The highest number of a first block, as without a file.
+const MAX_NUMBER: u64 = i64::MAX as u64 / 2;
 
 /// The contracts without which no block can be built under Prague's rules.
 const REQUEST_CONTRACTS: [(&str, Address); 2] = [
@@ -107,7 +113,7 @@ pub fn parse(text: &str) -> Result<(Genesis, ChainParams), GenesisTextError> {
         nonce: file.nonce.to_be_bytes().into(),
         extra_data: file.extra_data,
         excess_blob_gas: file.excess_blob_gas.unwrap_or(0),
-        number: 0,
+        number: file.number.unwrap_or(0),
         accounts: accounts.collect(),
         steps: Vec::new(),
     };
@@ -122,15 +128,19 @@ fn check(
     base_fee: u128,
 ) -> Result<(), GenesisTextError> {
     let zero = [
-        ("number", file.number.unwrap_or(0) == 0),
         ("parentHash", file.parent_hash.unwrap_or_default().is_zero()),
         ("blobGasUsed", file.blob_gas_used.unwrap_or(0) == 0),
         ("slotNumber", file.slot_number.is_none()),
     ];
     if let Some((field, _)) = zero.into_iter().find(|(_, holds)| !holds) {
+        return invalid(field, "the first block has none".to_owned());
+    }
+
+    let number = file.number.unwrap_or(0);
+    if number > MAX_NUMBER {
         return invalid(
-            field,
-            "a chain begins with block 0, which has none".to_owned(),
+            "number",
+            format!("expected at most {MAX_NUMBER}, got {number}"),
         );
     }
 
@@ -167,8 +177,9 @@ fn check(
         return invalid("excessBlobGas", format!("expected at most {}", i64::MAX));
     }
 
-    // In block 1, the first that calls these contracts.
-    if params.forks.at(1, file.timestamp).has(Fork::Prague) {
+    // In the second block, the first that calls these contracts.
+    let second = params.forks.at(number + 1, file.timestamp);
+    if second.has(Fork::Prague) {
         check_request_contracts(file)?;
     }
     Ok(())

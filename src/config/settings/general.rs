@@ -219,7 +219,8 @@ pub(super) const SECTION: Section = Section {
             kind: Kind::Integer,
             placeholder: "N",
             help: "EVM chain id; 125 on the live network",
-            details: "Decimal, or hexadecimal as 0x7d.",
+            details: "Decimal, or hexadecimal as 0x7d. On a fork, and with `genesis`, it replaces the chain's own, unless it is \
+                      the default in a file.",
             read: |config, given| {
                 let default = config.chain_id;
                 given.integer(1..=i64::MAX, &mut config.chain_id)?;

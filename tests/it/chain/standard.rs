@@ -125,6 +125,49 @@ async fn newest(node: &TestNode) -> Value {
 }
 
 #[tokio::test]
+async fn a_genesis_file_may_number_its_first_block_unless_the_chain_is_on_disk() {
+    let numbered = |number: u64| genesis(|genesis| genesis["number"] = json!(number));
+    let node = begin(&numbered(73)).await;
+    assert_eq!(node.rpc("eth_blockNumber", json!([])).await, "0x49");
+    mine(&node, 2).await;
+    let parent = node
+        .rpc("eth_getBlockByNumber", json!(["0x49", false]))
+        .await;
+    let child = node
+        .rpc("eth_getBlockByNumber", json!(["0x4a", false]))
+        .await;
+    assert_eq!(child["parentHash"], parent["hash"]);
+    assert_eq!(newest(&node).await["number"], "0x4b");
+
+    let error = refusal(&numbered(u64::MAX / 2), Vec::new()).await;
+    assert!(error.contains("number: expected at most "), "{error}");
+
+    let directory = TempDir::new().unwrap();
+    let file = saved(numbered(73).to_string().as_bytes());
+    let mut config = tetrad::Config::test();
+    config.genesis = Some(file.path().to_owned());
+    config.data_dir = Some(directory.path().to_owned());
+    let error = tetrad::Node::spawn(config).await.err().expect("no node");
+    let error = error.to_string();
+    assert!(
+        error.contains("a chain on disk begins with block 0"),
+        "{error}"
+    );
+}
+
+#[tokio::test]
+async fn a_chosen_chain_id_replaces_that_of_a_genesis_file() {
+    let genesis = genesis(|_| {});
+    let node = begin(&genesis).await;
+    assert_eq!(node.rpc("eth_chainId", json!([])).await, "0x7");
+
+    let node = begin_with(&genesis, |config| config.fork.chain_id = Some(300)).await;
+    assert_eq!(node.rpc("eth_chainId", json!([])).await, "0x12c");
+    assert_eq!(node.rpc("net_version", json!([])).await, "300");
+    node.send_wei(0).await;
+}
+
+#[tokio::test]
 async fn mined_blocks_are_valid_for_other_clients() {
     let genesis = genesis(|_| {});
     let node = begin(&genesis).await;
