@@ -4,17 +4,15 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import { after, before, test } from 'node:test';
 
-import { encode, fragment, topic } from '../../crates/page/src/page/lib/abi.js';
 import { isCostly, isPicture } from '../../crates/page/src/page/lib/imageurls.js';
+import { instance, mint, word } from './items.mjs';
 import { startBrowser, startNode } from './node.mjs';
 
 let node;
 let browser;
-let owner;
 
 before(async () => {
   [node, browser] = await Promise.all([startNode(), startBrowser()]);
-  [owner] = await node.rpc('eth_accounts');
 });
 after(async () => {
   await browser?.stop();
@@ -26,35 +24,16 @@ function clean(page) {
   return page.context().close();
 }
 
-const word = (value) => BigInt(value).toString(16).padStart(64, '0');
-const size = (number) => number.toString(16).padStart(4, '0');
-
-/** Deploys a token that mints its only item, with the id 1, when it is called without data, and returns this URI to every other call. */
-async function mint(uri) {
-  const output = encode([{ name: '', type: 'string' }], [uri]).slice(2);
-  const topics = [word(1), word(owner), word(0), topic(fragment('event Transfer(address,address,uint256)')).slice(2)];
-  const log = `${topics.map((one) => `7f${one}`).join('')}5f5fa400`;
-  const before = `36608c57${log}5b`;
-  const length = size(output.length / 2);
-  const code = `${before}61${length}61${size(before.length / 2 + 13)}5f3961${length}5ff3${output}`;
-  const creation = `0x61${size(code.length / 2)}80600a5f395ff3${code}`;
-  const deployed = await node.rpc('eth_sendTransaction', { from: owner, data: creation, gas: '0x1c9c380' });
-  const { contractAddress } = await node.rpc('eth_getTransactionReceipt', deployed);
-  await node.rpc('eth_sendTransaction', { from: owner, to: contractAddress });
-  return contractAddress;
-}
-
 const json = (value) => `data:application/json;base64,${Buffer.from(JSON.stringify(value)).toString('base64')}`;
 const base64 = (text) => `data:image/svg+xml;base64,${Buffer.from(text).toString('base64')}`;
-const instance = async (token) => (await fetch(`${node.url}/api/v2/tokens/${token}/instances/1`)).json();
 
 const SVG = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9" onload="parent.ran = 1"><script>parent.ran = 1; top.ran = 1</script><rect width="9" height="9" fill="#3551d8"/></svg>';
 
 test('an item shows its picture, name, description and attributes, and runs nothing of it', async () => {
   const name = '<img src=x onerror="window.ran = 1">';
   const attributes = [{ trait_type: 'Colour', value: 'Blue' }, { trait_type: 'Level', value: 7 }, { value: { nested: true } }, null];
-  const token = await mint(json({ name, description: 'Line one\nLine two', image_data: SVG, attributes, external_url: 'javascript:alert(1)' }));
-  const { metadata, image_url: image, external_app_url: external } = await instance(token);
+  const token = await mint(node, json({ name, description: 'Line one\nLine two', image_data: SVG, attributes, external_url: 'javascript:alert(1)' }));
+  const { metadata, image_url: image, external_app_url: external } = await instance(node, token);
   assert.equal(metadata.name, name);
   assert.match(image, /^data:image\/svg\+xml;base64,/);
   assert.equal(external, null);
@@ -80,8 +59,8 @@ test('an item shows its picture, name, description and attributes, and runs noth
 });
 
 test('metadata outside of the chain is a link that nobody follows', async () => {
-  const ipfs = await mint('ipfs://bafy/{id}.json');
-  assert.equal((await instance(ipfs)).token_uri, `ipfs://bafy/${word(1)}.json`);
+  const ipfs = await mint(node, 'ipfs://bafy/{id}.json');
+  assert.equal((await instance(node, ipfs)).token_uri, `ipfs://bafy/${word(1)}.json`);
 
   // A server that would answer the node and the page alike.
   const asked = [];
@@ -93,8 +72,8 @@ test('metadata outside of the chain is a link that nobody follows', async () => 
   await new Promise((resolve) => outside.listen(0, '127.0.0.1', resolve));
   try {
     const uri = `http://127.0.0.1:${outside.address().port}/1.json`;
-    const token = await mint(uri);
-    assert.equal((await instance(token)).token_uri, uri);
+    const token = await mint(node, uri);
+    assert.equal((await instance(node, token)).token_uri, uri);
 
     const page = await browser.open(`${node.url}/#/explorer`);
     page.on('request', (request) => !request.url().startsWith(node.url) && asked.push(request.url()));
@@ -117,7 +96,7 @@ test('metadata outside of the chain is a link that nobody follows', async () => 
 test('an SVG that grows without bounds is drawn on request only', async () => {
   const levels = Array.from({ length: 12 }, (_, at) => `<g id="l${at + 1}">${`<use href="#l${at}"/>`.repeat(10)}</g>`).join('');
   const bomb = `<svg xmlns="http://www.w3.org/2000/svg"><defs><rect id="l0" width="1" height="1"/>${levels}</defs><use href="#l12"/></svg>`;
-  const token = await mint(json({ image: `data:image/svg+xml;utf8,${bomb}` }));
+  const token = await mint(node, json({ image: `data:image/svg+xml;utf8,${bomb}` }));
   const page = await browser.open(`${node.url}/#/token/${token}/1`);
   await page.waitForSelector('.nft-picture button:text-is("Show picture")');
   assert.equal(await page.locator('.nft-picture img').count(), 0);
