@@ -188,7 +188,7 @@ impl Services {
             self.shutdown.clone(),
         );
         let json_rpc = self.json_rpc(config, keyring, &gateway);
-        let site = Site::default();
+        let site = Site::new(&config.page);
 
         let mut routes = MainRoutes::new(self.faults.clone(), config.rpc.slow);
         // The gateway's own listeners share this counter with the main listener.

@@ -94,6 +94,7 @@ fn title(section: &'static str) -> &'static str {
         "exchange" => "Exchange",
         "faucet" => "Faucet",
         "lending" => "Lending",
+        "page" => "Page",
         "limits" => "Limits",
         "tls" => "TLS",
         "keys" => "Keys",

@@ -33,6 +33,7 @@ pub use tetrad_evm::Fork;
 pub use tetrad_exchange::ExchangeConfig;
 pub use tetrad_lending::faucet::FaucetConfig;
 pub use tetrad_network::network::Network;
+pub use tetrad_page::{IpfsGateway, MediaOrigin, PageConfig};
 pub use tetrad_rpc::{
     fork::ForkConfig,
     rpc::{Dialect, RpcConfig},

@@ -10,6 +10,7 @@ use tetrad_evm::Fork;
 use tetrad_exchange::ExchangeConfig;
 use tetrad_lending::faucet::FaucetConfig;
 use tetrad_network::network::Network;
+use tetrad_page::PageConfig;
 use tetrad_rpc::{fork::ForkConfig, rpc::RpcConfig};
 use tetrad_store::log::Durability;
 use tetrad_web::{Hosts, ListenerLimits, Origins};
@@ -250,6 +251,8 @@ pub struct Config {
     pub max_sockets_per_client: usize,
     /// The faucet.
     pub faucet: FaucetConfig,
+    /// What the page may load from elsewhere.
+    pub page: PageConfig,
     /// Limits of each listener.
     pub listener: ListenerLimits,
     /// Limits of the transaction pool.
@@ -336,6 +339,7 @@ impl Default for Config {
             trusted_proxies: Vec::new(),
             max_sockets_per_client: 1_000,
             faucet: FaucetConfig::default(),
+            page: PageConfig::default(),
             listener: ListenerLimits::default(),
             pool: PoolLimits::default(),
             min_tip: 0,

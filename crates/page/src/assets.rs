@@ -13,7 +13,7 @@ use include_dir::{Dir, File, include_dir};
 use sha2::{Digest, Sha256};
 use tetrad_web::{Effort, Prepared, entity_tag, shared};
 
-use super::interfaces;
+use super::{config::PageConfig, interfaces};
 
 /// A file that browsers load.
 pub(super) struct PageFile {
@@ -81,7 +81,9 @@ impl PageFile {
 /// The page, and the files that it loads, by their paths under `/site/`.
 pub(super) struct Assets {
     pub(super) page: PageFile,
-    /// The value of `Content-Security-Policy`.
+    /// The value of `Content-Security-Policy` for the page.
+    pub(super) page_policy: HeaderValue,
+    /// The same for everything else, such as the book, which loads nothing from other origins.
     pub(super) policy: HeaderValue,
     loaded: HashMap<&'static str, PageFile>,
 }
@@ -102,7 +104,7 @@ fn files(directory: &'static Dir<'_>) -> Vec<&'static File<'static>> {
 
 impl Assets {
     /// The assets that are embedded in the program.
-    pub(super) fn embedded() -> Self {
+    pub(super) fn embedded(config: &PageConfig) -> Self {
         let embedded = files(&PAGE)
             .into_iter()
             .filter_map(|file| Some((file.path().to_str()?, file.contents())))
@@ -114,10 +116,12 @@ impl Assets {
         );
         let loaded: HashMap<_, _> = embedded.chain([made]).collect();
 
-        let (page, policy) = assemble(include_str!("page/index.html"), &loaded);
+        let page = with_media(include_str!("page/index.html"), config);
+        let (page, hashes) = assemble(&page, &loaded);
         Self {
             page: PageFile::new(INDEX, page.into()),
-            policy,
+            page_policy: security_policy(&hashes, &config.media_sources()),
+            policy: security_policy(&hashes, &[]),
             loaded,
         }
     }
@@ -139,12 +143,41 @@ const INLINED: [&str; 8] = [
     "css/api.css",
 ];
 
-/// Inlines the files that block the first paint, so that they come with the first response, and
-/// allows them by hash in the policy.
-fn assemble(page: &str, loaded: &HashMap<&'static str, PageFile>) -> (String, HeaderValue) {
+/// Writes into the page from where it may load metadata and pictures of NFTs.
+///
+/// It learns that from the document rather than from a file of its own, as the policy comes with
+/// the document: neither can be older than the other. Browsers keep the old policy of a document
+/// that has not changed (304), so it has to change with the policy.
+fn with_media(page: &str, config: &PageConfig) -> String {
+    let gateway = config.ipfs_gateway.as_ref();
+    let gateway = gateway.map(ToString::to_string).unwrap_or_default();
+
+    // Neither can contain anything that would have to be escaped.
+    let contents = [
+        ("media-sources", config.media_sources().join(" ")),
+        ("ipfs-gateway", gateway),
+    ];
+    contents
+        .into_iter()
+        .fold(page.to_owned(), |page, (name, content)| {
+            let empty = format!("<meta name=\"{name}\" content=\"\">");
+            let filled = format!("<meta name=\"{name}\" content=\"{content}\">");
+            page.replacen(&empty, &filled, 1)
+        })
+}
+
+/// The hashes of what is inlined, each after a space, as the policy has them.
+#[derive(Default)]
+struct InlinedHashes {
+    scripts: String,
+    styles: String,
+}
+
+/// Inlines the files that block the first paint, so that they come with the first response. The
+/// policy allows them by their hashes.
+fn assemble(page: &str, loaded: &HashMap<&'static str, PageFile>) -> (String, InlinedHashes) {
     let mut page = page.to_owned();
-    let mut scripts = String::new();
-    let mut styles = String::new();
+    let mut hashes = InlinedHashes::default();
 
     for path in INLINED {
         let Some(text) = loaded
@@ -156,13 +189,12 @@ fn assemble(page: &str, loaded: &HashMap<&'static str, PageFile>) -> (String, He
 
         let (tag, inlined, allowed) = if path.ends_with(".css") {
             let tag = format!("<link rel=\"stylesheet\" href=\"site/{path}\">");
-            (tag, format!("<style>{text}</style>"), &mut styles)
+            let inlined = format!("<style>{text}</style>");
+            (tag, inlined, &mut hashes.styles)
         } else {
-            (
-                format!("<script src=\"site/{path}\"></script>"),
-                format!("<script>{text}</script>"),
-                &mut scripts,
-            )
+            let tag = format!("<script src=\"site/{path}\"></script>");
+            let inlined = format!("<script>{text}</script>");
+            (tag, inlined, &mut hashes.scripts)
         };
         if page.contains(&tag) {
             page = page.replacen(&tag, &inlined, 1);
@@ -172,20 +204,79 @@ fn assemble(page: &str, loaded: &HashMap<&'static str, PageFile>) -> (String, He
             ));
         }
     }
-
-    let policy = security_policy(&scripts, &styles);
-    (page, policy)
+    (page, hashes)
 }
 
-/// The page runs the node's own scripts and talks to the node; nothing else. Text never becomes
-/// markup or code. `scripts` and `styles` are the hashes of what is inlined.
-fn security_policy(scripts: &str, styles: &str) -> HeaderValue {
+/// The page runs the node's own scripts and talks to the node; beyond that it may load data and
+/// pictures from `media`. Text never becomes markup or code.
+fn security_policy(hashes: &InlinedHashes, media: &[&str]) -> HeaderValue {
+    let InlinedHashes { scripts, styles } = hashes;
+    let media: String = media.iter().map(|source| format!(" {source}")).collect();
     let policy = format!(
-        "default-src 'none'; script-src 'self'{scripts}; style-src 'self'{styles}; img-src 'self' data:; \
-         connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; \
+        "default-src 'none'; script-src 'self'{scripts}; style-src 'self'{styles}; img-src 'self' data:{media}; \
+         connect-src 'self'{media}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; \
          require-trusted-types-for 'script'; trusted-types 'none'"
     );
 
     // The policy is ASCII, so the conversion cannot fail.
     HeaderValue::try_from(policy).unwrap_or_else(|_| HeaderValue::from_static("default-src 'none'"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn assets(origins: &[&str], gateway: Option<&str>) -> Assets {
+        let media_origins = origins.iter().map(|text| text.parse().expect("an origin"));
+        Assets::embedded(&PageConfig {
+            media_origins: media_origins.collect(),
+            ipfs_gateway: gateway.map(|text| text.parse().expect("a gateway")),
+        })
+    }
+
+    fn directives(policy: &HeaderValue) -> Vec<&str> {
+        policy.to_str().expect("text").split("; ").collect()
+    }
+
+    #[test]
+    fn pictures_and_data_come_from_the_origins_that_are_allowed() {
+        let none = assets(&[], None);
+        assert_eq!(none.page_policy, none.policy);
+        let alone = directives(&none.policy);
+        assert!(alone.contains(&"img-src 'self' data:") && alone.contains(&"connect-src 'self'"));
+
+        let some = assets(
+            &["https://a.example", "http://127.0.0.1:8080"],
+            Some("https://ipfs.io/ipfs/"),
+        );
+        let media = "https://a.example http://127.0.0.1:8080 https://ipfs.io";
+        let expected: Vec<String> = alone
+            .iter()
+            .map(|directive| match *directive {
+                "img-src 'self' data:" | "connect-src 'self'" => format!("{directive} {media}"),
+                other => other.to_owned(),
+            })
+            .collect();
+        assert_eq!(directives(&some.page_policy), expected);
+        assert_eq!(some.policy, none.policy);
+    }
+
+    #[test]
+    fn the_page_changes_with_its_policy() {
+        let text = |assets: &Assets| {
+            let bytes = assets.page.body.bytes().to_vec();
+            String::from_utf8(bytes).expect("text")
+        };
+        let none = text(&assets(&[], None));
+        let some = text(&assets(&["https:"], Some("http://127.0.0.1:8080/ipfs/")));
+
+        assert!(none.contains("<meta name=\"media-sources\" content=\"\">"));
+        for (name, content) in [
+            ("media-sources", "https: http://127.0.0.1:8080"),
+            ("ipfs-gateway", "http://127.0.0.1:8080/ipfs/"),
+        ] {
+            let meta = format!("<meta name=\"{name}\" content=\"{content}\">");
+            assert!(some.contains(&meta), "{name}");
+        }
+    }
 }

@@ -7,13 +7,14 @@
 //!
 //! ```
 //! use axum::{body::Body, http::{Request, StatusCode}};
-//! use tetrad_page::Site;
+//! use tetrad_page::{PageConfig, Site};
 //! use tower::ServiceExt;
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let request = Request::get("/site/app.js").body(Body::empty())?;
-//! let response = Site::default().router().oneshot(request).await?;
+//! let site = Site::new(&PageConfig::default());
+//! let response = site.router().oneshot(request).await?;
 //! assert_eq!(response.status(), StatusCode::OK);
 //! # Ok(())
 //! # }
@@ -21,6 +22,7 @@
 
 mod assets;
 mod book;
+mod config;
 mod interfaces;
 mod links;
 
@@ -37,18 +39,18 @@ use axum::{
 use tetrad_web::not_found;
 
 use self::assets::Assets;
+pub use self::config::{IpfsGateway, MediaOrigin, PageConfig};
 
 /// The page and everything it loads.
 #[derive(Clone)]
 pub struct Site(Arc<Assets>);
 
-impl Default for Site {
-    fn default() -> Self {
-        Self(Arc::new(Assets::embedded()))
-    }
-}
-
 impl Site {
+    /// The page, with what the operator allows it.
+    pub fn new(config: &PageConfig) -> Self {
+        Self(Arc::new(Assets::embedded(config)))
+    }
+
     /// The routes of the files that the page loads, under `/site`, of the book, under `/docs`, and
     /// of links into the page in the form of block explorers.
     pub fn router(&self) -> Router {
@@ -78,7 +80,7 @@ async fn page(State(site): State<Site>, request: Request, next: Next) -> Respons
         return next.run(request).await;
     }
 
-    site.0.page.respond(&site.0.policy, request.headers())
+    site.0.page.respond(&site.0.page_policy, request.headers())
 }
 
 async fn asset(State(site): State<Site>, Path(path): Path<String>, request: Request) -> Response {

@@ -8,6 +8,7 @@ mod general;
 mod keys;
 mod limits;
 mod network;
+mod page;
 mod rpc;
 mod services;
 mod traces;
@@ -25,6 +26,7 @@ pub const SECTIONS: &[Section] = &[
     services::EXCHANGE,
     services::LENDING,
     services::FAUCET,
+    page::SECTION,
     limits::SECTION,
     keys::TLS,
     keys::KEYS,

@@ -85,6 +85,7 @@ fn every_setting_has_a_value_that_can_be_shown() {
         "tls.key-file",
         "exchange.upstream-subscribe",
         "exchange.upstream-ca-file",
+        "page.ipfs-gateway",
         "keys.treasury-file",
         "keys.keystore",
         "keys.password-file",
@@ -112,6 +113,7 @@ fn another_value(setting: &Setting) -> String {
             "exchange.price-sources" => "[\"replay:config/prices.csv\", \"simulation\"]",
             "fork.others" => "[\"https://rpc.example.org/\", \"http://localhost:8545/\"]",
             "exchange.trusted-proxies" => "[\"10.0.0.0/8\"]",
+            "page.media-origins" => "[\"https:\", \"http://127.0.0.1:8080\"]",
             _ => "[\"name: value\"]",
         }
         .to_owned(),

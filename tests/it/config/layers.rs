@@ -347,6 +347,7 @@ fn each_setting_is_read_from_its_variable() {
                 "node.example.org".to_owned()
             }
             toml::Value::Array(_) if setting.name == "also-listen" => "127.0.0.1:1".to_owned(),
+            toml::Value::Array(_) if setting.name == "page.media-origins" => "https:".to_owned(),
             toml::Value::Array(items) if items.is_empty() => "10.0.0.0/8".to_owned(),
             toml::Value::Array(items) => items
                 .iter()

@@ -7,4 +7,5 @@ mod cluster_files;
 mod files;
 mod fork;
 mod layers;
+mod page;
 mod program;

@@ -155,6 +155,36 @@ async fn the_policy_lets_the_page_run_its_own_scripts_only() {
 }
 
 #[tokio::test]
+async fn the_policy_of_the_page_alone_allows_the_origins_of_the_operator() {
+    let node = node_with(|config| {
+        config.page.media_origins = vec!["https://a.example".parse().unwrap()];
+        config.page.ipfs_gateway = Some("http://127.0.0.1:8080/ipfs/".parse().unwrap());
+    })
+    .await;
+    for (path, allowed) in [
+        ("/", " https://a.example http://127.0.0.1:8080"),
+        ("/site/app.js", ""),
+        ("/docs/", ""),
+    ] {
+        let response = node.get(path).await;
+        let policy = response.headers()["content-security-policy"].to_str();
+        let policy = policy.expect("text");
+        for directive in [
+            format!("; img-src 'self' data:{allowed}; "),
+            format!("; connect-src 'self'{allowed}; "),
+        ] {
+            assert!(policy.contains(&directive), "{path}: {policy}");
+        }
+        assert_eq!(
+            policy.contains("a.example"),
+            !allowed.is_empty(),
+            "{path}: {policy}"
+        );
+    }
+    node.end().await;
+}
+
+#[tokio::test]
 async fn what_the_browser_has_is_not_sent_again() {
     let node = node().await;
     for path in [
