@@ -11,6 +11,7 @@ import { ITEMS_PACE, pagedList } from '../lib/lists.js';
 import { explainLog, network, read } from '../lib/network.js';
 import { node } from '../lib/node.js';
 import { addressTransactions, contractLogs, createdContracts, internalTransactions, listOf, tokenTransfers } from '../lib/pages.js';
+import { thumbnail } from '../lib/pictures.js';
 import { placed, setPlace } from '../lib/place.js';
 import { prices } from '../lib/prices.js';
 import { ROWS, searchRows } from '../lib/scan.js';
@@ -99,16 +100,16 @@ function holdingTab(address, on) {
 }
 
 function nftTab(address) {
-  const columns = [
+  const columns = (signal) => [
     { title: 'Token', cell: (row) => tokenLink(row.token, row.token.name || symbolOf(row.token)), csv: (row) => symbolOf(row.token) },
-    { title: 'ID', cell: (row) => idLink(row.token, row.id), csv: (row) => row.id },
+    { title: 'ID', cell: (row) => [thumbnail(row, signal), idLink(row.token, row.id)], csv: (row) => row.id },
     { title: 'Contract', cell: (row) => addressLink(row.token.address_hash, { plain: true }), csv: (row) => row.token.address_hash },
   ];
   const load = async (cursor) => {
     const page = await listOf(`addresses/${address}/nft`, cursor);
     return { ...page, rows: page.rows.map((item) => ({ ...item, key: `${item.token.address_hash}/${item.id}` })) };
   };
-  return (signal) => pagedList({ signal, label: 'Non-fungible tokens', columns, load, empty: 'No non-fungible tokens', live: true, pace: ITEMS_PACE, csv: `nft-${address}` });
+  return (signal) => pagedList({ signal, label: 'Non-fungible tokens', columns: columns(signal), load, empty: 'No non-fungible tokens', live: true, pace: ITEMS_PACE, csv: `nft-${address}` });
 }
 
 function createdTab(address, isContract) {

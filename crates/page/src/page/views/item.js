@@ -3,15 +3,17 @@
 import { decode, encodeCall, fragment } from '../lib/abi.js';
 import { symbolOf, tokenLink } from '../lib/cells.js';
 import { transferColumns } from '../lib/columns.js';
-import { card, copyButton, facts, h, heading } from '../lib/dom.js';
-import { amount, count, shorten } from '../lib/format.js';
+import { card, copyButton, facts, h, heading, replace } from '../lib/dom.js';
+import { amount, count, sentence, shorten } from '../lib/format.js';
 import { ask } from '../lib/index.js';
 import { isPicture } from '../lib/imageurls.js';
 import { addressLink } from '../lib/links.js';
 import { pagedList } from '../lib/lists.js';
+import { loadMedia, loadsMedia, mediaUrl } from '../lib/media.js';
+import { linksIn } from '../lib/metadata.js';
 import { node } from '../lib/node.js';
 import { tokenTransfers } from '../lib/pages.js';
-import { pictureOf } from '../lib/pictures.js';
+import { outsidePicture, pictureOf } from '../lib/pictures.js';
 
 /** Numbers of characters and attributes that are shown: what a token says of itself is text from anybody. */
 const LONGEST_NAME = 120;
@@ -57,34 +59,94 @@ async function supplyOf(address, id) {
   }
 }
 
+/** An item as the index has it: its metadata and its picture are on the chain, or `uri` leads to them. */
+function indexedItem(found) {
+  return {
+    metadata: found.metadata ?? {},
+    picture: found.image_url,
+    animation: found.animation_url,
+    external: found.external_app_url,
+    uri: found.token_uri,
+    note: null,
+    pictureProblem: null,
+  };
+}
+
+/** Why metadata that is not on the chain is not loaded. */
+function whyNotLoaded() {
+  if (!loadsMedia) return 'The metadata is not on the chain. Neither the node nor this page follows the link.';
+  return 'The metadata is not on the chain, and the settings of this node do not let the page load it from there.';
+}
+
+/** Loads the metadata of an item from a URL outside of the chain. A failure is a note. */
+async function loadMetadata(item, url, id, signal) {
+  const { host } = new URL(url);
+  try {
+    const { metadata, picture } = await loadMedia(url, signal);
+    Object.assign(item, metadata ? { metadata, ...linksIn(metadata, id) } : { picture });
+    item.note = `The metadata was loaded from ${host}.`;
+  } catch (error) {
+    item.note = sentence(`The metadata could not be loaded from ${host}: ${error.message}`);
+  }
+}
+
+/** The picture of an item, or null. `draw` shows the item again if the picture turns out not to be one. */
+function pictureOfItem(item, label, signal, draw) {
+  if (isPicture(item.picture)) return pictureOf(item.picture, label);
+  const url = mediaUrl(item.picture);
+  if (!url || item.pictureProblem) return null;
+  return outsidePicture(url, label, signal, (error) => {
+    if (signal.aborted) return;
+    item.pictureProblem = sentence(error.message);
+    draw();
+  });
+}
+
+/** The link to a picture outside of the chain, with the reason why only that is shown. */
+function pictureLink({ picture, pictureProblem }) {
+  const problem = loadsMedia && !mediaUrl(picture) ? 'The settings of this node do not let the page load it.' : pictureProblem;
+  return ['Picture', outside(picture), problem && h('p.soft', problem)];
+}
+
 /** The view of an id of a token, which the index knows. */
 export async function itemView(token, address, id, signal) {
   if (!/^\d{1,78}$/.test(id)) throw new Error(`expected the ID of an item, a whole number, got ${id.slice(0, 80)}`);
   const isMultiple = token.type === 'ERC-1155';
   const [found, supply] = await Promise.all([ask(`tokens/${address}/instances/${id}`), isMultiple ? supplyOf(address, id) : null]);
-  const metadata = found.metadata ?? {};
-  const { image_url: picture, animation_url: animation, external_app_url: external, token_uri: uri } = found;
   const numbered = `${token.name ?? symbolOf(token)} #${id.length > 12 ? `${id.slice(0, 8)}…` : id}`;
-  const name = textOf(metadata.name, LONGEST_NAME);
-  const description = textOf(metadata.description, LONGEST_TEXT);
   const path = `tokens/${address}/instances/${id}/transfers`;
-  const known = card(null, description && h('p.nft-text', description), facts([
-    name && ['Name', name],
-    ['Token', tokenLink(token, token.name ?? symbolOf(token))],
-    ['ID', h('span.copyline', h('span.mono', id), copyButton(id, 'Copy ID'))],
-    found.owner && ['Owner', addressLink(found.owner.hash, { full: true })],
-    ['Contract', addressLink(address, { full: true })],
-    isMultiple && supply !== null && ['Supply of this ID', amount(supply, 0, Infinity)],
-    !isMultiple && token.total_supply !== null && ['Total supply', amount(BigInt(token.total_supply), 0, Infinity)],
-    uri && ['Metadata', outside(uri)],
-    picture && !isPicture(picture) && !picture.startsWith('data:') && ['Picture', outside(picture)],
-    animation && ['Animation', outside(animation)],
-    external && ['Website', outside(external)],
-  ]), uri && h('p.soft', 'The metadata is not on the chain. Neither the node nor this page follows the link.'));
+  const item = indexedItem(found);
+  const body = h('div.nft-item');
+
+  const draw = () => {
+    const { metadata, picture, animation, external, uri, note } = item;
+    const name = textOf(metadata.name, LONGEST_NAME);
+    const description = textOf(metadata.description, LONGEST_TEXT);
+    const shown = pictureOfItem(item, name ?? numbered, signal, draw);
+    const known = card(null, description && h('p.nft-text', description), facts([
+      name && ['Name', name],
+      ['Token', tokenLink(token, token.name ?? symbolOf(token))],
+      ['ID', h('span.copyline', h('span.mono', id), copyButton(id, 'Copy ID'))],
+      found.owner && ['Owner', addressLink(found.owner.hash, { full: true })],
+      ['Contract', addressLink(address, { full: true })],
+      isMultiple && supply !== null && ['Supply of this ID', amount(supply, 0, Infinity)],
+      !isMultiple && token.total_supply !== null && ['Total supply', amount(BigInt(token.total_supply), 0, Infinity)],
+      uri && ['Metadata', outside(uri)],
+      picture && !picture.startsWith('data:') && pictureLink(item),
+      animation && ['Animation', outside(animation)],
+      external && ['Website', outside(external)],
+    ]), note && h('p.soft', { role: 'status' }, note));
+    replace(body, shown ? h('div.nft', card(null, shown), known) : known, attributes(metadata));
+  };
+  const url = mediaUrl(item.uri);
+  if (url) item.note = `Loading the metadata from ${new URL(url).host}…`;
+  else if (item.uri) item.note = whyNotLoaded();
+  draw();
+  if (url) loadMetadata(item, url, id, signal).then(() => signal.aborted || draw());
+
   return [
     heading(numbered, h('span.tag', token.type)),
-    isPicture(picture) ? h('div.nft', card(null, pictureOf(picture, name ?? numbered)), known) : known,
-    attributes(metadata),
+    body,
     card('Transfers', pagedList({ signal, label: 'Transfers', columns: transferColumns({ token: false }), load: (cursor) => tokenTransfers(path, cursor), empty: 'No transfers', live: true, csv: `transfers-${address}-${id}` })),
   ];
 }

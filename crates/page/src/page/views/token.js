@@ -67,8 +67,8 @@ function nameIn({ metadata }) {
 }
 
 function itemTab(token, address) {
-  const columns = [
-    { title: 'ID', phone: 'line-1', cell: (row) => [thumbnail(row.image_url), idLink(token, row.id)], csv: (row) => row.id },
+  const columns = (signal) => [
+    { title: 'ID', phone: 'line-1', cell: (row) => [thumbnail(row, signal), idLink(token, row.id)], csv: (row) => row.id },
     { title: 'Name', phone: 'line-1', cell: (row) => nameIn(row), csv: nameIn, hidden: (row) => !nameIn(row) },
     { title: 'Owner', phone: 'line-1.end', cell: (row) => (row.owner ? party(row.owner.hash) : h('span.soft', 'Several')), csv: (row) => row.owner?.hash ?? '' },
   ];
@@ -76,7 +76,7 @@ function itemTab(token, address) {
     const page = await listOf(`tokens/${address}/instances`, cursor);
     return { ...page, rows: page.rows.map((item) => ({ ...item, key: `${item.id}/${item.owner?.hash}` })) };
   };
-  return (signal) => pagedList({ signal, label: 'Items', columns, load, empty: 'No items', live: true, pace: ITEMS_PACE, csv: `items-${address}` });
+  return (signal) => pagedList({ signal, label: 'Items', columns: columns(signal), load, empty: 'No items', live: true, pace: ITEMS_PACE, csv: `items-${address}` });
 }
 
 /** The address of a token, given by its address, symbol or name. */
