@@ -54,6 +54,26 @@ async function swap(own, from, tokenIn, tokenOut, amount) {
   await send(own, from, vault, 'swapExactTokensForTokens(address,address,uint256,uint256)', [tokens[tokenIn], tokens[tokenOut], amount, 0n]);
 }
 
+test('a swap stops if another account is chosen between the approval and the swap', async () => {
+  const own = await startNode();
+  const [first, second] = await own.rpc('eth_accounts');
+  await own.rpc('evm_setAutomine', false);
+  const page = await browser.open(`${own.url}/#/exchange?from=USDC&to=WETH`);
+  await page.fill(PAY, '10');
+  await (await button(page, 'Approve USDC and swap')).click();
+  await page.waitForSelector('.steps li.active:has-text("Waiting for a block")');
+  const options = await page.locator('#account option').evaluateAll((all) => all.map((one) => one.value));
+  await page.selectOption('#account', options.find((value) => value.toLowerCase() === `node/${second}`));
+  await own.rpc('evm_mine');
+  await onlyError(page, 'The active account is no longer Account 0, with which this began. Nothing more was sent');
+  await page.waitForSelector('.steps li.done:has-text("Approve USDC")');
+  await page.waitForSelector('.steps li.failed:has-text("Swap USDC for WETH"):has-text("Not sent")');
+  assert.equal(await own.rpc('eth_getTransactionCount', first, 'pending'), '0x1');
+  assert.equal(await own.rpc('eth_getTransactionCount', second, 'pending'), '0x0');
+  await clean(page);
+  await own.stop();
+});
+
 test('a wallet is switched to the network, approves and swaps', async () => {
   const page = await browser.open(`${node.url}/#/exchange?from=USDC&to=WETH`, { wallet: WALLET });
   await button(page, 'Enter an amount', 'disabled');

@@ -2,10 +2,11 @@
 
 import { h, icon, replace } from './dom.js';
 import { shorten } from './format.js';
+import { displayName } from './labels.js';
 import { callData, network, read } from './network.js';
 import { node } from './node.js';
 import { reasonOf } from './reasons.js';
-import { wallets } from './wallet.js';
+import { accountName, wallets } from './wallet.js';
 
 /** How long a transaction may wait before the page asks whether the node mines, in milliseconds. */
 const USUAL = 1_500;
@@ -17,15 +18,24 @@ async function miningIsOff() {
   return automatic === false && !interval;
 }
 
-/** The step that approves a spender for an amount of a token; null if its allowance suffices. */
-export async function approval(token, spender, value) {
-  const allowed = await read('Token', token.address, 'allowance', wallets.current.address, spender);
+/** The step with which an owner approves a spender for an amount of a token; null if the allowance suffices. */
+export async function approval(token, owner, spender, value) {
+  const allowed = await read('Token', token.address, 'allowance', owner, spender);
   if (allowed >= value) return null;
   return { name: `Approve ${token.symbol}`, transaction: { to: token.address, data: callData('Token', 'approve', spender, value) } };
 }
 
+/** Throws if the active account is no longer that of an action. */
+function checkAccount(account) {
+  const now = wallets.current;
+  if (now?.address === account?.address && now?.via === account?.via) return;
+  const begun = displayName(account.address) ?? accountName(account.address) ?? shorten(account.address, 8, 6);
+  throw new Error(`The active account is no longer ${begun}, with which this began. Nothing more was sent; start again with the account of your choice.`);
+}
+
 /**
- * A list of steps. `run(steps)` sends the transactions in order and resolves to the last receipt; `clear()` empties it.
+ * A list of steps. `run(steps, account)` sends the transactions in order and resolves to the last receipt; it stops if
+ * `account`, the active one when the action began, is no longer active, as the steps rely on each other. `clear()` empties it.
  * A step has a `name` and a `transaction`, and may have `mayFail`: the transaction may be mined and revert.
  */
 export function flow() {
@@ -52,7 +62,13 @@ export function flow() {
 
   const link = (hash) => h('a', { href: `#/tx/${hash}` }, h('span.mono', shorten(hash, 10, 4)));
 
-  async function send(step, at) {
+  async function send(step, at, account) {
+    try {
+      checkAccount(account);
+    } catch (error) {
+      show(at, 'failed', 'Not sent');
+      throw error;
+    }
     let timer = null;
     show(at, 'active', wallets.current?.via === 'node' ? 'Sending…' : 'Confirm in your wallet');
     try {
@@ -81,11 +97,11 @@ export function flow() {
       rows.length = 0;
       replace(element);
     },
-    async run(steps) {
+    async run(steps, account = wallets.current) {
       rows.length = 0;
       replace(element, steps.map(add));
       let receipt = null;
-      for (const [at, step] of steps.entries()) receipt = await send(step, at);
+      for (const [at, step] of steps.entries()) receipt = await send(step, at, account);
       return receipt;
     },
   };

@@ -154,15 +154,16 @@ export function actionsCard(signal, done) {
   }
 
   async function act(now, value) {
+    const account = wallets.current;
     const { action, symbol } = state;
     const chosen = token();
     const { lendingPool } = network.addresses;
     // The largest number stands for the whole balance or debt at execution, including interest.
     const whole = state.all && largest(now, action).whole;
     const spent = action === 'deposit' ? value : action === 'repay' ? (whole ? value + value / MARGIN + 1n : value) : null;
-    const approving = spent === null ? null : await approval(chosen, lendingPool, spent);
+    const approving = spent === null ? null : await approval(chosen, account.address, lendingPool, spent);
     const transaction = { to: lendingPool, data: callData('LendingPool', action, chosen.address, whole ? ENDLESS : value) };
-    const receipt = await steps.run([approving, { name: `${ACTIONS[action].name} ${symbol}`, transaction }].filter(Boolean));
+    const receipt = await steps.run([approving, { name: `${ACTIONS[action].name} ${symbol}`, transaction }].filter(Boolean), account);
     const text = `${ACTIONS[action].past} ${amount(value, chosen.decimals)} ${symbol}`;
     const link = { href: `#/tx/${receipt.transactionHash}`, text: 'View transaction' };
     if (signal.aborted) return toast(text, 'good', link);

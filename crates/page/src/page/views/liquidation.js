@@ -137,15 +137,16 @@ function openLiquidation(borrower, pools, done) {
   }
 
   async function liquidate() {
+    const account = wallets.current;
     const { owed, seized } = chosen();
     const value = typed(owed);
     const { lendingPool } = network.addresses;
     // The contract takes at most what can be repaid, which grows with the interest until the transaction is mined.
     const offered = state.all ? value + value / MARGIN + 1n : value;
     const spent = state.balance !== null && offered > state.balance ? value : offered;
-    const approving = await approval(tokenAt(owed.asset) ?? { address: owed.asset, symbol: owed.symbol }, lendingPool, spent);
+    const approving = await approval(tokenAt(owed.asset) ?? { address: owed.asset, symbol: owed.symbol }, account.address, lendingPool, spent);
     const transaction = { to: lendingPool, data: callData('LendingPool', 'liquidate', borrower, owed.asset, seized.asset, spent, kind.checked) };
-    const receipt = await steps.run([approving, { name: 'Liquidate', transaction }].filter(Boolean));
+    const receipt = await steps.run([approving, { name: 'Liquidate', transaction }].filter(Boolean), account);
     const text = `Repaid ${amount(value, Number(owed.decimals))} ${owed.symbol} and received ${seized.symbol}`;
     const link = { href: `#/tx/${receipt.transactionHash}`, text: 'View transaction' };
     announce(text);

@@ -262,11 +262,12 @@ export function swapCard(signal, from, to) {
   }
 
   async function swap(value) {
+    const account = wallets.current;
     const { from: tokenIn, to: tokenOut, quote } = state;
     const { vault } = network.addresses;
     const data = callData('Vault', 'swapExactTokensForTokens', tokenIn.address, tokenOut.address, value, minimumOutput(quote.amountOut, slippage.value()));
-    const approving = await approval(tokenIn, vault, value);
-    const receipt = await steps.run([approving, { name: `Swap ${tokenIn.symbol} for ${tokenOut.symbol}`, transaction: { to: vault, data } }].filter(Boolean));
+    const approving = await approval(tokenIn, account.address, vault, value);
+    const receipt = await steps.run([approving, { name: `Swap ${tokenIn.symbol} for ${tokenOut.symbol}`, transaction: { to: vault, data } }].filter(Boolean), account);
     const out = received(receipt);
     const text = `Swapped ${amount(value, tokenIn.decimals)} ${tokenIn.symbol} for ${out === null ? '' : `${amount(out, tokenOut.decimals, 8)} `}${tokenOut.symbol}`;
     const link = { href: `#/tx/${receipt.transactionHash}`, text: 'View transaction' };
