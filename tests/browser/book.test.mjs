@@ -5,6 +5,7 @@ import { after, before, test } from 'node:test';
 
 import axe from 'axe-core';
 
+import { forms } from '../../crates/page/src/page/lib/address.js';
 import { replaced, replacements, WRITTEN } from '../../crates/page/src/page/lib/bookexamples.js';
 import { find, marked, prepare } from '../../crates/page/src/page/lib/bookindex.js';
 import { startBrowser, startNode } from './node.mjs';
@@ -142,15 +143,46 @@ test('examples name what is different on a node, and nothing else', async () => 
   assert.deepEqual(rewritten(`${WRITTEN.contracts.vault} ${WRITTEN.accounts[0].toLowerCase()} ${WRITTEN.accounts[1]}`), [other, other]);
   assert.deepEqual(rewritten('tetrad --listen 127.0.0.1:8545 --block-time 125; https://example.org/localhost:8545 localhost:85450 125 wei'), []);
 
+  // Addresses in bech32; those of others keep their bytes, and what is none stays.
+  const stranger = forms('0x00000000000000000000000000000000000a4712', 'pax').account;
+  const address = forms(WRITTEN.accounts[0], 'pax');
+  const elsewhere = { ...own, prefix: 'tern' };
+  const rewrittenThere = (text) => replacements(text, elsewhere).map(([, , replacement]) => replacement);
+  assert.deepEqual(rewrittenThere(`a/${address.account}/${address.operator} "${stranger}" ${address.account.slice(0, -1)}q`),
+    [forms(other, 'tern').account, forms(other, 'tern').operator, forms('0x00000000000000000000000000000000000a4712', 'tern').account]);
+  assert.deepEqual(rewrittenThere(`{ prefix: 'pax' } "bech32Prefix": "pax", "bech32PrefixValAddr": "paxvaloper" pax`), ['tern', 'tern', 'tern']);
+
   const link = 'http://localhost:8545/verify/125#top';
   assert.equal(replaced(link, replacements(link, own)), 'https://a.example/node/verify/7#top');
 
   // What the book is written with is what a node has by default.
   const info = await (await fetch(`${node.url}/api/network`)).json();
-  const { chainId, cosmosChainId, contracts, accounts } = WRITTEN;
-  assert.deepEqual([String(info.chainId), info.cosmosChainId], [chainId, cosmosChainId]);
+  const { chainId, cosmosChainId, prefix, contracts, accounts } = WRITTEN;
+  assert.deepEqual([String(info.chainId), info.cosmosChainId, info.bech32Prefix], [chainId, cosmosChainId, prefix]);
   for (const [name, address] of Object.entries(contracts)) assert.equal(info[name], address);
   assert.deepEqual((await node.rpc('eth_accounts')).slice(0, 2), accounts.map((address) => address.toLowerCase()));
+});
+
+test('addresses in bech32 have the prefix and the accounts of the node', async () => {
+  const own = await startNode('--network-bech32-prefix', 'tern', '--mnemonic', `${'abandon '.repeat(11)}about`);
+  const [first, second] = await own.rpc('eth_accounts');
+  const [account, recipient] = [first, second].map((address) => forms(address, 'tern'));
+  const page = await browser.open(`${own.url}/docs/interfaces/rest-examples.html`);
+  await page.waitForSelector('.own-node');
+  const commands = (await page.locator('code.language-sh').allTextContents()).join('');
+  assert.ok(commands.includes(`/cosmos/auth/v1beta1/accounts/${account.account}\n`), commands);
+  assert.ok(commands.includes(`/validators/${account.operator}/commission\n`), commands);
+  assert.ok(commands.includes(`{"address": "${recipient.account}"`), commands);
+  assert.doesNotMatch(commands, /\bpax(valoper|valcons)?1/);
+  const found = await fetch(`${own.url}/cosmos/auth/v1beta1/accounts/${account.account}`);
+  assert.equal(found.status, 200);
+
+  await page.goto(`${own.url}/docs/interfaces/cosmjs.html`);
+  await page.waitForSelector('.own-node');
+  const scripts = (await page.locator('code.language-js').allTextContents()).join('');
+  assert.ok(scripts.includes("{ prefix: 'tern' }") && scripts.includes(`const recipient = '${recipient.account}'`), scripts);
+  await clean(page);
+  await own.stop();
 });
 
 test('commands are for the node that serves the book, and coloured by their language', async () => {

@@ -5,7 +5,8 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 
 import { decode, decodeCall, decodeLog, encode, encodeCall, fragment, selector, signature, topic } from '../../crates/page/src/page/lib/abi.js';
-import { checksum, forms, fromBech32, parseAddress, parseRecipient, toBech32 } from '../../crates/page/src/page/lib/address.js';
+import { checksum, forms, parseAddress, parseRecipient } from '../../crates/page/src/page/lib/address.js';
+import { fromBech32, toBech32 } from '../../crates/page/src/page/lib/bech32.js';
 import { toBytes, toHex } from '../../crates/page/src/page/lib/bytes.js';
 import { amount, counted, fromUnits, toUnits, usd } from '../../crates/page/src/page/lib/format.js';
 import { joinCandles, withPrice } from '../../crates/page/src/page/lib/prices.js';

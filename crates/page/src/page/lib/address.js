@@ -1,13 +1,8 @@
 // Addresses: hex with checksum (EIP-55), and bech32 (BIP-173) as in the Cosmos interface.
 
-import { bech32 } from '../vendor/bech32.js';
 import { getAddress } from '../vendor/ethers.js';
+import { fromBech32, ROLES, toBech32 } from './bech32.js';
 import { isHex, toBytes, toHex } from './bytes.js';
-
-/** Suffixes that the network's bech32 prefix takes, by role. */
-export const ROLES = { account: '', operator: 'valoper', consensus: 'valcons' };
-/** The maximum length of a bech32 string. Those of Cosmos may be longer than the 90 characters of BIP-173. */
-const LONGEST = 200;
 
 /** The address with its checksum, in mixed case (EIP-55). */
 export function checksum(address) {
@@ -22,22 +17,6 @@ export function addressIn(word) {
 /** The address that an account with this code delegates to (EIP-7702), or null. */
 export function delegateOf(code) {
   return /^0xef0100[0-9a-f]{40}$/.test(code) ? `0x${code.slice(8)}` : null;
-}
-
-/** The bech32 encoding of bytes. */
-export function toBech32(prefix, bytes) {
-  return bech32.encode(prefix, bech32.toWords(bytes), LONGEST);
-}
-
-/** The prefix and the bytes of a bech32 string. Throws if it is invalid. */
-export function fromBech32(text) {
-  const split = text.lastIndexOf('1');
-  if (split < 1 || text.length - split < 7 || text.length > LONGEST) throw new Error('not an address: neither hex nor bech32');
-  const decoded = bech32.decodeUnsafe(text, LONGEST);
-  const bytes = decoded && bech32.fromWordsUnsafe(decoded.words);
-  if (bytes) return { prefix: decoded.prefix, bytes: Uint8Array.from(bytes) };
-  if (text !== text.toLowerCase() && text !== text.toUpperCase()) throw new Error('invalid bech32: mixed upper and lower case');
-  throw new Error(decoded ? 'invalid bech32: non-zero padding' : 'invalid bech32 checksum: check for a typo');
 }
 
 /** Parses an address in hex in any case; mixed case must match the checksum. Returns it with its checksum. */

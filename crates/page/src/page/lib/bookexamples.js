@@ -1,10 +1,14 @@
 // The examples of the book, for the node that serves it: its URLs, chain ids, contracts and accounts in place of those
 // that the book is written with.
 
+import { fromBech32, ROLES, toBech32 } from './bech32.js';
+import { toBytes, toHex } from './bytes.js';
+
 /** What the book is written with: a development node with the default settings. */
 export const WRITTEN = {
   chainId: '125',
   cosmosChainId: 'hyperpax_125-1',
+  prefix: 'pax',
   contracts: {
     oracle: '0x6e5da6d7a89c6B7cB0e5c64fcf326292F76A0352',
     vault: '0x49B0f9a0554da1A7243A9C8ac5B45245A66D90ff',
@@ -20,6 +24,11 @@ export const WRITTEN_URL = /^(https?|wss?):\/\/localhost:8545(?!\d)/;
 const PLACE = /\b(https?|wss?):\/\/(?:localhost|127\.0\.0\.1):8545(?!\d)|(?<![\w./+-]|:\/\/)localhost:8545(?!\d)/g;
 /** The chain id, where the text says that it is one. */
 const CHAIN_ID = /(?<=\bchainId"?: "?|--chain(?:-id)? |\bchain = |\/(?:verify|contract)\/)125\b|\b125(?=: \{)/g;
+
+/** Addresses in bech32: of accounts, and those of validators, whose prefix is longer. */
+const BECH32 = new RegExp(`\\b${WRITTEN.prefix}(${Object.values(ROLES).join('|')})1[02-9ac-hj-np-z]{38,}\\b`, 'g');
+/** The prefix, where the text says that it is one. */
+const PREFIX = new RegExp(`(?<=\\b(?:prefix|bech32_?prefix\\w*)"?: ['"])${WRITTEN.prefix}(?=\\w*['"])`, 'gi');
 
 function places(text, root) {
   const { protocol, host, pathname } = new URL(root);
@@ -45,16 +54,35 @@ function words(text, written, own) {
   return found;
 }
 
+/** Addresses in bech32 of the accounts and contracts of the node; those of others keep their bytes and get the node's prefix. */
+function bech32Addresses(text, { prefix = WRITTEN.prefix, accounts, contracts }) {
+  const own = new Map(WRITTEN.accounts.map((address, at) => [address.toLowerCase(), accounts?.[at]]));
+  for (const [name, address] of Object.entries(WRITTEN.contracts)) own.set(address.toLowerCase(), contracts?.[name]);
+  return [...text.matchAll(BECH32)].flatMap((match) => {
+    const [written, role] = match;
+    let bytes;
+    try {
+      ({ bytes } = fromBech32(written));
+    } catch {
+      return [];
+    }
+    const address = own.get(toHex(bytes));
+    return [[match.index, written, toBech32(prefix + role, address ? toBytes(address) : bytes)]];
+  });
+}
+
 /**
  * What of an example is different on the node: `[position, text, replacement]`, in the order of the positions. `node` has
- * `root`, the URL of its page, and as far as they are known `chainId`, `cosmosChainId`, `contracts` (null without any) and
- * `accounts`.
+ * `root`, the URL of its page, and as far as they are known `chainId`, `cosmosChainId`, `prefix` (of addresses in bech32),
+ * `contracts` (null without any) and `accounts`.
  */
 export function replacements(text, node) {
   const found = places(text, node.root);
   if (node.chainId) found.push(...[...text.matchAll(CHAIN_ID)].map((match) => [match.index, match[0], node.chainId]));
   found.push(...words(text, WRITTEN.cosmosChainId, node.cosmosChainId));
   for (const [name, address] of Object.entries(WRITTEN.contracts)) found.push(...words(text, address, node.contracts?.[name]));
+  if (node.prefix) found.push(...[...text.matchAll(PREFIX)].map((match) => [match.index, match[0], node.prefix]));
+  found.push(...bech32Addresses(text, node));
   WRITTEN.accounts.forEach((address, at) => found.push(...words(text, address, node.accounts?.[at])));
   return found.sort(([one], [other]) => one - other);
 }
@@ -84,6 +112,7 @@ export async function describeNode(root) {
     chainId: chainId.value && String(Number(chainId.value)),
     accounts: Array.isArray(accounts.value) ? accounts.value : undefined,
     cosmosChainId: network.value?.cosmosChainId,
+    prefix: network.value?.bech32Prefix,
     contracts: network.value,
   };
 }
