@@ -1,5 +1,7 @@
 // URLs of pictures that anybody may have made: which of them are shown, and which could take long to draw.
 
+import { svgWeight } from './svgweight.js';
+
 /** The pictures that are shown. */
 const KINDS = /^data:image\/(?:svg\+xml|png|jpeg|gif|webp|avif)[;,]/i;
 /** Number of characters above which a picture is not shown. */
@@ -9,6 +11,8 @@ const SVG_HEAD = /^data:image\/svg\+xml(;\s*(charset=)?"?utf-?8"?)*(;\s*base64)?
 /** Characters of an SVG that may be drawn, in which those that are repeated count each time. */
 const MOST_DRAWN = 2_000_000;
 const MOST_REFERENCES = 128;
+/** Masks, patterns and filters that may be drawn, in which those that are repeated count each time. */
+const MOST_SURFACES = 256;
 
 /** Control characters, which XML does not allow: the text has an encoding in which nothing is found here. */
 const UNKNOWN_ENCODING = /[\0-\x08\x0b\x0c\x0e-\x1f]|^(?:\xfe\xff|\xff\xfe)/;
@@ -17,7 +21,6 @@ const ENTITY = /<!(?:DOCTYPE|ENTITY)/i;
 const FOREIGN = /<(?:[^\s<>/:]+:)?foreignObject\b/i;
 const PICTURE_INSIDE = /<(?:[^\s<>/:]+:)?(?:image|feImage)\b/i;
 const SVG_INSIDE = /svg\+xml|&#/i;
-const REPETITION = /<(?:[^\s<>/:]+:)?use\b/gi;
 
 /** The text of an SVG in a data: URL, or null if browsers may read another one. */
 function svgText(url) {
@@ -44,11 +47,9 @@ export function isCostly(url) {
   // An SVG inside may repeat things as well, and so may a document.
   if (FOREIGN.test(text) || (PICTURE_INSIDE.test(text) && SVG_INSIDE.test(text))) return true;
 
-  // Repetitions of repetitions grow fastest if each level repeats the one before three times.
-  const times = (pattern) => (text.match(pattern) ?? []).length;
-  const uses = times(REPETITION);
-  const isRepeated = uses > 0 && 3 ** (uses / 3) * text.length > MOST_DRAWN;
-  return isRepeated || times(/url\(/gi) > MOST_REFERENCES;
+  if ((text.match(/url\(/gi) ?? []).length > MOST_REFERENCES) return true;
+  const weight = svgWeight(text);
+  return weight === null || weight.drawn > MOST_DRAWN || weight.surfaces > MOST_SURFACES;
 }
 
 /** Whether a URL is a picture that the page shows. */
