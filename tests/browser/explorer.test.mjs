@@ -552,17 +552,21 @@ function isWithin(page, label) {
   }), label);
 }
 
-test('holders, holdings and events are rows of two lines on a phone', async () => {
+test('holders, holdings, created contracts and events are rows of two lines on a phone', async () => {
   const page = await browser.open(node.url, { viewport: { width: 390, height: 844 } });
   const lists = [
     [`token/${history.network.tokens.USDC}?tab=holders`, 'Holders', 'phone-holders'],
     [`address/${history.accounts[0]}?tab=tokens`, 'Token holdings', 'phone-holdings'],
     [`address/${history.network.tokens.USDC}?tab=events`, 'Events', 'phone-events'],
+    [`address/${history.accounts[0]}?tab=created`, 'Contracts created', 'phone-created'],
+    [`address/${history.accounts[0]}?tab=nft`, 'Non-fungible tokens', 'phone-nft'],
+    [`contract/${history.network.tokens.USDC}?tab=events`, 'Events', 'phone-contract-events'],
+    ['tokens', 'Tokens of the network', 'phone-tokens'],
     ['explorer', 'Transactions', 'phone-transactions'],
   ];
   for (const [path, label, name] of lists) {
     await page.goto(`${node.url}/#/${path}`);
-    await page.waitForSelector(`.list[aria-busy="false"] [aria-label="${label}"] table.rows td.line-2`);
+    await page.waitForSelector(`.list:not([aria-busy="true"]) [aria-label="${label}"] table.rows td.line-2`);
     await browser.picture(page, name);
     assert.ok(await isWithin(page, label), `${label} is wider than a phone`);
   }

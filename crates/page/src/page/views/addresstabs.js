@@ -101,9 +101,9 @@ function holdingTab(address, on) {
 
 function nftTab(address) {
   const columns = (signal) => [
-    { title: 'Token', cell: (row) => tokenLink(row.token, row.token.name || symbolOf(row.token)), csv: (row) => symbolOf(row.token) },
-    { title: 'ID', cell: (row) => [thumbnail(row, signal), idLink(row.token, row.id)], csv: (row) => row.id },
-    { title: 'Contract', cell: (row) => addressLink(row.token.address_hash, { plain: true }), csv: (row) => row.token.address_hash },
+    { title: 'Token', phone: 'line-1', cell: (row) => tokenLink(row.token, row.token.name || symbolOf(row.token)), csv: (row) => symbolOf(row.token) },
+    { title: 'ID', phone: 'line-1.end', cell: (row) => [thumbnail(row, signal), idLink(row.token, row.id)], csv: (row) => row.id },
+    { title: 'Contract', phone: 'line-2', cell: (row) => addressLink(row.token.address_hash, { plain: true }), csv: (row) => row.token.address_hash },
   ];
   const load = async (cursor) => {
     const page = await listOf(`addresses/${address}/nft`, cursor);
@@ -114,10 +114,10 @@ function nftTab(address) {
 
 function createdTab(address, isContract) {
   const columns = [
-    { title: 'Contract', cell: (row) => recipient({ ...row, to: row.created }), csv: (row) => row.created },
-    { title: 'Transaction hash', cell: (row) => hashLink(row.hash), csv: (row) => row.hash },
+    { title: 'Contract', phone: 'line-1', cell: (row) => recipient({ ...row, to: row.created }), csv: (row) => row.created },
+    { title: 'Transaction hash', phone: 'line-2', cell: (row) => hashLink(row.hash), csv: (row) => row.hash },
     { title: 'Block', cell: (row) => blockCell(row.block), csv: (row) => row.block },
-    { title: 'Age', time: true, cell: (row) => timeCell(row.time), csv: (row) => new Date(row.time * 1_000).toISOString() },
+    { title: 'Age', time: true, phone: 'line-2.end', cell: (row) => timeCell(row.time), csv: (row) => new Date(row.time * 1_000).toISOString() },
   ];
   const load = (cursor) => createdContracts(address, isContract, cursor);
   return (signal) => pagedList({ signal, label: 'Contracts created', columns, load, empty: 'No contracts created', live: true, csv: `contracts-${address}` });

@@ -53,11 +53,11 @@ function shownArguments(known, address) {
 function row(log, decoder) {
   const known = decoder.log(log);
   return h('tr',
+    h('td.line-1', h(known ? 'span.tag.accent.clip' : 'span.tag', known?.fragment.name ?? shorten(log.topics[0] ?? 'anonymous', 10, 4))),
+    h('td.line-1', transactionLink(log.transactionHash)),
     h('td', blockLink(log.blockNumber)),
-    h('td', log.blockTimestamp ? moment(log.blockTimestamp) : '–'),
-    h('td', transactionLink(log.transactionHash)),
-    h('td', h(known ? 'span.tag.accent' : 'span.tag', known?.fragment.name ?? shorten(log.topics[0] ?? 'anonymous', 10, 4))),
-    h('td', known ? shownArguments(known, log.address) : h('span.mono.soft', shorten(log.data, 40, 8))));
+    h('td.line-1.end', log.blockTimestamp ? moment(log.blockTimestamp) : '–'),
+    h('td.line-2.whole', known ? shownArguments(known, log.address) : h('span.mono.soft', shorten(log.data, 40, 8))));
 }
 
 /** The viewer. `fragments` are the contract's ABI; a link can name the `event`. */
@@ -194,6 +194,6 @@ export function eventsViewer(address, fragments, outer, query = new URLSearchPar
   });
   drawFilters();
   restart();
-  const head = h('thead', h('tr', ['Block', 'Age', 'Transaction', 'Event', 'Arguments'].map((name) => h('th', { scope: 'col' }, name))));
-  return h('div.stack', form, failed, h('div.scroll', { tabindex: '0', role: 'group', 'aria-label': 'Events' }, h('table', head, body)), h('div.row', older, status));
+  const head = h('thead', h('tr', ['Event', 'Transaction', 'Block', 'Age', 'Arguments'].map((name) => h('th', { scope: 'col' }, name))));
+  return h('div.stack', form, failed, h('div.list', h('div.scroll', { tabindex: '0', role: 'group', 'aria-label': 'Events' }, h('table.rows', head, body))), h('div.row', older, status));
 }

@@ -22,14 +22,21 @@ function row(token) {
   return { key: `${token.address_hash}/${supply}/${token.holders_count}/${price}`, token, decimals, supply, price, worth, holders: token.holders_count };
 }
 
+/** The number of holders; on phones, where it has no heading, with its unit. */
+function holders(one) {
+  if (one.holders === null) return '–';
+  const number = Number(one.holders);
+  return [count(number), h('span.unit', number === 1 ? ' holder' : ' holders')];
+}
+
 const COLUMNS = [
-  { title: 'Token', cell: (one) => [tokenLink(one.token, one.token.name ?? symbolOf(one.token)), ' ', h('span.soft', one.token.name ? one.token.symbol : '')], csv: (one) => symbolOf(one.token) },
-  { title: 'Type', cell: (one) => h('span.tag', one.token.type), csv: (one) => one.token.type },
-  { title: 'Price', number: true, cell: (one) => (one.price === null ? '–' : usd(one.price)), csv: (one) => one.price ?? '' },
+  { title: 'Token', phone: 'line-1', cell: (one) => [tokenLink(one.token, one.token.name ?? symbolOf(one.token)), ' ', h('span.soft', one.token.name ? one.token.symbol : '')], csv: (one) => symbolOf(one.token) },
+  { title: 'Type', phone: 'line-1', cell: (one) => h('span.tag', one.token.type), csv: (one) => one.token.type },
+  { title: 'Price', phone: 'line-1.end', number: true, cell: (one) => (one.price === null ? '–' : usd(one.price)), csv: (one) => one.price ?? '' },
   { title: 'Total supply', number: true, cell: (one) => (one.supply === null ? '–' : exactAmount(one.supply, one.decimals, 9)), csv: (one) => one.supply ?? '' },
   { title: 'Value of the supply', number: true, cell: (one) => (one.worth === null ? '–' : `$${compact(one.worth)}`), csv: (one) => one.worth ?? '' },
-  { title: 'Holders', number: true, cell: (one) => (one.holders === null ? '–' : count(Number(one.holders))), csv: (one) => one.holders ?? '' },
-  { title: 'Contract', cell: (one) => addressLink(one.token.address_hash, { plain: true }), csv: (one) => one.token.address_hash },
+  { title: 'Holders', phone: 'line-2', number: true, cell: holders, csv: (one) => one.holders ?? '' },
+  { title: 'Contract', phone: 'line-2.end', cell: (one) => addressLink(one.token.address_hash, { plain: true }), csv: (one) => one.token.address_hash },
 ];
 
 /** The network's tokens in the network's order, and receipt tokens after them. */
