@@ -70,10 +70,12 @@ test('a label of the user names an address in every list, and is found', async (
 });
 
 test('a label names a contract in the gas flame and among failed calls', async () => {
-  const hash = await send(node, accounts[1], box, 'store(uint256)', [6n]);
-  await node.rpc('eth_call', { to: box, data: '0x12345678' }, 'latest').catch(() => null);
+  // The flame is drawn if a call makes others.
+  const clone = await deploy(node, accounts[0], cloneOf(box));
+  const hash = await send(node, accounts[1], clone, 'store(uint256)', [6n]);
+  await node.rpc('eth_call', { to: clone, data: '0x12345678' }, 'latest').catch(() => null);
   const page = await browser.open(`${node.url}/#/network`);
-  await page.evaluate(([key, label]) => localStorage.setItem('tetrad.labels', JSON.stringify({ [key]: label })), [`${network.chainId}/${box.toLowerCase()}`, 'My box']);
+  await page.evaluate(([key, label]) => localStorage.setItem('tetrad.labels', JSON.stringify({ [key]: label })), [`${network.chainId}/${clone.toLowerCase()}`, 'My box']);
   await page.goto(`${node.url}/#/tx/${hash}?tab=calls`);
   await page.reload();
   await page.locator('svg.flame [role=treeitem][aria-label^="My box."]').first().waitFor();
