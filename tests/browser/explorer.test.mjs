@@ -371,7 +371,7 @@ test('results appear while typing, and are chosen by keyboard', async () => {
   await said(BECH32.replace(/g$/, 'h'), 'checksum');
   await said('0xf39fd6e51aad88f6f4ce6ab8827279cfffb9ee', 'An address has 40 hex digits and a hash 64; this has 38.');
   await said('0xf39f…0000', 'Paste the whole address or hash');
-  await said('no such thing', 'No token, contract, function, label or block is called');
+  await said('no such thing', 'No token, contract, function, event, label or block is called');
   await input.press('Escape');
   assert.equal(await input.getAttribute('aria-expanded'), 'false');
   await clean(page);

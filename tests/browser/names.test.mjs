@@ -6,9 +6,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 
+import { selector, topic } from '../../crates/page/src/page/lib/abi.js';
 import { BOX, cloneOf, creationOf, deploy, send } from './contracts.mjs';
 import { startBrowser, startNode } from './node.mjs';
 
+/** The deployment proxy of CREATE2, which takes a salt and creation code. */
+const DEPLOYER = '0x4e59b44847b379578588920ca78fbf26c0b4956c';
+const DRAWER = [
+  { type: 'function', name: 'openDrawer', inputs: [{ name: 'key', type: 'uint256' }], outputs: [], stateMutability: 'nonpayable' },
+  { type: 'event', name: 'DrawerOpened', inputs: [{ name: 'who', type: 'address', indexed: true }], anonymous: false },
+];
 let folder;
 let node;
 let browser;
@@ -22,6 +29,9 @@ before(async () => {
   mkdirSync(join(file, '..'), { recursive: true });
   const artifact = { _format: 'hh-sol-artifact-1', contractName: 'LetterBox', sourceName: 'contracts/LetterBox.sol', abi: BOX.abi, bytecode: creationOf(BOX.runtime), deployedBytecode: `0x${BOX.runtime}`, linkReferences: {}, deployedLinkReferences: {} };
   writeFileSync(file, JSON.stringify(artifact));
+  // Contracts that are not used: one is created by another contract, one is not deployed.
+  writeFileSync(join(file, '..', 'Drawer.json'), JSON.stringify({ ...artifact, contractName: 'Drawer', abi: DRAWER, bytecode: creationOf(`${BOX.runtime}00`), deployedBytecode: `0x${BOX.runtime}00` }));
+  writeFileSync(join(file, '..', 'Shelf.json'), JSON.stringify({ ...artifact, contractName: 'Shelf', bytecode: creationOf(`${BOX.runtime}0000`), deployedBytecode: `0x${BOX.runtime}0000` }));
   [node, browser] = await Promise.all([startNode('--artifacts', folder), startBrowser()]);
   accounts = await node.rpc('eth_accounts');
   network = await (await fetch(`${node.url}/api/network`)).json();
@@ -93,6 +103,37 @@ test('contracts of artifacts have their names in the list of all transactions, a
   await page.keyboard.press('Enter');
   await page.waitForURL(new RegExp(`#/address/${box}`, 'i'));
   await page.waitForSelector('h1:text-is("LetterBox")');
+  await clean(page);
+});
+
+test('contracts of artifacts that no recent transaction has used are found, with their functions and events', async () => {
+  const data = `0x${'00'.repeat(32)}${creationOf(`${BOX.runtime}00`).slice(2)}`;
+  await node.rpc('eth_sendTransaction', { from: accounts[0], to: DEPLOYER, data });
+  // More transactions than a list has on its page.
+  for (let at = 0; at < 60; at++) await node.rpc('eth_sendTransaction', { from: accounts[0], to: accounts[1], value: '0x1' });
+
+  const page = await browser.open(`${node.url}/#/network`);
+  await results(page, 'drawer', 'Drawer');
+  await page.keyboard.press('Enter');
+  await page.waitForURL(/#\/address\/0x/);
+  await page.waitForSelector('h1:text-is("Drawer")');
+
+  await results(page, 'openDr', 'openDrawer(uint256)');
+  await results(page, selector(DRAWER[0]), 'openDrawer(uint256)');
+  await page.keyboard.press('Enter');
+  await page.waitForURL(/#\/contract\/0x[0-9a-fA-F]{40}\?tab=write&function=openDrawer/);
+  // The new view takes the focus when it is drawn.
+  await page.waitForSelector('details[open] strong:text-is("openDrawer")');
+  const found = await results(page, 'draweropened', 'DrawerOpened(address)');
+  assert.match(found[0], /Event$/);
+  await results(page, 'letterb', 'LetterBox');
+  await results(page, topic(DRAWER[1]), 'DrawerOpened(address)');
+  await page.keyboard.press('Enter');
+  await page.waitForURL(/#\/contract\/0x[0-9a-fA-F]{40}\?tab=events&event=DrawerOpened/);
+  await page.waitForSelector('p[role="status"]:has-text("0 events")');
+
+  await page.fill('header input[type="search"]', 'Shelf');
+  await page.waitForSelector('.said:has-text("Contracts of compiler artifacts are found where they are deployed.")');
   await clean(page);
 });
 

@@ -8,7 +8,7 @@ import { after, before, test } from 'node:test';
 
 import axe from 'axe-core';
 
-import { encode, encodeCall, fragment } from '../../crates/page/src/page/lib/abi.js';
+import { encode, encodeCall, fragment, selector } from '../../crates/page/src/page/lib/abi.js';
 import { checkCode, parseArtifact } from '../../crates/page/src/page/lib/artifact.js';
 import { decodeRlp, encodeRlp } from '../../crates/page/src/page/lib/rlp.js';
 import { BOX, creationOf, deploy } from './contracts.mjs';
@@ -308,7 +308,7 @@ test('one of several contracts of a file is deployed from bytecode alone', async
   await clean(page);
 });
 
-test('a source is verified from its contract’s page', async () => {
+test('a source is verified from its contract’s page, and its functions and events are found', async () => {
   const box = await deploy(node, accounts[0], BOX.runtime);
   const page = await open(`contract/${box}`);
   await page.click('a:text-is("verify the source")');
@@ -328,6 +328,13 @@ test('a source is verified from its contract’s page', async () => {
   await page.click('a:text-is("View the source")');
   await page.waitForSelector('.tag:text-is("Verified source")');
   await clean(page);
+
+  const other = await open('network');
+  for (const [term, found] of [['store(uint', 'store(uint256)'], [selector(fragment('value()')), 'value()'], ['stored', 'Stored(address,uint256)']]) {
+    await other.fill('header input[type="search"]', term);
+    await other.waitForSelector(`#results [role="option"]:has-text("${found}"):has-text("of Box")`);
+  }
+  await clean(other);
 });
 
 test('a message and typed data are signed, and the node recovers the signer', async () => {

@@ -107,7 +107,7 @@ export function removeAbi(address) {
 }
 
 /** The fragments of a JSON ABI that the page can encode and decode; entries of unknown types are left out. */
-function fragmentsOf(abi) {
+export function fragmentsOf(abi) {
   return abi.flatMap((entry) => {
     try {
       return parseInterface(JSON.stringify([entry]));

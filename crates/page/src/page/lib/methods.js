@@ -1,6 +1,6 @@
-// Functions by their name or selector, for the search.
+// Functions and events by their name, selector or topic, for the search.
 
-import { selector, signature } from './abi.js';
+import { selector, signature, topic } from './abi.js';
 import { ownContract, savedContracts } from './contracts.js';
 import { shorten } from './format.js';
 import { displayName } from './labels.js';
@@ -34,7 +34,7 @@ function parsed(text) {
 }
 
 /** Contracts with a known ABI: `[address, what it is, fragments]`; the address is null for an ABI that belongs to none. */
-function* contracts() {
+function* contracts(sources) {
   const seen = new Set();
   for (const address of network.names.keys()) {
     const name = ownContract(address);
@@ -45,26 +45,45 @@ function* contracts() {
   }
   for (const [address, text] of savedContracts()) yield [address, displayName(address) ?? shorten(address, 8, 6), parsed(text)];
   for (const text of pastedInterfaces()) yield [null, 'a saved ABI', parsed(text)];
+  for (const { address, name, fragments } of sources) yield [address, displayName(address) ?? name, fragments];
 }
 
-/** The functions for which `accepts(fragment)` is not null, as results of the search with what it returned as `how`. */
-export function methods(accepts) {
+/** The place of a function or event on the page of its contract. */
+function placeOf(address, one) {
+  if (!address) return '#/interfaces';
+  if (one.type === 'event') return `#/contract/${address}?tab=events&event=${encodeURIComponent(signature(one))}`;
+  return `#/contract/${address}?tab=${/^(view|pure)$/.test(one.stateMutability) ? 'read' : 'write'}&function=${one.name}`;
+}
+
+function result(address, where, one, how) {
+  const isEvent = one.type === 'event';
+  const id = isEvent ? shorten(topic(one), 10, 4) : selector(one);
+  return { kind: isEvent ? 'Event' : 'Method', title: shorten(signature(one), 48, 8), detail: `${id} of ${where}`, href: placeOf(address, one), how };
+}
+
+/**
+ * The functions and events for which `accepts(fragment)` is not null, as results of the search with what it returned as `how`.
+ * `sources` are those that the node knows.
+ */
+export function members(sources, accepts) {
   const found = [];
   let looked = 0;
-  for (const [address, where, fragments] of contracts()) {
+  for (const [address, where, fragments] of contracts(sources)) {
     for (const one of fragments) {
       if (++looked > MOST_ENTRIES) return found;
-      const how = one.type === 'function' ? accepts(one) : null;
-      if (how === null) continue;
-      const tab = /^(view|pure)$/.test(one.stateMutability) ? 'read' : 'write';
-      const href = address ? `#/contract/${address}?tab=${tab}&function=${one.name}` : '#/interfaces';
-      found.push({ kind: 'Method', title: shorten(signature(one), 48, 8), detail: `${selector(one)} of ${where}`, href, how });
+      const how = one.type === 'function' || one.type === 'event' ? accepts(one) : null;
+      if (how !== null) found.push(result(address, where, one, how));
     }
   }
   return found;
 }
 
 /** The functions with a selector. */
-export function methodsBySelector(wanted) {
-  return methods((one) => (selector(one) === wanted ? 0 : null));
+export function functionsBySelector(sources, wanted) {
+  return members(sources, (one) => (one.type === 'function' && selector(one) === wanted ? 0 : null));
+}
+
+/** The events with a topic. */
+export function eventsByTopic(sources, wanted) {
+  return members(sources, (one) => (one.type === 'event' && topic(one) === wanted ? 0 : null));
 }

@@ -5,9 +5,10 @@ import { checksum, parseAddress } from './address.js';
 import { count, shorten } from './format.js';
 import { ask, indexed, learn, learnedNames } from './index.js';
 import { displayName, labels } from './labels.js';
-import { methods, methodsBySelector } from './methods.js';
+import { eventsByTopic, functionsBySelector, members } from './methods.js';
 import { nameOf, network, tokenAt } from './network.js';
 import { node } from './node.js';
+import { knownSources } from './sources.js';
 import { wallets } from './wallet.js';
 
 /** Number of shown results. */
@@ -16,11 +17,11 @@ const SHOWN = 10;
 const MIN_PART = 3;
 /** Least time between two requests for recent names, in milliseconds. */
 const LEARN_PACE = 5_000;
-/** Hex digits of the selector of a function, and the number of functions among the results. */
+/** Hex digits of the selector of a function, and the number of functions and events among the results. */
 const SELECTOR = 8;
-const SHOWN_METHODS = 4;
-/** Letters from which on functions are searched. */
-const MIN_METHOD = 3;
+const SHOWN_MEMBERS = 4;
+/** Letters from which on functions and events are searched. */
+const MIN_MEMBER = 3;
 /** Hex digits up to which a term may be the number of a block: more, even zeros, are the beginning of an address or hash. */
 const MAX_NUMBER = 12;
 const TAGS = { latest: 'The newest block', pending: 'The next block', finalized: 'The newest final block', safe: 'The newest safe block', earliest: 'The first block' };
@@ -68,7 +69,7 @@ function latestTransactions() {
  */
 async function ofPart(text, start, end, head) {
   const isShortForm = end !== undefined;
-  const found = !isShortForm && start.length === SELECTOR ? methodsBySelector(`0x${start}`).slice(0, SHOWN_METHODS) : [];
+  const found = !isShortForm && start.length === SELECTOR ? functionsBySelector(await knownSources(), `0x${start}`).slice(0, SHOWN_MEMBERS) : [];
   if (!isShortForm && start && start.length <= MAX_NUMBER) {
     const number = BigInt(`0x${start}`);
     if (number <= head) found.push(block(number));
@@ -94,7 +95,8 @@ async function exact(text) {
     const [transaction, found] = await Promise.all([node.call('eth_getTransactionByHash', hash), node.call('eth_getBlockByHash', hash, false)]);
     if (transaction) return { found: [{ kind: 'Transaction', title: shorten(hash, 18, 10), detail: transaction.blockNumber === null ? 'Pending' : `In block ${count(Number(transaction.blockNumber))}`, href: `#/tx/${hash}` }] };
     if (found) return { found: [{ ...block(Number(found.number)), detail: hash }] };
-    return { reason: 'No block or transaction has this hash.' };
+    const events = eventsByTopic(await knownSources(), hash).slice(0, SHOWN_MEMBERS);
+    return events.length ? { found: events } : { reason: 'No block or transaction has this hash, and no known event this topic.' };
   }
   const part = /^0x([0-9a-f]*)(?:(?:…|\.{2,3})([0-9a-f]*))?$/i.exec(text);
   if (part && (part[2] !== undefined || part[1].length !== 40)) return ofPart(text, part[1].toLowerCase(), part[2]?.toLowerCase(), head);
@@ -145,14 +147,26 @@ function named(words) {
   return found.sort((a, b) => a.how - b.how);
 }
 
-/** Functions with a name, or with the beginning of a signature such as `transfer(address`. */
-function functions(words) {
-  if (words.length < MIN_METHOD) return [];
-  const found = methods((one) => {
+/** Functions and events with a name, or with the beginning of a signature such as `transfer(address`. */
+function membersNamed(sources, words) {
+  if (words.length < MIN_MEMBER) return [];
+  const found = members(sources, (one) => {
     const how = rank(one.name, words) ?? (signature(one).toLowerCase().startsWith(words) ? 1 : null);
     return how === null ? null : how + 0.7;
   });
-  return found.sort((a, b) => a.how - b.how).slice(0, SHOWN_METHODS);
+  return found.sort((a, b) => a.how - b.how).slice(0, SHOWN_MEMBERS);
+}
+
+/** Contracts by their name in the source, which tokens do not show. */
+function sourcesNamed(sources, words) {
+  return sources.flatMap(({ address, name }) => {
+    const how = words.length < 2 ? null : rank(name, words);
+    return how === null ? [] : [contractResult(name, address, how + 0.65)];
+  });
+}
+
+function contractResult(name, address, how) {
+  return { kind: 'Contract', title: name, detail: address, href: `#/address/${address}`, how };
 }
 
 let learnedAt = 0;
@@ -175,8 +189,7 @@ async function met(words) {
   return learnedNames().flatMap(([lower, name]) => {
     const how = rank(name, words);
     if (how === null) return [];
-    const address = checksum(lower);
-    return [{ kind: 'Contract', title: name, detail: address, href: `#/address/${address}`, how: how + 0.6 }];
+    return [contractResult(name, checksum(lower), how + 0.6)];
   });
 }
 
@@ -201,12 +214,14 @@ export async function search(given) {
   if (found) return { found, reason: '' };
   if (reason) return { found: [], reason };
   const words = text.toLowerCase();
-  const others = await remote(text);
+  const [others, sources] = await Promise.all([remote(text), knownSources()]);
   const listed = new Set(others.map(({ detail }) => detail));
-  const all = [...named(words), ...others, ...(await met(words)).filter(({ detail }) => !listed.has(detail)), ...functions(words)].sort((a, b) => a.how - b.how);
+  const own = [...(await met(words)), ...sourcesNamed(sources, words)].filter(({ detail }) => !listed.has(detail));
+  const all = [...named(words), ...others, ...own, ...membersNamed(sources, words)].sort((a, b) => a.how - b.how);
   const seen = new Set();
   const distinct = all.filter(({ href }) => !seen.has(href.toLowerCase()) && seen.add(href.toLowerCase()));
   if (distinct.length) return { found: distinct.slice(0, SHOWN), reason: '' };
-  const where = (await indexed()) ? 'token, contract, function, label or block' : 'token, function, label or contract of the network';
-  return { found: [], reason: `No ${where} is called “${text.slice(0, 60)}”.` };
+  const shown = text.slice(0, 60);
+  if (!(await indexed())) return { found: [], reason: `No token, function, event, label or contract of the network is called “${shown}”.` };
+  return { found: [], reason: `No token, contract, function, event, label or block is called “${shown}”. Contracts of compiler artifacts are found where they are deployed.` };
 }
