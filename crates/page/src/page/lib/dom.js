@@ -118,9 +118,15 @@ export function icon(name) {
   return s('svg.icon', { viewBox: '0 0 24 24', 'aria-hidden': 'true' }, s('path', { d: ICONS[name] }));
 }
 
+/** A name in camel case, which may be broken between its words. */
+function breakable(name) {
+  if (typeof name !== 'string') return name;
+  return name.split(/(?<=[a-z])(?=[A-Z])/).flatMap((word, at) => (at ? [h('wbr'), word] : [word]));
+}
+
 /** A heading, with controls or tags on its right. */
 export function heading(title, ...aside) {
-  return h('header.heading', h('h1', { tabindex: '-1' }, title), h('div.aside', aside));
+  return h('header.heading', h('h1', { tabindex: '-1' }, breakable(title)), h('div.aside', aside));
 }
 
 /** A card with a title. */
