@@ -8,7 +8,7 @@ import { decode, decodeCall, decodeLog, encode, encodeCall, fragment, selector, 
 import { checksum, forms, parseAddress, parseRecipient } from '../../crates/page/src/page/lib/address.js';
 import { fromBech32, toBech32 } from '../../crates/page/src/page/lib/bech32.js';
 import { toBytes, toHex } from '../../crates/page/src/page/lib/bytes.js';
-import { amount, counted, fromUnits, toUnits, usd } from '../../crates/page/src/page/lib/format.js';
+import { amount, counted, fee, fromUnits, toUnits, usd } from '../../crates/page/src/page/lib/format.js';
 import { joinCandles, withPrice } from '../../crates/page/src/page/lib/prices.js';
 import { parseInterface } from '../../crates/page/src/page/lib/signature.js';
 
@@ -146,4 +146,8 @@ test('candles are joined without gaps, and the current price moves the last one'
   assert.deepEqual(withPrice(joined, { timestamp: 200, price: 12 }, 60).at(-1), { time: 180, open: 9, high: 12, low: 9, close: 12, volume: 4 });
   assert.deepEqual(withPrice(joined, { timestamp: 250, price: 8 }, 60).slice(-2).map(({ time, close }) => [time, close]), [[180, 9], [240, 8]]);
   assert.equal(withPrice(joined, { timestamp: 10, price: 1 }, 60), joined, 'a price before the last candle is ignored');
+});
+
+test('small fees are in wei', () => {
+  assert.deepEqual([0n, 999n, 1_103n, 999_999n, 1_000_000n, 1_449_400_000n, 250_000_000_000n].map(fee), ['0 wei', '999 wei', '1,103 wei', '999,999 wei', '0.001 gwei', '1.449 gwei', '250 gwei']);
 });

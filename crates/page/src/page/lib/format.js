@@ -66,10 +66,10 @@ export function usd(number) {
   return `$${short.toFixed(Math.max(2, (String(short).split('.')[1] ?? '').length))}`;
 }
 
-/** A gas price in gwei, or in wei below a thousand wei. */
+/** A gas price in gwei, or in wei below a million. */
 export function fee(wei) {
   const number = Number(wei);
-  if (number < 1e3) return `${grouped.format(number)} wei`;
+  if (number < 1e6) return `${grouped.format(number)} wei`;
   return `${number >= 1e11 ? grouped.format(Math.round(number / 1e9)) : Number((number / 1e9).toPrecision(4))} gwei`;
 }
 

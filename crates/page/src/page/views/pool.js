@@ -1,9 +1,10 @@
 // The transaction pool: what waits, and dropping it.
 
 import { actionButton } from '../lib/actions.js';
+import { shortCoins } from '../lib/cells.js';
 import { card, h, replace, table } from '../lib/dom.js';
 import { count, fee } from '../lib/format.js';
-import { addressLink, coins, transactionLink } from '../lib/links.js';
+import { addressLink, transactionLink } from '../lib/links.js';
 import { mining } from '../lib/mining.js';
 import { node, whenever } from '../lib/node.js';
 import { mineButtons } from './miningnotice.js';
@@ -26,7 +27,7 @@ export async function poolCard(signal) {
       transactionLink(one.hash),
       one.kind === 'queued' ? h('span.tag', { title: 'An earlier nonce of this account is missing' }, 'queued') : h('span.tag.accent', 'pending'),
       addressLink(one.from), one.to ? addressLink(one.to) : h('span.soft', 'New contract'),
-      count(Number(one.nonce)), coins(one.value), fee(one.maxFeePerGas ?? one.gasPrice),
+      count(Number(one.nonce)), shortCoins(BigInt(one.value)), fee(one.maxFeePerGas ?? one.gasPrice),
       drop && actionButton('Drop', async () => {
         await node.call('anvil_dropTransaction', one.hash);
         document.activeElement?.blur();
