@@ -572,3 +572,17 @@ test('holders, holdings, created contracts and events are rows of two lines on a
   }
   await clean(page);
 });
+
+test('tables of a transaction, of accounts and of the network are rows on a phone', async () => {
+  const page = await browser.open(node.url, { viewport: { width: 390, height: 844 } });
+  for (const path of [`tx/${history.swapped}`, 'accounts', 'network', 'developer', 'tokens']) {
+    await page.goto(`${node.url}/#/${path === 'network' ? '' : path}`);
+    await page.waitForSelector('main table.rows tbody td');
+    await page.waitForFunction(() => !document.querySelector('[aria-busy="true"]'));
+    const wide = await page.evaluate(() => [...document.querySelectorAll('main .scroll:has(> .rows)')].filter((one) => one.scrollWidth > one.clientWidth).map((one) => one.getAttribute('aria-label')));
+    assert.deepEqual(wide, [], path);
+  }
+  await page.goto(`${node.url}/#/tx/${history.swapped}`);
+  await page.waitForSelector('.rows td.line-1:has-text("ERC-20")');
+  await clean(page);
+});

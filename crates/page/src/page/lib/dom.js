@@ -140,14 +140,17 @@ export function facts(entries) {
   return h('dl.facts', shown.map(([name, ...value]) => h('div', h('dt', name), h('dd', value))));
 }
 
-/** A table of column names (a leading dash marks a numeric column) and rows of cells. */
-export function table(columns, rows, empty = 'No data') {
-  const numeric = columns.map((name) => name.startsWith('-'));
-  const head = columns.map((name, at) => h(numeric[at] ? 'th.number' : 'th', { scope: 'col' }, name.replace(/^-/, '')));
-  const body = rows.map((cells) => h('tr', cells.map((cell, at) => h(numeric[at] ? 'td.number' : 'td', cell))));
+/**
+ * A table of column names (a leading dash marks a numeric column) and rows of cells. `lines` are the lines of a row on phones in
+ * which the columns are shown, as in lists; one without a line is not.
+ */
+export function table(columns, rows, empty = 'No data', lines = []) {
+  const classes = columns.map((name, at) => `${name.startsWith('-') ? '.number' : ''}${lines[at] ? `.${lines[at]}` : ''}`);
+  const head = columns.map((name, at) => h(`th${classes[at]}`, { scope: 'col' }, name.replace(/^-/, '')));
+  const body = rows.map((cells) => h('tr', cells.map((cell, at) => h(`td${classes[at]}`, cell))));
   const none = h('tr', h('td.empty', { colspan: columns.length }, empty));
   const titles = columns.map((name) => name.replace(/^-/, '')).filter(Boolean);
-  return h('div.scroll', { tabindex: '0', role: 'group', 'aria-label': `Table: ${titles.join(', ')}` }, h('table', h('thead', h('tr', head)), h('tbody', rows.length ? body : none)));
+  return h('div.scroll', { tabindex: '0', role: 'group', 'aria-label': `Table: ${titles.join(', ')}` }, h(lines.length ? 'table.rows' : 'table', h('thead', h('tr', head)), h('tbody', rows.length ? body : none)));
 }
 
 /** The message of an error, or a text, as a sentence. */

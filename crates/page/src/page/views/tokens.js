@@ -30,8 +30,8 @@ function holders(one) {
 }
 
 const COLUMNS = [
-  { title: 'Token', phone: 'line-1', cell: (one) => [tokenLink(one.token, one.token.name ?? symbolOf(one.token)), ' ', h('span.soft', one.token.name ? one.token.symbol : '')], csv: (one) => symbolOf(one.token) },
-  { title: 'Type', phone: 'line-1', cell: (one) => h('span.tag', one.token.type), csv: (one) => one.token.type },
+  { title: 'Token', phone: 'line-1', cell: (one) => [tokenLink(one.token, one.token.name ?? symbolOf(one.token)), ' ', one.token.name && h('span.soft.clip', { title: one.token.symbol }, one.token.symbol)], csv: (one) => symbolOf(one.token) },
+  { title: 'Type', phone: 'line-2', cell: (one) => h('span.tag', one.token.type), csv: (one) => one.token.type },
   { title: 'Price', phone: 'line-1.end', number: true, cell: (one) => (one.price === null ? '–' : usd(one.price)), csv: (one) => one.price ?? '' },
   { title: 'Total supply', number: true, cell: (one) => (one.supply === null ? '–' : exactAmount(one.supply, one.decimals, 9)), csv: (one) => one.supply ?? '' },
   { title: 'Value of the supply', number: true, cell: (one) => (one.worth === null ? '–' : `$${compact(one.worth)}`), csv: (one) => one.worth ?? '' },
