@@ -586,3 +586,13 @@ test('tables of a transaction, of accounts and of the network are rows on a phon
   await page.waitForSelector('.rows td.line-1:has-text("ERC-20")');
   await clean(page);
 });
+
+test('the list that is open is visible in the bar of lists on a phone', async () => {
+  const page = await browser.open(`${node.url}/#/explorer/internal`, { viewport: { width: 390, height: 844 } });
+  await wait(page, 'Internal transactions');
+  await page.waitForFunction(() => {
+    const { left, right } = document.querySelector('nav[aria-label="Lists"] [aria-current]').getBoundingClientRect();
+    return left >= 0 && right <= innerWidth;
+  });
+  await clean(page);
+});

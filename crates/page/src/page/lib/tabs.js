@@ -2,6 +2,11 @@
 
 import { failure, h, replace } from './dom.js';
 
+/** Scrolls a bar of tabs, once it is shown, to one of them. */
+export function scrollToTab(bar, tab) {
+  requestAnimationFrame(() => (bar.scrollLeft = Math.max(0, (tab?.offsetLeft ?? 0) - bar.offsetLeft - 24)));
+}
+
 /** Tabs: `tabs` are { id, title, make(signal) }. The content of a tab is made when it is opened first. `chosen(id)` is called at each change. */
 export function tabList({ label, tabs, selected, signal, chosen }) {
   const panels = new Map();
@@ -41,6 +46,6 @@ export function tabList({ label, tabs, selected, signal, chosen }) {
     chosen?.(tabs[wrapped].id);
   });
   open(Math.max(0, tabs.findIndex((tab) => tab.id === selected)), false);
-  requestAnimationFrame(() => (list.scrollLeft = Math.max(0, (list.querySelector('[aria-selected="true"]')?.offsetLeft ?? 0) - list.offsetLeft - 24)));
+  scrollToTab(list, list.querySelector('[aria-selected="true"]'));
   return h('section.card', list, box);
 }

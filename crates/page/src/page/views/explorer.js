@@ -12,6 +12,7 @@ import { node } from '../lib/node.js';
 import { addressTransactions, internalTransactions, tokenTransfers } from '../lib/pages.js';
 import { setPlace } from '../lib/place.js';
 import { priceUpdates, ROWS, searchRows } from '../lib/scan.js';
+import { scrollToTab } from '../lib/tabs.js';
 
 const SHOW_UPDATES = 'tetrad.priceUpdates';
 const KINDS = { '': 'All kinds', transfer: 'Coin transfers', call: 'Contract calls', creation: 'Contract creations', cosmos: 'Cosmos transactions' };
@@ -103,7 +104,9 @@ function transactionPages(filters, signal) {
 
 function sections(current) {
   const links = Object.entries(SECTIONS).map(([path, name]) => h('a', { href: `#/explorer${path && `/${path}`}`, 'aria-current': path === current ? 'page' : null }, name));
-  return h('nav.tabs', { 'aria-label': 'Lists' }, links, h('a', { href: '#/tokens' }, 'Tokens'));
+  const bar = h('nav.tabs', { 'aria-label': 'Lists' }, links, h('a', { href: '#/tokens' }, 'Tokens'));
+  scrollToTab(bar, bar.querySelector('[aria-current]'));
+  return bar;
 }
 
 /** The controls above the transactions, and the current filters. */
@@ -209,7 +212,8 @@ export default async function view({ signal, rest: [section = ''], query }) {
     return [heading(`Blocks from ${count(first)}`, actions), sections('blocks'), card(null, pagedList({ signal, label: 'Blocks', columns: BLOCK_COLUMNS, load }))];
   }
   if (section === 'blocks') return [heading(title, actions), sections(section), card(null, blockList(signal, { csv: 'blocks' }))];
-  if (section) return [heading(title, actions), sections(section), card(null, await indexList(section, signal))];
+  const list = section && (await indexList(section, signal));
+  if (section) return [heading(title, actions), sections(section), card(null, list)];
   const latest = h('section.card', h('div.spread', h('h2', 'Latest blocks'), h('a', { href: '#/explorer/blocks' }, 'All blocks')), blockList(signal, { size: 5, brief: true }));
   return [heading(title, actions), sections(section), latest, card('Transactions', transactionList(signal, query))];
 }
