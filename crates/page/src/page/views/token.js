@@ -47,7 +47,7 @@ function holderTab(token, address) {
     byId && { title: 'ID', phone: 'line-1', cell: (row) => idLink(token, row.id), csv: (row) => row.id },
     { title: 'Balance', phone: 'line-2', number: true, cell: (row) => exactAmount(row.value, decimals, 10), csv: (row) => toUnits(row.value, decimals) },
     supply !== null && { title: 'Share', phone: 'line-1.end', cell: (row) => shareOf(row.value, supply), csv: (row) => Number((row.value * 1_000_000n) / (supply || 1n)) / 10_000 },
-    network.addresses && token.type === 'ERC-20' && { title: 'Value', phone: 'line-2.end', number: true, cell: (row) => (row.worth === null ? '–' : usd(row.worth)), csv: (row) => row.worth ?? '' },
+    network.addresses && token.type === 'ERC-20' && { title: 'Value', phone: 'line-2.end', number: true, cell: (row) => (row.worth === null ? '–' : usd(row.worth)), csv: (row) => row.worth ?? '', hidden: (row) => row.worth === null && !tokenAt(address) },
   ].filter(Boolean);
   const load = async (cursor) => {
     const page = await listOf(`tokens/${address}/holders`, cursor?.next);
