@@ -11,8 +11,10 @@ export default function view() {
   const input = h('textarea', { rows: '10', spellcheck: 'false', placeholder: 'A JSON ABI, a compiler artifact, or Solidity signatures such as\nevent Transfer(address indexed from, address indexed to, uint256 value)' });
   const list = h('div.stack');
   const problem = h('div');
+  const forget = h('button', { type: 'button' }, 'Remove all');
   const draw = () => {
     const all = pastedInterfaces();
+    forget.hidden = !all.length;
     replace(list, all.length
       ? all.map((text) => h('p', h('strong', `${entries(parseInterface(text).length)}: `), h('span.soft', parseInterface(text).slice(0, 8).map((one) => one.name).join(', '))))
       : h('p.soft', 'No saved ABIs. Those of the network\u2019s own contracts are built in.'));
@@ -31,7 +33,6 @@ export default function view() {
     }
   });
   draw();
-  const forget = h('button', { type: 'button' }, 'Remove all');
   forget.addEventListener('click', () => {
     forgetInterfaces();
     draw();
