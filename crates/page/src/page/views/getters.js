@@ -23,7 +23,7 @@ function line(called, output, contract) {
   if (others.length || Array.isArray(value)) return '…';
   const [returned] = called.outputs;
   const text = valueOf(value, returned, tokenFor(returned.name || called.name, contract)).textContent;
-  return shorten(text, LONGEST - 12, 10);
+  return text === '' ? '""' : shorten(text, LONGEST - 12, 10);
 }
 
 /** Keeps the values of getters up to date: `entries` are functions with the element for their value. */
