@@ -16,7 +16,7 @@ const SHOWN_SLOTS = 64;
 const ASCII = /^[\x20-\x7e]$/;
 
 function wordTable(label, heads, rows) {
-  return h('div.scroll', { tabindex: '0', role: 'group', 'aria-label': label }, h('table.words', h('thead', h('tr', heads.map((name) => h('th', { scope: 'col' }, name)))), h('tbody', rows)));
+  return h('div.scroll', { tabindex: '0', role: 'group', 'aria-label': label }, h('table.words', h('thead', h('tr', heads.map((name) => h(name === '#' ? 'th.number' : 'th', { scope: 'col' }, name)))), h('tbody', rows)));
 }
 
 /** The words of the stack, the top one first. */
