@@ -61,7 +61,10 @@ impl ChapterPage<'_> {
              <link rel=\"modulepreload\" href=\"{root}site/lib/dom.js\">\n\
              <link rel=\"modulepreload\" href=\"{root}site/lib/format.js\">\n\
              <link rel=\"modulepreload\" href=\"{root}site/lib/bookexamples.js\">\n\
+             <link rel=\"modulepreload\" href=\"{root}site/lib/bech32.js\">\n\
+             <link rel=\"modulepreload\" href=\"{root}site/lib/bytes.js\">\n\
              <link rel=\"modulepreload\" href=\"{root}site/lib/bookindex.js\">\n\
+             <link rel=\"modulepreload\" href=\"{root}site/vendor/bech32.js\">\n\
              <script type=\"module\" src=\"{root}site/book.js\"></script>\n\
              </head>\n\
              <body class=\"book\" data-book=\"{book}\">\n\
