@@ -65,7 +65,7 @@ test('a swap stops if another account is chosen between the approval and the swa
   const options = await page.locator('#account option').evaluateAll((all) => all.map((one) => one.value));
   await page.selectOption('#account', options.find((value) => value.toLowerCase() === `node/${second}`));
   await own.rpc('evm_mine');
-  await onlyError(page, 'The active account is no longer Account 0, with which this began. Nothing more was sent');
+  await onlyError(page, 'The active account has changed from Account 0 in the meantime, so nothing more was sent');
   await page.waitForSelector('.steps li.done:has-text("Approve USDC")');
   await page.waitForSelector('.steps li.failed:has-text("Swap USDC for WETH"):has-text("Not sent")');
   assert.equal(await own.rpc('eth_getTransactionCount', first, 'pending'), '0x1');

@@ -30,7 +30,7 @@ function checkAccount(account) {
   const now = wallets.current;
   if (now?.address === account?.address && now?.via === account?.via) return;
   const begun = displayName(account.address) ?? accountName(account.address) ?? shorten(account.address, 8, 6);
-  throw new Error(`The active account is no longer ${begun}, with which this began. Nothing more was sent; start again with the account of your choice.`);
+  throw new Error(`The active account has changed from ${begun} in the meantime, so nothing more was sent. Start again with the account that you want to use.`);
 }
 
 /**

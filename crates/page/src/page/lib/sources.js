@@ -58,8 +58,8 @@ async function read(isCurrent) {
 }
 
 /**
- * The known sources of contracts that were created on this chain, as many as could be read by now, and the names of all of
- * these contracts among the learned names.
+ * The known sources of contracts that were created on this chain, as far as they have been read. The names of all these
+ * contracts are learned at the same time.
  */
 export async function knownSources() {
   if (!(await indexed())) return [];
