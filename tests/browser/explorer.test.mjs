@@ -584,6 +584,9 @@ test('tables of a transaction, of accounts and of the network are rows on a phon
   }
   await page.goto(`${node.url}/#/tx/${history.swapped}`);
   await page.waitForSelector('.rows td.line-1:has-text("ERC-20")');
+  // The heading is longer than a line, and is broken between words.
+  assert.equal(await page.locator('h1 wbr').count(), 4);
+  assert.equal(await page.textContent('h1'), 'swapExactTokensForTokens');
   await clean(page);
 });
 

@@ -118,9 +118,12 @@ export function icon(name) {
   return s('svg.icon', { viewBox: '0 0 24 24', 'aria-hidden': 'true' }, s('path', { d: ICONS[name] }));
 }
 
-/** A name in camel case, which may be broken between its words. */
+/** Number of characters of a name that fit in a line on phones. */
+const SHORT_NAME = 20;
+
+/** A name in camel case, which may be broken between its words if it is long. */
 function breakable(name) {
-  if (typeof name !== 'string') return name;
+  if (typeof name !== 'string' || name.length <= SHORT_NAME) return name;
   return name.split(/(?<=[a-z])(?=[A-Z])/).flatMap((word, at) => (at ? [h('wbr'), word] : [word]));
 }
 
