@@ -37,6 +37,10 @@ const TAGS: &[(&str, &str)] = &[
         "Ethereum's JSON-RPC, over HTTP and WebSocket. `rpc.discover` describes its methods.",
     ),
     (
+        "Beacon",
+        "The blobs of blocks, at the routes of consensus clients.",
+    ),
+    (
         "GraphQL",
         "Blocks, transactions, logs and calls in one query, with geth's schema.",
     ),

@@ -21,7 +21,10 @@ use tetrad_lending::{
     lending::Lending,
 };
 use tetrad_page::Site;
-use tetrad_rpc::rpc::{self, Direct, Rpc, RpcConfig};
+use tetrad_rpc::{
+    beacon,
+    rpc::{self, Direct, Rpc, RpcConfig},
+};
 use tetrad_web::{
     self, Answer, Faults, Front, Operation, RateLimit, Traffic, WebSockets, at_interface_path,
 };
@@ -198,6 +201,8 @@ impl Services {
             json_rpc.router(&site, config.anvil_conventions),
         ));
         routes.add_interface("graphql", undescribed(json_rpc.graphql_router()));
+        let beacon = beacon::router(self.chain.clone(), self.network.clone());
+        routes.add_interface("beacon", beacon);
         routes.add_interface("site", undescribed(site.router()));
         routes.add_counted(&cosmos, gateway.router());
         // Faults never affect what looks after the node.

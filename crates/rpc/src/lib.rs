@@ -1,5 +1,5 @@
-//! [JSON-RPC](rpc) over HTTP and WebSocket, GraphQL, and [chains that begin at a block of another
-//! node](fork).
+//! [JSON-RPC](rpc) over HTTP and WebSocket, GraphQL, the blobs of the [Beacon API](beacon), and
+//! [chains that begin at a block of another node](fork).
 //!
 //! The crate knows nothing of the other interfaces. Forks know nothing of JSON-RPC's methods.
 //!
@@ -13,5 +13,6 @@
 //! assert!(shown.response.contains("0x7d"));
 //! ```
 
+pub mod beacon;
 pub mod fork;
 pub mod rpc;

@@ -18,8 +18,6 @@ export const DIFFERENCES = {
     'the gas of a transaction is within that of the block': 'errors have the words of geth',
     'Osaka refuses more gas than the cap with --enable-tx-gas-limit': 'errors have the words of geth',
     'Berlin refuses the fees of London': 'errors have the words of geth',
-    // Blobs.
-    'the beacon API has the blobs of a block and the genesis': 'there is no beacon API',
     // Hardforks.
     'Cancun has no history contract': 'the system contracts of all hardforks are there',
     'describes itself': 'the newest hardfork is the default',

@@ -212,3 +212,97 @@ async fn chains_before_cancun_have_no_blobs() {
         "blob transactions are not valid before Cancun is active"
     );
 }
+
+/// A blob transaction, of the block that is sealed with it.
+async fn send_blob(node: &TestNode, text: &str) -> (Value, B256) {
+    let builder: SidecarBuilder<SimpleCoder> = SidecarBuilder::from_slice(text.as_bytes());
+    let sidecar = builder.build_4844().unwrap();
+    let request = transaction(node, json!({"blobs": each(&sidecar.blobs)}));
+    node.rpc("eth_sendTransaction", json!([request])).await;
+    let hash = sidecar.versioned_hashes().next().unwrap();
+    (each(&sidecar.blobs)[0].clone(), hash)
+}
+
+#[tokio::test]
+async fn the_beacon_api_has_the_blobs_of_a_block() {
+    let node = node_with(|config| {
+        config.no_mining = true;
+        config.slots_in_an_epoch = 32;
+    })
+    .await;
+    let genesis = node.get_json("/eth/v1/beacon/genesis").await;
+    let first = node
+        .rpc("eth_getBlockByNumber", json!(["earliest", false]))
+        .await;
+    let time = genesis["data"]["genesis_time"].as_str().unwrap();
+    let time: u64 = time.parse().unwrap();
+    assert_eq!(first["timestamp"], format!("{time:#x}"));
+
+    let (one, one_hash) = send_blob(&node, "one").await;
+    let (two, two_hash) = send_blob(&node, "two").await;
+    node.rpc("evm_mine", json!([])).await;
+    let block = node
+        .rpc("eth_getBlockByNumber", json!(["latest", false]))
+        .await;
+    let number = crate::support::number(&block["number"]).to_string();
+
+    let route = |rest: &str| format!("/eth/v1/beacon/blobs/{rest}");
+    let hash = block["hash"].as_str().unwrap();
+    for id in [&number, hash, "head", block["number"].as_str().unwrap()] {
+        let found = node.get_json(&route(id)).await;
+        assert_eq!(
+            found,
+            json!({"execution_optimistic": false, "finalized": false, "data": [one, two]})
+        );
+    }
+
+    for (hashes, blobs) in [
+        (format!("{two_hash}"), json!([two])),
+        (format!("{two_hash},{one_hash}"), json!([one, two])),
+        (format!("{:?}", B256::ZERO), json!([])),
+    ] {
+        let found = node
+            .get_json(&route(&format!("head?versioned_hashes={hashes}")))
+            .await;
+        assert_eq!(found["data"], blobs);
+    }
+    let empty = node.get_json(&route("genesis")).await;
+    assert_eq!(empty["data"], json!([]));
+    assert_eq!(empty["finalized"], true);
+
+    let binary = node
+        .http
+        .get(format!("{}{}", node.rest_url(), route("head")))
+        .header("accept", "application/octet-stream")
+        .send()
+        .await
+        .unwrap();
+    assert_eq!(binary.headers()["content-type"], "application/octet-stream");
+    let bytes = binary.bytes().await.unwrap();
+    assert_eq!(json!(hex::encode_prefixed(&bytes[..131_072])), one);
+    assert_eq!(json!(hex::encode_prefixed(&bytes[131_072..])), two);
+}
+
+#[tokio::test]
+async fn the_beacon_api_says_what_is_wrong() {
+    let node = node().await;
+    for (route, status, told) in [
+        ("blobs/pending", 404, "there is no such block"),
+        ("blobs/999999", 404, "there is no such block"),
+        ("blobs/tomorrow", 400, "block_id: expected a number"),
+        (
+            "blobs/head?versioned_hashes=0x1",
+            400,
+            "versioned_hashes: expected a hash",
+        ),
+        ("blob_sidecars/head", 410, "/eth/v1/beacon/blobs/{block_id}"),
+    ] {
+        let url = format!("{}/eth/v1/beacon/{route}", node.rest_url());
+        let response = node.http.get(url).send().await.unwrap();
+        assert_eq!(response.status(), status, "{route}");
+        let body: Value = response.json().await.unwrap();
+        assert_eq!(body["code"], status, "{route}");
+        let message = body["message"].as_str().unwrap();
+        assert!(message.contains(told), "{route}: {message}");
+    }
+}

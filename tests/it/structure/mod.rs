@@ -16,7 +16,7 @@ use sources::Sources;
 
 /// The modules of crates that have several, and which of the others each imports, re-exports
 /// followed. Modules that are not listed may import any other.
-const IMPORTS: [(&str, &str, &[&str]); 35] = [
+const IMPORTS: [(&str, &str, &[&str]); 36] = [
     ("network", "account", &[]),
     ("network", "network", &["account"]),
     ("primitives", "block", &[]),
@@ -27,6 +27,7 @@ const IMPORTS: [(&str, &str, &[&str]); 35] = [
     ("contracts", "artifacts", &[]),
     ("contracts", "contracts", &["artifacts"]),
     ("contracts", "sources", &["artifacts"]),
+    ("rpc", "beacon", &[]),
     ("rpc", "fork", &[]),
     ("rpc", "rpc", &["fork"]),
     ("lending", "activity", &[]),

@@ -170,6 +170,17 @@ fn describe_tags(operations: &[Operation], info: &ApiInfo) -> Vec<Value> {
         .collect()
 }
 
+/// Adds the bodies of other media types that an earlier description of the same status has.
+fn keep_media_types(response: &mut Value, earlier: &Value) {
+    let content = response.get_mut("content").and_then(Value::as_object_mut);
+    let earlier = earlier.get("content").and_then(Value::as_object);
+    for (content, earlier) in content.into_iter().zip(earlier) {
+        for (media, body) in earlier {
+            content.entry(media).or_insert_with(|| body.clone());
+        }
+    }
+}
+
 fn describe(operation: &Operation, info: &ApiInfo, generator: &mut SchemaGenerator) -> Value {
     let parameters = operation
         .parameters
@@ -184,7 +195,11 @@ fn describe(operation: &Operation, info: &ApiInfo, generator: &mut SchemaGenerat
         } else {
             response.status.as_u16().to_string()
         };
-        by_status.insert(status, describe_response(response, generator));
+        let mut described = describe_response(response, generator);
+        if let Some(earlier) = by_status.get(&status) {
+            keep_media_types(&mut described, earlier);
+        }
+        by_status.insert(status, described);
     }
 
     // Every route refuses foreign hosts and origins.
