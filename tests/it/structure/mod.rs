@@ -116,10 +116,14 @@ static SOURCES: LazyLock<BTreeMap<&str, Sources>> = LazyLock::new(|| {
     CRATES.iter().map(read).collect()
 });
 
+fn manifest(name: &str) -> toml::Table {
+    let text = fs::read_to_string(CRATES[name].join("Cargo.toml")).unwrap();
+    text.parse().unwrap()
+}
+
 /// The names of a crate's dependencies that its program has, with underscores.
 fn dependencies(name: &str) -> BTreeSet<String> {
-    let text = fs::read_to_string(CRATES[name].join("Cargo.toml")).unwrap();
-    let manifest: toml::Table = text.parse().unwrap();
+    let manifest = manifest(name);
     let of_platforms = manifest.get("target").and_then(toml::Value::as_table);
     let tables = of_platforms
         .into_iter()
@@ -309,6 +313,24 @@ fn nothing_is_left_open() {
             for word in ["TODO", "FIXME", "XXX", "HACK", "todo!(", "unimplemented!("] {
                 assert!(!text.contains(word), "{} contains {word}", file.display());
             }
+        }
+    }
+}
+
+/// Cargo would not run them.
+#[test]
+fn a_crate_that_is_not_compiled_for_unit_tests_has_none() {
+    let is_untested = |name: &&String| {
+        let library = manifest(name).get("lib").cloned();
+        library.is_some_and(|library| library.get("test") == Some(&toml::Value::Boolean(false)))
+    };
+    let untested: Vec<_> = CRATES.keys().filter(is_untested).collect();
+    assert_eq!(untested, ["evm", "network"]);
+
+    for name in untested {
+        for file in public::files(&CRATES[name].join("src")) {
+            let text = fs::read_to_string(&file).unwrap();
+            assert!(!text.contains("test]"), "{} has tests", file.display());
         }
     }
 }
