@@ -14,6 +14,7 @@ use tetrad_contracts::contracts::{ReadContractError, bindings::PriceOracle, read
 use tetrad_evm::Environment;
 use tetrad_network::network::Network;
 use tetrad_primitives::block::{GasPrice, Transaction, TransactionFields, UnsignedTransaction};
+use tetrad_web::is_abandoned;
 
 use super::{
     feed::{Moment, Source},
@@ -282,6 +283,8 @@ impl Preamble for Updater {
         }
         match self.known(head) {
             Ok(known) => is_due(&known),
+            // A client that left says nothing of the other node.
+            Err(_) if is_abandoned() => false,
             Err(_) => {
                 *self.unread_since.lock() = Some(Instant::now());
                 false

@@ -32,7 +32,8 @@ pub(crate) struct Candidate {
 
 impl Candidate {
     /// Executes `first` on top of `head`, then as many of `pooled` as fit into the block and, with
-    /// `until`, into the time.
+    /// `until`, into the time. A block that is only shown, with `until`, fails if the state cannot be
+    /// read: without a transaction it would be wrong.
     pub(crate) fn build(
         head: &Head,
         environment: &Environment,
@@ -73,6 +74,7 @@ impl Candidate {
                     room = left;
                     transactions.push(transaction.clone());
                 }
+                Err(TransactionError::Read(error)) if until.is_some() => return Err(error.into()),
                 Err(error) => {
                     waiting.insert(transaction.sender);
                     rejected.extend(rejection(error).map(|reason| (transaction.hash(), reason)));

@@ -188,6 +188,7 @@ fn check_nodes(client: &ForkClient, number: u64, hash: B256) -> Result<(), ForkE
                 what.map_err(|what| ForkError::Other { url: shown, what })?;
                 fit.push(url);
             }
+            Err(error @ AskError::Abandoned { .. }) => return Err(error.into()),
             Err(error) => {
                 warn!("{shown}: {error}; it is left out");
                 last = Some(error);

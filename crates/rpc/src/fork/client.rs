@@ -97,6 +97,12 @@ pub enum AskError {
         /// The reason. Never contains the URL, which may hold a key.
         what: String,
     },
+    /// The answer was too long.
+    #[error("{method}: the answer has more than {MAX_ANSWER} bytes")]
+    TooLong {
+        /// The method.
+        method: String,
+    },
     /// The client left before there was an answer.
     #[error("{method}: cancelled, since the client is gone")]
     Abandoned {
@@ -195,6 +201,13 @@ struct Part {
     questions: Vec<(usize, Question)>,
     /// When its turn comes.
     turn: Instant,
+}
+
+impl Part {
+    fn methods_and_turn(&self) -> (Vec<&'static str>, Instant) {
+        let methods = self.questions.iter().map(|(_, question)| question.method);
+        (methods.collect(), self.turn)
+    }
 }
 
 /// The JSON of the results of many calls, in their order.
@@ -352,10 +365,7 @@ impl ForkClient {
                 let left = within.saturating_sub(began.elapsed());
                 match answer.recv_timeout(left.min(LOOK_INTERVAL)) {
                     Ok(answer) => return Ok(answer),
-                    Err(_) if is_abandoned() => {
-                        let method = method.to_owned();
-                        return Err(AskError::Abandoned { method });
-                    }
+                    Err(_) if is_abandoned() => return Err(abandoned(method)),
                     Err(RecvTimeoutError::Timeout) if !left.is_zero() => {}
                     Err(_) => return Err(silent(method, "no answer in time")),
                 }
@@ -386,17 +396,19 @@ impl ForkClient {
         let asking = nodes.all.iter().enumerate().map(|(at, node)| {
             let (sender, answer) = mpsc::sync_channel(1);
             let (requester, nodes, body) = (self.requester.clone(), nodes.clone(), body.clone());
-            self.runtime.spawn(async move {
+            let asking = self.runtime.spawn(async move {
                 let _ = sender.send(requester.ask_alone(&nodes.all[at], method, body).await);
             });
-            (node.url.clone(), answer)
+            (node.url.clone(), answer, asking)
         });
         let asking: Vec<_> = asking.collect();
 
         let deadline = Instant::now() + self.requester.timeout + GRACE;
-        let answers = asking.into_iter().map(|(url, answer)| {
+        let answers = asking.into_iter().map(|(url, answer, asking)| {
             let left = deadline.saturating_duration_since(Instant::now());
-            (url, self.wait(method, &answer, left).flatten())
+            let answer = self.wait(method, &answer, left);
+            asking.abort();
+            (url, answer.flatten())
         });
         answers.collect()
     }
@@ -410,6 +422,9 @@ impl ForkClient {
         let body = request_of(1, method, params).to_string();
         let name = method.to_owned();
         requester.check()?;
+        if is_abandoned() {
+            return Err(abandoned(method));
+        }
         let Some(turn) = requester.pacer.take([method], Instant::now()) else {
             return Err(crowded(method));
         };
@@ -422,6 +437,10 @@ impl ForkClient {
         let all_within = turn.saturating_duration_since(Instant::now()) + within + GRACE;
         let answer = self.wait(method, &answer, all_within);
         asking.abort();
+        if let Err(AskError::Abandoned { .. }) = answer {
+            let pacer = &self.requester.pacer;
+            pacer.give_back([method], turn, Instant::now());
+        }
         answer.flatten()
     }
 
@@ -438,10 +457,13 @@ impl ForkClient {
         let within = within.map_or(limit, |within| within.min(limit));
 
         let (sender, all_here) = mpsc::sync_channel(1);
-        let divided = self
-            .requester
-            .check()
-            .and_then(|()| self.requester.divide(questions));
+        let divided = self.requester.check().and_then(|()| {
+            if is_abandoned() {
+                Err(abandoned("a batch"))
+            } else {
+                self.requester.divide(questions)
+            }
+        });
         let parts = match divided {
             Ok(parts) => parts,
             Err(error) => {
@@ -450,6 +472,7 @@ impl ForkClient {
             }
         };
         let last_turn = parts.last().map_or_else(Instant::now, |part| part.turn);
+        let turns: Vec<_> = parts.iter().map(Part::methods_and_turn).collect();
         let asking = {
             let (requester, answers) = (self.requester.clone(), answers.clone());
             self.runtime.spawn(async move {
@@ -464,6 +487,10 @@ impl ForkClient {
         // Those that are here by now.
         let mut here = std::mem::replace(&mut *answers.lock(), ForkAnswers::failed(0, &late));
         if let Err(error @ AskError::Abandoned { .. }) = end {
+            let now = Instant::now();
+            for (methods, turn) in turns {
+                self.requester.pacer.give_back(methods, turn, now);
+            }
             here.results.fill(Err(error));
         }
         here
@@ -498,6 +525,13 @@ fn silent(method: &str, what: impl Into<String>) -> AskError {
     AskError::Silent {
         method: method.to_owned(),
         what: what.into(),
+    }
+}
+
+/// The failure of a call for which nobody waits any more.
+fn abandoned(method: &str) -> AskError {
+    AskError::Abandoned {
+        method: method.to_owned(),
     }
 }
 
@@ -738,7 +772,15 @@ impl Requester {
             .map(|(at, Question { method, params })| request_of(*at, method, params));
         let body = Value::Array(calls.collect()).to_string();
         let method = first_method(part);
-        let (status, body, held) = self.attempt(method, body, within).await?;
+        let (status, body, held) = match self.attempt(method, body, within).await {
+            Ok(answer) => answer,
+            // It answered something else, such as a redirect.
+            Err(AttemptError::Lasting(AskError::Silent { .. })) if self.has_answered() => {
+                return Ok(None);
+            }
+            Err(error) => return Err(error),
+        };
+
         let Some(items) = responses(&body, part.len()) else {
             // One response instead of many: an error, which may pass.
             return match find_result(method, status, &body) {
@@ -883,10 +925,9 @@ impl Requester {
             BodyError::NoRoom => AttemptError::Lasting(AskError::NoRoom {
                 method: method.to_owned(),
             }),
-            _ if status.is_success() => AttemptError::lasting(
-                method,
-                format!("the answer has more than {MAX_ANSWER} bytes"),
-            ),
+            _ if status.is_success() => AttemptError::Lasting(AskError::TooLong {
+                method: method.to_owned(),
+            }),
             _ => AttemptError::lasting(method, format!("the answer is {status}")),
         }
     }

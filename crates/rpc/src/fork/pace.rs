@@ -44,6 +44,12 @@ impl ForkPace {
             Self::Calls(limit) | Self::Units(limit) => limit,
         }
     }
+
+    /// How long these calls use all of it.
+    fn duration<'m>(self, methods: impl IntoIterator<Item = &'m str>) -> Duration {
+        let cost: u32 = methods.into_iter().map(|method| self.cost(method)).sum();
+        Duration::from_secs(1) * cost / self.per_second().max(1)
+    }
 }
 
 /// Spreads calls over time.
@@ -81,8 +87,7 @@ impl Pacer {
             return Some(now);
         };
 
-        let cost: u32 = methods.into_iter().map(|method| pace.cost(method)).sum();
-        let takes = Duration::from_secs(1) * cost / pace.per_second().max(1);
+        let takes = pace.duration(methods);
         let mut until = self.until.lock();
         let used_up = (*until).max(now) + takes;
         if used_up > now + LONGEST_QUEUE {
@@ -95,6 +100,23 @@ impl Pacer {
                 .unwrap_or(now)
                 .max(now),
         )
+    }
+
+    /// Gives the turns of these calls back, if they have not come: nobody wants the answers any more.
+    /// Those who took theirs later keep them.
+    pub(super) fn give_back<'m>(
+        &self,
+        methods: impl IntoIterator<Item = &'m str>,
+        turn: Instant,
+        now: Instant,
+    ) {
+        let Some(pace) = self.pace.filter(|_| turn > now) else {
+            return;
+        };
+
+        let takes = pace.duration(methods);
+        let mut until = self.until.lock();
+        *until = until.checked_sub(takes).unwrap_or(now);
     }
 }
 
@@ -124,6 +146,23 @@ mod tests {
         let now = Instant::now();
         let turns = (0..1_000).filter(|_| pacer.take(["eth_call"], now).is_some());
         assert_eq!(turns.count(), 300);
+    }
+
+    #[test]
+    fn turns_that_are_given_back_are_free_again() {
+        let pacer = Pacer::new(Some(ForkPace::Calls(1)));
+        let now = Instant::now();
+        let mut turn = || pacer.take(["eth_call"], now);
+        let turns: Vec<_> = std::iter::from_fn(&mut turn).collect();
+        assert_eq!(turns.len(), 300);
+
+        // The first one has come, and is used.
+        pacer.give_back(["eth_call"], turns[0], now);
+        assert_eq!(turn(), None);
+        for turn in &turns[200..] {
+            pacer.give_back(["eth_call"], *turn, now);
+        }
+        assert_eq!(std::iter::from_fn(turn).count(), 100);
     }
 
     #[test]

@@ -433,7 +433,7 @@ impl From<AskError> for RpcError {
                 ..Self::new(i32::try_from(code).unwrap_or(SERVER_ERROR), message)
             },
             AskError::NoRoom { .. } => Self::no_room(),
-            AskError::Silent { .. } | AskError::Abandoned { .. } => {
+            AskError::Silent { .. } | AskError::TooLong { .. } | AskError::Abandoned { .. } => {
                 Self::server(format!("the forked node did not answer: {error}"))
             }
         }
