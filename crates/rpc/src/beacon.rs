@@ -2,13 +2,13 @@
 //! blobs of blocks, which the blocks themselves do not hold.
 //!
 //! There are no slots: the identifier of a block is its number, its hash, or a name. As elsewhere,
-//! only the newest 512 blobs are kept.
+//! only the newest 512 blobs are kept, and those of a forked chain are not here.
 
 use std::{convert::Infallible, str::FromStr, sync::Arc};
 
 use alloy_consensus::Transaction as _;
 use alloy_eips::eip4844::Blob;
-use alloy_primitives::{B256, Bytes, FixedBytes};
+use alloy_primitives::{B256, FixedBytes};
 use axum::{
     Json, Router,
     extract::{
@@ -20,9 +20,9 @@ use axum::{
 };
 use schemars::{JsonSchema, Schema, json_schema};
 use serde::Serialize;
-use tetrad_chain::{BlockId, Chain};
+use tetrad_chain::{BlockId, Chain, Pooled};
 use tetrad_network::network::Network;
-use tetrad_primitives::block::Block;
+use tetrad_primitives::block::{Block, Transaction};
 use tetrad_web::{
     Answer, AnswerWriter, Api, ExecutionFailed, Failure, Interface, MAX_ANSWER, NoStore, Operation,
     Output, Path, Query, RestError, in_turn,
@@ -67,7 +67,7 @@ pub fn router(chain: Chain, network: Arc<Network>) -> (Router, Vec<Operation>) {
         .get(
             "/eth/v1/beacon/genesis",
             genesis,
-            "When the chain began. There are no validators and no versions of the consensus layer.",
+            "When the first block of this node was sealed. There are no validators and no versions of the consensus layer.",
         )
         .with_state(Beacon { chain, network })
 }
@@ -84,7 +84,7 @@ parameters! {
 parameters! {
     /// Which of a block's blobs to return.
     struct BlobsQuery {
-        /// The versioned hashes of these blobs, separated by commas; by default all of them.
+        /// The versioned hashes of these blobs, separated by commas or each by itself; by default all of them.
         #[param("versioned_hashes")]
         hashes: VersionedHashes,
     }
@@ -105,7 +105,11 @@ impl ParameterValue for NamedBlock {
             "finalized" => BlockId::Finalized,
             "genesis" | "earliest" => BlockId::Earliest,
             // It has no blobs before it is sealed.
-            "pending" => return Err(ValueError::Unknown("there is no such block".to_owned())),
+            "pending" => {
+                return Err(ValueError::Unknown(
+                    "the pending block has no blobs".to_owned(),
+                ));
+            }
             _ if text.len() == 66 => BlockId::Hash(hash(text)?),
             _ => BlockId::Number(number(text)?),
         };
@@ -132,8 +136,11 @@ fn number(text: &str) -> Result<u64, ValueError> {
 struct VersionedHashes(Option<Vec<B256>>);
 
 impl ParameterValue for VersionedHashes {
+    const IS_LIST: bool = true;
+
     fn schema() -> Schema {
-        json_schema!({ "type": "string", "pattern": "^0x[0-9a-fA-F]{64}(,0x[0-9a-fA-F]{64})*$" })
+        let hash = json_schema!({ "type": "string", "pattern": "^0x[0-9a-fA-F]{64}$" });
+        json_schema!({ "type": "array", "items": hash })
     }
 
     fn absent() -> Option<Self> {
@@ -155,14 +162,14 @@ impl VersionedHashes {
 /// The blobs of a block.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "BeaconBlobs")]
-struct BlobsBody {
+struct BlobsBody<'a> {
     /// Always false.
     execution_optimistic: bool,
     /// Whether the block is final.
     finalized: bool,
     /// The blobs in the order of the block, of 131,072 bytes each, in hex.
     #[schemars(with = "Vec<String>")]
-    data: Vec<Bytes>,
+    data: Vec<&'a Blob>,
 }
 
 /// A member `data`.
@@ -197,11 +204,9 @@ impl IntoResponse for BlobsAnswer {
 
 impl Output for BlobsAnswer {
     fn describe(operation: Operation) -> Operation {
-        operation.returns::<BlobsBody>().answers_in::<Vec<u8>>(
-            BINARY,
-            StatusCode::OK,
-            "The blobs, one after the other.",
-        )
+        operation
+            .returns::<BlobsBody<'static>>()
+            .answers_in::<Vec<u8>>(BINARY, StatusCode::OK, "The blobs, one after the other.")
     }
 }
 
@@ -211,15 +216,20 @@ async fn blobs(
     Query(query): Query<BlobsQuery>,
     headers: HeaderMap,
 ) -> Result<BlobsAnswer, BeaconError> {
-    let accepted = headers.get(header::ACCEPT);
-    let is_binary = accepted.is_some_and(|accepted| accepted == BINARY);
-
+    let is_binary = accepts_binary(&headers);
     in_turn(move || {
         let head = chain.head();
         let block = chain.block(&head, path.block.0);
         let block = block.map_err(|error| BeaconError::failed(error.to_string()))?;
-        let block = block.ok_or_else(|| BeaconError::not_found("there is no such block"))?;
-        let found = blobs_of(&chain, &block, &query.hashes)?;
+        let block = block.ok_or_else(|| {
+            BeaconError::not_found("this node has no such block of its own".to_owned())
+        })?;
+
+        let kept = transactions_with(&chain, &block, &query.hashes)?;
+        let found: Vec<_> = kept
+            .iter()
+            .flat_map(|one| one.blobs(&query.hashes))
+            .collect();
         if is_binary {
             return binary(&found);
         }
@@ -236,35 +246,62 @@ async fn blobs(
     .await
 }
 
-/// The wanted blobs of a block, in its order.
-fn blobs_of(
+/// Whether the client accepts bytes.
+fn accepts_binary(headers: &HeaderMap) -> bool {
+    let values = headers.get_all(header::ACCEPT).iter();
+    let media_types = values
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|value| value.split(','))
+        .filter_map(|range| range.split(';').next());
+    media_types
+        .map(str::trim)
+        .any(|media_type| media_type.eq_ignore_ascii_case(BINARY))
+}
+
+/// A transaction of a block with its blobs.
+struct WithBlobs(Arc<Pooled>);
+
+impl WithBlobs {
+    /// The wanted ones, in their order.
+    fn blobs(&self, wanted: &VersionedHashes) -> impl Iterator<Item = &Blob> {
+        let hashes = self.0.transaction.envelope.blob_versioned_hashes();
+        let all = hashes.unwrap_or_default().iter().zip(self.0.blobs());
+        all.filter(|(hash, _)| wanted.has(hash))
+            .map(|(_, blob)| blob)
+    }
+}
+
+/// The transactions of a block that have wanted blobs, in its order.
+fn transactions_with(
     chain: &Chain,
     block: &Block,
     wanted: &VersionedHashes,
-) -> Result<Vec<Bytes>, BeaconError> {
-    let mut found = Vec::new();
-    for transaction in &block.transactions {
-        let Some(hashes) = transaction.envelope.blob_versioned_hashes() else {
-            continue;
-        };
-        if !hashes.iter().any(|hash| wanted.has(hash)) {
-            continue;
-        }
-
-        let kept = chain.blobs().of_transaction(transaction.hash());
-        let kept = kept.ok_or_else(|| BeaconError::not_found("the blobs are no longer kept"))?;
-        let all = hashes.iter().zip(&kept);
-        let of_transaction = all.filter(|(hash, _)| wanted.has(hash));
-        found.extend(of_transaction.map(|(_, blob): (_, &Blob)| Bytes::copy_from_slice(&blob[..])));
-    }
-    Ok(found)
+) -> Result<Vec<WithBlobs>, BeaconError> {
+    let has_wanted = |transaction: &&Arc<Transaction>| {
+        let hashes = transaction.envelope.blob_versioned_hashes();
+        hashes.is_some_and(|hashes| hashes.iter().any(|hash| wanted.has(hash)))
+    };
+    let kept = |transaction: &Arc<Transaction>| {
+        let hash = transaction.hash();
+        let kept = chain.blobs().transaction(hash);
+        kept.map(WithBlobs).ok_or_else(|| {
+            BeaconError::not_found(format!("the blobs of the transaction {hash} are not kept"))
+        })
+    };
+    block
+        .transactions
+        .iter()
+        .filter(has_wanted)
+        .map(kept)
+        .collect()
 }
 
-fn binary(blobs: &[Bytes]) -> Result<BlobsAnswer, BeaconError> {
+fn binary(blobs: &[&Blob]) -> Result<BlobsAnswer, BeaconError> {
     let mut answer = AnswerWriter::new(MAX_ANSWER);
     for blob in blobs {
-        answer.push(blob).map_err(RestError::from)?;
+        answer.push(&blob[..]).map_err(RestError::from)?;
     }
+
     let mut response = answer.finish().into_json();
     response
         .headers_mut()
@@ -314,10 +351,10 @@ struct ErrorBody {
 }
 
 impl BeaconError {
-    fn not_found(message: &str) -> Self {
+    fn not_found(message: String) -> Self {
         Self {
             status: StatusCode::NOT_FOUND,
-            message: message.to_owned(),
+            message,
         }
     }
 

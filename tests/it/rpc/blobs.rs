@@ -256,15 +256,18 @@ async fn the_beacon_api_has_the_blobs_of_a_block() {
         );
     }
 
-    for (hashes, blobs) in [
-        (format!("{two_hash}"), json!([two])),
-        (format!("{two_hash},{one_hash}"), json!([one, two])),
-        (format!("{:?}", B256::ZERO), json!([])),
+    let name = "versioned_hashes";
+    for (query, blobs) in [
+        (format!("{name}={two_hash}"), json!([two])),
+        (format!("{name}={two_hash},{one_hash}"), json!([one, two])),
+        (
+            format!("{name}={two_hash}&{name}={one_hash}"),
+            json!([one, two]),
+        ),
+        (format!("{name}={:?}", B256::ZERO), json!([])),
     ] {
-        let found = node
-            .get_json(&route(&format!("head?versioned_hashes={hashes}")))
-            .await;
-        assert_eq!(found["data"], blobs);
+        let found = node.get_json(&route(&format!("head?{query}"))).await;
+        assert_eq!(found["data"], blobs, "{query}");
     }
     let empty = node.get_json(&route("genesis")).await;
     assert_eq!(empty["data"], json!([]));
@@ -273,7 +276,10 @@ async fn the_beacon_api_has_the_blobs_of_a_block() {
     let binary = node
         .http
         .get(format!("{}{}", node.rest_url(), route("head")))
-        .header("accept", "application/octet-stream")
+        .header(
+            "accept",
+            "application/octet-stream;q=1.0, application/json;q=0.9",
+        )
         .send()
         .await
         .unwrap();
@@ -287,8 +293,8 @@ async fn the_beacon_api_has_the_blobs_of_a_block() {
 async fn the_beacon_api_says_what_is_wrong() {
     let node = node().await;
     for (route, status, told) in [
-        ("blobs/pending", 404, "there is no such block"),
-        ("blobs/999999", 404, "there is no such block"),
+        ("blobs/pending", 404, "the pending block has no blobs"),
+        ("blobs/999999", 404, "no such block"),
         ("blobs/tomorrow", 400, "block_id: expected a number"),
         (
             "blobs/head?versioned_hashes=0x1",

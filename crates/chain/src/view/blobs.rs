@@ -23,6 +23,13 @@ struct KeptBlobs {
     count: usize,
 }
 
+impl Pooled {
+    /// Returns the blobs of the transaction, in order, as they were submitted.
+    pub fn blobs(&self) -> &[Blob] {
+        self.sidecar.as_deref().map_or(&[], blobs_of)
+    }
+}
+
 fn blobs_of(sidecar: &BlobTransactionSidecarVariant) -> &[Blob] {
     match sidecar {
         BlobTransactionSidecarVariant::Eip4844(sidecar) => &sidecar.blobs,
@@ -53,23 +60,13 @@ impl Blobs {
         }
     }
 
-    /// Returns the blobs of a transaction as they were submitted, or `None` if it has none or they
-    /// are no longer kept.
-    pub fn sidecar(&self, hash: B256) -> Option<Box<BlobTransactionSidecarVariant>> {
+    /// Returns a transaction with its blobs, or `None` if it has none or they are no longer kept.
+    pub fn transaction(&self, hash: B256) -> Option<Arc<Pooled>> {
         let kept = self.0.lock();
-        kept.transactions
-            .iter()
-            .rev()
-            .find(|pooled| pooled.transaction.hash() == hash)?
-            .sidecar
-            .clone()
-    }
-
-    /// Returns the blobs of a transaction, in order, or `None` if it has none or they are no longer
-    /// kept.
-    pub fn of_transaction(&self, hash: B256) -> Option<Vec<Blob>> {
-        self.sidecar(hash)
-            .map(|sidecar| blobs_of(&sidecar).to_vec())
+        let mut newest = kept.transactions.iter().rev();
+        newest
+            .find(|pooled| pooled.transaction.hash() == hash)
+            .cloned()
     }
 
     /// Returns the blob with this versioned hash, if it is kept.

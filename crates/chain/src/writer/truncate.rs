@@ -119,7 +119,8 @@ impl ChainWriter {
 
     /// Returns a transaction of a block as it was submitted.
     fn submission(&self, transaction: &Transaction) -> Submission {
-        let sidecar = self.shared.blobs.sidecar(transaction.hash());
+        let kept = self.shared.blobs.transaction(transaction.hash());
+        let sidecar = kept.and_then(|pooled| pooled.sidecar.clone());
         Submission {
             transaction: transaction.clone(),
             sidecar,

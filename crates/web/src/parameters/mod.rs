@@ -8,6 +8,8 @@ mod names;
 mod parameter;
 mod values;
 
+use std::borrow::Cow;
+
 use axum::{
     extract::{
         FromRequestParts, Path as AxumPath, Query as AxumQuery,
@@ -69,7 +71,7 @@ macro_rules! parameters {
 pub use crate::parameters;
 
 /// The parameters that a request has. Those that no one reads are left to `only_accepted`; of
-/// several with one name the first counts.
+/// several with one name the first counts, unless they are a list.
 pub struct RawParameters<'a> {
     place: ParameterPlace,
     pairs: Vec<(String, String)>,
@@ -111,11 +113,20 @@ impl<'a> RawParameters<'a> {
     fn parse<P: ParameterValue>(
         &self,
         name: &'static str,
-    ) -> Result<Option<(P, &str)>, ParameterError> {
-        let Some((_, text)) = self.pairs.iter().find(|(given, _)| given == name) else {
+    ) -> Result<Option<(P, Cow<'_, str>)>, ParameterError> {
+        let named = self.pairs.iter().filter(|(given, _)| given == name);
+        let mut texts = named.map(|(_, text)| text.as_str());
+        let Some(first) = texts.next() else {
             return Ok(None);
         };
-        let value = P::parse(text, self.network).map_err(|error| self.error(name, error))?;
+        let text = if P::IS_LIST {
+            let all: Vec<_> = [first].into_iter().chain(texts).collect();
+            all.join(",").into()
+        } else {
+            Cow::from(first)
+        };
+
+        let value = P::parse(&text, self.network).map_err(|error| self.error(name, error))?;
         Ok(Some((value, text)))
     }
 

@@ -11,6 +11,9 @@ pub trait ParameterValue: Sized {
     /// Whether a well-formed value may be unknown, which is answered with 404.
     const MAY_BE_UNKNOWN: bool = false;
 
+    /// Whether it is a list, with commas or as several parameters of the same name.
+    const IS_LIST: bool = false;
+
     /// The JSON schema, with the default if there is one.
     fn schema() -> Schema;
 

@@ -39,9 +39,10 @@ fn by_transaction_hash(
     context: &Context,
     (hash,): (B256,),
 ) -> Result<Option<Vec<Bytes>>, RpcError> {
-    let blobs = context.chain.blobs().of_transaction(hash);
-    Ok(blobs.map(|blobs| {
-        blobs
+    let kept = context.chain.blobs().transaction(hash);
+    Ok(kept.map(|pooled| {
+        pooled
+            .blobs()
             .iter()
             .map(|blob| Bytes::copy_from_slice(blob.as_slice()))
             .collect()

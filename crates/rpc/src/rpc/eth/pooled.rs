@@ -108,7 +108,8 @@ async fn resend(
         .ok_or_else(|| RpcError::server(format!("transaction {nonce} of {from} not found")))?;
 
     // It has the blobs of the one that it replaces.
-    let sidecar = context.chain.blobs().sidecar(replaced.hash());
+    let kept = context.chain.blobs().transaction(replaced.hash());
+    let sidecar = kept.and_then(|pooled| pooled.sidecar.clone());
     let replacement = replacement(request, &replaced.envelope, gas_price, gas);
     send_signed(context, replacement, from, sidecar).await
 }
