@@ -232,13 +232,9 @@ fn settings(config: &Config, identity: &Identity) -> Settings {
         .disable_code_size_limit
         .then(|| named("--disable-code-size-limit", "true".to_owned()));
     if config.genesis.is_some() {
-        // The content of the genesis file is compared separately.
-        let chain_id = config
-            .chosen_chain_id()
-            .map(|id| named("--chain-id", id.to_string()));
+        // The content of the genesis file is compared separately, as is the chain id.
         return [named("--genesis", "a file".to_owned())]
             .into_iter()
-            .chain(chain_id)
             .chain(sizes)
             .collect();
     }

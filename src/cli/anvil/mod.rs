@@ -202,13 +202,21 @@ fn fork_nodes(values: &mut Values, matches: &ArgMatches) -> Result<(), ConfigErr
     read(values, "fork.url", first, origin())?;
 
     // The block of a flag of its own wins.
+    let mut flags = ["fork-block-number", "fork-transaction-hash"].into_iter();
     if let Some(block) = block
-        && !matches.contains_id("fork-block-number")
+        && !flags.any(|flag| matches.contains_id(flag))
     {
         read(values, "fork.block", block, origin())?;
     }
 
-    let others: Vec<_> = urls.map(|(url, _)| url.to_owned()).collect();
+    let mut others = Vec::new();
+    for (url, block) in urls {
+        if let Some(block) = block {
+            let what = format!("the block belongs to the first URL, as in URL@{block}");
+            return Err(ConfigError::of_flag("fork-url", what));
+        }
+        others.push(url.to_owned());
+    }
     if let Some(setting) = named("fork.others")
         && !others.is_empty()
     {

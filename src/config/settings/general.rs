@@ -521,7 +521,7 @@ pub(super) const SECTION: Section = Section {
             placeholder: "N",
             help: "Number of the first block",
             excludes: &[
-                ("genesis", "a genesis file begins with block 0"),
+                ("genesis", "the genesis file numbers its first block"),
                 ("data-dir", "a chain on disk begins with block 0"),
             ],
             read: |config, given| given.integer(0..=i64::MAX / 2, &mut config.genesis_number),

@@ -395,6 +395,10 @@ fn flags_that_cannot_be_honoured_are_refused_with_what_to_do() {
         ),
         (&["--block-time", "1", "--no-mining"], "cannot be used with"),
         (&["--accuonts", "5"], "'--accounts'"),
+        (
+            &["-f", "http://127.0.0.1:1", "-f", "http://127.0.0.1:2@100"],
+            "--fork-url: the block belongs to the first URL",
+        ),
     ] {
         let (success, _, error) = output(&[&["anvil"], arguments].concat());
         assert!(!success && error.contains(expected), "{error}");
