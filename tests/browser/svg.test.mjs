@@ -105,3 +105,24 @@ test('pictures with gradients, clipped groups and a filter are drawn at once', (
   ];
   assert.deepEqual(drawn.filter((body) => isCostly(base64(`<?xml version="1.0"?><svg xmlns="http://www.w3.org/2000/svg">${body}</svg>`))), []);
 });
+
+test('long runs of spaces and letters are read in linear time', () => {
+  const spaces = ' '.repeat(500_000);
+  const letters = 'a'.repeat(500_000);
+  const bodies = [
+    `<rect fill="url(${spaces}"/>`,
+    `<rect fill="url('${spaces}"/>`,
+    `<style>rect { fill: url(${spaces} }</style>`,
+    `<style>rect${spaces}! { fill: url(#p) }</style>`,
+    `<rect${spaces}`,
+    `<rect a${spaces}`,
+    `<${letters}`,
+    `<rect ${letters}`,
+    `<!--${spaces}`,
+    `<style>/*${spaces}</style>`,
+    `<text>&#x${'0'.repeat(500_000)}</text>`,
+    `<text>${'&#x0'.repeat(100_000)}</text>`,
+  ];
+  // A quadratic one would take minutes.
+  for (const body of bodies) isCostly(`data:image/svg+xml;utf8,<svg>${body}</svg>`);
+});

@@ -20,7 +20,7 @@ const OPAQUE = /\\|var\(|context-(?:fill|stroke)|svg\+xml/i;
 /** Rules of CSS that only group others, or name a font. */
 const PLAIN_RULES = /@(?:media|font-face|supports|charset|namespace)\b/gi;
 const SELECTOR = /^(?:[^()]*[\s>+~])?([.#]?[a-z_][\w-]*)$/i;
-const REFERENCE = /url\(\s*["']?\s*#([^"')\s]*)/gi;
+const REFERENCE = /url\(\s*(?:["']\s*)?#([^"')\s]*)/gi;
 
 const valueOf = (element, name) => element.attributes.find(([own]) => own === name)?.[1] ?? '';
 
