@@ -10,12 +10,11 @@ const LONGEST = 1_000_000;
 const SVG_HEAD = /^data:image\/svg\+xml(;\s*(charset=)?"?utf-?8"?)*(;\s*base64)?\s*$/i;
 /** Characters of an SVG that may be drawn, in which those that are repeated count each time. */
 const MOST_DRAWN = 2_000_000;
-const MOST_REFERENCES = 128;
-/** Masks, patterns and filters that may be drawn, in which those that are repeated count each time. */
+/** Masks, patterns and steps of filters that may be drawn, in which those that are repeated count each time. */
 const MOST_SURFACES = 256;
 
 /** Control characters, which XML does not allow: the text has an encoding in which nothing is found here. */
-const UNKNOWN_ENCODING = /[\0-\x08\x0b\x0c\x0e-\x1f]|^(?:\xfe\xff|\xff\xfe)/;
+const UNKNOWN_ENCODING = /[\0-\x08\x0b\x0c\x0e-\x1f]/;
 /** Names that are defined by the document, and documents within it. */
 const ENTITY = /<!(?:DOCTYPE|ENTITY)/i;
 const FOREIGN = /<(?:[^\s<>/:]+:)?foreignObject\b/i;
@@ -29,8 +28,10 @@ function svgText(url) {
   const content = url.slice(comma + 1);
   if (comma < 0 || !SVG_HEAD.test(head)) return null;
   try {
-    if (/base64\s*$/i.test(head)) return atob(decodeURIComponent(content));
-    return decodeURIComponent(content.replace(/%(?![0-9a-f]{2})/gi, '%25'));
+    const decoded = decodeURIComponent(content.toWellFormed().replace(/%(?![0-9a-f]{2})/gi, '%25'));
+    if (!/base64\s*$/i.test(head)) return decoded;
+    const bytes = Uint8Array.from(atob(decoded), (letter) => letter.charCodeAt(0));
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
     return null;
   }
@@ -47,7 +48,6 @@ export function isCostly(url) {
   // An SVG inside may repeat things as well, and so may a document.
   if (FOREIGN.test(text) || (PICTURE_INSIDE.test(text) && SVG_INSIDE.test(text))) return true;
 
-  if ((text.match(/url\(/gi) ?? []).length > MOST_REFERENCES) return true;
   const weight = svgWeight(text);
   return weight === null || weight.drawn > MOST_DRAWN || weight.surfaces > MOST_SURFACES;
 }
