@@ -10,7 +10,8 @@ import { startBrowser, startNode } from './node.mjs';
 
 const PNG = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==', 'base64');
 const SVG = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9" onload="parent.ran = 1"><script>parent.ran = 1</script><rect width="9" height="9" fill="#3551d8"/></svg>';
-const BOMB = `<svg xmlns="http://www.w3.org/2000/svg"><g id="a"/>${'<use href="#a"/>'.repeat(60)}</svg>`;
+const LEVELS = Array.from({ length: 8 }, (_, at) => `<g id="l${at + 1}">${`<use href="#l${at}"/>`.repeat(10)}</g>`).join('');
+const BOMB = `<svg xmlns="http://www.w3.org/2000/svg"><g id="l0"/>${LEVELS}</svg>`;
 
 /** The header with which a server lets other pages read its answers. */
 const CORS = { 'access-control-allow-origin': '*' };
