@@ -1,6 +1,7 @@
 // The page's encodings and formats against published vectors. Needs no browser and no node.
 
 import assert from 'node:assert/strict';
+import { getEventListeners } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 
@@ -11,6 +12,7 @@ import { toBytes, toHex } from '../../crates/page/src/page/lib/bytes.js';
 import { amount, counted, fee, fromUnits, toUnits, usd } from '../../crates/page/src/page/lib/format.js';
 import { joinCandles, withPrice } from '../../crates/page/src/page/lib/prices.js';
 import { parseInterface } from '../../crates/page/src/page/lib/signature.js';
+import { turns } from '../../crates/page/src/page/lib/turns.js';
 
 const vectors = JSON.parse(readFileSync(new URL('../data/accounts.json', import.meta.url), 'utf8'));
 const artifact = (name) => readFileSync(new URL(`../../contracts/artifacts/${name}.json`, import.meta.url), 'utf8');
@@ -150,4 +152,30 @@ test('candles are joined without gaps, and the current price moves the last one'
 
 test('small fees are in wei', () => {
   assert.deepEqual([0n, 999n, 1_103n, 999_999n, 1_000_000n, 1_449_400_000n, 250_000_000_000n].map(fee), ['0 wei', '999 wei', '1,103 wei', '999,999 wei', '0.001 gwei', '1.449 gwei', '250 gwei']);
+});
+
+test('turns are taken in order, and leave no listeners', async () => {
+  const { take, end } = turns(1);
+  const held = new AbortController();
+  const given = new AbortController();
+  await take(held.signal);
+  const order = [];
+  const second = take(held.signal).then(() => order.push('second'));
+  const third = take(given.signal).then(() => order.push('third'), () => order.push('aborted'));
+  const fourth = take(held.signal).then(() => order.push('fourth'));
+  assert.equal(getEventListeners(held.signal, 'abort').length, 2);
+
+  given.abort();
+  await third;
+  end();
+  await second;
+  end();
+  await fourth;
+  assert.deepEqual(order, ['aborted', 'second', 'fourth']);
+  assert.equal(getEventListeners(held.signal, 'abort').length, 0);
+
+  // The last turn is free again.
+  end();
+  await take(held.signal);
+  await assert.rejects(take(given.signal));
 });

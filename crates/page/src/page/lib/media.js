@@ -2,6 +2,7 @@
 // allows it, and from nowhere else: the page's policy says the same. The servers are anybody's, so that everything has a limit.
 
 import { loadableUrl, parseMetadata } from './metadata.js';
+import { turns } from './turns.js';
 
 /** Milliseconds after which an answer is no longer waited for, and the bytes that are read of it. */
 const TIME_LIMIT = 15_000;
@@ -33,31 +34,7 @@ export function mediaUrl(link) {
   return typeof link === 'string' ? loadableUrl(link, rules) : null;
 }
 
-// Turns.
-
-let running = 0;
-const waiting = [];
-
-/** Waits for one of the turns. The place is lost when the signal aborts. */
-function turn(signal) {
-  signal.throwIfAborted();
-  if (running < AT_ONCE) return void running++;
-  return new Promise((resolve, reject) => {
-    waiting.push(resolve);
-    signal.addEventListener('abort', () => {
-      const place = waiting.indexOf(resolve);
-      if (place < 0) return;
-      waiting.splice(place, 1);
-      reject(signal.reason);
-    }, { once: true });
-  });
-}
-
-function endTurn() {
-  const next = waiting.shift();
-  if (next) next();
-  else running--;
-}
+const loading = turns(AT_ONCE);
 
 // Answers.
 
@@ -103,7 +80,7 @@ async function read(response, url) {
 
 /** Loads a URL in its turn. */
 async function request(url, signal) {
-  await turn(signal);
+  await loading.take(signal);
   const ending = new AbortController();
   const timer = setTimeout(() => ending.abort(), TIME_LIMIT);
   try {
@@ -119,7 +96,7 @@ async function request(url, signal) {
     clearTimeout(timer);
     // The body of a picture is loaded by its element.
     ending.abort();
-    endTurn();
+    loading.end();
   }
 }
 
