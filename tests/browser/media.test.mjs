@@ -197,7 +197,17 @@ test('lists load the pictures of visible rows, and the page remembers them', asy
   const token = await mint(own, 'ipfs://bafylist/{id}', ids);
   const asked = () => gateway.paths().filter((one) => one.startsWith('/ipfs/bafylist/'));
 
-  const page = await browser.open(`${own.url}/#/token/${token}?tab=items`, { viewport: { width: 1440, height: 600 } });
+  const page = await browser.open(`${own.url}/#/explorer`, { viewport: { width: 1440, height: 600 } });
+  await page.addInitScript(() => {
+    window.observers = 0;
+    window.IntersectionObserver = class extends IntersectionObserver {
+      constructor(...options) {
+        super(...options);
+        window.observers++;
+      }
+    };
+  });
+  await page.goto(`${own.url}/?#/token/${token}?tab=items`);
   const rows = page.locator('[aria-label="Items"] tbody tr');
   await rows.first().locator('.nft-thumbnail img').waitFor();
   const id = (await rows.first().locator('a').first().textContent()).replace('#', '');
@@ -206,6 +216,8 @@ test('lists load the pictures of visible rows, and the page remembers them', asy
 
   await rows.last().scrollIntoViewIfNeeded();
   await rows.last().locator('.nft-thumbnail img').waitFor();
+  // One for all rows, which keeps none that are replaced.
+  assert.equal(await page.evaluate(() => window.observers), 1);
 
   // The item's own view asks for nothing that the list has loaded.
   await rows.first().locator('a').first().click();

@@ -55,15 +55,20 @@ export function outsidePicture(url, label, signal, failed) {
   return box;
 }
 
+/** What happens once an element is visible. Rows that are replaced are forgotten with what is here of them. */
+const callbacks = new WeakMap();
+const visibility = new IntersectionObserver((entries) => {
+  for (const { isIntersecting, target } of entries) {
+    if (!isIntersecting) continue;
+    visibility.unobserve(target);
+    callbacks.get(target)();
+  }
+});
+
 /** Calls back once an element is visible. */
-function whenVisible(element, signal, callback) {
-  const observer = new IntersectionObserver((entries) => {
-    if (!entries.some((entry) => entry.isIntersecting)) return;
-    observer.disconnect();
-    callback();
-  });
-  observer.observe(element);
-  signal.addEventListener('abort', () => observer.disconnect(), { once: true });
+function whenVisible(element, callback) {
+  callbacks.set(element, callback);
+  visibility.observe(element);
 }
 
 /** Fills a box with the picture at a URL, or with the one that the metadata there names. Errors say why that is not possible. */
@@ -86,6 +91,6 @@ export function thumbnail({ id, image_url: picture, token_uri: uri }, signal) {
   const url = mediaUrl(picture ?? uri);
   if (!url) return null;
   const box = h('span.nft-thumbnail');
-  whenVisible(box, signal, () => loadThumbnail(box, url, id, signal).catch(() => box.remove()));
+  whenVisible(box, () => loadThumbnail(box, url, id, signal).catch(() => box.remove()));
   return box;
 }
