@@ -74,8 +74,7 @@ test('metadata and picture of an ipfs: URI come from the gateway, without cookie
       const page = await openItem(token, { colorScheme, viewport: { width, height: 900 } });
       await isDrawn(page);
       assert.equal(await page.getAttribute('.nft-picture img', 'alt'), name);
-      assert.equal(await page.getAttribute('.nft-picture img', 'referrerpolicy'), 'no-referrer');
-      assert.equal(await page.getAttribute('.nft-picture img', 'loading'), 'lazy');
+      assert.match(await page.getAttribute('.nft-picture img', 'src'), /^data:image\/png;base64,/);
       assert.equal(await page.textContent('.nft-text'), 'From afar');
       assert.deepEqual(await page.locator('.attributes > div').allTextContents(), ['ColourBlue']);
       await page.waitForSelector(`p:text-is("The metadata was loaded from ${new URL(gateway.origin).host}.")`);
@@ -87,6 +86,7 @@ test('metadata and picture of an ipfs: URI come from the gateway, without cookie
   }
 
   assert.deepEqual(gateway.requests.flatMap(({ headers }) => [headers.cookie, headers.referer]).filter(Boolean), []);
+  assert.deepEqual([...new Set(gateway.requests.map(({ headers }) => headers.origin))], [node.url]);
   // The API has links, whatever the page may load.
   const { metadata, image_url: image, token_uri: uri } = await instance(node, token);
   assert.deepEqual([metadata, image, uri], [null, null, `ipfs://bafyitem/${word(1)}.json`]);
@@ -106,6 +106,24 @@ test('an SVG of a listed origin is drawn as an image, and on request only if tha
   await bomb.waitForSelector('.nft-picture button:text-is("Show picture")');
   assert.equal(await bomb.locator('.nft-picture img').count(), 0);
   await clean(bomb);
+});
+
+test('a picture is requested once, and shown as it was read', async () => {
+  const answers = [['image/png', PNG], ['image/svg+xml', BOMB]];
+  listed.answers['/changing.png'] = (_, response) => {
+    const [type, body] = answers.shift();
+    response.writeHead(200, { 'content-type': type, ...CORS }).end(body);
+  };
+  // By the metadata, and as the item's URI itself.
+  for (const uri of [onChain({ name: 'Changing', image: `${listed.origin}/changing.png` }), `${listed.origin}/still.png`]) {
+    listed.answers['/still.png'] = ['image/png', PNG];
+    const page = await openItem(await mint(node, uri));
+    await isDrawn(page);
+    assert.equal(await page.getAttribute('.nft-picture img', 'src'), `data:image/png;base64,${PNG.toString('base64')}`);
+    await clean(page);
+  }
+  assert.equal(answers.length, 1);
+  assert.equal(listed.paths().filter((path) => path === '/still.png').length, 1);
 });
 
 test('a picture that other pages may not read is shown on request', async () => {
@@ -151,6 +169,13 @@ test('answers that exceed a limit, or are something else, stay links with the re
     '/private.json': ['application/json', '{}', {}],
     '/damaged.json': json({ name: 'Damaged', image: `${listed.origin}/damaged.png` }),
     '/damaged.png': ['image/png', 'not a picture'],
+    '/large.json': json({ name: 'Large', image: `${listed.origin}/large.png` }),
+    // Without a length that the page could see beforehand.
+    '/large.png': (_, response) => {
+      response.writeHead(200, { 'content-type': 'image/png', ...CORS });
+      for (let at = 0; at < 9; at++) response.write(Buffer.alloc(1024 * 1024));
+      response.end();
+    },
     '/nested.json': json({ name: 'Nested', image: `${listed.origin}/nested.json` }),
   });
   const cases = [
@@ -162,6 +187,7 @@ test('answers that exceed a limit, or are something else, stay links with the re
     ['/missing.json', 'the server answered with status 404.'],
     ['/private.json', 'the server is not reachable, or does not let this page read its answers.'],
     ['/damaged.json', 'The picture is damaged.'],
+    ['/large.json', 'The answer is longer than 8 MiB.'],
     ['/nested.json', 'There is no picture at the link.'],
   ];
   for (const [path, reason] of cases) {

@@ -1,14 +1,14 @@
 // Metadata and pictures of non-fungible tokens outside of the chain. The browser loads them from where the operator of the node
-// allows it, and from nowhere else: the page's policy says the same. The servers are anybody's, so that everything has a limit.
+// allows it, and from nowhere else: the page's policy says the same. Anyone may run these servers, so every answer is bounded.
 
 import { loadableUrl, parseMetadata } from './metadata.js';
 import { turns } from './turns.js';
 
-/** Milliseconds after which an answer is no longer waited for, and the bytes that are read of it. */
+/** Milliseconds after which an answer is no longer waited for. */
 const TIME_LIMIT = 15_000;
-const MOST_BYTES = 512 * 1024;
-/** Bytes of a picture above which it is not shown, if its server says how many it has. */
-const LARGEST_PICTURE = 20 * 1024 * 1024;
+/** Most that is read of metadata and of an SVG, and of another picture. */
+const MOST_TEXT = { bytes: 512 * 1024, name: '512 KiB' };
+const LARGEST_PICTURE = { bytes: 8 * 1024 * 1024, name: '8 MiB' };
 /** Answers that are loaded at once. */
 const AT_ONCE = 4;
 /** Bytes of all answers that are remembered, and what each counts at least. */
@@ -17,6 +17,7 @@ const LEAST_REMEMBERED = 2_048;
 /** How long a failure is remembered, in milliseconds. */
 const FAILURE_LIFETIME = 60_000;
 
+const SVG = 'image/svg+xml';
 const PICTURES = ['image/png', 'image/jpeg', 'image/gif', 'image/webp', 'image/avif'];
 
 /** The content of a meta element of the document, in which the node writes what its operator allows. */
@@ -38,54 +39,58 @@ const loading = turns(AT_ONCE);
 
 // Answers.
 
-/** The text of an answer, within the limit. */
-async function bodyText(response) {
-  if (!response.body) return '';
+/** The bytes of an answer, in parts. Longer ones are errors, whatever length the server has announced. */
+async function bodyParts(response, limit) {
+  if (!response.body) return [];
   const reader = response.body.getReader();
-  const decoder = new TextDecoder();
-  let [text, size] = ['', 0];
+  const parts = [];
+  let size = 0;
   for (;;) {
     const { done, value } = await reader.read();
-    if (done) return text + decoder.decode();
+    if (done) return parts;
+
     size += value.length;
-    if (size > MOST_BYTES) {
+    if (size > limit.bytes) {
       reader.cancel().catch(() => {});
-      throw new Error(`the answer is longer than ${MOST_BYTES / 1024} KiB`);
+      throw new Error(`the answer is longer than ${limit.name}`);
     }
-    text += decoder.decode(value, { stream: true });
+    parts.push(value);
   }
 }
 
-/** A text as a data: URL. */
-function dataUrl(text, type) {
+/** Parts of a body as a data: URL. */
+function dataUrl(parts, type) {
   return new Promise((resolve, reject) => {
     const reader = new FileReader();
     reader.addEventListener('load', () => resolve(reader.result));
     reader.addEventListener('error', () => reject(new Error('the picture could not be read')));
-    reader.readAsDataURL(new Blob([text], { type }));
+    reader.readAsDataURL(new Blob(parts, { type }));
   });
 }
 
-/** What is at a URL: `{ picture }`, the URL of one, or `{ metadata }`, an object. */
-async function read(response, url) {
+/**
+ * The content of an answer: `{ picture }`, a data: URL with the type that the server gave, or `{ metadata }`, an object. A picture
+ * is shown from what was read here: to another request the server may answer with another picture.
+ */
+async function read(response) {
   if (!response.ok) throw new Error(`the server answered with status ${response.status}`);
   const type = (response.headers.get('content-type') ?? '').split(';')[0].trim().toLowerCase();
-  // An SVG is read here, as only its text tells whether drawing it could take long.
-  if (type === 'image/svg+xml') return { picture: await dataUrl(await bodyText(response), type) };
-  if (!type.startsWith('image/')) return { metadata: parseMetadata(await bodyText(response)) };
-  if (!PICTURES.includes(type)) throw new Error('the picture is of a kind that is not shown');
-  if (Number(response.headers.get('content-length')) > LARGEST_PICTURE) throw new Error('the picture is larger than 20 MiB');
-  return { picture: url };
+  if (type === SVG) return { picture: await dataUrl(await bodyParts(response, MOST_TEXT), type) };
+  if (PICTURES.includes(type)) return { picture: await dataUrl(await bodyParts(response, LARGEST_PICTURE), type) };
+  if (type.startsWith('image/')) throw new Error('the picture is of a kind that is not shown');
+
+  const text = await new Blob(await bodyParts(response, MOST_TEXT)).text();
+  return { metadata: parseMetadata(text) };
 }
 
-/** Loads a URL in its turn. */
+/** Loads a URL in its turn. Its server learns the origin of this page, as browsers name it in requests to other origins. */
 async function request(url, signal) {
   await loading.take(signal);
   const ending = new AbortController();
   const timer = setTimeout(() => ending.abort(), TIME_LIMIT);
   try {
     const options = { credentials: 'omit', referrerPolicy: 'no-referrer', signal: AbortSignal.any([signal, ending.signal]) };
-    return await read(await fetch(url, options), url);
+    return await read(await fetch(url, options));
   } catch (error) {
     signal.throwIfAborted();
     if (ending.signal.aborted) throw new Error(`the answer took longer than ${TIME_LIMIT / 1_000} seconds`);
@@ -94,7 +99,7 @@ async function request(url, signal) {
     throw error;
   } finally {
     clearTimeout(timer);
-    // The body of a picture is loaded by its element.
+    // What is left of the answer is not loaded.
     ending.abort();
     loading.end();
   }
@@ -105,8 +110,9 @@ async function request(url, signal) {
 /** Answers by their URLs, oldest first: a promise, its bytes, and when it failed. */
 const remembered = new Map();
 
+/** The bytes of an answer: a data: URL has one for each character. */
 function sizeOf({ metadata, picture }) {
-  return LEAST_REMEMBERED + 2 * (picture ?? JSON.stringify(metadata)).length;
+  return LEAST_REMEMBERED + (picture ? picture.length : 2 * JSON.stringify(metadata).length);
 }
 
 /** Forgets the oldest answers beyond the limit. */
@@ -121,7 +127,7 @@ function shrink() {
 }
 
 /**
- * What is at a URL, `{ picture }` or `{ metadata }`. Answers are remembered for the life of the page. Errors are reasons;
+ * Loads `{ picture }`, a data: URL, or `{ metadata }`, an object, from a URL. Answers are remembered for the life of the page. Errors are reasons;
  * `isOpaque` are those of which the page cannot know more.
  */
 export function loadMedia(url, signal) {

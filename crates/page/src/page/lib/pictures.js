@@ -6,16 +6,22 @@ import { isCostly, isPicture } from './imageurls.js';
 import { loadMedia, mediaUrl } from './media.js';
 import { linksIn } from './metadata.js';
 
-function image(url, label) {
+const DAMAGED = 'the picture is damaged';
+
+/** An image in a data: URL. `failed` is called if it is damaged. */
+function image(url, label, failed) {
   const picture = h('img', { src: url, alt: label, decoding: 'async', draggable: 'false' });
-  picture.addEventListener('error', () => picture.replaceWith(h('span.soft', 'The picture is damaged')));
+  picture.addEventListener('error', () => failed(new Error(DAMAGED)));
   return picture;
 }
 
-/** An image from another server, which learns nothing of this page. Without cookies, too, if it answers other pages (`crossorigin`). */
-function outsideImage(url, label, failed, crossorigin) {
-  const picture = h('img', { alt: label, decoding: 'async', loading: 'lazy', referrerpolicy: 'no-referrer', crossorigin, draggable: 'false', src: url });
-  picture.addEventListener('error', () => failed(new Error('the picture is damaged')));
+/**
+ * An image that the browser loads from another server, which the page could not read. The server learns neither the page's
+ * address nor its origin, but gets its own cookies.
+ */
+function outsideImage(url, label, failed) {
+  const picture = h('img', { alt: label, decoding: 'async', loading: 'lazy', referrerpolicy: 'no-referrer', draggable: 'false', src: url });
+  picture.addEventListener('error', () => failed(new Error(DAMAGED)));
   return picture;
 }
 
@@ -27,23 +33,24 @@ function onRequest(box, reason, make) {
 }
 
 /** Fills a box with a picture in a data: URL, at once or on request. */
-function fill(box, url, label) {
-  if (!isCostly(url)) return replace(box, image(url, label));
-  return onRequest(box, 'This SVG may repeat its parts many times. Drawing it could make this page slow.', () => image(url, label));
+function fill(box, url, label, failed) {
+  const make = () => image(url, label, failed);
+  if (!isCostly(url)) return replace(box, make());
+  return onRequest(box, 'This SVG may repeat its parts many times. Drawing it could make this page slow.', make);
 }
 
 /** A picture of an item; a button that shows it if that could take long. */
 export function pictureOf(url, label) {
-  return fill(h('div.nft-picture'), url, label);
+  const box = h('div.nft-picture');
+  return fill(box, url, label, () => replace(box, h('span.soft', 'The picture is damaged')));
 }
 
 /** A picture of an item at a URL outside of the chain, which `mediaUrl` returned. `failed` is called with the reason if it cannot be shown. */
 export function outsidePicture(url, label, signal, failed) {
   const box = h('div.nft-picture', h('p.soft', { role: 'status' }, 'Loading the picture…'));
   const show = ({ picture }) => {
-    if (picture === url) replace(box, outsideImage(url, label, failed, 'anonymous'));
-    else if (isPicture(picture)) fill(box, picture, label);
-    else throw new Error(picture ? 'the picture is too long' : 'there is no picture at the link');
+    if (!picture) throw new Error('there is no picture at the link');
+    fill(box, picture, label, failed);
   };
   const refuse = (error) => {
     if (signal.aborted) return;
@@ -71,15 +78,22 @@ function whenVisible(element, callback) {
   visibility.observe(element);
 }
 
-/** Fills a box with the picture at a URL, or with the one that the metadata there names. Errors say why that is not possible. */
+/** The data: URL of the picture at a URL, or of the one that the metadata there names. Errors are reasons why there is none. */
+async function loadPicture(url, id, signal) {
+  const { metadata, picture } = await loadMedia(url, signal);
+  if (picture) return picture;
+
+  const link = linksIn(metadata, id).picture;
+  if (isPicture(link)) return link;
+  const outside = mediaUrl(link);
+  return outside ? (await loadMedia(outside, signal)).picture : null;
+}
+
+/** Fills a box with the picture at a URL, if it is drawn at once. */
 async function loadThumbnail(box, url, id, signal) {
-  const found = await loadMedia(url, signal);
-  const link = found.metadata ? linksIn(found.metadata, id).picture : found.picture;
-  const outside = isPicture(link) ? null : mediaUrl(link);
-  const picture = outside ? (await loadMedia(outside, signal)).picture : link;
-  if (outside && picture === outside) replace(box, outsideImage(picture, '', () => box.remove(), 'anonymous'));
-  else if (isPicture(picture) && !isCostly(picture)) replace(box, image(picture, ''));
-  else throw new Error('there is no picture that a list shows');
+  const picture = await loadPicture(url, id, signal);
+  if (!picture || isCostly(picture)) throw new Error('there is no picture that a list shows');
+  replace(box, image(picture, '', () => box.remove()));
 }
 
 /**
@@ -87,10 +101,11 @@ async function loadThumbnail(box, url, id, signal) {
  * visible, as each row may take two requests.
  */
 export function thumbnail({ id, image_url: picture, token_uri: uri }, signal) {
-  if (isPicture(picture)) return isCostly(picture) ? null : h('span.nft-thumbnail', image(picture, ''));
+  const box = h('span.nft-thumbnail');
+  if (isPicture(picture)) return isCostly(picture) ? null : replace(box, image(picture, '', () => box.remove()));
+
   const url = mediaUrl(picture ?? uri);
   if (!url) return null;
-  const box = h('span.nft-thumbnail');
   whenVisible(box, () => loadThumbnail(box, url, id, signal).catch(() => box.remove()));
   return box;
 }

@@ -83,7 +83,8 @@ async function loadMetadata(item, url, id, signal) {
   const { host } = new URL(url);
   try {
     const { metadata, picture } = await loadMedia(url, signal);
-    Object.assign(item, metadata ? { metadata, ...linksIn(metadata, id) } : { picture });
+    // The URI may lead to the picture itself.
+    Object.assign(item, picture ? { picture: url } : { metadata, ...linksIn(metadata, id) });
     item.note = `The metadata was loaded from ${host}.`;
   } catch (error) {
     item.note = sentence(`The metadata could not be loaded from ${host}: ${error.message}`);
