@@ -10,6 +10,7 @@ import { checksum, forms, parseAddress, parseRecipient } from '../../crates/page
 import { fromBech32, toBech32 } from '../../crates/page/src/page/lib/bech32.js';
 import { toBytes, toHex } from '../../crates/page/src/page/lib/bytes.js';
 import { amount, counted, fee, fromUnits, toUnits, usd } from '../../crates/page/src/page/lib/format.js';
+import { parseExactly, parseMetadata } from '../../crates/page/src/page/lib/metadata.js';
 import { joinCandles, withPrice } from '../../crates/page/src/page/lib/prices.js';
 import { parseInterface } from '../../crates/page/src/page/lib/signature.js';
 import { turns } from '../../crates/page/src/page/lib/turns.js';
@@ -178,4 +179,13 @@ test('turns are taken in order, and leave no listeners', async () => {
   end();
   await take(held.signal);
   await assert.rejects(take(given.signal));
+});
+
+test('whole numbers in metadata are not rounded silently', () => {
+  const hasSource = JSON.parse('1', (_, __, context) => context?.source) === '1';
+  const shown = (exact, rounded) => (hasSource ? exact : `≈${rounded}`);
+  const text = '{"a":[12345678901234567890,-9007199254740993,9007199254740991,0.5,1e400,"9007199254740993"]}';
+  const { a } = parseMetadata(text);
+  assert.deepEqual(a, [shown('12345678901234567890', '12345678901234567000'), shown('-9007199254740993', '-9007199254740992'), 9007199254740991, 0.5, shown('1e400', 'Infinity'), '9007199254740993']);
+  assert.deepEqual(parseExactly(text).a, a);
 });

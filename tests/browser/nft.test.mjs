@@ -91,6 +91,14 @@ test('metadata outside of the chain is a link that nobody follows', async () => 
   }
 });
 
+test('large numbers of the metadata are shown exactly', async () => {
+  const token = await mint(node, 'data:application/json,{"name":"Exact","attributes":[{"trait_type":"Power","value":12345678901234567890}]}');
+  const page = await browser.open(`${node.url}/#/token/${token}/1`);
+  await page.waitForSelector('.attributes > div:has-text("Power")');
+  assert.deepEqual(await page.locator('.attributes dd').allTextContents(), ['12345678901234567890']);
+  await clean(page);
+});
+
 test('an SVG that grows without bounds is drawn on request only', async () => {
   const levels = Array.from({ length: 12 }, (_, at) => `<g id="l${at + 1}">${`<use href="#l${at}"/>`.repeat(10)}</g>`).join('');
   const bomb = `<svg xmlns="http://www.w3.org/2000/svg"><defs><rect id="l0" width="1" height="1"/>${levels}</defs><use href="#l12"/></svg>`;

@@ -14,8 +14,8 @@ node.addEventListener('restart', () => {
 });
 node.addEventListener('status', () => (state = null));
 
-/** Requests a route under /api/v2. Errors have the response's `status`. */
-export async function ask(path, parameters = {}) {
+/** Requests a route under /api/v2, whose answer `parse` reads. Errors have the response's `status`. */
+export async function ask(path, parameters = {}, parse = JSON.parse) {
   const query = new URLSearchParams(Object.entries(parameters).filter(([, value]) => value !== null && value !== undefined && value !== ''));
   let response;
   try {
@@ -23,7 +23,7 @@ export async function ask(path, parameters = {}) {
   } catch {
     throw new Error('the node is not responding');
   }
-  const body = await response.json().catch(() => null);
+  const body = await response.text().then((text) => parse(text)).catch(() => null);
   if (response.ok && body !== null) return body;
   throw Object.assign(new Error(body?.message ?? `the node responded with status ${response.status}`), { status: response.status });
 }

@@ -1,5 +1,5 @@
-// What a non-fungible token says of one of its items: JSON and URLs that anybody may have written. Without the browser's
-// interfaces, so that tests read it as it is.
+// Metadata of an item of a non-fungible token: JSON and URLs that anyone may have written. Without the browser's interfaces, so
+// that tests read it as it is.
 
 /** Number of levels to which JSON may nest, as in the node. */
 const MOST_LEVELS = 64;
@@ -17,7 +17,9 @@ function linkIn(text) {
 
 /** The depth of arrays and objects in JSON text. It is found without a stack, which text can exhaust. */
 function depthOf(json) {
-  let [depth, deepest, isText] = [0, 0, false];
+  let depth = 0;
+  let deepest = 0;
+  let isText = false;
   for (let at = 0; at < json.length; at++) {
     const letter = json[at];
     if (isText) {
@@ -34,12 +36,23 @@ function depthOf(json) {
   return deepest;
 }
 
+/**
+ * Parses JSON. Whole numbers that JavaScript would round become text: exact if the browser has their digits, otherwise marked
+ * with `≈`.
+ */
+export function parseExactly(json) {
+  return JSON.parse(json, (_, value, context) => {
+    const isRounded = typeof value === 'number' && Math.abs(value) > Number.MAX_SAFE_INTEGER;
+    return isRounded ? (context?.source ?? `≈${value}`) : value;
+  });
+}
+
 /** The object in JSON text. Errors say what the text is instead. */
 export function parseMetadata(json) {
   if (depthOf(json) > MOST_LEVELS) throw new Error(`the answer nests deeper than ${MOST_LEVELS} levels`);
   let value;
   try {
-    value = JSON.parse(json);
+    value = parseExactly(json);
   } catch {
     throw new Error('the answer is neither JSON nor a picture');
   }

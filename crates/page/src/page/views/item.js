@@ -1,4 +1,4 @@
-// One id of a non-fungible token: its picture and what it says of itself, its owner and its transfers.
+// One id of a non-fungible token: its picture, its metadata, its owner and its transfers.
 
 import { decode, encodeCall, fragment } from '../lib/abi.js';
 import { symbolOf, tokenLink } from '../lib/cells.js';
@@ -10,12 +10,12 @@ import { isPicture } from '../lib/imageurls.js';
 import { addressLink } from '../lib/links.js';
 import { pagedList } from '../lib/lists.js';
 import { loadMedia, loadsMedia, mediaUrl } from '../lib/media.js';
-import { linksIn } from '../lib/metadata.js';
+import { linksIn, parseExactly } from '../lib/metadata.js';
 import { node } from '../lib/node.js';
 import { tokenTransfers } from '../lib/pages.js';
 import { outsidePicture, pictureOf } from '../lib/pictures.js';
 
-/** Numbers of characters and attributes that are shown: what a token says of itself is text from anybody. */
+/** Numbers of characters and attributes that are shown: anyone may have written the metadata. */
 const LONGEST_NAME = 120;
 const LONGEST_TEXT = 2_000;
 const LONGEST_VALUE = 200;
@@ -113,7 +113,7 @@ function pictureLink({ picture, pictureProblem }) {
 export async function itemView(token, address, id, signal) {
   if (!/^\d{1,78}$/.test(id)) throw new Error(`expected the ID of an item, a whole number, got ${id.slice(0, 80)}`);
   const isMultiple = token.type === 'ERC-1155';
-  const [found, supply] = await Promise.all([ask(`tokens/${address}/instances/${id}`), isMultiple ? supplyOf(address, id) : null]);
+  const [found, supply] = await Promise.all([ask(`tokens/${address}/instances/${id}`, {}, parseExactly), isMultiple ? supplyOf(address, id) : null]);
   const numbered = `${token.name ?? symbolOf(token)} #${id.length > 12 ? `${id.slice(0, 8)}…` : id}`;
   const path = `tokens/${address}/instances/${id}/transfers`;
   const item = indexedItem(found);
