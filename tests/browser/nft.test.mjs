@@ -91,6 +91,15 @@ test('metadata outside of the chain is a link that nobody follows', async () => 
   }
 });
 
+test('a picture in a URL whose scheme is in capitals has no link beside it', async () => {
+  const token = await mint(node, json({ name: 'Capitals', image: `DATA:image/svg+xml;base64,${Buffer.from(SVG).toString('base64')}` }));
+  const page = await browser.open(`${node.url}/#/token/${token}/1`);
+  await page.waitForFunction(() => document.querySelector('.nft-picture img')?.naturalWidth > 0);
+  assert.equal(await page.locator('.facts dt:text-is("Picture")').count(), 0);
+  assert.equal(await page.locator('.facts dt:text-is("Contract")').count(), 1);
+  await clean(page);
+});
+
 test('large numbers of the metadata are shown exactly', async () => {
   const token = await mint(node, 'data:application/json,{"name":"Exact","attributes":[{"trait_type":"Power","value":12345678901234567890}]}');
   const page = await browser.open(`${node.url}/#/token/${token}/1`);

@@ -133,7 +133,7 @@ export async function itemView(token, address, id, signal) {
       isMultiple && supply !== null && ['Supply of this ID', amount(supply, 0, Infinity)],
       !isMultiple && token.total_supply !== null && ['Total supply', amount(BigInt(token.total_supply), 0, Infinity)],
       uri && ['Metadata', outside(uri)],
-      picture && !picture.startsWith('data:') && pictureLink(item),
+      picture && !/^data:/i.test(picture) && pictureLink(item),
       animation && ['Animation', outside(animation)],
       external && ['Website', outside(external)],
     ]), note && h('p.soft', { role: 'status' }, note));
