@@ -1,4 +1,4 @@
-// URLs of pictures that anybody may have made: which of them are shown, and which could take long to draw.
+// URLs of pictures that anyone may have made: which of them are shown, and which could take long to draw.
 
 import { svgWeight } from './svgweight.js';
 
