@@ -49,7 +49,8 @@ export function isCostly(url) {
   if (FOREIGN.test(text) || (PICTURE_INSIDE.test(text) && SVG_INSIDE.test(text))) return true;
 
   const weight = svgWeight(text);
-  return weight === null || weight.drawn > MOST_DRAWN || weight.surfaces > MOST_SURFACES;
+  const isLight = weight !== null && weight.drawn <= MOST_DRAWN && weight.surfaces <= MOST_SURFACES;
+  return !isLight;
 }
 
 /** Whether a URL is a picture that the page shows. */

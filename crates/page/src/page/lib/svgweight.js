@@ -55,7 +55,7 @@ function paintsOf(references, byId) {
 /** Paints without repetitions. */
 function distinct(paints) {
   if (paints.length < 2) return paints;
-  return [...new Map(paints.map((paint) => [`${paint.property} ${valueOf(paint.target, 'id')}`, paint])).values()];
+  return [...new Map(paints.map((paint) => [`${paint.property} ${paint.target.id}`, paint])).values()];
 }
 
 /** The paints of stylesheets by selector: for each, the lists of its rules. */
@@ -78,7 +78,7 @@ function sheetOf(rules, byId) {
 function sheetPaints(element, sheet) {
   if (!sheet.size) return [];
   const classes = new Set(valueOf(element, 'class').split(/\s+/));
-  const selectors = [element.name, `#${valueOf(element, 'id')}`, ...[...classes].map((one) => `.${one}`)];
+  const selectors = [element.name, `#${element.id}`, ...[...classes].map((one) => `.${one}`)];
   return selectors.flatMap((selector) => sheet.get(selector)?.flat() ?? []);
 }
 
@@ -91,12 +91,12 @@ function linksOf(element, byId) {
   return ids.map((id) => byId.get(id));
 }
 
-/** The elements by their ids, of which the first counts. */
+/** The elements by their ids, of which the first counts. Sets `id`. */
 function elementsById(all) {
   const byId = new Map();
   for (const element of all) {
-    const id = valueOf(element, 'id');
-    if (id && !byId.has(id)) byId.set(id, element);
+    element.id = valueOf(element, 'id');
+    if (element.id && !byId.has(element.id)) byId.set(element.id, element);
   }
   return byId;
 }
