@@ -96,7 +96,7 @@ test('patterns, masks and markers that repeat each other are drawn on request on
   assert.deepEqual(notCostly.map(([name]) => name), []);
 });
 
-test('an SVG whose references cannot be told is drawn on request only', () => {
+test('an SVG with unknown references is drawn on request only', () => {
   const rects = '<rect class="c"/>'.repeat(300);
   const mask = '<mask id="m"><rect/></mask>';
   const hidden = (id) => `<rect style="font-family:'/*';mask:url(#${id});x:'*/'"/>`;

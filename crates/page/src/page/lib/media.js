@@ -69,8 +69,8 @@ function dataUrl(parts, type) {
 }
 
 /**
- * The content of an answer: `{ picture }`, a data: URL with the type that the server gave, or `{ metadata }`, an object. A picture
- * is shown from what was read here: to another request the server may answer with another picture.
+ * The content of an answer: `{ picture }`, a data: URL with the type that the server gave, or `{ metadata }`, an object. The
+ * picture is not requested again, as the server may answer with another one.
  */
 async function read(response) {
   if (!response.ok) throw new Error(`the server answered with status ${response.status}`);
@@ -99,7 +99,7 @@ async function request(url, signal) {
     throw error;
   } finally {
     clearTimeout(timer);
-    // What is left of the answer is not loaded.
+    // The rest of the answer is not loaded.
     ending.abort();
     loading.end();
   }

@@ -62,7 +62,7 @@ export function outsidePicture(url, label, signal, failed) {
   return box;
 }
 
-/** What happens once an element is visible. Rows that are replaced are forgotten with what is here of them. */
+/** Callbacks of elements that are not visible yet. The entry of a row that is replaced is forgotten with the row. */
 const callbacks = new WeakMap();
 const visibility = new IntersectionObserver((entries) => {
   for (const { isIntersecting, target } of entries) {

@@ -2,22 +2,19 @@
 
 import { UnreadableSvg } from './svgscan.js';
 
-/**
- * What hides or moves references: escapes, variables, functions that read a URL elsewhere, colours of the referring element, and
- * SVGs within.
- */
+/** Escapes, variables, functions that read a URL elsewhere, colours of the referring element and SVGs within: they hide or move references. */
 export const OPAQUE = /\\|(?:var|env|attr|src|element)\(|context-(?:fill|stroke)|svg\+xml/i;
 /** Properties that concern the element itself; others, such as `fill`, are inherited by what is in it. */
 export const NOT_INHERITED = /^(mask|clip-path|filter)/;
 /** Properties that are inherited only if their value says so. */
 const INHERITED_ON_DEMAND = /^(mask|clip-path|filter|all$)/;
 
-/** Comments, URLs and strings; last, what begins none of them, or only for some browsers. */
+/** Comments, URLs and strings. The last group is a quote or `url(` that begins none of them, or the end of a longer name. */
 const TOKEN = /\/\*[^]*?(?:\*\/|$)|url\(\s*(?:"([^"\n\r\f]*)"\s*|'([^'\n\r\f]*)'\s*|([^"'()\s]+)\s*)?\)|"[^"\n\r\f]*"|'[^'\n\r\f]*'|(["']|[\w\u0080-\uffff-]?url\()/gi;
 const REFERENCE = /url\(#([^)]*)\)/g;
 /** Ids that all browsers find alike: escaped characters may be any. */
 const ID = /^#([^\s\0-\x1f\x7f%"'(){};:,/*\\]+)$/;
-/** URLs of what is not an SVG, or is not loaded. */
+/** URLs that an SVG does not load, or that are not an SVG. */
 const HARMLESS = /^(?:https?:|data:(?:image\/(?:png|jpe?g|gif|webp|avif)|font\/[\w-]+|application\/(?:(?:x-)?font-[\w-]+|octet-stream|vnd\.ms-fontobject))[;,])/i;
 
 /** Rules of CSS that only group others, or name a font. */
@@ -66,7 +63,7 @@ export function stylesheetRules(stylesheet) {
   const css = plainCss(stylesheet);
   const hasOtherRules = css.replace(PLAIN_RULES, '').includes('@');
 
-  // What closes last is innermost, so that rules in rules are found as well.
+  // The last opening brace of each part belongs to the innermost rule, so that rules in rules are found as well.
   return css.split('}').flatMap((part) => {
     const references = referencesIn(part.replaceAll('{', ';'));
     if (!references.length) return [];

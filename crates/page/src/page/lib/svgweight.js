@@ -142,14 +142,14 @@ function resolve(root) {
 
 const ENDLESS = { elements: Infinity, drawn: Infinity, surfaces: Infinity };
 
-/** How often a paint of an element is drawn. `heirs` are the element and what its links repeat. */
+/** Number of times that a paint of an element is drawn. `heirs` are the element and those that its links repeat. */
 function timesDrawn(property, target, heirs) {
   if (NOT_INHERITED.test(property)) return 1;
   // Markers are drawn at each point of a line, which has at least one character.
   return target.name === 'marker' ? heirs.drawn : heirs.elements;
 }
 
-/** What is drawn for an element: elements and characters, with repetitions, and surfaces. */
+/** The elements, characters and surfaces that are drawn for an element, with repetitions. */
 function measure(element, depth = 0) {
   if (element.measured) return element.measured;
   // A circle, or a chain that nobody draws by hand.
