@@ -11,7 +11,7 @@ import axe from 'axe-core';
 import { encode, encodeCall, fragment, selector } from '../../crates/page/src/page/lib/abi.js';
 import { checkCode, parseArtifact } from '../../crates/page/src/page/lib/artifact.js';
 import { decodeRlp, encodeRlp } from '../../crates/page/src/page/lib/rlp.js';
-import { BOX, creationOf, deploy } from './contracts.mjs';
+import { BOX, cloneOf, creationOf, deploy } from './contracts.mjs';
 import { startBrowser, startNode } from './node.mjs';
 
 /** A constructor that takes a number, which the code ignores: arguments follow the creation code. */
@@ -244,6 +244,25 @@ test('a transaction is sent by the account that was chosen when it was submitted
   const [{ from }] = (await node.rpc('eth_getBlockByNumber', 'latest', true)).transactions;
   assert.equal(from, accounts[0].toLowerCase());
   assert.ok(!(await page.evaluate(() => window.asked)).includes('eth_sendTransaction'), 'the wallet is not asked');
+  await clean(page);
+});
+
+test('nothing is sent if another account is chosen while a token is asked for its decimals', async () => {
+  const token = await deploy(node, accounts[0], cloneOf(network.tokens.WETH));
+  const page = await open(`transact?tab=send&to=${accounts[7]}&amount=1`);
+  await page.waitForSelector('p:has-text("HPX.")');
+  const before = await Promise.all(accounts.slice(0, 2).map((account) => nonceOf(account)));
+  const decimals = await hold(page, /313ce567/);
+  await page.selectOption('label:has-text("Asset") select', 'other');
+  await page.fill('label:has-text("Token address") input', token);
+  await page.click('button.primary:text-is("Send")');
+  await decimals.asked;
+  const options = await page.locator('#account option').evaluateAll((all) => all.map((one) => one.value));
+  await page.selectOption('#account', options.find((value) => value.toLowerCase() === `node/${accounts[1].toLowerCase()}`));
+  await decimals.release();
+  await page.waitForSelector('.failure:has-text("The active account has changed from Account 0 in the meantime, so nothing more was sent")');
+  await page.waitForSelector('.steps li.failed:has-text("Not sent")');
+  assert.deepEqual(await Promise.all(accounts.slice(0, 2).map((account) => nonceOf(account, 'pending'))), before);
   await clean(page);
 });
 

@@ -97,7 +97,7 @@ export function flow() {
       rows.length = 0;
       replace(element);
     },
-    async run(steps, account = wallets.current) {
+    async run(steps, account) {
       rows.length = 0;
       replace(element, steps.map(add));
       let receipt = null;

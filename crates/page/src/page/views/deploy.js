@@ -10,6 +10,7 @@ import { count, fromUnits } from '../lib/format.js';
 import { addressLink } from '../lib/links.js';
 import { network } from '../lib/network.js';
 import { constructorOf } from '../lib/signature.js';
+import { wallets } from '../lib/wallet.js';
 import { argumentFields } from './fields.js';
 import { fileField } from './filefield.js';
 import { forcedSend } from './forced.js';
@@ -78,14 +79,15 @@ export function deployForm(signal) {
     }
   };
   const run = async () => {
-    // Another contract may be chosen while the transaction waits.
+    // Another contract or account may be chosen while the transaction waits.
     const contract = chosen;
+    const account = wallets.current;
     if (!contract) throw new Error('enter creation code, or the JSON of an artifact');
     checkCode(contract.bytecode);
     const { inputs } = constructorOf(contract.abi);
     const data = contract.bytecode + encode(inputs, fields.values()).slice(2);
     const transaction = { data, value: quantity(valueOf(value)), ...forced.gas() };
-    const receipt = await steps.run([{ name: `Deploy ${contract.name}`, transaction, mayFail: forced.on() }]);
+    const receipt = await steps.run([{ name: `Deploy ${contract.name}`, transaction, mayFail: forced.on() }], account);
     if (receipt.status !== '0x1') return;
     keepAbi(receipt.contractAddress, contract.abi);
     replace(done, deployed(receipt.contractAddress, contract.name));

@@ -83,7 +83,9 @@ export function sendForm(signal) {
     setText(balance, known ? `${shorten(account)} has ${amount(held, chosen.decimals, 9)} ${chosen.symbol}.` : '');
   };
   const run = async () => {
-    // What is in the fields now is sent, even if they change while the token is asked for its decimals.
+    // What is in the fields now is sent by the account that is active now, even if either changes while the token is asked for
+    // its decimals.
+    const account = wallets.current;
     const recipient = parseRecipient(to.value, network.prefix);
     const sumText = sum.value;
     const gas = forced.gas();
@@ -91,7 +93,7 @@ export function sendForm(signal) {
     const chosen = await assetOf(asset, other);
     const value = parseAmount(sumText, chosen);
     const name = `Send ${toUnits(value, chosen.decimals)} ${chosen.symbol} to ${shorten(recipient)}`;
-    const receipt = await steps.run([{ name, transaction: { ...transactionOf(chosen, recipient, value), ...gas }, mayFail }]);
+    const receipt = await steps.run([{ name, transaction: { ...transactionOf(chosen, recipient, value), ...gas }, mayFail }], account);
     if (receipt.status === '0x1') toast(`Sent ${toUnits(value, chosen.decimals)} ${chosen.symbol}`, 'good', { href: `#/tx/${receipt.transactionHash}`, text: 'View transaction' });
   };
 
