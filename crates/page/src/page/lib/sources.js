@@ -14,7 +14,10 @@ const LIFETIME = 15_000;
 /** How long a search waits for ABIs, in milliseconds: the node reads each from the compiler's output, which may be long. */
 const LONGEST_WAIT = 1_000;
 
-/** Sources by name: `{ address, name, fragments }`, where `name` is that in the source; tokens have another one. */
+/**
+ * Sources by name: `{ address, name, fragments, transaction }`, where `name` is that in the source (tokens have another one) and
+ * `transaction` the hash of the one that created the contract.
+ */
 const sources = new Map();
 let [reading, readAt] = [null, 0];
 
@@ -23,16 +26,43 @@ node.addEventListener('restart', () => {
   reading = null;
 });
 
-/** The newest contracts of a list of the index that were created and have a known source. */
-async function createdIn(path, parameters) {
+/** The newest entries of a list of the index that created a contract whose source is known. */
+async function creationsIn(path, parameters) {
   const found = [];
   let cursor = {};
   for (let pages = 0; cursor && pages < MOST_PAGES; pages++) {
     const { items, next_page_params: next } = await ask(path, { ...parameters, ...cursor });
-    found.push(...items.map(({ created_contract: created }) => created).filter((created) => created?.is_verified));
+    found.push(...items.filter(({ created_contract: created }) => created?.is_verified));
     cursor = next;
   }
   return found;
+}
+
+/** The newest creation first. A call between contracts has the index of its transaction; a transaction has its own position. */
+function compareAge(one, other) {
+  const index = (entry) => entry.transaction_index ?? entry.position;
+  return other.block_number - one.block_number || index(other) - index(one);
+}
+
+/**
+ * The newest contract of each name, newest first, for as many names as there may be sources: `{ address, transaction }`. After a
+ * revert, other code may be created at the same address, but in another transaction.
+ */
+function newestByName(creations) {
+  const newest = new Map();
+  for (const { created_contract: created, hash, transaction_hash: transaction = hash } of creations) {
+    if (newest.size >= MOST_SOURCES) break;
+    if (!newest.has(created.name)) newest.set(created.name, { address: created.hash, transaction });
+  }
+  return newest;
+}
+
+/** Forgets the sources of contracts that are not the newest with their names, or that a revert has removed. */
+function forgetOthers(newest) {
+  for (const [name, { address, transaction }] of sources) {
+    const current = newest.get(name);
+    if (current?.address !== address || current.transaction !== transaction) sources.delete(name);
+  }
 }
 
 async function sourceOf(address) {
@@ -43,17 +73,19 @@ async function sourceOf(address) {
 }
 
 async function read(isCurrent) {
-  const lists = [createdIn('transactions', { type: 'contract_creation' }), createdIn('internal-transactions')];
-  const created = (await Promise.all(lists)).flat();
-  created.forEach(learn);
+  const lists = [creationsIn('transactions', { type: 'contract_creation' }), creationsIn('internal-transactions')];
+  const creations = (await Promise.all(lists)).flat().sort(compareAge);
+  if (!isCurrent()) return;
+  creations.forEach(({ created_contract: created }) => learn(created));
+  const newest = newestByName(creations);
+  forgetOthers(newest);
 
   // One after another, so that a search does not keep the node from other work.
-  const newest = new Map(created.toReversed().map(({ hash, name }) => [name, hash]));
-  for (const [name, hash] of newest) {
-    if (sources.get(name)?.address === hash) continue;
-    if (!isCurrent() || sources.size >= MOST_SOURCES) return;
-    const source = await sourceOf(hash);
-    if (source && isCurrent()) sources.set(name, source);
+  for (const [name, { address, transaction }] of newest) {
+    if (sources.has(name)) continue;
+    const source = await sourceOf(address);
+    if (!isCurrent()) return;
+    if (source) sources.set(name, { ...source, transaction });
   }
 }
 
