@@ -356,6 +356,46 @@ test('a source is verified from its contract’s page, and its functions and eve
   await clean(other);
 });
 
+/** Holds the texts of files that a page reads: `release()` lets them go, and resolves when what follows has run. */
+async function holdFiles(page) {
+  await page.evaluate(() => {
+    const { text } = File.prototype;
+    const released = new Promise((resolve) => (window.releaseFiles = resolve));
+    File.prototype.text = async function held() {
+      await released;
+      const found = await text.call(this);
+      setTimeout(() => (window.wasRead = true));
+      return found;
+    };
+  });
+  const release = async () => {
+    await page.evaluate(() => window.releaseFiles());
+    await page.waitForFunction(() => window.wasRead);
+  };
+  return { release };
+}
+
+test('a file that is read after its form was left does not change the URL', async () => {
+  const file = join(folder, 'Late.sol');
+  writeFileSync(file, SOURCE);
+  const leave = {
+    form: async (page) => page.click('[role=tab]:text-is("Send")'),
+    view: async (page) => page.click('nav a:has-text("Explorer")'),
+  };
+  for (const [what, left] of [['form', /#\/transact\?tab=send$/], ['view', /#\/explorer$/]]) {
+    const page = await open(`transact?tab=verify&format=solidity-single-file&address=${accounts[3]}`);
+    await page.waitForSelector('label:has-text("Or read a file")');
+    const texts = await holdFiles(page);
+    await page.setInputFiles('input[type=file]', file);
+    await leave[what](page);
+    await page.waitForURL(left);
+    await texts.release();
+    assert.match(page.url(), left);
+    if (what === 'form') assert.equal(await page.inputValue('label:has-text("Source") textarea'), SOURCE);
+    await clean(page);
+  }
+});
+
 test('a message and typed data are signed, and the node recovers the signer', async () => {
   const page = await open('transact?tab=sign');
   await page.fill('label:has-text("Message") textarea', 'Grüße');

@@ -16,7 +16,10 @@ export function fileField(label, hint) {
     if (!chosen) return;
     try {
       if (chosen.size > LARGEST) throw new Error(`the file is larger than ${LARGEST / 1e6} MB`);
-      input.value = await chosen.text();
+      const text = await chosen.text();
+      // Another file may have been chosen meanwhile, or the view left, whose URL is no longer that of this form.
+      if (file.files[0] !== chosen || !input.isConnected) return;
+      input.value = text;
       input.dispatchEvent(new Event('input', { bubbles: true }));
     } catch (error) {
       replace(problem, failure(error));

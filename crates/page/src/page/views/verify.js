@@ -129,7 +129,9 @@ export async function verifyForm(signal) {
     submit.disabled = false;
   });
   form.addEventListener('input', (event) => {
-    setPlace({ address: address.value.trim(), name: name.value.trim(), format: format.value === STANDARD_JSON ? null : format.value });
+    // A file may have been read after another form was opened, which has the URL then.
+    const isOpen = !form.closest('[hidden]');
+    if (isOpen) setPlace({ address: address.value.trim(), name: name.value.trim(), format: format.value === STANDARD_JSON ? null : format.value });
     if (event.target === input || event.target === format) describe();
   });
   describe();
