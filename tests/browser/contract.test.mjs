@@ -402,6 +402,31 @@ test('the values of getters are asked for once after an ABI was saved again', as
   await clean(page);
 });
 
+test('a card that is redrawn twice shows what was changed last', async () => {
+  const box = await deploy(node, sender, BOX.runtime);
+  const page = await open(`contract/${box}?tab=abi`);
+  await page.fill('textarea', ABI_TEXT);
+  await page.click('button:text-is("Save ABI")');
+  await page.waitForSelector('button:text-is("Remove ABI")');
+
+  // The answer that the first of two changes waits for comes after the second one is drawn.
+  const held = new Promise((resolve) => {
+    page.route(/\/api\/v2\/smart-contracts\/0x/, resolve, { times: 1 });
+  });
+  await page.click('button:text-is("Save ABI")');
+  const first = await held;
+  await page.click('button:text-is("Remove ABI")');
+  await page.waitForSelector('.tag:text-is("Unknown ABI")');
+  await page.locator('.tabs[aria-label="Contract"]').evaluate((newest) => (newest.id = 'newest'));
+  const answered = page.waitForResponse(/\/api\/v2\/smart-contracts\/0x/);
+  await first.continue();
+  await (await answered).finished();
+  await page.evaluate(() => new Promise(requestAnimationFrame));
+  assert.equal(await page.locator('#newest').count(), 1);
+  await page.waitForSelector('.tag:text-is("Unknown ABI")');
+  await clean(page);
+});
+
 test('contracts are shown on a chain without the network and without the explorer', async () => {
   const own = mkdtempSync(join(tmpdir(), 'tetrad-genesis-'));
   const file = join(own, 'genesis.json');

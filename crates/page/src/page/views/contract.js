@@ -27,24 +27,30 @@ function currentQuery() {
   return new URLSearchParams(location.hash.split('?')[1] ?? '');
 }
 
-/** The form that saves or removes the ABI of a contract. */
+/** The form that saves or removes the ABI of a contract, and then calls `changed`. */
 function abiForm(contract, abi, changed) {
   const input = h('textarea', { rows: '8', spellcheck: 'false', placeholder: 'A JSON ABI, a compiler artifact, or Solidity signatures such as\nfunction balanceOf(address owner) view returns (uint256)' });
   const saved = savedAbi(contract.address);
   if (saved) input.value = saved;
   const failed = h('div');
-  const templates = [...TOKEN_STANDARDS].map(([name, text]) => h('button', { type: 'button', onclick: () => (input.value = text) }, name));
-  const form = h('form.stack', !saved && h('div.row', h('span.soft', 'Fill in the ABI of a standard:'), templates), field('ABI', input, 'Kept for this address, in this browser only. It takes precedence over a verified one.'), failed,
-    h('div.row', h('button.primary', { type: 'submit' }, 'Save ABI'), saved && h('button', { type: 'button', onclick: () => changed(() => removeAbi(contract.address)) }, 'Remove ABI')));
-  form.addEventListener('submit', (event) => {
-    event.preventDefault();
+  const change = async (run) => {
     try {
-      const size = saveAbi(contract.address, input.value);
-      toast(`Saved an ABI with ${counted(size, 'entry', 'entries')}`, 'good');
-      changed(() => {});
+      run();
+      await changed();
     } catch (error) {
       replace(failed, failure(error));
     }
+  };
+  const save = () => {
+    const size = saveAbi(contract.address, input.value);
+    toast(`Saved an ABI with ${counted(size, 'entry', 'entries')}`, 'good');
+  };
+  const templates = [...TOKEN_STANDARDS].map(([name, text]) => h('button', { type: 'button', onclick: () => (input.value = text) }, name));
+  const form = h('form.stack', !saved && h('div.row', h('span.soft', 'Fill in the ABI of a standard:'), templates), field('ABI', input, 'Kept for this address, in this browser only. It takes precedence over a verified one.'), failed,
+    h('div.row', h('button.primary', { type: 'submit' }, 'Save ABI'), saved && h('button', { type: 'button', onclick: () => change(() => removeAbi(contract.address)) }, 'Remove ABI')));
+  form.addEventListener('submit', (event) => {
+    event.preventDefault();
+    change(save);
   });
   const known = abi ? [...abi.own, ...abi.implementation] : [];
   const lines = known.map((one) => `${one.type} ${one.name}(${one.inputs.map((part) => `${typeName(part)}${part.indexed ? ' indexed' : ''}${part.name ? ` ${part.name}` : ''}`).join(', ')})${isView(one) || one.stateMutability === 'payable' ? ` ${one.stateMutability}` : ''}${one.outputs?.length ? ` returns (${one.outputs.map(typeName).join(', ')})` : ''}`).join('\n');
@@ -79,58 +85,90 @@ async function compilersOf() {
   return number ? `This node has ${counted(number, 'compiler')}.` : 'This node has no compilers (--solc-directory).';
 }
 
-/** Fills the card of a contract. */
-async function fill(box, address, signal, query) {
+/** What the card of a contract shows: the contract, its ABI, and what the node knows of its source. */
+async function describe(address) {
   const contract = await contractAt(address);
-  const [abi, info] = await Promise.all([abiOf(contract), contract.code === '0x' || /^0xef0100/.test(contract.code) ? null : sourceOf(address).catch(() => null)]);
+  const hasSource = contract.code !== '0x' && !/^0xef0100/.test(contract.code);
+  const [abi, info] = await Promise.all([abiOf(contract), hasSource ? sourceOf(address).catch(() => null) : null]);
   if (abi && isTokenAbi([...abi.own, ...abi.implementation])) await tokenInfo(address).catch(() => null);
-  if (signal.aborted) return;
-  const compilers = abi ? '' : await compilersOf();
+  return { contract, abi, info, compilers: abi ? '' : await compilersOf() };
+}
+
+/** The tabs of a contract: `{ id, name, make }`. `redraw` draws the card again after its ABI has changed. */
+function tabsOf({ contract, abi, info }, signal, query, redraw) {
   const functions = abi ? functionsOf(abi) : [];
   const reads = functions.filter(({ called }) => isView(called));
   const writes = functions.filter(({ called }) => !isView(called));
-  const origin = contract.origin ?? (abi ? 'implementation' : null);
-  // What is drawn now goes when the card is drawn anew: its getters would go on asking the node.
-  const drawing = new AbortController();
-  const drawn = AbortSignal.any([signal, drawing.signal]);
-  const redraw = async (change, tab) => {
-    change();
-    drawing.abort();
-    setPlace({ tab, function: null, args: null });
-    await fill(box, address, signal, new URLSearchParams({ tab }));
-  };
-  const tabs = [
-    reads.length && ['read', 'Read', () => functionList(contract, reads, 'read', query, drawn)],
-    writes.length && ['write', 'Write', () => functionList(contract, writes, 'write', query, drawn)],
-    ['events', 'Events', () => eventsViewer(contract.address, abi ? [...abi.implementation, ...abi.own] : [], drawn, query)],
-    info?.source_code && ['source', 'Source', () => sourceViewer(info)],
-    ['code', 'Bytecode', () => bytecode(contract, info)],
-    ['abi', 'ABI', () => abiForm(contract, abi, (change) => redraw(change, 'abi'))],
+  return [
+    reads.length > 0 && { id: 'read', name: 'Read', make: () => functionList(contract, reads, 'read', query, signal) },
+    writes.length > 0 && { id: 'write', name: 'Write', make: () => functionList(contract, writes, 'write', query, signal) },
+    { id: 'events', name: 'Events', make: () => eventsViewer(contract.address, abi ? [...abi.implementation, ...abi.own] : [], signal, query) },
+    info?.source_code && { id: 'source', name: 'Source', make: () => sourceViewer(info) },
+    { id: 'code', name: 'Bytecode', make: () => bytecode(contract, info) },
+    { id: 'abi', name: 'ABI', make: () => abiForm(contract, abi, redraw) },
   ].filter(Boolean);
+}
+
+/** The tab that is open first: the one of the link, where the contract has it. */
+function firstTab(tabs, asked) {
+  const has = (wanted) => tabs.some(({ id }) => id === wanted);
+  if (has(asked)) return asked;
+  if (asked && CONTRACT_TABS.includes(asked)) return 'abi';
+  return ['read', 'write', 'abi'].find(has);
+}
+
+/** The buttons of tabs, and the content of the one that is open, which is made when it is opened first. */
+function tabbed(tabs, first) {
   const content = h('div.stack');
   const made = new Map();
-  const buttons = tabs.map(([id, name]) => h('button', { type: 'button', 'aria-pressed': 'false', onclick: () => choose(id, true) }, name));
-  function choose(id, byUser) {
-    if (byUser) setPlace({ tab: id, function: null, args: null });
-    buttons.forEach((button, at) => button.setAttribute('aria-pressed', String(tabs[at][0] === id)));
-    if (!made.has(id)) made.set(id, tabs.find(([one]) => one === id)[2]());
-    replace(content, made.get(id));
-  }
-  const asked = query.get('tab');
-  const first = tabs.some(([id]) => id === asked) ? asked : asked && CONTRACT_TABS.includes(asked) ? 'abi' : (reads.length ? 'read' : writes.length ? 'write' : 'abi');
-  replace(box,
-    h('h2.row', 'Contract', contract.name && h('span.tag.accent', contract.name), h(origin ? 'span.tag.good' : 'span.tag', ORIGINS[origin] ?? (origin ? 'ABI of the implementation' : 'Unknown ABI'))),
-    proxyFacts(contract),
-    !origin && h('p.soft', 'The ABI of this contract is unknown. Add it here, or ', h('a', { href: `#/transact?tab=verify&address=${contract.address}` }, 'verify the source'), `; with --artifacts, contracts of your project are recognised. ${compilers}`),
-    h('div.tabs', { role: 'group', 'aria-label': 'Contract' }, buttons),
-    content);
-  choose(first, false);
+  const choose = (tab) => {
+    buttons.forEach((button, at) => button.setAttribute('aria-pressed', String(tabs[at] === tab)));
+    if (!made.has(tab)) made.set(tab, tab.make());
+    replace(content, made.get(tab));
+  };
+  const buttons = tabs.map((tab) => h('button', {
+    type: 'button',
+    'aria-pressed': 'false',
+    onclick: () => {
+      setPlace({ tab: tab.id, function: null, args: null });
+      choose(tab);
+    },
+  }, tab.name));
+  choose(tabs.find(({ id }) => id === first));
+  return [h('div.tabs', { role: 'group', 'aria-label': 'Contract' }, buttons), content];
+}
+
+/** A function that draws the card of a contract, with the parameters of a link. A newer drawing aborts the one before. */
+function drawing(box, address, signal) {
+  let current = new AbortController();
+
+  return async function draw(query) {
+    // Aborted when the card is redrawn: its getters would go on asking the node.
+    current.abort();
+    current = new AbortController();
+    const drawn = AbortSignal.any([signal, current.signal]);
+    const found = await describe(address);
+    if (drawn.aborted) return;
+
+    const { contract, abi, compilers } = found;
+    const origin = contract.origin ?? (abi ? 'implementation' : null);
+    const redraw = () => {
+      setPlace({ tab: 'abi', function: null, args: null });
+      return draw(new URLSearchParams({ tab: 'abi' }));
+    };
+    const tabs = tabsOf(found, drawn, query, redraw);
+    replace(box,
+      h('h2.row', 'Contract', contract.name && h('span.tag.accent', contract.name), h(origin ? 'span.tag.good' : 'span.tag', ORIGINS[origin] ?? (origin ? 'ABI of the implementation' : 'Unknown ABI'))),
+      proxyFacts(contract),
+      !origin && h('p.soft', 'The ABI of this contract is unknown. Add it here, or ', h('a', { href: `#/transact?tab=verify&address=${contract.address}` }, 'verify the source'), `; with --artifacts, contracts of your project are recognised. ${compilers}`),
+      tabbed(tabs, firstTab(tabs, query.get('tab'))));
+  };
 }
 
 /** A card with everything about a contract. `query` are the parameters of a link: `tab`, `function`, `args`. */
 export async function contractCard(address, signal, query = currentQuery()) {
   const box = card('Contract', h('p.soft', 'Loading…'));
-  await fill(box, address, signal, query);
+  await drawing(box, address, signal)(query);
   return box;
 }
 
