@@ -31,13 +31,35 @@ function deployed(address, name) {
     h('a', { href: `#/transact?tab=verify&address=${address}&name=${encodeURIComponent(name)}` }, 'Verify its source'));
 }
 
-/** The value that a constructor gets; only those that are payable may get one. */
+/** The value in a field; none without the field. */
 function valueOf(input) {
   try {
     return input?.value.trim() ? fromUnits(input.value, 18) : 0n;
   } catch (error) {
     throw new Error(`value: ${error.message}`);
   }
+}
+
+/** What a contract needs to be deployed: the fields of its constructor, and the transaction with what is in them. */
+function constructorForm(contract) {
+  const { abi, bytecode } = contract;
+  const { inputs, stateMutability } = constructorOf(abi);
+  const fields = argumentFields(inputs);
+  const mayGetValue = stateMutability === 'payable' || !abi.length;
+  const value = mayGetValue ? h('input', { inputmode: 'decimal', placeholder: '0', autocomplete: 'off' }) : null;
+  return {
+    contract,
+    size: `${count(bytecode.length / 2 - 1)} bytes of creation code${inputs.length ? '' : ', no constructor arguments'}.`,
+    elements: [inputs.length > 0 && h('h3', 'Constructor arguments'), fields.elements, value && field(`Value (${network.coin})`, value)],
+    transaction: () => ({ data: bytecode + encode(inputs, fields.values()).slice(2), value: quantity(valueOf(value)) }),
+  };
+}
+
+/** The contracts of a text: creation code, or what a compiler wrote. The code of a single one has to be complete. */
+function contractsIn(text) {
+  const contracts = parseArtifact(text);
+  if (contracts.length === 1) checkCode(contracts[0].bytecode);
+  return contracts;
 }
 
 export function deployForm(signal) {
@@ -52,15 +74,12 @@ export function deployForm(signal) {
   const forced = forcedSend();
   const steps = flow();
   const form = h('form.stack', source, whichRow, size, box, forced.element, h('div.row', submit), problem, steps.element, done);
-  let [contracts, chosen, fields, value] = [[], null, null, null];
+  let [contracts, chosen] = [[], null];
 
   const choose = (contract) => {
-    chosen = contract;
-    const { inputs, stateMutability } = constructorOf(chosen.abi);
-    fields = argumentFields(inputs);
-    value = stateMutability === 'payable' || !chosen.abi.length ? h('input', { inputmode: 'decimal', placeholder: '0', autocomplete: 'off' }) : null;
-    replace(size, `${count(chosen.bytecode.length / 2 - 1)} bytes of creation code${inputs.length ? '' : ', no constructor arguments'}.`);
-    replace(box, inputs.length > 0 && h('h3', 'Constructor arguments'), fields.elements, value && field(`Value (${network.coin})`, value));
+    chosen = constructorForm(contract);
+    replace(size, chosen.size);
+    replace(box, chosen.elements);
   };
   const read = () => {
     [contracts, chosen] = [[], null];
@@ -69,8 +88,7 @@ export function deployForm(signal) {
     whichRow.hidden = true;
     if (!input.value.trim()) return;
     try {
-      contracts = parseArtifact(input.value);
-      contracts.forEach(({ bytecode }) => contracts.length === 1 && checkCode(bytecode));
+      contracts = contractsIn(input.value);
       replace(which, contracts.map(({ name }, at) => h('option', { value: String(at) }, name)));
       whichRow.hidden = contracts.length === 1;
       choose(contracts[0]);
@@ -79,14 +97,12 @@ export function deployForm(signal) {
     }
   };
   const run = async () => {
+    if (!chosen) throw new Error('enter creation code, or the JSON of an artifact');
     // Another contract or account may be chosen while the transaction waits.
-    const contract = chosen;
+    const { contract } = chosen;
     const account = wallets.current;
-    if (!contract) throw new Error('enter creation code, or the JSON of an artifact');
     checkCode(contract.bytecode);
-    const { inputs } = constructorOf(contract.abi);
-    const data = contract.bytecode + encode(inputs, fields.values()).slice(2);
-    const transaction = { data, value: quantity(valueOf(value)), ...forced.gas() };
+    const transaction = { ...chosen.transaction(), ...forced.gas() };
     const receipt = await steps.run([{ name: `Deploy ${contract.name}`, transaction, mayFail: forced.on() }], account);
     if (receipt.status !== '0x1') return;
     keepAbi(receipt.contractAddress, contract.abi);
