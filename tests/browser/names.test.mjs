@@ -106,6 +106,26 @@ test('contracts of artifacts have their names in the list of all transactions, a
   await clean(page);
 });
 
+test('calls of contracts of artifacts have the names of their methods in the lists of all transactions and of a block', async () => {
+  const page = await browser.open(`${node.url}/#/explorer`);
+  const list = page.locator('[aria-label="Transactions"]');
+  await list.locator('tr:has-text("LetterBox") .tag:text-is("store")').waitFor();
+  let asked = 0;
+  page.on('request', (request) => (asked += /api\/v2\/transactions\/0x/.test(request.url())));
+  const hash = await send(node, accounts[1], box, 'store(uint256)', [7n]);
+  await list.locator(`tr:has(a[href="#/tx/${hash}"]) .tag:text-is("store")`).waitFor();
+  assert.equal(asked, 0, 'the index is asked once for a method');
+
+  await page.click('summary:has-text("Filter by sender")');
+  await page.fill('label:has-text("Method") input', 'store');
+  await page.click('button:text-is("Apply")');
+  await list.locator(`tr:has(a[href="#/tx/${hash}"])`).waitFor();
+  const { blockNumber } = await node.rpc('eth_getTransactionReceipt', hash);
+  await page.goto(`${node.url}/#/block/${Number(blockNumber)}`);
+  await page.waitForSelector('[aria-label="Transactions of the block"] .tag:text-is("store")');
+  await clean(page);
+});
+
 test('contracts of artifacts that no recent transaction has used are found, with their functions and events', async () => {
   const data = `0x${'00'.repeat(32)}${creationOf(`${BOX.runtime}00`).slice(2)}`;
   await node.rpc('eth_sendTransaction', { from: accounts[0], to: DEPLOYER, data });

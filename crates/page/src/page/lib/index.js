@@ -11,6 +11,7 @@ node.addEventListener('restart', () => {
   [state, forked] = [null, null];
   learned.clear();
   lookedUp.clear();
+  methods.clear();
 });
 node.addEventListener('status', () => (state = null));
 
@@ -80,6 +81,28 @@ export async function learnNames(addresses) {
   if (lookedUp.size + wanted.length > MOST_LOOKUPS) lookedUp.clear();
   for (const address of wanted) lookedUp.set(address, now);
   await Promise.all(wanted.map((address) => ask(`addresses/${address}`).then(learn, () => null)));
+}
+
+/** Names of methods by contract and selector, as promises with the time of the lookup. */
+const methods = new Map();
+
+/** The name that the index has for the method that a transaction calls, or null. It is asked for once for all calls of a method. */
+export async function methodName({ hash, to, input }) {
+  if (input.length < 10 || !(await indexed())) return null;
+  const key = `${to}/${input.slice(0, 10)}`.toLowerCase();
+  const known = methods.get(key);
+  if (known && Date.now() - known.since < LOOKUP_LIFETIME) return known.name;
+  methods.delete(key);
+  if (methods.size >= MOST_LOOKUPS) methods.delete(methods.keys().next().value);
+  const name = ask(`transactions/${hash}`).then(
+    ({ method }) => (method?.startsWith('0x') ? null : method),
+    (error) => {
+      if (error.status !== 404) methods.delete(key);
+      return null;
+    },
+  );
+  methods.set(key, { name, since: Date.now() });
+  return name;
 }
 
 /** The names that the index gave contracts: `[address, name]`. */

@@ -2,7 +2,7 @@
 
 import { checksum } from './address.js';
 import { cosmosMessage } from './cosmos.js';
-import { learn, learnNames } from './index.js';
+import { learn, learnNames, methodName } from './index.js';
 import { explainCall } from './network.js';
 import { node } from './node.js';
 import { explainRevert, panicText } from './reverts.js';
@@ -66,14 +66,15 @@ async function nodeRow(transaction, receipt, time) {
   return row;
 }
 
-/** The name of a transaction's method, or its selector. */
-async function methodOf({ to, input, cosmos }, named) {
+/** The name of a transaction's method, or its selector. `named` is what the index has said it is, if it was asked. */
+async function methodOf(row, named) {
+  const { to, input, cosmos } = row;
   if (cosmos) return cosmos.split('.').at(-1);
   if (!to) return 'Contract creation';
   if (input === '0x') return 'Transfer';
   if (named && !named.startsWith('0x')) return named;
   const known = await explainCall(input).catch(() => null);
-  return known ? known.fragment.name : input.slice(0, 10);
+  return known?.fragment.name ?? named ?? (await methodName(row)) ?? input.slice(0, 10);
 }
 
 /** Adds the reasons of failed transactions that the index did not give. */
