@@ -404,3 +404,21 @@ test('swaps of others appear by themselves, and are filtered by token', async ()
   await page.waitForSelector('.trades td:has-text("No DOT swaps yet")');
   await clean(page);
 });
+
+test('tokens, swaps and markets are rows of two lines on a phone', async () => {
+  const [, other] = await node.rpc('eth_accounts');
+  await swap(node, other, 'USDT', 'WBTC', 12_345_678_901n);
+  const page = await browser.open(`${node.url}/#/exchange`, { viewport: { width: 390, height: 844 } });
+  await page.waitForSelector('.tokens td.line-2 .sparkline');
+  await page.waitForSelector('.tokens td:has-text("Volume $")');
+  await page.waitForSelector('.trades td.line-1:has-text("WBTC")');
+  await browser.picture(page, 'phone-exchange-rows');
+  const wide = () => page.locator('main .scroll:has(> .rows)').evaluateAll((all) => all.filter((one) => one.scrollWidth > one.clientWidth).map((one) => one.getAttribute('aria-label')));
+  assert.deepEqual(await wide(), []);
+  await page.goto(`${node.url}/#/lending`);
+  await page.waitForSelector('.markets td.line-2:has-text("Utilisation")');
+  await page.waitForSelector('.markets td.own:has-text("Wallet")');
+  await browser.picture(page, 'phone-lending-rows');
+  assert.deepEqual(await wide(), []);
+  await clean(page);
+});

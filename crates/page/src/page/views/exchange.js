@@ -22,9 +22,9 @@ const LINE = 48;
 
 function tokenTable(signal, choose) {
   const cells = network.tokens.map((token) => {
-    const row = { token, series: null, tag: h('span'), price: h('td.number', '–'), change: h('td.number', '–'), volume: h('td.number.soft', '–'), liquidity: h('td.number.soft', '–'), line: h('td.line') };
+    const row = { token, series: null, tag: h('span'), price: h('td.number.line-1.end', '–'), change: h('td.number.line-2', '–'), volume: h('span', '–'), liquidity: h('td.number.soft', '–'), line: h('td.line.line-2.end') };
     const button = h('button.link-button.token-link', { type: 'button', onclick: () => choose(token) }, logo(token.symbol, 'large'), h('span.token-name', h('span.row.nowrap', h('strong', token.symbol), row.tag), nameElement(token.symbol)));
-    row.element = h('tr', h('td', button), row.price, row.change, row.line, row.volume, row.liquidity);
+    row.element = h('tr', h('td.line-1', button), row.price, row.change, row.line, h('td.number.soft.line-2', h('span.unit', 'Volume '), row.volume), row.liquidity);
     return row;
   });
   const drawLine = (row) => {
@@ -73,7 +73,7 @@ function tokenTable(signal, choose) {
   signal.addEventListener('abort', () => clearInterval(timer));
   const head = ['Token', '-Price', '-24h change', 'Last 24h', '-24h volume', '-Liquidity'].map((name) => h(name.startsWith('-') ? 'th.number' : 'th', { scope: 'col' }, name.replace(/^-/, '')));
   const mark = (token) => cells.forEach((row) => row.element.classList.toggle('chosen', row.token === token));
-  const element = card('Tokens', h('div.scroll', { tabindex: '0', role: 'group', 'aria-label': 'Tokens' }, h('table.tokens', h('thead', h('tr', head)), h('tbody', cells.map((row) => row.element)))));
+  const element = card('Tokens', h('div.scroll', { tabindex: '0', role: 'group', 'aria-label': 'Tokens' }, h('table.tokens.rows', h('thead', h('tr', head)), h('tbody', cells.map((row) => row.element)))));
   element.classList.add('late');
   return { element, mark, figures };
 }

@@ -35,8 +35,11 @@ function ownCell(pool, { account, balances }, choose) {
   const own = account?.positions.find((one) => one.asset === pool.asset);
   const line = (name, value) => value > 0n && h('span', h('span.soft', `${name} `), tokens(value, decimals));
   const act = (action, text) => h('button.link-button', { type: 'button', 'aria-label': `${text} ${pool.symbol}`, onclick: () => choose(pool.symbol, action) }, text);
-  return h('td.own', h('span.stacked', line('Wallet', balances.get(pool.asset) ?? 0n), line('Supplied', own?.supplied ?? 0n), line('Borrowed', own?.debt ?? 0n), h('span.row.nowrap', act('deposit', 'Supply'), act('borrow', 'Borrow'))));
+  return h('td.own.line-1.end', h('span.stacked', line('Wallet', balances.get(pool.asset) ?? 0n), line('Supplied', own?.supplied ?? 0n), line('Borrowed', own?.debt ?? 0n), h('span.row.nowrap', act('deposit', 'Supply'), act('borrow', 'Borrow'))));
 }
+
+/** The name of a figure, where the table has no head. */
+const onPhones = (name) => h('span.unit.soft', `${name} `);
 
 function poolRow(pool, state, choose) {
   const { chosen } = state;
@@ -47,12 +50,12 @@ function poolRow(pool, state, choose) {
   const name = h('button.link-button.token-link', { type: 'button', onclick: () => choose(pool.symbol, null) }, logo(pool.symbol, 'large'), h('span.token-name', h('span.row.nowrap', h('strong', pool.symbol), pool.paused && h('span.tag.bad', 'Paused'), token && haltTag(token)), nameElement(pool.symbol)));
   const stacked = (value) => h('td.number', h('span.stacked', h('span', { title: `${amount(value, decimals, 12)} ${pool.symbol}` }, tokens(value, decimals)), h('span.soft', compactMoney(valueUsd(value, pool.price, decimals)))));
   const row = h('tr',
-    h('td', name),
+    h('td.line-1', name),
     stacked(pool.totalSupplied),
-    h('td.number.up', percent(yearly(pool.supplyRate))),
+    h('td.number.up.line-2', onPhones('Supply'), percent(yearly(pool.supplyRate))),
     stacked(pool.totalDebt),
-    h('td.number', percent(yearly(pool.borrowRates[band]))),
-    h('td.number.soft', percent(used, 1)),
+    h('td.number.line-2', onPhones('Borrow'), percent(yearly(pool.borrowRates[band]))),
+    h('td.number.soft.line-2.end', onPhones('Utilisation'), percent(used, 1)),
     ownCell(pool, state, choose));
   row.classList.toggle('chosen', pool.symbol === chosen);
   return row;
@@ -166,7 +169,7 @@ export default function view({ signal, query }) {
     problem,
     totals.element,
     h('div.grid.main-side',
-      h('div.stack', card('Markets', h('div.scroll', { tabindex: '0', role: 'group', 'aria-label': 'Markets' }, h('table.markets', h('thead', h('tr', head)), body))), detail.element, risk.element, activity.element),
+      h('div.stack', card('Markets', h('div.scroll', { tabindex: '0', role: 'group', 'aria-label': 'Markets' }, h('table.markets.rows', h('thead', h('tr', head)), body))), detail.element, risk.element, activity.element),
       h('div.stack', position, actions.element, explained)),
   ];
 }

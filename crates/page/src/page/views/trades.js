@@ -23,11 +23,11 @@ function side(asset, value) {
 function row(trade, fresh) {
   const value = Number(trade.amountIn) * Number(trade.priceIn);
   return h(fresh ? 'tr.fresh' : 'tr',
-    h('td', h('a', { href: `#/tx/${trade.transactionHash}` }, moment(trade.timestamp / 1_000))),
-    h('td', side(trade.tokenIn, trade.amountIn)),
-    h('td', side(trade.tokenOut, trade.amountOut)),
-    h('td.number', dollars(value)),
-    h('td', addressLink(trade.user)));
+    h('td.line-2.end', h('a', { href: `#/tx/${trade.transactionHash}` }, moment(trade.timestamp / 1_000))),
+    h('td.line-1', side(trade.tokenIn, trade.amountIn)),
+    h('td.line-1.parties-to', side(trade.tokenOut, trade.amountOut)),
+    h('td.number.line-2', dollars(value)),
+    h('td.line-2', addressLink(trade.user)));
 }
 
 /** The card; `choose(token)` selects the token of the filter, `changed()` is called when there are new swaps. */
@@ -81,7 +81,7 @@ export function tradesCard(signal, changed) {
 
   whenever(node, 'head', signal, check, 500);
   const head = ['Time', 'Sold', 'Bought', '-Value', 'Account'].map((name) => h(name.startsWith('-') ? 'th.number' : 'th', { scope: 'col' }, name.replace('-', '')));
-  const element = card(h('span.spread', 'Recent swaps', filter), h('div.scroll', { tabindex: '0', role: 'group', 'aria-label': 'Recent swaps' }, h('table', h('thead', h('tr', head)), body)), problem);
+  const element = card(h('span.spread', 'Recent swaps', filter), h('div.scroll', { tabindex: '0', role: 'group', 'aria-label': 'Recent swaps' }, h('table.rows', h('thead', h('tr', head)), body)), problem);
   element.classList.add('late', 'trades');
   return {
     element,
