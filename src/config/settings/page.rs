@@ -21,9 +21,9 @@ pub(super) const SECTION: Section = Section {
             help: "Origins from which the page may load metadata and pictures of NFTs; https: for all with TLS",
             details: "For example [\"https://arweave.net\", \"http://127.0.0.1:8080\"]; http is for 127.0.0.1 and \
                       localhost only. The visitors' browsers load them, and these origins learn the visitors' \
-                      addresses; the node never connects to them. An origin has to let other pages read its answers \
-                      (CORS), and where it redirects to has to be listed, too. Without this setting and \
-                      page.ipfs-gateway, what is not on the chain is shown as a link.",
+                      addresses and the URL of the node; the node never connects to them. An origin has to let \
+                      other pages read its answers (CORS), and where it redirects to has to be listed, too. Without \
+                      this setting and page.ipfs-gateway, what is not on the chain is shown as a link.",
             read: |config, given| {
                 config.page.media_origins = given.each(|text| {
                     parsed::<MediaOrigin>(text, "an origin such as https://arweave.net, or https:")
