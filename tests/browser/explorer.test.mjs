@@ -59,8 +59,8 @@ test('failed transactions are filtered, and show why they failed', async () => {
   const page = await browser.open(`${node.url}/#/explorer`);
   await wait(page, 'Transactions');
   await page.check('label:has-text("Failed only") input');
-  await page.waitForFunction((count) => document.querySelectorAll('[aria-label="Transactions"] tbody .tag.bad').length === count, history.failed.length);
-  assert.equal(await rows(page, 'Transactions').count(), history.failed.length);
+  await page.waitForFunction((count) => document.querySelectorAll('[aria-label="Transactions"] tbody tr').length === count, history.failed.length);
+  assert.equal(await rows(page, 'Transactions').locator('.tag.bad').count(), history.failed.length);
   const text = await page.locator('[aria-label="Transactions"]').textContent();
   for (const reason of ['SameToken', 'ERC20InsufficientAllowance', 'out of gas']) assert.ok(text.toLowerCase().includes(reason.toLowerCase()), `${reason} is missing in ${text}`);
   assert.ok(page.url().endsWith('#/explorer?failed=1'));
