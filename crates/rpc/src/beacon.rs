@@ -4,7 +4,7 @@
 //! There are no slots: the identifier of a block is its number, its hash, or a name. As elsewhere,
 //! only the newest 512 blobs are kept, and those of a forked chain are not here.
 
-use std::{convert::Infallible, str::FromStr, sync::Arc};
+use std::{str::FromStr, sync::Arc};
 
 use alloy_consensus::Transaction as _;
 use alloy_eips::eip4844::Blob;
@@ -17,6 +17,7 @@ use axum::{
     },
     http::{HeaderMap, HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
+    routing::get,
 };
 use schemars::{JsonSchema, Schema, json_schema};
 use serde::Serialize;
@@ -60,15 +61,12 @@ pub fn router(chain: Chain, network: Arc<Network>) -> (Router, Vec<Operation>) {
             "The blobs of a block (EIP-4844), as JSON or, if the client accepts it, as bytes.",
         )
         .get(
-            "/eth/v1/beacon/blob_sidecars/{block_id}",
-            sidecars,
-            "Always status 410: the blobs have a route of their own, without sidecars.",
-        )
-        .get(
             "/eth/v1/beacon/genesis",
             genesis,
             "When the first block of this node was sealed. There are no validators and no versions of the consensus layer.",
         )
+        // It never succeeds, so it is no part of the description.
+        .and(|router| router.route("/eth/v1/beacon/blob_sidecars/{block_id}", get(sidecars)))
         .with_state(Beacon { chain, network })
 }
 
@@ -316,11 +314,11 @@ fn uncached(mut response: Response) -> Response {
     response
 }
 
-async fn sidecars(Path(_): Path<BlockPath>) -> Result<Infallible, BeaconError> {
-    Err(BeaconError {
+async fn sidecars() -> BeaconError {
+    BeaconError {
         status: StatusCode::GONE,
         message: SIDECARS_ARE_GONE.to_owned(),
-    })
+    }
 }
 
 async fn genesis(State(beacon): State<Beacon>) -> NoStore<DataBody<GenesisBody>> {
@@ -380,7 +378,6 @@ impl Failure for BeaconError {
     type Body = ErrorBody;
     const STATUSES: &'static [StatusCode] = &[
         StatusCode::NOT_FOUND,
-        StatusCode::GONE,
         StatusCode::INTERNAL_SERVER_ERROR,
         StatusCode::SERVICE_UNAVAILABLE,
     ];
@@ -389,7 +386,6 @@ impl Failure for BeaconError {
         match status {
             StatusCode::BAD_REQUEST => "A parameter is malformed; the message names it.",
             StatusCode::NOT_FOUND => "There is no such block, or its blobs are no longer kept.",
-            StatusCode::GONE => "There are no sidecars.",
             StatusCode::SERVICE_UNAVAILABLE => "Temporarily unavailable.",
             _ => "The node failed.",
         }
