@@ -9,7 +9,7 @@ use alloy_eips::{
     eip1559::INITIAL_BASE_FEE, eip6110::MAINNET_DEPOSIT_CONTRACT_ADDRESS, eip7002, eip7251,
 };
 use alloy_primitives::{Address, U256};
-use tetrad_chain::{Genesis, GenesisAccount, MAX_GAS_LIMIT, MIN_GAS_LIMIT};
+use tetrad_chain::{Genesis, GenesisAccount, MAX_GAS_LIMIT, MAX_START_NUMBER, MIN_GAS_LIMIT};
 use tetrad_evm::{ChainParams, Fork, Forks, UnsupportedConfig};
 use tetrad_stdx::calendar::LAST_SECOND;
 
@@ -40,9 +40,6 @@ pub enum GenesisTextError {
     #[error("{0}: {1}")]
     Field(&'static str, String),
 }
-
-/// The highest number of a first block, as without a file.
-const MAX_NUMBER: u64 = i64::MAX as u64 / 2;
 
 /// The contracts without which no block can be built under Prague's rules.
 const REQUEST_CONTRACTS: [(&str, Address); 2] = [
@@ -137,10 +134,10 @@ fn check(
     }
 
     let number = file.number.unwrap_or(0);
-    if number > MAX_NUMBER {
+    if number > MAX_START_NUMBER {
         return invalid(
             "number",
-            format!("expected at most {MAX_NUMBER}, got {number}"),
+            format!("expected at most {MAX_START_NUMBER}, got {number}"),
         );
     }
 

@@ -97,7 +97,7 @@ pub use block::{
     fees,
     foreign::ForeignBlock,
     genesis::{Genesis, GenesisAccount, GenesisError, Step},
-    header::{MAX_GAS_LIMIT, MIN_GAS_LIMIT},
+    header::{MAX_GAS_LIMIT, MAX_START_NUMBER, MIN_GAS_LIMIT},
     replay::replay,
     simulate::{
         BlockPlan, MAX_SIMULATED_BLOCKS, PlannedCall, Simulated, SimulationError,

@@ -14,7 +14,6 @@ use tetrad_contracts::contracts::{ReadContractError, bindings::PriceOracle, read
 use tetrad_evm::Environment;
 use tetrad_network::network::Network;
 use tetrad_primitives::block::{GasPrice, Transaction, TransactionFields, UnsignedTransaction};
-use tetrad_web::is_abandoned;
 
 use super::{
     feed::{Moment, Source},
@@ -284,7 +283,7 @@ impl Preamble for Updater {
         match self.known(head) {
             Ok(known) => is_due(&known),
             // A client that left says nothing of the other node.
-            Err(_) if is_abandoned() => false,
+            Err(_) if head.state.base().is_some_and(|base| base.is_given_up()) => false,
             Err(_) => {
                 *self.unread_since.lock() = Some(Instant::now());
                 false

@@ -300,7 +300,7 @@ fn binary(blobs: &[&Blob]) -> Result<BlobsAnswer, BeaconError> {
         answer.push(&blob[..]).map_err(RestError::from)?;
     }
 
-    let mut response = answer.finish().into_json();
+    let mut response = answer.finish().into_response();
     response
         .headers_mut()
         .insert(header::CONTENT_TYPE, HeaderValue::from_static(BINARY));

@@ -202,9 +202,9 @@ fn fork_nodes(values: &mut Values, matches: &ArgMatches) -> Result<(), ConfigErr
     read(values, "fork.url", first, origin())?;
 
     // The block of a flag of its own wins.
-    let mut flags = ["fork-block-number", "fork-transaction-hash"].into_iter();
+    let mut own = ["fork-block-number", "fork-transaction-hash"].into_iter();
     if let Some(block) = block
-        && !flags.any(|flag| matches.contains_id(flag))
+        && !own.any(|flag| matches.contains_id(flag))
     {
         read(values, "fork.block", block, origin())?;
     }

@@ -6,7 +6,7 @@ use alloy_primitives::{
     U256,
     utils::{format_ether, parse_ether},
 };
-use tetrad_chain::PoolOrder;
+use tetrad_chain::{MAX_START_NUMBER, PoolOrder};
 use tetrad_evm::Fork;
 use tetrad_network::account::{DerivationPath, Mnemonic, PathError};
 use tetrad_stdx::calendar::LAST_SECOND;
@@ -524,7 +524,9 @@ pub(super) const SECTION: Section = Section {
                 ("genesis", "the genesis file numbers its first block"),
                 ("data-dir", "a chain on disk begins with block 0"),
             ],
-            read: |config, given| given.integer(0..=i64::MAX / 2, &mut config.genesis_number),
+            read: |config, given| {
+                given.integer(0..=MAX_START_NUMBER as i64, &mut config.genesis_number)
+            },
             show: |config| show::integer(config.genesis_number),
             check: |config| {
                 not_on_a_fork(

@@ -32,8 +32,8 @@ pub(crate) struct Candidate {
 
 impl Candidate {
     /// Executes `first` on top of `head`, then as many of `pooled` as fit into the block and, with
-    /// `until`, into the time. A block that is only shown, with `until`, fails if the state cannot be
-    /// read: without a transaction it would be wrong.
+    /// `until`, into the time. One whose state cannot be read is rejected, so that it does not keep the
+    /// others from being sealed, unless it is the client that gave up.
     pub(crate) fn build(
         head: &Head,
         environment: &Environment,
@@ -45,6 +45,7 @@ impl Candidate {
             return Err(BlockError::TooLate(environment.timestamp));
         }
 
+        let is_given_up = || head.state.base().is_some_and(|base| base.is_given_up());
         let mut executor = BlockExecutor::begin(&head.params, environment, &head.state, head)?;
         let mut rejected = Vec::new();
         let mut room = max_size(environment.rules);
@@ -74,7 +75,7 @@ impl Candidate {
                     room = left;
                     transactions.push(transaction.clone());
                 }
-                Err(TransactionError::Read(error)) if until.is_some() => return Err(error.into()),
+                Err(TransactionError::Read(error)) if is_given_up() => return Err(error.into()),
                 Err(error) => {
                     waiting.insert(transaction.sender);
                     rejected.extend(rejection(error).map(|reason| (transaction.hash(), reason)));

@@ -21,6 +21,8 @@ use super::{
 pub const MIN_GAS_LIMIT: u64 = 5_000;
 /// The largest gas limit of a block.
 pub const MAX_GAS_LIMIT: u64 = i64::MAX as u64;
+/// The highest number of a block that a chain may start from: there are numbers for those that follow.
+pub const MAX_START_NUMBER: u64 = i64::MAX as u64 / 2;
 /// A block's gas limit differs from its parent's by less than this part of it.
 const GAS_LIMIT_BOUND: u64 = 1_024;
 /// The factor by which the gas limit grew with London (EIP-1559).

@@ -25,6 +25,12 @@ pub trait Base: Debug + Send + Sync {
         false
     }
 
+    /// Returns whether reads fail because nobody waits for what the current thread executes. Such a
+    /// failure says nothing of the state.
+    fn is_given_up(&self) -> bool {
+        false
+    }
+
     /// Returns the account at `address`, or nothing if another node would have to be asked for it.
     fn account_at_hand(&self, address: &Address) -> Result<Option<Option<Account>>, ReadError> {
         self.account(address).map(Some)

@@ -36,7 +36,7 @@ use tetrad_web::{Answer, BodyError, Budget, Held, check_json, is_abandoned, read
 use tokio::{
     runtime::{Builder, Handle},
     sync::{Semaphore, oneshot},
-    time::{error::Elapsed, sleep, sleep_until, timeout_at},
+    time::{error::Elapsed, sleep, timeout_at},
 };
 use tracing::warn;
 
@@ -44,7 +44,7 @@ use super::{
     cache::Lookups,
     config::ForkConfig,
     nodes::{ForkedNode, MAX_REST, Nodes},
-    pace::Pacer,
+    pace::{Pacer, Turn},
     stats::{Counters, ForkStats, tell_of_waits},
 };
 
@@ -199,15 +199,7 @@ impl Question {
 #[derive(Debug)]
 struct Part {
     questions: Vec<(usize, Question)>,
-    /// When its turn comes.
-    turn: Instant,
-}
-
-impl Part {
-    fn methods_and_turn(&self) -> (Vec<&'static str>, Instant) {
-        let methods = self.questions.iter().map(|(_, question)| question.method);
-        (methods.collect(), self.turn)
-    }
+    turn: Turn,
 }
 
 /// The JSON of the results of many calls, in their order.
@@ -421,26 +413,19 @@ impl ForkClient {
         let requester = self.requester.clone();
         let body = request_of(1, method, params).to_string();
         let name = method.to_owned();
-        requester.check()?;
-        if is_abandoned() {
-            return Err(abandoned(method));
-        }
+        requester.check(method)?;
         let Some(turn) = requester.pacer.take([method], Instant::now()) else {
             return Err(crowded(method));
         };
+        let all_within = turn.at.saturating_duration_since(Instant::now()) + within + GRACE;
         let asking = self.runtime.spawn(async move {
-            sleep_until(turn.into()).await;
+            turn.come().await;
             // The caller may have given up.
             let _ = sender.send(requester.ask(&name, body, within).await);
         });
 
-        let all_within = turn.saturating_duration_since(Instant::now()) + within + GRACE;
         let answer = self.wait(method, &answer, all_within);
         asking.abort();
-        if let Err(AskError::Abandoned { .. }) = answer {
-            let pacer = &self.requester.pacer;
-            pacer.give_back([method], turn, Instant::now());
-        }
         answer.flatten()
     }
 
@@ -457,13 +442,10 @@ impl ForkClient {
         let within = within.map_or(limit, |within| within.min(limit));
 
         let (sender, all_here) = mpsc::sync_channel(1);
-        let divided = self.requester.check().and_then(|()| {
-            if is_abandoned() {
-                Err(abandoned("a batch"))
-            } else {
-                self.requester.divide(questions)
-            }
-        });
+        let divided = self
+            .requester
+            .check("a batch")
+            .and_then(|()| self.requester.divide(questions));
         let parts = match divided {
             Ok(parts) => parts,
             Err(error) => {
@@ -471,8 +453,7 @@ impl ForkClient {
                 return ForkAnswers::failed(count, &error);
             }
         };
-        let last_turn = parts.last().map_or_else(Instant::now, |part| part.turn);
-        let turns: Vec<_> = parts.iter().map(Part::methods_and_turn).collect();
+        let last_turn = parts.last().map_or_else(Instant::now, |part| part.turn.at);
         let asking = {
             let (requester, answers) = (self.requester.clone(), answers.clone());
             self.runtime.spawn(async move {
@@ -487,10 +468,6 @@ impl ForkClient {
         // Those that are here by now.
         let mut here = std::mem::replace(&mut *answers.lock(), ForkAnswers::failed(0, &late));
         if let Err(error @ AskError::Abandoned { .. }) = end {
-            let now = Instant::now();
-            for (methods, turn) in turns {
-                self.requester.pacer.give_back(methods, turn, now);
-            }
             here.results.fill(Err(error));
         }
         here
@@ -604,8 +581,12 @@ impl Requester {
         })
     }
 
-    /// Fails if another block has taken the place of the forked one.
-    fn check(&self) -> Result<(), AskError> {
+    /// Fails if another block has taken the place of the forked one, or if nobody waits for the answer
+    /// any more.
+    fn check(&self, method: &str) -> Result<(), AskError> {
+        if is_abandoned() {
+            return Err(abandoned(method));
+        }
         match &*self.replaced.read() {
             Some(what) => Err(silent("fork", what)),
             None => Ok(()),
@@ -712,7 +693,7 @@ impl Requester {
         within: Duration,
         answers: &Mutex<ForkAnswers>,
     ) {
-        sleep_until(turn.into()).await;
+        turn.come().await;
         if part.len() > 1 && self.batches.load(Ordering::Relaxed) {
             match self.ask_batch(&part, within).await {
                 Ok(Some(BatchAnswers { results, held })) => {

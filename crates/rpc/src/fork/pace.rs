@@ -1,8 +1,12 @@
 //! How fast the other node is asked, where its operator limits or bills calls.
 
-use std::time::{Duration, Instant};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use parking_lot::Mutex;
+use tokio::time::sleep_until;
 
 /// The compute units of a call: what providers that bill by them charge for most methods.
 const USUAL_UNITS: u32 = 20;
@@ -44,12 +48,6 @@ impl ForkPace {
             Self::Calls(limit) | Self::Units(limit) => limit,
         }
     }
-
-    /// How long these calls use all of it.
-    fn duration<'m>(self, methods: impl IntoIterator<Item = &'m str>) -> Duration {
-        let cost: u32 = methods.into_iter().map(|method| self.cost(method)).sum();
-        Duration::from_secs(1) * cost / self.per_second().max(1)
-    }
 }
 
 /// Spreads calls over time.
@@ -57,14 +55,42 @@ impl ForkPace {
 pub(super) struct Pacer {
     pace: Option<ForkPace>,
     /// When all that was taken so far is used up.
-    until: Mutex<Instant>,
+    until: Arc<Mutex<Instant>>,
+}
+
+/// The turn of some calls. If it is dropped before it comes, others may have it.
+#[derive(Debug)]
+pub(super) struct Turn {
+    /// When it comes.
+    pub(super) at: Instant,
+    /// How long the calls use all of the pace.
+    takes: Duration,
+    until: Arc<Mutex<Instant>>,
+}
+
+impl Turn {
+    /// Waits until it comes.
+    pub(super) async fn come(self) {
+        sleep_until(self.at.into()).await;
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        let now = Instant::now();
+        if self.at > now {
+            // Those who took theirs later keep them.
+            let mut until = self.until.lock();
+            *until = until.checked_sub(self.takes).unwrap_or(now);
+        }
+    }
 }
 
 impl Pacer {
     pub(super) fn new(pace: Option<ForkPace>) -> Self {
         Self {
             pace,
-            until: Mutex::new(Instant::now()),
+            until: Arc::new(Mutex::new(Instant::now())),
         }
     }
 
@@ -76,47 +102,32 @@ impl Pacer {
         calls.map_or(usize::MAX, |calls| calls.max(1) as usize)
     }
 
-    /// Takes the turns of these calls, and returns when they come; nothing if that is too late. Up to
-    /// a second's worth goes at once.
+    /// Takes the turn of these calls; nothing if it would come too late. Up to a second's worth goes
+    /// at once.
     pub(super) fn take<'m>(
         &self,
         methods: impl IntoIterator<Item = &'m str>,
         now: Instant,
-    ) -> Option<Instant> {
+    ) -> Option<Turn> {
+        let turn = |at, takes| Turn {
+            at,
+            takes,
+            until: self.until.clone(),
+        };
         let Some(pace) = self.pace else {
-            return Some(now);
+            return Some(turn(now, Duration::ZERO));
         };
 
-        let takes = pace.duration(methods);
+        let cost: u32 = methods.into_iter().map(|method| pace.cost(method)).sum();
+        let takes = Duration::from_secs(1) * cost / pace.per_second().max(1);
         let mut until = self.until.lock();
         let used_up = (*until).max(now) + takes;
         if used_up > now + LONGEST_QUEUE {
             return None;
         }
         *until = used_up;
-        Some(
-            used_up
-                .checked_sub(Duration::from_secs(1))
-                .unwrap_or(now)
-                .max(now),
-        )
-    }
-
-    /// Gives the turns of these calls back, if they have not come: nobody wants the answers any more.
-    /// Those who took theirs later keep them.
-    pub(super) fn give_back<'m>(
-        &self,
-        methods: impl IntoIterator<Item = &'m str>,
-        turn: Instant,
-        now: Instant,
-    ) {
-        let Some(pace) = self.pace.filter(|_| turn > now) else {
-            return;
-        };
-
-        let takes = pace.duration(methods);
-        let mut until = self.until.lock();
-        *until = until.checked_sub(takes).unwrap_or(now);
+        let at = used_up.checked_sub(Duration::from_secs(1)).unwrap_or(now);
+        Some(turn(at.max(now), takes))
     }
 }
 
@@ -132,11 +143,13 @@ mod tests {
         for now in [began, began + Duration::from_secs(60)] {
             let turns: Vec<_> = (0..30)
                 .filter_map(|_| pacer.take(["eth_call"], now))
-                .map(|turn| turn - now)
                 .collect();
-            assert_eq!(turns[..10], [Duration::ZERO; 10]);
-            assert_eq!(turns[10], Duration::from_millis(100));
-            assert_eq!(turns[29], Duration::from_secs(2));
+            let times: Vec<_> = turns.iter().map(|turn| turn.at - now).collect();
+            assert_eq!(times[..10], [Duration::ZERO; 10]);
+            assert_eq!(times[10], Duration::from_millis(100));
+            assert_eq!(times[29], Duration::from_secs(2));
+            // They are used.
+            turns.into_iter().for_each(std::mem::forget);
         }
     }
 
@@ -144,25 +157,25 @@ mod tests {
     fn nobody_waits_for_longer_than_the_longest_queue() {
         let pacer = Pacer::new(Some(ForkPace::Calls(1)));
         let now = Instant::now();
-        let turns = (0..1_000).filter(|_| pacer.take(["eth_call"], now).is_some());
-        assert_eq!(turns.count(), 300);
+        let turns: Vec<_> = (0..1_000)
+            .filter_map(|_| pacer.take(["eth_call"], now))
+            .collect();
+        assert_eq!(turns.len(), 300);
     }
 
     #[test]
-    fn turns_that_are_given_back_are_free_again() {
+    fn a_turn_that_is_given_up_before_it_comes_is_free_again() {
         let pacer = Pacer::new(Some(ForkPace::Calls(1)));
         let now = Instant::now();
-        let mut turn = || pacer.take(["eth_call"], now);
-        let turns: Vec<_> = std::iter::from_fn(&mut turn).collect();
+        let all = || std::iter::from_fn(|| pacer.take(["eth_call"], now)).collect::<Vec<_>>();
+        let mut turns = all();
         assert_eq!(turns.len(), 300);
 
-        // The first one has come, and is used.
-        pacer.give_back(["eth_call"], turns[0], now);
-        assert_eq!(turn(), None);
-        for turn in &turns[200..] {
-            pacer.give_back(["eth_call"], *turn, now);
-        }
-        assert_eq!(std::iter::from_fn(turn).count(), 100);
+        // The first one has come.
+        drop(turns.remove(0));
+        assert_eq!(all().len(), 0);
+        turns.truncate(199);
+        assert_eq!(all().len(), 100);
     }
 
     #[test]
@@ -171,6 +184,7 @@ mod tests {
         assert_eq!(pacer.calls_at_once("eth_getBalance"), 5);
         assert_eq!(pacer.calls_at_once("eth_chainId"), usize::MAX);
         let now = Instant::now();
-        assert_eq!(pacer.take(["eth_chainId"; 1_000], now), Some(now));
+        let free = pacer.take(["eth_chainId"; 1_000], now);
+        assert_eq!(free.map(|turn| turn.at), Some(now));
     }
 }

@@ -14,7 +14,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use tetrad_chain::block_in_place;
 use tetrad_primitives::state::{Account, Base, Contract, ReadError, TracedCall, Wanted};
-use tetrad_web::as_part;
+use tetrad_web::{as_part, is_abandoned};
 
 use super::{
     cache::Cache,
@@ -316,6 +316,10 @@ impl Base for Remote {
 
     fn is_remote(&self) -> bool {
         true
+    }
+
+    fn is_given_up(&self) -> bool {
+        is_abandoned()
     }
 
     fn account_at_hand(&self, address: &Address) -> Result<Option<Option<Account>>, ReadError> {

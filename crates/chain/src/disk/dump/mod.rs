@@ -30,12 +30,10 @@ use self::{
     past::{KnownCodes, PastState},
     state_history::StateHistory,
 };
-use crate::{Edit, Head, HistoryLimits};
+use crate::{Edit, Head, HistoryLimits, MAX_START_NUMBER};
 
 /// The number of accounts that are restored in one step.
 const ACCOUNTS_AT_ONCE: usize = 10_000;
-/// The highest number of a block.
-const MAX_NUMBER: u64 = i64::MAX as u64 / 2;
 
 /// A parsed dump. Members of anvil's format that follow from these are ignored.
 #[derive(Debug, Deserialize)]
@@ -102,7 +100,7 @@ pub enum DumpError {
     #[error("block {0}: its time {1} is after 9999-12-31T23:59:59Z")]
     TooLate(u64, u64),
     /// A block has a number that no further blocks can follow.
-    #[error("block {0}: its number is above {MAX_NUMBER}")]
+    #[error("block {0}: its number is above {MAX_START_NUMBER}")]
     TooHigh(u64),
     /// The chain has a data directory, which cannot change to another chain.
     #[error(
@@ -147,7 +145,10 @@ impl Dump {
         {
             return Err(DumpError::TooLate(late.number(), late.header.timestamp));
         }
-        if let Some(high) = blocks.iter().find(|block| block.number() > MAX_NUMBER) {
+        if let Some(high) = blocks
+            .iter()
+            .find(|block| block.number() > MAX_START_NUMBER)
+        {
             return Err(DumpError::TooHigh(high.number()));
         }
 
