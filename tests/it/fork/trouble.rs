@@ -398,9 +398,10 @@ async fn a_client_that_leaves_takes_nothing_from_the_pending_block() {
     let later = crate::support::number(&head["timestamp"]) + 100_000;
     fork.rpc("evm_setNextBlockTimestamp", json!([later])).await;
 
-    // transfer(address,uint256). Only the first was executed when it was sent; the second reads slots
-    // that are not at hand.
+    // transfer(address,uint256). What any block reads is at hand after the first one.
+    let params = json!(["pending", false]);
     for (nonce, recipient) in [(0, "abc"), (1, "abd")] {
+        fork.rpc("eth_getBlockByNumber", params.clone()).await;
         let data = format!("0xa9059cbb{recipient:0>64}{:064x}", 1);
         let transfer = json!({
             "from": fork.account(5), "to": fork.token(), "data": data,
