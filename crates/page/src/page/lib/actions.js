@@ -1,6 +1,7 @@
 // Forms that run an action, for the developer controls.
 
 import { failure, h, replace, toast } from './dom.js';
+import { fromUnits } from './format.js';
 import { node } from './node.js';
 import { wallets } from './wallet.js';
 
@@ -111,6 +112,15 @@ export function wholeNumber(input, what) {
   const text = input.value.trim().replace(/,/g, '');
   if (!/^(\d+|0x[0-9a-f]+)$/i.test(text)) throw new Error(`${what}: expected a whole number`);
   return BigInt(text);
+}
+
+/** The coins in the field of a call's value, in their smallest unit; none if it is empty, or if there is no field. */
+export function coinsIn(input) {
+  try {
+    return input?.value.trim() ? fromUnits(input.value, 18) : 0n;
+  } catch (error) {
+    throw new Error(`value: ${error.message}`);
+  }
 }
 
 /** The first of several method names that the node supports, or null. */

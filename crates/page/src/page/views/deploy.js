@@ -1,12 +1,12 @@
 // Deploys a contract from creation code or from what a compiler wrote.
 
 import { encode } from '../lib/abi.js';
-import { quantity, submitOnce } from '../lib/actions.js';
+import { coinsIn, quantity, submitOnce } from '../lib/actions.js';
 import { checkCode, parseArtifact } from '../lib/artifact.js';
 import { saveAbi } from '../lib/contracts.js';
 import { failure, field, h, replace, toast } from '../lib/dom.js';
 import { flow } from '../lib/flow.js';
-import { count, fromUnits } from '../lib/format.js';
+import { count } from '../lib/format.js';
 import { addressLink } from '../lib/links.js';
 import { network } from '../lib/network.js';
 import { constructorOf } from '../lib/signature.js';
@@ -31,15 +31,6 @@ function deployed(address, name) {
     h('a', { href: `#/transact?tab=verify&address=${address}&name=${encodeURIComponent(name)}` }, 'Verify its source'));
 }
 
-/** The value in a field; none without the field. */
-function valueOf(input) {
-  try {
-    return input?.value.trim() ? fromUnits(input.value, 18) : 0n;
-  } catch (error) {
-    throw new Error(`value: ${error.message}`);
-  }
-}
-
 /** What a contract needs to be deployed: the fields of its constructor, and the transaction with what is in them. */
 function constructorForm(contract) {
   const { abi, bytecode } = contract;
@@ -51,7 +42,7 @@ function constructorForm(contract) {
     contract,
     size: `${count(bytecode.length / 2 - 1)} bytes of creation code${inputs.length ? '' : ', no constructor arguments'}.`,
     elements: [inputs.length > 0 && h('h3', 'Constructor arguments'), fields.elements, value && field(`Value (${network.coin})`, value)],
-    transaction: () => ({ data: bytecode + encode(inputs, fields.values()).slice(2), value: quantity(valueOf(value)) }),
+    transaction: () => ({ data: bytecode + encode(inputs, fields.values()).slice(2), value: quantity(coinsIn(value)) }),
   };
 }
 

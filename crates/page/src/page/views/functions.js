@@ -1,12 +1,12 @@
 // The functions of a contract, each with a form to read it, or to simulate and write it.
 
 import { decode, encodeCall, signature, typeName } from '../lib/abi.js';
-import { quantity } from '../lib/actions.js';
+import { coinsIn, quantity } from '../lib/actions.js';
 import { decoderFor } from '../lib/decoder.js';
 import { copyButton, field, h, replace, toast } from '../lib/dom.js';
 import { addressesIn, callDebugLink, simulate, simulationLink } from '../lib/execution.js';
 import { reasonOfOutcome } from '../lib/failures.js';
-import { count, fromUnits } from '../lib/format.js';
+import { count } from '../lib/format.js';
 import { addressLink, transactionLink } from '../lib/links.js';
 import { coinTransfers, tokensOf, tokenTransfers } from '../lib/movements.js';
 import { network } from '../lib/network.js';
@@ -124,13 +124,7 @@ async function showReceipt(output, called, contract, receipt) {
 
 /** The call with what is in the fields, from the active account or from nobody. `value` is the field of the coins, if it has one. */
 function callWith(contract, called, fields, value) {
-  let sum = 0n;
-  try {
-    sum = value?.value.trim() ? fromUnits(value.value, 18) : 0n;
-  } catch (error) {
-    throw new Error(`value: ${error.message}`);
-  }
-  return { from: wallets.current?.address ?? NOBODY, to: contract.address, value: sum, data: encodeCall(called, fields.values()) };
+  return { from: wallets.current?.address ?? NOBODY, to: contract.address, value: coinsIn(value), data: encodeCall(called, fields.values()) };
 }
 
 /** Sends a call from the active account and shows what it did, or why it failed. */

@@ -1,6 +1,7 @@
 // Simulation of a call, such as that of a transaction with changes, beside what the transaction did. Nothing is sent.
 
 import { decode, encodeCall, selector, signature } from '../lib/abi.js';
+import { coinsIn, quantity } from '../lib/actions.js';
 import { checksum, parseAddress } from '../lib/address.js';
 import { formatArgument } from '../lib/arguments.js';
 import { abiOf, contractAt } from '../lib/contracts.js';
@@ -8,7 +9,7 @@ import { decoderFor } from '../lib/decoder.js';
 import { card, copyButton, field, h, heading, replace } from '../lib/dom.js';
 import { addressesIn, callDebugLink, outcomeOf, simulate, simulationLink, traceTransaction } from '../lib/execution.js';
 import { reasonOfOutcome } from '../lib/failures.js';
-import { count, fromUnits, toUnits } from '../lib/format.js';
+import { count, toUnits } from '../lib/format.js';
 import { addressLink, blockLink, transactionLink } from '../lib/links.js';
 import { coinTransfers, tokensOf, tokenTransfers } from '../lib/movements.js';
 import { network } from '../lib/network.js';
@@ -19,7 +20,6 @@ import { argumentFields } from './fields.js';
 import { addressesInLogs, eventList, hexBlock, movementAmount, stateChanges } from './parts.js';
 
 const NOBODY = `0x${'0'.repeat(40)}`;
-const hex = (number) => `0x${BigInt(number).toString(16)}`;
 
 /** A transaction with its receipt, which is null while it is pending; null without a hash. Throws if there is no such transaction. */
 export async function minedTransaction(hash) {
@@ -70,7 +70,7 @@ export function parseOverrides(text) {
   return Object.fromEntries(Object.entries(given).map(([address, account]) => {
     if (!account || typeof account !== 'object') throw new Error(`state overrides: expected an object for ${address}`);
     // Numbers are more easily written in decimal than in hex.
-    const number = (name) => (account[name] !== undefined && /^\d+$/.test(String(account[name])) ? { [name]: hex(account[name]) } : {});
+    const number = (name) => (account[name] !== undefined && /^\d+$/.test(String(account[name])) ? { [name]: quantity(account[name]) } : {});
     return [parseAddress(address, network.prefix), { ...account, ...number('balance'), ...number('nonce') }];
   }));
 }
@@ -78,11 +78,11 @@ export function parseOverrides(text) {
 /** Which block and position a choice of the block field means. */
 export function placeOf(block, original) {
   const number = original?.receipt ? Number(original.receipt.blockNumber) : null;
-  if (block === 'position' && number !== null) return { at: hex(number), index: Number(original.receipt.transactionIndex) };
-  if (block === 'before' && number !== null) return { at: hex(Math.max(0, number - 1)) };
+  if (block === 'position' && number !== null) return { at: quantity(number), index: Number(original.receipt.transactionIndex) };
+  if (block === 'before' && number !== null) return { at: quantity(Math.max(0, number - 1)) };
   if (block === 'latest') return { at: 'latest' };
   if (!/^\d{1,15}$/.test(block)) throw new Error('block: expected a block number');
-  return { at: hex(block) };
+  return { at: quantity(block) };
 }
 
 /** Transfers as a list. */
@@ -224,12 +224,7 @@ export default async function view({ query, signal }) {
         throw new Error(`${name}: ${error.message}`);
       }
     };
-    let sum;
-    try {
-      sum = value.value.trim() ? fromUnits(value.value, 18) : 0n;
-    } catch (error) {
-      throw new Error(`value: ${error.message}`);
-    }
+    const sum = coinsIn(value);
     if (gas.value.trim() && !/^\d[\d,_]*$/.test(gas.value.trim())) throw new Error('gas limit: expected a number');
     const data = input.read();
     if (!/^0x([0-9a-f]{2})*$/i.test(data)) throw new Error('input data: expected bytes in hex');
