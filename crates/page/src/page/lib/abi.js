@@ -44,6 +44,11 @@ export function typeName({ type, components }) {
   return components ? `(${components.map(typeName).join(',')})${type.slice('tuple'.length)}` : type;
 }
 
+/** Whether a function only reads. */
+export function isView({ stateMutability }) {
+  return stateMutability === 'view' || stateMutability === 'pure';
+}
+
 /** The signature that selectors and topics are hashes of, such as `transfer(address,uint256)`. */
 export function signature(fragment) {
   return `${fragment.name}(${fragment.inputs.map(typeName).join(',')})`;

@@ -1,6 +1,6 @@
 // Functions and events by their name, selector or topic, for the search.
 
-import { selector, signature, topic } from './abi.js';
+import { isView, selector, signature, topic } from './abi.js';
 import { ownContract, savedContracts } from './contracts.js';
 import { shorten } from './format.js';
 import { displayName } from './labels.js';
@@ -52,7 +52,7 @@ function* contracts(sources) {
 function placeOf(address, one) {
   if (!address) return '#/interfaces';
   if (one.type === 'event') return `#/contract/${address}?tab=events&event=${encodeURIComponent(signature(one))}`;
-  return `#/contract/${address}?tab=${/^(view|pure)$/.test(one.stateMutability) ? 'read' : 'write'}&function=${one.name}`;
+  return `#/contract/${address}?tab=${isView(one) ? 'read' : 'write'}&function=${one.name}`;
 }
 
 function result(address, where, one, how) {

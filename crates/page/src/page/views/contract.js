@@ -1,8 +1,8 @@
 // A contract: its functions, events, source and bytecode, and the ABI they are decoded with.
 
 import { action } from '../lib/actions.js';
-import { typeName } from '../lib/abi.js';
-import { parseAddress } from '../lib/address.js';
+import { isView, typeName } from '../lib/abi.js';
+import { delegateOf, parseAddress } from '../lib/address.js';
 import { abiOf, contractAt, removeAbi, saveAbi, savedAbi } from '../lib/contracts.js';
 import { card, copyButton, facts, failure, field, h, heading, replace, toast } from '../lib/dom.js';
 import { count, counted } from '../lib/format.js';
@@ -14,7 +14,7 @@ import { setPlace } from '../lib/place.js';
 import { TOKEN_STANDARDS } from '../lib/standards.js';
 import { isTokenAbi, tokenInfo } from '../lib/tokens.js';
 import { eventsViewer } from './events.js';
-import { functionList, functionsOf, isView } from './functions.js';
+import { functionList, functionsOf } from './functions.js';
 import { hexBlock } from './parts.js';
 import { sourceViewer } from './source.js';
 
@@ -88,7 +88,7 @@ async function compilersOf() {
 /** What the card of a contract shows: the contract, its ABI, and what the node knows of its source. */
 async function describe(address) {
   const contract = await contractAt(address);
-  const hasSource = contract.code !== '0x' && !/^0xef0100/.test(contract.code);
+  const hasSource = contract.code !== '0x' && !delegateOf(contract.code);
   const [abi, info] = await Promise.all([abiOf(contract), hasSource ? sourceOf(address).catch(() => null) : null]);
   if (abi && isTokenAbi([...abi.own, ...abi.implementation])) await tokenInfo(address).catch(() => null);
   return { contract, abi, info, compilers: abi ? '' : await compilersOf() };

@@ -26,9 +26,6 @@ function linkTo(address, parameters) {
   return `#/contract/${address}?${query}`;
 }
 
-/** Whether a function only reads. */
-export const isView = (one) => /^(view|pure)$/.test(one.stateMutability);
-
 /** The functions of an ABI by name, those of the implementation first; each with whether it is the proxy's own. */
 export function functionsOf(abi) {
   const found = new Map();
