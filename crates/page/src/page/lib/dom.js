@@ -144,10 +144,10 @@ export function facts(entries) {
 }
 
 /**
- * A table of column names (a leading dash marks a numeric column) and rows of cells. `lines` are the lines of a row on phones in
- * which the columns are shown, as in lists; one without a line is not.
+ * A table of column names (a leading dash marks a numeric column) and rows of cells. `empty` is shown without rows. `lines` are the
+ * lines of a row on phones in which the columns are shown, as in lists; one without a line is not.
  */
-export function table(columns, rows, empty = 'No data', lines = []) {
+export function table(columns, rows, { empty = 'No data', lines = [] } = {}) {
   const classes = columns.map((name, at) => `${name.startsWith('-') ? '.number' : ''}${lines[at] ? `.${lines[at]}` : ''}`);
   const head = columns.map((name, at) => h(`th${classes[at]}`, { scope: 'col' }, name.replace(/^-/, '')));
   const body = rows.map((cells) => h('tr', cells.map((cell, at) => h(`td${classes[at]}`, cell))));

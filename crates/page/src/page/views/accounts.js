@@ -87,7 +87,7 @@ function heldCard(signal) {
     const balances = await Promise.all(held.map((address) => node.call('eth_getBalance', address, 'latest').catch(() => '0x0')));
     if (signal.aborted || list.contains(document.activeElement)) return;
     const rows = held.map((address, at) => [at, addressLink(address, { plain: true }), h('span.mono', { title: forms(address, network.prefix).account }, shorten(forms(address, network.prefix).account, 9, 6)), coins(balances[at], 9), keyOf(address)]);
-    replace(list, table(['#', 'Address', 'Cosmos address', '-Balance', 'Private key'], rows, undefined, ['line-1', 'line-1', 'line-2', 'line-1.end', 'line-2.end']));
+    replace(list, table(['#', 'Address', 'Cosmos address', '-Balance', 'Private key'], rows, { lines: ['line-1', 'line-1', 'line-2', 'line-1.end', 'line-2.end'] }));
   };
   whenever(node, 'head', signal, draw, 5_000);
   wallets.addEventListener('change', draw, { signal });

@@ -127,7 +127,7 @@ export default async function view({ signal }) {
     setText(tiles.pending.below, found.length === 1 ? 'transaction' : 'transactions');
     const rows = found.slice(0, LISTED).map((one) => [transactionLink(one.hash), addressLink(one.from), addressLink(one.to), count(Number(one.nonce))]);
     pool.hidden = !rows.length;
-    replace(waiting, table(['Transaction hash', 'From', 'To', '-Nonce'], rows, undefined, ['line-1', 'line-2', 'line-2.parties-to', '']));
+    replace(waiting, table(['Transaction hash', 'From', 'To', '-Nonce'], rows, { lines: ['line-1', 'line-2', 'line-2.parties-to', ''] }));
   }
 
   /** Shows the latest transactions. What finds them is not needed for the first paint. */
@@ -147,7 +147,8 @@ export default async function view({ signal }) {
       h('span.wraps', party(row.from), h('span.soft', ' → '), recipient(row)),
       shortCoins(row.value, 3),
     ]);
-    replace(latest, table(['Transaction hash', 'Method', 'From → To', '-Value'], rows, page.next ? `No transactions in the last ${SHOWN} blocks` : 'No transactions yet', ['line-1', 'line-1', 'line-2', 'line-1.end']));
+    const empty = page.next ? `No transactions in the last ${SHOWN} blocks` : 'No transactions yet';
+    replace(latest, table(['Transaction hash', 'Method', 'From → To', '-Value'], rows, { empty, lines: ['line-1', 'line-1', 'line-2', 'line-1.end'] }));
   }
 
   whenever(node, 'head', signal, () => {
@@ -217,5 +218,5 @@ function addresses() {
   return h('div.grid.two',
     card('Contracts', facts([['Exchange vault', plain(vault)], ['Price oracle', plain(oracle)], ['Lending pool', plain(lendingPool)], ['Lending lens', plain(lendingLens)]]),
       h('p.soft', 'Contracts with published addresses on the live network have the same addresses here.')),
-    card('Tokens', table(['Token', '-Decimals', 'Address', 'Receipt token'], rows, undefined, ['line-1', 'line-1.end', 'line-2', 'line-2'])));
+    card('Tokens', table(['Token', '-Decimals', 'Address', 'Receipt token'], rows, { lines: ['line-1', 'line-1.end', 'line-2', 'line-2'] })));
 }

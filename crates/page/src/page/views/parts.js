@@ -98,7 +98,8 @@ export function transferTable(transfers, tokens) {
     const what = one.token && one.from === ZERO ? ' mint' : one.token && one.to === ZERO ? ' burn' : '';
     return [h('span.tag', (kinds[one.kind] ?? one.kind) + what), end(one.from), end(one.to), movementAmount(one, tokens)];
   });
-  return [table(['Kind', 'From', 'To', '-Amount'], rows, 'No transfers', ['line-1', 'line-2', 'line-2.parties-to', 'line-1.end']), transfers.length > 200 && h('p.soft', `The first 200 of ${count(transfers.length)} transfers.`)];
+  const options = { empty: 'No transfers', lines: ['line-1', 'line-2', 'line-2.parties-to', 'line-1.end'] };
+  return [table(['Kind', 'From', 'To', '-Amount'], rows, options), transfers.length > 200 && h('p.soft', `The first 200 of ${count(transfers.length)} transfers.`)];
 }
 
 const pad = (hex) => hex.slice(2).toLowerCase().padStart(64, '0');

@@ -36,7 +36,8 @@ export async function poolCard(signal) {
         return 'Transaction dropped';
       }, { 'aria-label': `Drop transaction ${one.hash}` }),
     ]);
-    replace(list, table(['Transaction hash', 'Status', 'From', 'To', '-Nonce', '-Value', '-Max fee', 'Action'], rows, 'No transactions are waiting.', ['line-1', 'line-1', 'line-2', 'line-2.parties-to', '', 'line-1.end', '', 'line-2.end']),
+    const options = { empty: 'No transactions are waiting.', lines: ['line-1', 'line-1', 'line-2', 'line-2.parties-to', '', 'line-1.end', '', 'line-2.end'] };
+    replace(list, table(['Transaction hash', 'Status', 'From', 'To', '-Nonce', '-Value', '-Max fee', 'Action'], rows, options),
       found.length > SHOWN && h('p.soft', `${count(found.length - SHOWN)} more are not shown.`));
     const empty = !found.length;
     if (all.dataset.empty === String(empty)) return;
