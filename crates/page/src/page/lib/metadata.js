@@ -1,6 +1,8 @@
 // Metadata of an item of a non-fungible token: JSON and URLs that anyone may have written. Without the browser's interfaces, so
 // that tests read it as it is.
 
+import { toWord } from './bytes.js';
+
 /** Number of levels to which JSON may nest, as in the node. */
 const MOST_LEVELS = 64;
 /** Most characters of a link, as in the node. */
@@ -64,7 +66,7 @@ export function parseMetadata(json) {
 export function linksIn(metadata, id) {
   const text = (...names) => names.map((name) => metadata[name]).find((value) => typeof value === 'string')?.trim() ?? '';
   // ERC-1155: clients put the id in place of this, in 64 digits.
-  const digits = BigInt(id).toString(16).padStart(64, '0');
+  const digits = toWord(id).slice(2);
   const link = (given) => linkIn(given.replaceAll('{id}', digits));
 
   const picture = text('image', 'image_url', 'image_data');

@@ -13,7 +13,8 @@ const STACK_LIMIT = 2;
 const CALLS = new Set(['CALL', 'CALLCODE', 'DELEGATECALL', 'STATICCALL']);
 const CREATIONS = new Set(['CREATE', 'CREATE2']);
 
-const addressIn = (word) => `0x${BigInt(word).toString(16).padStart(40, '0').slice(-40)}`;
+/** The address that a call reads from a word of the stack, whose first bytes it ignores. */
+const calledAddress = (word) => `0x${BigInt(word).toString(16).padStart(40, '0').slice(-40)}`;
 
 /** A frame of the call stack, made from the call tracer's record of the call. */
 function frameOf(call, parent, first) {
@@ -96,7 +97,7 @@ export class Steps {
     if (op === 'SSTORE' && under) this.accesses.push({ step: this.count, frame, slot: toWord(top), value: toWord(under) });
     else if (op === 'SLOAD' && top) this.accesses.push({ step: this.count, frame, slot: toWord(top), value: null });
     else if (CREATIONS.has(op)) this.#entered = frame.inner[frame.begun++];
-    else if (CALLS.has(op) && under) this.#entered = this.#calledBy(frame, op, addressIn(under));
+    else if (CALLS.has(op) && under) this.#entered = this.#calledBy(frame, op, calledAddress(under));
   }
 
   /** The record of a call; a node may leave out some that failed before they began. */
