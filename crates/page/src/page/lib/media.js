@@ -127,8 +127,8 @@ function shrink() {
 }
 
 /**
- * Loads `{ picture }`, a data: URL, or `{ metadata }`, an object, from a URL. Answers are remembered for the life of the page. Errors are reasons;
- * `isOpaque` are those of which the page cannot know more.
+ * Loads `{ picture }`, a data: URL, or `{ metadata }`, an object, from a URL. Answers are remembered, the newest up to a limit of
+ * bytes, and failures for a while. Errors are reasons; `isOpaque` are those of which the page cannot know more.
  */
 export function loadMedia(url, signal) {
   const known = remembered.get(url);
