@@ -212,8 +212,11 @@ export default async function view({ signal, rest: [section = ''], query }) {
     return [heading(`Blocks from ${count(first)}`, actions), sections('blocks'), card(null, pagedList({ signal, label: 'Blocks', columns: BLOCK_COLUMNS, load }))];
   }
   if (section === 'blocks') return [heading(title, actions), sections(section), card(null, blockList(signal, { csv: 'blocks' }))];
-  const list = section && (await indexList(section, signal));
-  if (section) return [heading(title, actions), sections(section), card(null, list)];
+  if (section) {
+    // Before the bar of lists is made, which scrolls once it is shown.
+    const list = await indexList(section, signal);
+    return [heading(title, actions), sections(section), card(null, list)];
+  }
   const latest = h('section.card', h('div.spread', h('h2', 'Latest blocks'), h('a', { href: '#/explorer/blocks' }, 'All blocks')), blockList(signal, { size: 5, brief: true }));
   return [heading(title, actions), sections(section), latest, card('Transactions', transactionList(signal, query))];
 }
