@@ -115,6 +115,10 @@ function tokenResult(token) {
   return { kind: 'Token', title: `${token.symbol}`, detail: nameOf(token.address) ?? token.address, href: `#/token/${token.address}` };
 }
 
+function contractResult(name, address) {
+  return { kind: 'Contract', title: name, detail: address, href: `#/address/${address}` };
+}
+
 function labelResult(label, address) {
   return { kind: 'Label', title: label, detail: address, href: `#/address/${address}` };
 }
@@ -139,7 +143,7 @@ function named(words) {
   for (const [tag, detail] of Object.entries(TAGS)) if (tag.startsWith(words)) found.push({ kind: 'Block', title: tag, detail, href: `#/block/${tag}`, how: tag === words ? 0 : 2 });
   for (const token of [...network.tokens, ...(network.receipts ?? [])]) add(token.symbol, () => tokenResult(token));
   for (const [address, name] of network.names) {
-    if (!tokenAt(address)) add(name, () => ({ kind: 'Contract', title: name, detail: address, href: `#/address/${address}` }));
+    if (!tokenAt(address)) add(name, () => contractResult(name, address));
     else if (words.length > 2 && rank(name, words) !== null) found.push({ ...tokenResult(tokenAt(address)), how: 2 });
   }
   for (const [address, label] of labels()) add(label, () => labelResult(label, checksum(address)));
@@ -161,12 +165,8 @@ function membersNamed(sources, words) {
 function sourcesNamed(sources, words) {
   return sources.flatMap(({ address, name }) => {
     const how = words.length < 2 ? null : rank(name, words);
-    return how === null ? [] : [contractResult(name, address, how + 0.65)];
+    return how === null ? [] : [{ ...contractResult(name, address), how: how + 0.65 }];
   });
-}
-
-function contractResult(name, address, how) {
-  return { kind: 'Contract', title: name, detail: address, href: `#/address/${address}`, how };
 }
 
 let learnedAt = 0;
@@ -189,7 +189,7 @@ async function met(words) {
   return learnedNames().flatMap(([lower, name]) => {
     const how = rank(name, words);
     if (how === null) return [];
-    return [contractResult(name, checksum(lower), how + 0.6)];
+    return [{ ...contractResult(name, checksum(lower)), how: how + 0.6 }];
   });
 }
 
