@@ -12,7 +12,7 @@ const LIFETIME = 30_000;
 const PATIENCE = 3_000;
 const SAVED = 'tetrad.contract-abis';
 /** Maximum number of saved ABIs, and of characters in one. */
-const MOST_SAVED = 50;
+export const MOST_SAVED = 50;
 const LONGEST_SAVED = 400_000;
 
 const MULTICALL = '0xca11bde05977b3631167028862be2a173976ca11';

@@ -1,17 +1,17 @@
 // Functions and events by their name, selector or topic, for the search.
 
 import { isView, selector, signature, topic } from './abi.js';
-import { ownContract, savedContracts } from './contracts.js';
+import { MOST_SAVED, ownContract, savedContracts } from './contracts.js';
 import { shorten } from './format.js';
 import { displayName } from './labels.js';
-import { contractAbi, network, pastedInterfaces } from './network.js';
+import { contractAbi, MOST_PASTED, network, pastedInterfaces } from './network.js';
 import { parseInterface } from './signature.js';
 
 /** Maximum number of ABI entries that are looked at: ABIs in this browser are the user's, and may be long. */
 const MOST_ENTRIES = 20_000;
 
 /** Maximum number of ABIs that stay parsed: every letter of a search looks at all of them. */
-const MOST_PARSED = 70;
+const MOST_PARSED = MOST_SAVED + MOST_PASTED;
 
 /** The fragments of ABIs by their text. */
 const remembered = new Map();

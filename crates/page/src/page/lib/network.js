@@ -147,6 +147,9 @@ export function interfaces() {
   return registry;
 }
 
+/** Maximum number of ABIs without an address that are saved in this browser. */
+export const MOST_PASTED = 20;
+
 /** The ABIs saved in this browser. */
 export function pastedInterfaces() {
   try {
@@ -161,7 +164,7 @@ export function pastedInterfaces() {
 export function pasteInterface(text) {
   const found = parseInterface(text);
   if (!found.length) throw new Error('the ABI has no function, event or error');
-  localStorage.setItem(PASTED, JSON.stringify([...new Set([...pastedInterfaces(), text])].slice(-20)));
+  localStorage.setItem(PASTED, JSON.stringify([...new Set([...pastedInterfaces(), text])].slice(-MOST_PASTED)));
   registry = null;
   return found.length;
 }
