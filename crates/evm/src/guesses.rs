@@ -1,22 +1,22 @@
-//! Guesses in place of accounts and slots that another node would have to be asked for.
+//! Guesses in place of accounts, slots and block hashes that another node would have to be asked for.
 
 use std::collections::BTreeSet;
 
-use alloy_primitives::{Address, U256};
+use alloy_primitives::{Address, B256, U256};
 use revm::{bytecode::Bytecode, state::AccountInfo};
 use tetrad_primitives::state::{ReadError, Wanted};
 
 use super::patience::STOPPED;
 
-/// The most accounts and slots that a run with guesses may miss.
+/// The most accounts, slots and block hashes that a run with guesses may miss.
 pub(super) const MAX_MISSED: usize = 2_048;
 /// The length in bytes of what the code of an unknown account returns.
 const GUESSED_OUTPUT: u16 = 4_096;
 
-/// What an execution assumes about accounts and slots that are not at hand.
+/// What an execution assumes about accounts, slots and block hashes that are not at hand.
 #[derive(Debug)]
 pub(super) struct Guesses {
-    /// The value of each slot, balance and word of output. With zeros, loops and references end
+    /// The value of each slot, balance, block hash and word of output. With zeros, loops and references end
     /// early; with ones, conditions hold and nothing is divided by zero.
     word: U256,
     missed: BTreeSet<Wanted>,
@@ -56,6 +56,12 @@ impl Guesses {
             code: Some(code),
             ..AccountInfo::default()
         })
+    }
+
+    /// The hash of a block that is not at hand.
+    pub(super) fn block_hash(&mut self, number: u64) -> Result<B256, ReadError> {
+        self.miss(Wanted::BlockHash(number))?;
+        Ok(self.word.into())
     }
 
     fn miss(&mut self, wanted: Wanted) -> Result<(), ReadError> {

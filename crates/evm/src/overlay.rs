@@ -31,6 +31,11 @@ pub trait BlockHashes: Send + Sync {
     /// The hash of the block with this number; none if there is no such block or it is no longer
     /// known.
     fn block_hash(&self, number: u64) -> Result<Option<B256>, ReadError>;
+
+    /// The same, or nothing if another node would have to be asked for it.
+    fn block_hash_at_hand(&self, number: u64) -> Result<Option<Option<B256>>, ReadError> {
+        self.block_hash(number).map(Some)
+    }
 }
 
 /// Code in revm's type. Code that begins like a delegation (EIP-7702) without being a valid one is
@@ -358,11 +363,11 @@ impl<'a> Overlay<'a> {
         self.guesses.take()
     }
 
-    /// Those of these accounts and slots that another node would have to be asked for.
+    /// Those of these parts of the state that another node would have to be asked for.
     pub(super) fn not_at_hand(&self, mut wanted: Vec<Wanted>) -> Vec<Wanted> {
         let is_loaded = |wanted: &Wanted| match wanted {
             Wanted::Account(address) => self.index.contains_key(address),
-            Wanted::Slot(..) => false,
+            Wanted::Slot(..) | Wanted::BlockHash(_) => false,
         };
         wanted.retain(|wanted| !is_loaded(wanted));
         self.base.not_at_hand(&wanted)
@@ -522,6 +527,12 @@ impl Database for Overlay<'_> {
     }
 
     fn block_hash(&mut self, number: u64) -> Result<B256, ReadError> {
-        Ok(self.hashes.block_hash(number)?.unwrap_or_default())
+        let Some(guesses) = &mut self.guesses else {
+            return Ok(self.hashes.block_hash(number)?.unwrap_or_default());
+        };
+        match self.hashes.block_hash_at_hand(number)? {
+            Some(hash) => Ok(hash.unwrap_or_default()),
+            None => guesses.block_hash(number),
+        }
     }
 }

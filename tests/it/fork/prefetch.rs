@@ -103,6 +103,27 @@ async fn nodes_that_are_bad_at_batches_are_asked_in_other_ways() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn hashes_of_blocks_are_read_at_once() {
+    let upstream = upstream().await;
+    upstream.rpc("anvil_mine", json!(["0x20"])).await;
+    let proxy = Proxy::to(upstream.rpc_url()).await;
+    let fork = fork_of(&proxy.url, |_| {}).await;
+
+    // PUSH1 0; for each block before this one PUSH1 distance, NUMBER, SUB, BLOCKHASH, XOR; then it is returned.
+    let reads = (1..=30).map(|distance| format!("60{distance:02x}43034018"));
+    let code = format!("0x6000{}60005260206000f3", reads.collect::<String>());
+    let call = json!([{"data": code}, "latest"]);
+    let expected = upstream.rpc("eth_call", call.clone()).await;
+
+    proxy.requests();
+    assert_eq!(fork.rpc("eth_call", call.clone()).await, expected);
+    let requests = proxy.requests();
+    assert!((1..=4).contains(&requests), "{requests}");
+    assert_eq!(fork.rpc("eth_call", call).await, expected);
+    assert_eq!(proxy.requests(), 0);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn transactions_read_nothing_that_was_read_before() {
     let upstream = upstream().await;
     let proxy = Proxy::to(upstream.rpc_url()).await;

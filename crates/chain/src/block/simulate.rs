@@ -465,6 +465,14 @@ impl BlockHashes for Hashes<'_> {
                 .map(|simulated| simulated.block.hash)),
         }
     }
+
+    fn block_hash_at_hand(&self, number: u64) -> Result<Option<Option<B256>>, ReadError> {
+        if number <= self.view.block.number() {
+            self.view.head.block_hash_at_hand(number)
+        } else {
+            self.block_hash(number).map(Some)
+        }
+    }
 }
 
 /// Returns the unsigned transaction that the block lists for a call.

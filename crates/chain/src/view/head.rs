@@ -660,4 +660,11 @@ impl BlockHashes for Head {
             (None, ..) => Ok(None),
         }
     }
+
+    fn block_hash_at_hand(&self, number: u64) -> Result<Option<Option<B256>>, ReadError> {
+        match (self.block(number), self.state.base()) {
+            (None, Some(base)) if number < self.genesis.number() => base.block_hash_at_hand(number),
+            _ => self.block_hash(number).map(Some),
+        }
+    }
 }

@@ -42,6 +42,12 @@ pub trait Base: Debug + Send + Sync {
         self.slot(address, index).map(Some)
     }
 
+    /// Returns the hash of a block up to the forked one, or nothing if another node would have to be
+    /// asked for it.
+    fn block_hash_at_hand(&self, number: u64) -> Result<Option<Option<B256>>, ReadError> {
+        self.block_hash(number).map(Some)
+    }
+
     /// Asks another node for all of this at once, so that it is at hand for a while. If the reads are
     /// those of an execution, what else the other node says that it reads may be at hand as well.
     fn fetch(&self, _wanted: &[Wanted], _execution: Option<&TracedCall>) -> Result<(), ReadError> {
@@ -56,6 +62,8 @@ pub enum Wanted {
     Account(Address),
     /// A storage slot of an account.
     Slot(Address, U256),
+    /// The hash of the block with this number.
+    BlockHash(u64),
 }
 
 /// An execution, as another node needs to know it to trace what it reads.

@@ -125,6 +125,8 @@ pub trait ReadState: Send + Sync {
                 // Without an account there is no slot, and after a failure there is nothing to ask.
                 Ok(Some(None)) | Err(_) => false,
             },
+            // A state has no blocks.
+            Wanted::BlockHash(_) => true,
         };
         wanted.iter().filter(is_missing).copied().collect()
     }

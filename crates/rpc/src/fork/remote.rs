@@ -38,6 +38,7 @@ const MAX_TRACED: usize = 10_000;
 /// The methods that an account is read with.
 const ACCOUNT_METHODS: [&str; 3] = ["eth_getBalance", "eth_getTransactionCount", "eth_getCode"];
 const SLOT_METHOD: &str = "eth_getStorageAt";
+const BLOCK_METHOD: &str = "eth_getBlockByNumber";
 
 /// The other chain as of one block.
 pub struct Remote {
@@ -137,12 +138,16 @@ impl Remote {
         json!([address, index, self.block])
     }
 
+    fn block_question(number: u64) -> Question {
+        Question::new(BLOCK_METHOD, json!([U64::from(number), false]))
+    }
+
     fn put_account(&self, address: Address, account: Option<Account>) {
         let weight = weight(&account);
         self.accounts.put(address, account, weight);
     }
 
-    /// Asks for accounts and slots at once.
+    /// Asks for accounts, slots and block hashes at once.
     fn fetch_all(&self, wanted: &[Wanted]) -> Result<(), ReadError> {
         let questions = wanted.iter().flat_map(|wanted| match *wanted {
             Wanted::Account(address) => self.account_questions(address),
@@ -150,6 +155,7 @@ impl Remote {
                 let params = self.slot_params(address, index);
                 vec![Question::new(SLOT_METHOD, params)]
             }
+            Wanted::BlockHash(number) => vec![Self::block_question(number)],
         });
         let answers = self.client.ask_many(questions.collect(), Some(FETCH_TIME));
 
@@ -159,7 +165,7 @@ impl Remote {
         for wanted in wanted {
             let (own, rest) = results.split_at(match wanted {
                 Wanted::Account(_) => ACCOUNT_METHODS.len(),
-                Wanted::Slot(..) => 1,
+                Wanted::Slot(..) | Wanted::BlockHash(_) => 1,
             });
             results = rest;
 
@@ -171,6 +177,10 @@ impl Remote {
                 Wanted::Slot(address, index) => read(SLOT_METHOD, own[0].as_deref()).map(|value| {
                     learned.push(Record::Slot(address, index, value));
                     self.slots.put((address, index), value, 1);
+                }),
+                Wanted::BlockHash(number) => hash_of(own[0].as_deref()).map(|hash| {
+                    learned.extend(hash.map(|hash| Record::BlockHash(number, hash)));
+                    self.hashes.put(number, hash, 1);
                 }),
             };
             if taken.is_err() {
@@ -214,6 +224,7 @@ impl Remote {
         match *wanted {
             Wanted::Account(address) => self.accounts.has(address),
             Wanted::Slot(address, index) => self.slots.has((address, index)),
+            Wanted::BlockHash(number) => self.hashes.has(number),
         }
     }
 }
@@ -372,12 +383,10 @@ impl Base for Remote {
             return Ok(None);
         }
 
-        let method = "eth_getBlockByNumber";
         let ask = || {
-            let params = json!([U64::from(number), false]);
-            let answer = self.client.ask(method, &params);
-            let block: Option<Hashed> = read(method, answer.as_ref().map(ForkAnswer::json))?;
-            let hash = block.map(|block| block.hash);
+            let question = Self::block_question(number);
+            let answer = self.client.ask(question.method, &question.params);
+            let hash = hash_of(answer.as_ref().map(ForkAnswer::json))?;
             self.keep(|| {
                 hash.map(|hash| Record::BlockHash(number, hash))
                     .into_iter()
@@ -387,6 +396,20 @@ impl Base for Remote {
         };
         self.hashes.get(number, |_| 1, ask)
     }
+
+    fn block_hash_at_hand(&self, number: u64) -> Result<Option<Option<B256>>, ReadError> {
+        if self.prefetch && number <= self.number {
+            Ok(self.hashes.find(number))
+        } else {
+            self.block_hash(number).map(Some)
+        }
+    }
+}
+
+/// The hash of the block that a result of [`BLOCK_METHOD`] is; none if there is no such block.
+fn hash_of(json: Result<&[u8], &AskError>) -> Result<Option<B256>, ReadError> {
+    let block: Option<Hashed> = read(BLOCK_METHOD, json)?;
+    Ok(block.map(|block| block.hash))
 }
 
 /// Deserializes a result.
