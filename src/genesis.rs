@@ -154,7 +154,8 @@ fn funded_account(address: Address, balance: U256) -> GenesisAccount {
     }
 }
 
-fn development(funded: &FundedAccounts) -> Vec<GenesisAccount> {
+/// Returns the development accounts with their coins.
+pub fn development(funded: &FundedAccounts) -> Vec<GenesisAccount> {
     let (addresses, balance) = &funded.development;
     addresses
         .iter()

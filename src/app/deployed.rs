@@ -8,12 +8,12 @@
 use std::sync::Arc;
 
 use alloy_primitives::Address;
-use tetrad_chain::{Head, Signer, View};
+use tetrad_chain::{Edit, Head, Signer, View};
 use tetrad_exchange::OracleRoles;
 use tetrad_lending::lending::deployed_pool;
 use tetrad_network::{account::SecretKey, network::Network};
 use tetrad_primitives::state::ReadError;
-use tetrad_rpc::fork::{ChainForks, fetch_together, fund};
+use tetrad_rpc::fork::{ChainForks, begin_with, fetch_together};
 use tracing::{info, warn};
 
 use super::identity::Identity;
@@ -112,19 +112,19 @@ impl Deployed {
     /// Returns the chain with coins for the accounts that are impersonated, at least as many as a
     /// development account has.
     pub(super) fn fund(&self, config: &Config, head: Head) -> Result<Head, ReadError> {
-        let mut balances = Vec::new();
+        let mut edits = Vec::new();
         for signer in [&self.owner, &self.updater] {
             if let Some(Signer::Impersonated(account)) = signer
                 && head.state.balance(*account)? < config.balance
             {
-                balances.push((*account, config.balance));
+                edits.push(Edit::Balance(*account, config.balance));
             }
         }
 
-        if balances.is_empty() {
+        if edits.is_empty() {
             return Ok(head);
         }
-        fund(head, balances)
+        begin_with(head, &edits)
     }
 }
 

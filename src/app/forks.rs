@@ -4,36 +4,52 @@
 
 use std::sync::Arc;
 
-use tetrad_chain::{Head, Recovered};
+use tetrad_chain::{Edit, Head, Recovered};
 use tetrad_evm::ChainParams;
-use tetrad_network::account::SecretKey;
 use tetrad_rpc::fork::{ChainForks, ForkBlock};
 use tetrad_stdx::clock::Clock;
 
 use super::{SpawnError, identity::Identity, open};
-use crate::{config::Config, genesis::FundedAccounts};
+use crate::{
+    config::Config,
+    genesis::{FundedAccounts, development, file},
+};
 
 /// Returns the means to fork, at the start and on request of a development method.
-pub(super) fn forks(config: &Config, identity: &Identity, clock: &Arc<dyn Clock>) -> ChainForks {
-    let accounts = identity
-        .development
-        .iter()
-        .map(SecretKey::address)
-        .collect();
+pub(super) fn forks(
+    config: &Config,
+    identity: &Identity,
+    clock: &Arc<dyn Clock>,
+) -> Result<ChainForks, SpawnError> {
+    let funded = identity.funded_accounts(config);
+    let edits = first_edits(config, &funded)?;
 
     let own = config.clone();
-    let funded = identity.funded_accounts(config);
     let clock = clock.clone();
-    ChainForks::new(
+    Ok(ChainForks::new(
         config.fork.clone(),
         ChainParams {
             chain_id: config.network_chain_id(),
             ..open::network_params(config)
         },
-        (accounts, config.balance),
+        edits,
         Box::new(move || first_head(&own, &funded, &*clock).map_err(|error| error.to_string())),
         config.rpc.budget.clone(),
-    )
+    ))
+}
+
+/// Returns what every fork begins with: coins of the development accounts, and the accounts of the
+/// genesis file, which are as the file says.
+fn first_edits(config: &Config, funded: &FundedAccounts) -> Result<Vec<Edit>, SpawnError> {
+    let coins = development(funded)
+        .into_iter()
+        .map(|account| Edit::Balance(account.address, account.balance));
+    let mut edits: Vec<_> = coins.collect();
+
+    if let Some(path) = &config.genesis {
+        edits.push(Edit::Accounts(file::load_accounts(path)?));
+    }
+    Ok(edits)
 }
 
 fn first_head(

@@ -192,7 +192,7 @@ impl Prerequisites {
         let admin = AdminAccess::of(config)?;
         secrets::warn(config);
 
-        let forks = Arc::new(forks::forks(config, &identity, clock));
+        let forks = Arc::new(forks::forks(config, &identity, clock)?);
         Ok(Self {
             directory,
             storage,

@@ -122,14 +122,16 @@ fn accounts(node: &Node, out: &mut dyn Write) -> io::Result<()> {
     }
 
     let balance = decimal::shortest(config.balance, COIN_DECIMALS);
-    match (&config.genesis, &config.fork.url) {
-        (Some(_), _) => writeln!(out, "\nAccounts (the genesis file decides what they have)")?,
-        (None, Some(_)) => writeln!(out, "\nAccounts ({balance} {} each)", network.coin)?,
-        (None, None) => writeln!(
+    if config.begins_with_file() {
+        writeln!(out, "\nAccounts (the genesis file decides what they have)")?;
+    } else if config.fork.url.is_some() {
+        writeln!(out, "\nAccounts ({balance} {} each)", network.coin)?;
+    } else {
+        writeln!(
             out,
             "\nAccounts ({balance} {} each, and some of every token)",
             network.coin
-        )?,
+        )?;
     }
 
     for (index, (address, key)) in accounts.iter().enumerate() {

@@ -177,7 +177,8 @@ pub struct Config {
     pub derivation_path: String,
     /// Balance of each development account in wei.
     pub balance: U256,
-    /// A genesis file in geth's format, instead of the network's own first block.
+    /// A genesis file in geth's format, instead of the network's own first block. A fork begins with
+    /// its accounts.
     pub genesis: Option<PathBuf>,
     /// Whether the chain begins without the network's contracts.
     pub bare: bool,
@@ -374,7 +375,12 @@ impl Config {
     /// Returns whether the chain may have exchange and lending: it begins with no genesis file, and
     /// is not bare. On a fork this depends on the other chain.
     pub fn may_have_exchange(&self) -> bool {
-        self.genesis.is_none() && !self.bare
+        !self.begins_with_file() && !self.bare
+    }
+
+    /// Returns whether the first block is that of a genesis file. That of a fork is the other chain's.
+    pub fn begins_with_file(&self) -> bool {
+        self.genesis.is_some() && self.fork.url.is_none()
     }
 
     /// Returns the chain id that was chosen in place of the one that a genesis file or the forked
@@ -390,7 +396,7 @@ impl Config {
 
     /// Returns the timestamps of blocks that are sealed within a second.
     pub fn block_timestamps(&self) -> BlockTimestamps {
-        let is_plain = self.genesis.is_some() || self.bare;
+        let is_plain = self.begins_with_file() || self.bare;
         self.block_timestamps.unwrap_or(if is_plain {
             BlockTimestamps::Increasing
         } else {
@@ -401,7 +407,7 @@ impl Config {
     /// Returns whether the gas limit of a transaction is capped (EIP-7825).
     pub fn caps_transaction_gas(&self) -> bool {
         self.enable_tx_gas_limit
-            .unwrap_or(self.profile == Profile::Production || self.genesis.is_some())
+            .unwrap_or(self.profile == Profile::Production || self.begins_with_file())
     }
 
     /// Returns the defaults of a profile.

@@ -1,14 +1,14 @@
 //! Genesis files in geth's format, for chains other than the network's.
 //!
 //! Such a chain has no exchange and no lending, whose contracts are not on it. A file with an
-//! unsupported field of `config` is refused.
+//! unsupported field of `config` is refused. A fork takes the accounts alone.
 
-use std::{io, path::Path};
+use std::{collections::BTreeMap, io, path::Path};
 
 use alloy_eips::{
     eip1559::INITIAL_BASE_FEE, eip6110::MAINNET_DEPOSIT_CONTRACT_ADDRESS, eip7002, eip7251,
 };
-use alloy_primitives::{Address, U256};
+use alloy_primitives::Address;
 use tetrad_chain::{Genesis, GenesisAccount, MAX_GAS_LIMIT, MAX_START_NUMBER, MIN_GAS_LIMIT};
 use tetrad_evm::{ChainParams, Fork, Forks, UnsupportedConfig};
 use tetrad_stdx::calendar::LAST_SECOND;
@@ -52,6 +52,24 @@ const REQUEST_CONTRACTS: [(&str, Address); 2] = [
 /// # Errors
 /// See [`GenesisFileError`].
 pub fn load(path: &Path) -> Result<(Genesis, ChainParams), GenesisFileError> {
+    read(path, parse)
+}
+
+/// Reads the accounts of a genesis file. Whatever else it has describes another first block.
+///
+/// # Errors
+/// See [`GenesisFileError`].
+pub fn load_accounts(path: &Path) -> Result<Vec<GenesisAccount>, GenesisFileError> {
+    read(path, |text| {
+        let file: alloy_genesis::Genesis = serde_json::from_str(text)?;
+        Ok(accounts(file.alloc).collect())
+    })
+}
+
+fn read<T>(
+    path: &Path,
+    parse: impl FnOnce(&str) -> Result<T, GenesisTextError>,
+) -> Result<T, GenesisFileError> {
     let name = || path.display().to_string();
     let text =
         std::fs::read_to_string(path).map_err(|error| GenesisFileError::Read(name(), error))?;
@@ -82,24 +100,6 @@ pub fn parse(text: &str) -> Result<(Genesis, ChainParams), GenesisTextError> {
     let base_fee = file.base_fee_per_gas.unwrap_or(INITIAL_BASE_FEE.into());
     check(&file, &params, base_fee)?;
 
-    let accounts = file
-        .alloc
-        .into_iter()
-        .map(|(address, account)| GenesisAccount {
-            address,
-            balance: account.balance,
-            nonce: account.nonce.unwrap_or(0),
-            code: account.code.unwrap_or_default(),
-            storage: account
-                .storage
-                .unwrap_or_default()
-                .into_iter()
-                .map(|(slot, value)| (slot.into(), value.into()))
-                // A slot with the value zero is not in the trie.
-                .filter(|(_, value): &(U256, U256)| !value.is_zero())
-                .collect(),
-        });
-
     let genesis = Genesis {
         timestamp: file.timestamp,
         gas_limit: file.gas_limit,
@@ -111,11 +111,34 @@ pub fn parse(text: &str) -> Result<(Genesis, ChainParams), GenesisTextError> {
         extra_data: file.extra_data,
         excess_blob_gas: file.excess_blob_gas.unwrap_or(0),
         number: file.number.unwrap_or(0),
-        accounts: accounts.collect(),
+        accounts: accounts(file.alloc).map(without_zeros).collect(),
         steps: Vec::new(),
     };
 
     Ok((genesis, params))
+}
+
+fn accounts(
+    alloc: BTreeMap<Address, alloy_genesis::GenesisAccount>,
+) -> impl Iterator<Item = GenesisAccount> {
+    alloc.into_iter().map(|(address, account)| GenesisAccount {
+        address,
+        balance: account.balance,
+        nonce: account.nonce.unwrap_or(0),
+        code: account.code.unwrap_or_default(),
+        storage: account
+            .storage
+            .unwrap_or_default()
+            .into_iter()
+            .map(|(slot, value)| (slot.into(), value.into()))
+            .collect(),
+    })
+}
+
+/// A slot with the value zero is not in the trie.
+fn without_zeros(mut account: GenesisAccount) -> GenesisAccount {
+    account.storage.retain(|(_, value)| !value.is_zero());
+    account
 }
 
 /// Rejects fields that would be ignored, and a first block that no block can follow.

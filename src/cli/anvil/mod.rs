@@ -81,7 +81,7 @@ pub(super) fn configuration(matches: &ArgMatches) -> Result<(Config, Vec<String>
     config.console.form = LineForm::Anvil;
     config.anvil_conventions = true;
     // A genesis file is Ethereum's, whose blocks are later than their parents.
-    if config.genesis.is_none() {
+    if !config.begins_with_file() {
         let given = config.block_timestamps.take();
         config.block_timestamps = given.or(Some(BlockTimestamps::Shared));
     }

@@ -325,7 +325,7 @@ pub(super) const SECTION: Section = Section {
             check: |config| {
                 let is_shared = config.block_timestamps == Some(BlockTimestamps::Shared);
                 reject_if(
-                    config.genesis.is_some() && is_shared,
+                    config.begins_with_file() && is_shared,
                     "a chain from a genesis file has Ethereum's rules; leave it out",
                 )
             },
@@ -470,7 +470,7 @@ pub(super) const SECTION: Section = Section {
             check: |config| {
                 let is_given = config.balance != Config::default().balance;
                 reject_if(
-                    config.genesis.is_some() && !config.bare && is_given,
+                    config.begins_with_file() && !config.bare && is_given,
                     "the genesis file decides what accounts have; bare adds the development accounts",
                 )
             },
@@ -488,18 +488,12 @@ pub(super) const SECTION: Section = Section {
             placeholder: "FILE",
             help: "Start from a genesis file in geth's format, without the network's contracts",
             details: "The node then serves a plain Ethereum chain without exchange and lending, and errors carry \
-                      go-ethereum's texts.",
+                      go-ethereum's texts. A fork begins with the accounts of the file in place of the other chain's \
+                      (storage that the file does not list stays); what else the file says has no effect there.",
             example: "\"genesis.json\"",
             must_exist: true,
             read: |config, given| given.path(&mut config.genesis),
             show: |config| show::path(config.genesis.as_ref()),
-            check: |config| {
-                not_on_a_fork(
-                    config,
-                    config.genesis.is_some(),
-                    "a fork has the other chain's first block",
-                )
-            },
             ..Setting::BLANK
         },
         Setting {

@@ -9,7 +9,6 @@ export const DIFFERENCES = {
     'applies its gas limit, and none when that is disabled': 'blocks keep the gas limit in their headers',
     // Forks.
     'forks before a transaction, and mines it and those that precede it': 'the transactions are in a block of their own at once, instead of in the next one',
-    'takes the chain id of its arguments, else of the fork, else of the genesis file': 'a fork with a genesis file is refused',
     // Transactions.
     'recovers the impersonated signer of a signature with the parity 17': 'such a signature is not valid',
     'a delegation with an authorization that is impersonated runs its code as the account': 'only ecrecover is impersonated',

@@ -57,11 +57,6 @@ fn what_is_wrong_with_them_is_said() {
             &[("fork.url", "http://localhost")],
             "data-dir: cannot be combined with fork.url",
         ),
-        (
-            "genesis = \"g\"",
-            &[("fork.url", "http://localhost")],
-            "genesis: cannot be combined with fork.url",
-        ),
     ] {
         let error = read(text, flags).unwrap_err();
         assert!(error.contains(expected), "{error}");

@@ -441,10 +441,6 @@ fn settings_that_contradict_each_other_are_refused_with_both_of_their_names() {
             "balance: the genesis file decides what accounts have",
         ),
         (
-            &*format!("{genesis}[fork]\nurl = \"http://localhost\""),
-            "genesis: cannot be combined with fork.url: ",
-        ),
-        (
             "profile = \"production\"\nno-mining = true",
             "no-mining: the production profile has no methods",
         ),

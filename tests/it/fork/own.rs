@@ -72,6 +72,67 @@ async fn begins_with_the_other_chain_as_it_is() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn begins_with_the_accounts_of_a_genesis_file() {
+    let upstream = upstream().await;
+    let token = upstream.token();
+    let (own, made) = (
+        upstream.account(0),
+        "0x00000000000000000000000000000000000000ff",
+    );
+    let slot = |number: u8| format!("0x{number:064x}");
+    // Without what a first block needs, which is not asked for here: contracts of Prague, a valid number.
+    let genesis = json!({
+        "config": {"chainId": 5, "pragueTime": 0},
+        "difficulty": "0x0", "gasLimit": "0x1", "number": "0xffffffffffffffff",
+        "alloc": {
+            own.to_string(): {"balance": "0x7"},
+            made: {"balance": "0x0", "nonce": "0x3", "code": "0x5f5ff3", "storage": {slot(1): slot(9), slot(2): slot(0)}},
+            token.to_string(): {"balance": "0x0", "code": "0x00"},
+        },
+    });
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), genesis.to_string()).unwrap();
+    let fork = fork_of(&upstream.rpc_url(), |config| {
+        config.genesis = Some(file.path().to_owned());
+    })
+    .await;
+
+    let check = async || {
+        let read = async |method: &str, of: &str| fork.rpc(method, json!([of, "latest"])).await;
+        assert_eq!(read("eth_getBalance", &own.to_string()).await, "0x7");
+        assert_eq!(read("eth_getTransactionCount", made).await, "0x3");
+        assert_eq!(read("eth_getCode", made).await, "0x5f5ff3");
+        assert_eq!(read("eth_getCode", &token.to_string()).await, "0x00");
+        // The others have their coins.
+        let other = read("eth_getBalance", &fork.account(1).to_string()).await;
+        assert_eq!(number(&other), 10_000 * 10u128.pow(18));
+        let stored = fork
+            .rpc("eth_getStorageAt", json!([made, "0x1", "latest"]))
+            .await;
+        assert_eq!(stored, slot(9));
+        // What the file does not list is the other chain's.
+        for slot in 0..8 {
+            let params = json!([token, format!("{slot:#x}"), "latest"]);
+            assert_eq!(
+                fork.rpc("eth_getStorageAt", params.clone()).await,
+                upstream.rpc("eth_getStorageAt", params).await,
+                "slot {slot}"
+            );
+        }
+    };
+    assert_eq!(fork.latest().await, upstream.latest().await);
+    assert_eq!(fork.rpc("eth_chainId", json!([])).await, "0x7d");
+    check().await;
+
+    // They are a part of the first block.
+    fork.rpc("anvil_setBalance", json!([own, "0x1"])).await;
+    fork.rpc("evm_mine", json!([])).await;
+    fork.rpc("anvil_rollback", json!([1])).await;
+    fork.rpc("anvil_reset", json!([{"forking": {}}])).await;
+    check().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn goes_its_own_way() {
     let upstream = upstream().await;
     let fork = fork_of(&upstream.rpc_url(), |_| {}).await;

@@ -22,12 +22,12 @@ mod tracer;
 use std::sync::{Arc, OnceLock};
 
 use alloy_consensus::Header;
-use alloy_primitives::{Address, B256, U256};
+use alloy_primitives::{Address, B256};
 use arc_swap::ArcSwapOption;
 use reqwest::Url;
 use serde_json::Value;
 use tetrad_chain::{Edit, Head};
-use tetrad_evm::{ChainParams, Overlay};
+use tetrad_evm::ChainParams;
 use tetrad_primitives::{
     block::Block,
     state::{ReadError, ReadState, State, Wanted},
@@ -85,8 +85,8 @@ pub struct ChainForks {
     config: ForkConfig,
     /// The chain parameters on a fork. The chain id, which is replaced, is the network's.
     params: ChainParams,
-    /// Accounts that have this balance in wei on every fork.
-    funded: (Vec<Address>, U256),
+    /// What every fork begins with on top of the other chain's state.
+    edits: Vec<Edit>,
     own: OwnChain,
     current: ArcSwapOption<ChainFork>,
     /// The memory that answers of the other node count against.
@@ -94,18 +94,19 @@ pub struct ChainForks {
 }
 
 impl ChainForks {
-    /// A node that forks nothing yet.
+    /// A node that forks nothing yet. Every fork begins with `edits` on top of the other chain's
+    /// state.
     pub fn new(
         config: ForkConfig,
         params: ChainParams,
-        funded: (Vec<Address>, U256),
+        edits: Vec<Edit>,
         own: OwnChain,
         budget: Budget,
     ) -> Self {
         Self {
             config,
             params,
-            funded,
+            edits,
             own,
             current: ArcSwapOption::empty(),
             budget,
@@ -191,9 +192,7 @@ impl ChainForks {
         if let Some(replay) = replay {
             head = replay.onto(&head)?;
         }
-        let (accounts, balance) = &self.funded;
-        let balances = accounts.iter().map(|account| (*account, *balance));
-        Ok((fund(head, balances)?, Arc::new(fork)))
+        Ok((begin_with(head, &self.edits)?, Arc::new(fork)))
     }
 
     /// The file of a forked block, and what it has. Without one everything works, but slower.
@@ -209,7 +208,7 @@ impl ChainForks {
             .ok()
     }
 
-    /// The chain of the forked block alone. The accounts that will be funded are at hand.
+    /// The chain of the forked block alone. The accounts that will be edited are at hand.
     fn head(&self, header: Header, fork: &ChainFork, remote: Remote) -> Result<Head, ForkError> {
         let params = ChainParams {
             chain_id: self.config.chain_id.unwrap_or(fork.chain_id),
@@ -231,7 +230,7 @@ impl ChainForks {
         };
         let head = Head::genesis(Arc::new(params), Arc::new(block), state);
 
-        fetch_together(&head.state, self.funded.0.iter().copied());
+        fetch_together(&head.state, self.edits.iter().flat_map(edited));
         Ok(head)
     }
 }
@@ -246,30 +245,31 @@ pub fn fetch_together(state: &State, accounts: impl IntoIterator<Item = Address>
     }
 }
 
-/// Gives accounts these balances, in wei. They are a part of the first block, if it is the only one,
-/// so that they stay when the chain returns to it.
+/// The accounts that an edit changes.
+fn edited(edit: &Edit) -> Vec<Address> {
+    match edit {
+        Edit::Balance(address, _)
+        | Edit::Credit(address, _)
+        | Edit::Nonce(address, _)
+        | Edit::Code(address, _)
+        | Edit::Storage(address, ..) => vec![*address],
+        Edit::Accounts(accounts) => accounts.iter().map(|account| account.address).collect(),
+        Edit::ChainId(_) | Edit::Signature(..) => Vec::new(),
+    }
+}
+
+/// Applies edits of accounts. They are a part of the first block, if it is the only one, so that they
+/// stay when the chain returns to it.
 ///
 /// # Errors
 /// If an account cannot be read.
-pub fn fund(
-    mut head: Head,
-    balances: impl IntoIterator<Item = (Address, U256)>,
-) -> Result<Head, ReadError> {
-    if head.number() > head.genesis.number() {
-        for (account, balance) in balances {
-            head = head.edit(&Edit::Balance(account, balance))?;
-        }
-        return Ok(head);
-    }
-
-    let mut overlay = Overlay::new(&head.state, &head);
-    for (account, balance) in balances {
-        overlay.edit(account, |info| info.balance = balance)?;
-    }
-    let changes = overlay.into_changes();
-
-    let mut state = head.state.clone();
-    state.apply(&changes);
-    // Another head, which has this state for its first block as well.
-    Ok(Head::genesis(head.params, head.block, state))
+pub fn begin_with(head: Head, edits: &[Edit]) -> Result<Head, ReadError> {
+    let is_first = head.number() == head.genesis.number();
+    let edited = edits.iter().try_fold(head, |head, edit| head.edit(edit))?;
+    Ok(if is_first {
+        // Another head, which has this state for its first block as well.
+        Head::genesis(edited.params, edited.block, edited.state)
+    } else {
+        edited
+    })
 }
