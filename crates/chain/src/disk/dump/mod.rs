@@ -32,7 +32,8 @@ use self::{
 };
 use crate::{Edit, Head, HistoryLimits, MAX_START_NUMBER};
 
-/// The number of accounts that are restored in one step.
+/// The number of accounts that are restored in one step. All at once would take several times the
+/// memory of the state.
 const ACCOUNTS_AT_ONCE: usize = 10_000;
 
 /// A parsed dump. Members of anvil's format that follow from these are ignored.
@@ -138,7 +139,14 @@ impl Dump {
         params: Arc<ChainParams>,
         limits: HistoryLimits,
     ) -> Result<PreparedDump, DumpError> {
-        let blocks = anvil::blocks(self.blocks, self.transactions)?;
+        let Self {
+            accounts,
+            blocks,
+            transactions,
+            historical_states,
+            tetrad,
+        } = self;
+        let blocks = anvil::blocks(blocks, transactions)?;
         if let Some(late) = blocks
             .iter()
             .find(|block| block.header.timestamp > LAST_SECOND)
@@ -152,14 +160,16 @@ impl Dump {
             return Err(DumpError::TooHigh(high.number()));
         }
 
-        Ok(PreparedDump(match self.tetrad {
+        Ok(PreparedDump(match tetrad {
             Some(own) => {
+                // The history has them as well: the memory is needed for the state.
+                drop((accounts, historical_states));
                 let ahead = own.ahead();
                 Prepared::Whole(Box::new(own.restore(params, blocks, limits)?), ahead)
             }
             None => {
-                let past = self.historical_states.unwrap_or_default();
-                Prepared::Listed(ListedStates::new(blocks, past, self.accounts, limits))
+                let past = historical_states.unwrap_or_default();
+                Prepared::Listed(ListedStates::new(blocks, past, accounts, limits))
             }
         }))
     }
@@ -216,7 +226,6 @@ impl ListedStates {
     fn restore(self, head: &Head) -> Result<Head, ReadError> {
         let mut blocks = self.blocks;
 
-        // All accounts at once would take several times the memory of the state.
         let mut edited = head.clone();
         let mut accounts = self
             .first

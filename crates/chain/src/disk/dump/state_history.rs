@@ -12,7 +12,7 @@ use tetrad_primitives::{
     state::{AccountChange, AccountFields, Changes, State},
 };
 
-use super::DumpError;
+use super::{ACCOUNTS_AT_ONCE, DumpError};
 use crate::{Head, HistoryLimits};
 
 /// The history of states.
@@ -91,7 +91,11 @@ impl StateHistory {
             }
         };
         let mut state = State::default();
-        state.apply(&restored(self.base));
+        let mut base = self.base.into_iter().peekable();
+        while base.peek().is_some() {
+            state.apply(&restored(base.by_ref().take(ACCOUNTS_AT_ONCE)));
+        }
+        drop(base);
         check(&first, &state)?;
         let genesis = before.first().unwrap_or(&first).clone();
         let mut head = Head::resumed(params, genesis, before, first, state);
@@ -130,7 +134,7 @@ fn check(block: &Block, state: &State) -> Result<(), DumpError> {
     })
 }
 
-fn restored(changes: Vec<DumpedChange>) -> Changes {
+fn restored(changes: impl IntoIterator<Item = DumpedChange>) -> Changes {
     Changes(changes.into_iter().map(DumpedChange::restore).collect())
 }
 
