@@ -227,10 +227,10 @@ impl ListedStates {
         let mut blocks = self.blocks;
 
         let mut edited = head.clone();
-        let mut accounts = self
-            .first
-            .iter()
-            .map(|(address, account)| account.at(*address))
+        // Whoever holds the dump alone needs an account no more once it is part of the state.
+        let first = Arc::unwrap_or_clone(self.first).into_iter();
+        let mut accounts = first
+            .map(|(address, account)| account.at(address))
             .peekable();
         while accounts.peek().is_some() {
             let part = accounts.by_ref().take(ACCOUNTS_AT_ONCE).collect();
