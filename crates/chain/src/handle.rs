@@ -22,7 +22,7 @@ use super::{
     WriterThread,
     shared::{ChainConfig, SharedChain},
     writer::{
-        ChainWriter, ChangeRecorder, RevertPoints, WriterSchedule, journal::Journal,
+        ChainWriter, ChangeRecorder, RevertPoints, UnreadSenders, WriterSchedule, journal::Journal,
         thread::WriterCommand,
     },
 };
@@ -77,6 +77,7 @@ impl Chain {
             revert_points: RevertPoints::new(head, standing.snapshots, height),
             schedule: WriterSchedule::default(),
             recorder: ChangeRecorder::new(journal, shift, standing.settings),
+            unread: UnreadSenders::default(),
             leads,
             ended: false,
         }));

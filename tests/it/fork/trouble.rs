@@ -383,6 +383,69 @@ async fn an_answer_without_an_end_is_refused() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_acknowledged_transaction_waits_until_its_state_can_be_read() {
+    let upstream = upstream().await;
+    let proxy = Proxy::to(upstream.rpc_url()).await;
+    let fork = fork_of(&proxy.url, |config| {
+        config.no_mining = true;
+        config.fork.retries = 0;
+    })
+    .await;
+    // What any block reads is at hand after the first one.
+    fork.rpc("evm_mine", json!([])).await;
+    let known = json!({"from": fork.account(6), "to": fork.account(7), "value": "0x1"});
+    // transfer(address,uint256)
+    let data = format!("0xa9059cbb{:0>64}{:064x}", "abc", 1);
+    let unread =
+        json!({"from": fork.account(3), "to": fork.token(), "data": data, "gas": "0x30d40"});
+    let unread = fork.rpc("eth_sendTransaction", json!([unread])).await;
+    let known = fork.rpc("eth_sendTransaction", json!([known])).await;
+
+    proxy.set(Mood::Fails(usize::MAX, StatusCode::INTERNAL_SERVER_ERROR));
+    fork.rpc("evm_mine", json!([])).await;
+    let receipt =
+        async |hash: &serde_json::Value| fork.rpc("eth_getTransactionReceipt", json!([hash])).await;
+    assert_eq!(receipt(&known).await["status"], "0x1");
+    assert!(receipt(&unread).await.is_null());
+    let status = fork.rpc("txpool_status", json!([])).await;
+    assert_eq!(status["pending"], "0x1");
+
+    proxy.set(Mood::Well);
+    // The next attempt may be a moment away.
+    while receipt(&unread).await.is_null() {
+        fork.rpc("evm_mine", json!([])).await;
+    }
+    assert_eq!(receipt(&unread).await["status"], "0x1");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn transactions_whose_state_could_not_be_read_are_tried_again_without_another_one() {
+    let upstream = upstream().await;
+    let proxy = Proxy::to(upstream.rpc_url()).await;
+    let fork = fork_of(&proxy.url, |config| {
+        config.no_mining = true;
+        config.fork.retries = 0;
+    })
+    .await;
+    fork.rpc("evm_mine", json!([])).await;
+    let data = format!("0xa9059cbb{:0>64}{:064x}", "abc", 1);
+    let transfer =
+        json!({"from": fork.account(3), "to": fork.token(), "data": data, "gas": "0x30d40"});
+    let hash = fork.rpc("eth_sendTransaction", json!([transfer])).await;
+
+    // More failures than one attempt has requests.
+    proxy.set(Mood::Fails(12, StatusCode::INTERNAL_SERVER_ERROR));
+    fork.rpc("evm_setAutomine", json!([true])).await;
+    let receipt = loop {
+        let receipt = fork.rpc("eth_getTransactionReceipt", json!([hash])).await;
+        if !receipt.is_null() {
+            break receipt;
+        }
+    };
+    assert_eq!(receipt["status"], "0x1");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_client_that_leaves_takes_nothing_from_the_pending_block() {
     let upstream = upstream().await;
     let proxy = Proxy::to(upstream.rpc_url()).await;

@@ -1,6 +1,10 @@
 //! A candidate for the next block, which the writer seals and `pending` shows.
 
-use std::{collections::HashSet, sync::Arc, time::Instant};
+use std::{
+    collections::HashSet,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use alloy_eips::eip2718::Encodable2718;
 use alloy_primitives::{Address, B256, map::DefaultHashBuilder};
@@ -26,13 +30,31 @@ const MIN_TX_GAS: u64 = 21_000;
 pub(crate) struct Candidate {
     pub(crate) content: BlockContent,
     pub(crate) changes: Changes,
-    /// Transactions that cannot be executed, now or later, each with the reason.
+    pub(crate) left_out: LeftOut,
+}
+
+/// Transactions of the pool that a block leaves out.
+#[derive(Debug, Default)]
+pub(crate) struct LeftOut {
+    /// Those that cannot be executed, now or later, each with the reason.
     pub(crate) rejected: Vec<(B256, SubmitError)>,
+    /// Those whose state could not be read.
+    pub(crate) unread: Vec<UnreadTransaction>,
+}
+
+/// A transaction whose state could not be read.
+#[derive(Debug)]
+pub(crate) struct UnreadTransaction {
+    pub(crate) hash: B256,
+    pub(crate) sender: Address,
+    pub(crate) reason: SubmitError,
+    /// How long the attempt took.
+    pub(crate) took: Duration,
 }
 
 impl Candidate {
     /// Executes `first` on top of `head`, then as many of `pooled` as fit into the block and, with
-    /// `until`, into the time. One whose state cannot be read is rejected, so that it does not keep the
+    /// `until`, into the time. One whose state cannot be read is left out, so that it does not keep the
     /// others from being sealed, unless it is the client that gave up.
     pub(crate) fn build(
         head: &Head,
@@ -47,7 +69,7 @@ impl Candidate {
 
         let is_given_up = || head.state.base().is_some_and(|base| base.is_given_up());
         let mut executor = BlockExecutor::begin(&head.params, environment, &head.state, head)?;
-        let mut rejected = Vec::new();
+        let mut left_out = LeftOut::default();
         let mut room = max_size(environment.rules);
         let mut transactions = execute_own(&mut executor, first, &mut room);
         transactions.reserve(pooled.len());
@@ -70,15 +92,28 @@ impl Candidate {
                 continue;
             };
 
+            let began = Instant::now();
             match executor.execute(transaction) {
                 Ok(_) => {
                     room = left;
                     transactions.push(transaction.clone());
                 }
                 Err(TransactionError::Read(error)) if is_given_up() => return Err(error.into()),
+                Err(TransactionError::Read(error)) => {
+                    waiting.insert(transaction.sender);
+                    left_out.unread.push(UnreadTransaction {
+                        hash: transaction.hash(),
+                        sender: transaction.sender,
+                        reason: error.into(),
+                        took: began.elapsed(),
+                    });
+                }
                 Err(error) => {
                     waiting.insert(transaction.sender);
-                    rejected.extend(rejection(error).map(|reason| (transaction.hash(), reason)));
+                    let reason = rejection(error);
+                    left_out
+                        .rejected
+                        .extend(reason.map(|reason| (transaction.hash(), reason)));
                 }
             }
         }
@@ -87,7 +122,7 @@ impl Candidate {
         Ok(Self {
             content,
             changes,
-            rejected,
+            left_out,
         })
     }
 }

@@ -323,6 +323,19 @@ impl Pool {
         true
     }
 
+    /// The same for a transaction whose submitter waits for its block. Returns whether it does.
+    pub fn reject_awaited(&self, hash: B256, reason: SubmitError) -> bool {
+        let mut guard = self.inner.lock();
+        if !guard.is_awaited(hash) {
+            return false;
+        }
+        let Some(slot) = guard.take(hash) else {
+            return false;
+        };
+        slot.answer(|| Err(reason));
+        true
+    }
+
     /// Removes all transactions, and answers their submitters with the reason.
     pub fn clear(&self, reason: impl Fn() -> SubmitError) {
         let hashes: Vec<_> = self.inner.lock().by_hash.keys().copied().collect();
@@ -476,6 +489,15 @@ impl PoolState {
         if is_awaited {
             self.ready.add_awaited(address, nonce);
         }
+    }
+
+    /// Returns whether the submitter of a transaction waits for its block.
+    fn is_awaited(&self, hash: B256) -> bool {
+        let found = self.by_hash.get(&hash);
+        found.is_some_and(|(address, nonce)| {
+            let sender = self.senders.get(address);
+            sender.is_some_and(|sender| sender.waiting(*nonce).is_some())
+        })
     }
 
     fn take(&mut self, hash: B256) -> Option<PoolSlot> {

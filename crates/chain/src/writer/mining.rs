@@ -210,11 +210,11 @@ impl ChainWriter {
         };
 
         let mut candidate = self.candidate(head, &environment, first)?;
-        let rejected = std::mem::take(&mut candidate.rejected);
+        let left_out = std::mem::take(&mut candidate.left_out);
         let sealed = self.seal(head, &environment, candidate);
 
         self.record_sealed(&sealed)?;
-        self.reject(rejected);
+        self.leave_out(left_out);
         Ok(sealed)
     }
 }

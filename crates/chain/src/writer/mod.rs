@@ -18,6 +18,7 @@ mod settings;
 pub(super) mod thread;
 pub(super) mod timing;
 mod truncate;
+mod unread;
 
 use std::sync::Arc;
 
@@ -32,7 +33,9 @@ use self::{
     schedule::SealReason,
     timing::Timing,
 };
-pub(super) use self::{recorder::ChangeRecorder, revert::RevertPoints, schedule::WriterSchedule};
+pub(super) use self::{
+    recorder::ChangeRecorder, revert::RevertPoints, schedule::WriterSchedule, unread::UnreadSenders,
+};
 use crate::{ChangeError, Edit, Event, Head, Stopped, SubmitError, shared::SharedChain};
 
 /// The writer's side of the chain.
@@ -41,6 +44,7 @@ pub(super) struct ChainWriter {
     pub(super) revert_points: RevertPoints,
     pub(super) schedule: WriterSchedule,
     pub(super) recorder: ChangeRecorder,
+    pub(super) unread: UnreadSenders,
     /// Whether this writer seals blocks. In a cluster, all writers but one only follow the log.
     pub(super) leads: bool,
     /// Whether the writer was stopped.

@@ -114,6 +114,10 @@ impl ChainWriter {
             self.seal_due();
         }
 
+        if self.mining().is_instant() && self.unread.take_due() {
+            self.schedule.request_seal(SealReason::Transactions);
+        }
+
         if !self.schedule.orders.is_empty() {
             self.proceed_mining(is_awaited);
         } else if self.schedule.seal_reason != SealReason::Nothing {
@@ -124,7 +128,9 @@ impl ChainWriter {
         }
 
         if self.schedule.orders.is_empty() && self.schedule.seal_reason == SealReason::Nothing {
-            let due = self.schedule.due?;
+            // With interval mining the next block tries them again.
+            let unread = self.unread.due().filter(|_| self.mining().is_instant());
+            let due = self.schedule.due.into_iter().chain(unread).min()?;
             Some(due.saturating_duration_since(Instant::now()))
         } else {
             Some(Duration::ZERO)

@@ -5,7 +5,6 @@ use std::{
     time::{Duration, Instant},
 };
 
-use alloy_primitives::B256;
 use tetrad_evm::{BlockError, Environment};
 use tetrad_primitives::{
     block::{Block, Transaction},
@@ -17,7 +16,10 @@ use tracing::span::EnteredSpan;
 use super::{ChainWriter, phases::Phase, schedule::SealReason, timing::Timing};
 use crate::{
     ChangeError, Head, SubmitError,
-    block::{candidate::Candidate, seal::seal},
+    block::{
+        candidate::{Candidate, LeftOut},
+        seal::seal,
+    },
     shared::Sealing,
 };
 
@@ -175,12 +177,12 @@ impl ChainWriter {
 
         let first = self.preamble(&head, &environment);
         let mut candidate = self.candidate(&head, &environment, first)?;
-        let rejected = std::mem::take(&mut candidate.rejected);
+        let left_out = std::mem::take(&mut candidate.left_out);
 
         let sealed = self.seal(&head, &environment, candidate);
         self.record_sealed(&sealed)?;
         // Only now: on top of another writer's block they may be executable.
-        self.reject(rejected);
+        self.leave_out(left_out);
         Ok(self.publish_sealed(sealed))
     }
 
@@ -193,11 +195,9 @@ impl ChainWriter {
         let _span = block_span(head);
         let first = self.preamble(head, environment);
         let mut candidate = self.candidate(head, environment, first)?;
-        let rejected = std::mem::take(&mut candidate.rejected);
+        let left_out = std::mem::take(&mut candidate.left_out);
         if candidate.content.transactions.is_empty() {
-            let has_any = !rejected.is_empty();
-            self.reject(rejected);
-            return Ok(has_any);
+            return Ok(self.leave_out(left_out));
         }
 
         let sealed = self.seal(head, environment, candidate);
@@ -206,7 +206,7 @@ impl ChainWriter {
         self.record_sealed(&sealed)?;
         let stored_in = began.map(|began| began.elapsed());
 
-        self.reject(rejected);
+        self.leave_out(left_out);
         if let Some(stored_in) = stored_in {
             self.shared
                 .arrivals
@@ -229,8 +229,8 @@ impl ChainWriter {
         first
     }
 
-    /// Executes `first` and the ready transactions. The caller [rejects](Self::reject) those that
-    /// cannot be executed once the block is recorded: on top of another writer's block they may be
+    /// Executes `first` and the ready transactions. The caller [handles](Self::leave_out) those that
+    /// are left out once the block is recorded: on top of another writer's block they may be
     /// executable.
     pub(super) fn candidate(
         &mut self,
@@ -240,18 +240,33 @@ impl ChainWriter {
     ) -> Result<Candidate, BlockError> {
         let built = self.shared.phases.time(Phase::Execute, || {
             let base_fee = environment.base_fee.unwrap_or(0);
-            let pooled = self.shared.pool.executable(base_fee, MAX_OFFERED);
+            let mut pooled = self.shared.pool.executable(base_fee, MAX_OFFERED);
+            self.unread.leave_out(&mut pooled);
             Candidate::build(head, environment, first, &pooled, None)
         });
         self.note_block(&built);
         built
     }
 
-    /// Removes transactions that cannot be executed from the pool.
-    pub(super) fn reject(&self, rejected: Vec<(B256, SubmitError)>) {
-        for (hash, reason) in rejected {
-            self.shared.pool.reject(hash, reason);
+    /// Removes transactions that cannot be executed from the pool, and those whose state could not be
+    /// read if their submitters can still be told. The others were acknowledged, and are tried again.
+    /// Returns whether any was removed.
+    pub(super) fn leave_out(&mut self, left_out: LeftOut) -> bool {
+        let mut any_removed = false;
+        for (hash, reason) in left_out.rejected {
+            any_removed |= self.shared.pool.reject(hash, reason);
         }
+
+        for unread in left_out.unread {
+            let reason = unread.reason.to_string();
+            if self.shared.pool.reject_awaited(unread.hash, unread.reason) {
+                any_removed = true;
+            } else {
+                tracing::warn!(hash = %unread.hash, reason, "a transaction waits for its state");
+                self.unread.put_off(unread.sender, unread.took);
+            }
+        }
+        any_removed
     }
 
     /// Seals an executed candidate, and uses up the timestamp and the settings of the next block.
