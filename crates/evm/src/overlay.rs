@@ -16,6 +16,7 @@ use tetrad_primitives::{
     block::CompressedKey,
     state::{
         Account, AccountChange, AccountFields, Changes, ReadError, ReadState, TracedCall, Wanted,
+        bytecode,
     },
 };
 
@@ -36,12 +37,6 @@ pub trait BlockHashes: Send + Sync {
     fn block_hash_at_hand(&self, number: u64) -> Result<Option<Option<B256>>, ReadError> {
         self.block_hash(number).map(Some)
     }
-}
-
-/// Code in revm's type. Code that begins like a delegation (EIP-7702) without being a valid one is
-/// ordinary code, since genesis files, dumps and overrides may hold any bytes.
-fn bytecode(code: Bytes) -> Bytecode {
-    Bytecode::new_raw_checked(code.clone()).unwrap_or_else(|_| Bytecode::new_legacy(code))
 }
 
 /// The code hash that revm sees for an account with storage but neither code nor nonce. revm treats

@@ -135,6 +135,43 @@ async fn blocks_accounts_prices_and_their_history_are_as_they_were() {
     assert_eq!(node.block_number().await, 17, "prices move on");
 }
 
+#[tokio::test]
+async fn any_code_that_was_set_is_read_again() {
+    let directory = tempfile::tempdir().unwrap();
+    let clock = manual_clock();
+    let with_checkpoints = |config: &mut Config| config.checkpoint_bytes = 1 << 10;
+    // Code of a contract, and what begins like a delegation (EIP-7702) without being one: too short, of
+    // another version, too long.
+    let codes = [
+        "0x6001".to_owned(),
+        "0xef01".to_owned(),
+        "0xef0100".to_owned(),
+        format!("0xef0101{}", "aa".repeat(20)),
+        format!("0xef0100{}", "aa".repeat(21)),
+    ];
+    let account = |at: usize| format!("0x{:040x}", 0xa100 + at);
+
+    let node = node_on(directory.path(), &clock, with_checkpoints).await;
+    for (at, code) in codes.iter().enumerate() {
+        node.rpc("anvil_setCode", json!([account(at), code])).await;
+        node.rpc("evm_mine", json!([])).await;
+    }
+    node.end().await;
+
+    // From the log and then from a checkpoint.
+    for _ in 0..2 {
+        let node = node_on(directory.path(), &clock, with_checkpoints).await;
+        for (at, code) in codes.iter().enumerate() {
+            let read = node
+                .rpc("eth_getCode", json!([account(at), "latest"]))
+                .await;
+            assert_eq!(read, *code);
+        }
+        node.rpc("anvil_mine", json!(["0x20"])).await;
+        node.end().await;
+    }
+}
+
 /// What a user sees of the past of WETH's price, and of what was traded.
 async fn past_prices(node: &TestNode) -> Vec<Value> {
     let mut past = Vec::new();

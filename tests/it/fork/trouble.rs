@@ -398,8 +398,9 @@ async fn an_acknowledged_transaction_waits_until_its_state_can_be_read() {
     let data = format!("0xa9059cbb{:0>64}{:064x}", "abc", 1);
     let unread =
         json!({"from": fork.account(3), "to": fork.token(), "data": data, "gas": "0x30d40"});
-    let unread = fork.rpc("eth_sendTransaction", json!([unread])).await;
+    // Estimating the gas of the second one would execute the first.
     let known = fork.rpc("eth_sendTransaction", json!([known])).await;
+    let unread = fork.rpc("eth_sendTransaction", json!([unread])).await;
 
     proxy.set(Mood::Fails(usize::MAX, StatusCode::INTERNAL_SERVER_ERROR));
     fork.rpc("evm_mine", json!([])).await;

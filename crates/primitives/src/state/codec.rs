@@ -1,7 +1,7 @@
 //! The encoding of changes on disk. Hashes of addresses and slots are left out: computing them
 //! costs less than reading.
 
-use alloy_primitives::{Address, keccak256};
+use alloy_primitives::{Address, Bytes, keccak256};
 use revm::bytecode::Bytecode;
 use tetrad_stdx::codec::{Malformed, Reader, Writer};
 
@@ -72,8 +72,13 @@ fn read_change(from: &mut Reader<'_>) -> Result<AccountChange, Malformed> {
     })
 }
 
-/// Reads code and analyses it for execution.
+/// Returns code, analysed for execution. Code that begins like a delegation (EIP-7702) without being
+/// a valid one is ordinary code: genesis files, dumps, overrides and development methods hold any
+/// bytes.
+pub fn bytecode(code: Bytes) -> Bytecode {
+    Bytecode::new_raw_checked(code.clone()).unwrap_or_else(|_| Bytecode::new_legacy(code))
+}
+
 pub(super) fn read_code(from: &mut Reader<'_>) -> Result<Bytecode, Malformed> {
-    let bytes = from.string()?.to_vec();
-    Bytecode::new_raw_checked(bytes.into()).map_err(|_| Malformed("code"))
+    Ok(bytecode(from.string()?.to_vec().into()))
 }

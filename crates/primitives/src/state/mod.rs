@@ -39,6 +39,7 @@ pub use account::{Account, Contract, Slot};
 pub use base::{Base, TracedCall, Wanted};
 pub use builder::{StateBuilder, StateError};
 pub use changes::{AccountChange, AccountFields, Changes};
+pub use codec::bytecode;
 pub use later::{LaterState, Part};
 pub use node::Value;
 pub use proof::AccountProof;

@@ -9,11 +9,10 @@ use std::{
 };
 
 use alloy_primitives::{Address, B256, Bytes, U64, U256};
-use revm::bytecode::Bytecode;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use tetrad_chain::block_in_place;
-use tetrad_primitives::state::{Account, Base, Contract, ReadError, TracedCall, Wanted};
+use tetrad_primitives::state::{Account, Base, Contract, ReadError, TracedCall, Wanted, bytecode};
 use tetrad_web::{as_part, is_abandoned};
 
 use super::{
@@ -283,9 +282,7 @@ fn records_of(address: Address, account: Option<&Account>) -> impl Iterator<Item
 
 /// A contract with this code, which is not empty.
 fn contract_of(code: Bytes) -> Contract {
-    // Code that begins like a delegation without being a valid one is ordinary code.
-    let code =
-        Bytecode::new_raw_checked(code.clone()).unwrap_or_else(|_| Bytecode::new_legacy(code));
+    let code = bytecode(code);
     Contract {
         code_hash: code.hash_slow(),
         code,

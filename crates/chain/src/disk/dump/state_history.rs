@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use tetrad_evm::ChainParams;
 use tetrad_primitives::{
     block::{Block, CompressedKey},
-    state::{AccountChange, AccountFields, Changes, State},
+    state::{AccountChange, AccountFields, Changes, State, bytecode},
 };
 
 use super::{ACCOUNTS_AT_ONCE, DumpError};
@@ -155,10 +155,7 @@ impl DumpedChange {
     }
 }
 
-/// Returns a code with its hash. One that is no valid delegation (EIP-7702) is legacy code.
+/// Returns a code with its hash.
 fn hashed(code: Bytes) -> (B256, Bytecode) {
-    let hash = keccak256(&code);
-    let bytecode =
-        Bytecode::new_raw_checked(code.clone()).unwrap_or_else(|_| Bytecode::new_legacy(code));
-    (hash, bytecode)
+    (keccak256(&code), bytecode(code))
 }
