@@ -400,6 +400,48 @@ test('a transfer has nothing to step through', async () => {
   await close(page);
 });
 
+test('on a phone nothing in the debugger scrolls sideways, and words of 32 bytes are whole', async () => {
+  const phone = { viewport: { width: 390, height: 844 } };
+  const breakpoints = encodeURIComponent(JSON.stringify({ [FILE]: [lineOf('account.since = 7')] }));
+  const page = await open(`tx/${await depositOf(17n)}/debug?breakpoints=${breakpoints}`, phone);
+  await settled(page);
+  await button(page, 'Continue').click();
+  await atLine(page, lineOf('account.since = 7'));
+
+  const scrolling = () => page.evaluate(() => [...document.querySelectorAll('.debugger *')]
+    .filter((element) => /auto|scroll/.test(getComputedStyle(element).overflowX) && element.scrollWidth > element.clientWidth)
+    .map((element) => `${element.getAttribute('aria-label')}: ${element.scrollWidth} > ${element.clientWidth}`));
+  const panel = (name) => page.click(`.tabs[aria-label="State"] button:text-is("${name}")`);
+  for (const name of ['Memory', 'Call data', 'Returned', 'Slots', 'Stack']) {
+    await panel(name);
+    assert.deepEqual(await scrolling(), [], name);
+  }
+
+  // The position of a mapping's element fills its word.
+  const long = page.locator('[aria-label="Stack"] td.mono', { hasText: /^0x[0-9a-f]{60,64}$/ }).first();
+  const { text, lines } = await long.evaluate((cell) => {
+    const range = document.createRange();
+    range.selectNodeContents(cell);
+    return { text: cell.textContent, lines: new Set([...range.getClientRects()].map(({ top }) => Math.round(top))).size };
+  });
+  assert.ok(text.length >= 62, text);
+  assert.equal(lines, 2);
+
+  await page.click('button:text-is("Instructions")');
+  await page.locator('.instructions tr.chosen').waitFor();
+  assert.deepEqual(await scrolling(), [], 'Instructions');
+  await browser.picture(page, 'debugger-phone-stack');
+  await close(page);
+});
+
+test('an instruction that the compiler added is not said to be of an unknown source', async () => {
+  const page = await open(`tx/${await depositOf(19n)}/debug?step=0`);
+  await settled(page);
+  await page.locator('text=No line of Bank belongs to this instruction: the compiler has added it.').waitFor();
+  assert.equal(await page.locator('text=The source of').count(), 0);
+  await close(page);
+});
+
 test('the debugger is accessible in both themes, and fits a phone', async () => {
   const hash = await depositOf(6_000n);
   for (const [theme, width] of [['light', 1440], ['dark', 1440], ['light', 390], ['dark', 390]]) {

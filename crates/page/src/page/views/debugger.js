@@ -218,8 +218,16 @@ class Debugger {
     }
     // The lines stay in the document, or their scroll position would be lost.
     this.pane.element.hidden = !place;
-    const note = place ? null : h('p.soft', `The source of ${this.#nameOf(this.#frame)} is not known. Verify it, or start the node with its artifacts.`);
-    replace(this.instructions, note, (!place || stops.byInstruction) && instructionTable(steps, step, (at) => this.show(at)));
+    replace(this.instructions, !place && h('p.soft', this.#whyWithoutLine()), (!place || stops.byInstruction) && instructionTable(steps, step, (at) => this.show(at)));
+  }
+
+  /** Why an instruction has no line of a source. */
+  #whyWithoutLine() {
+    const name = this.#nameOf(this.#frame);
+    const hasSource = this.#session.contracts.get(this.#frame.code)?.files.length > 0 && !this.#frame.isCreation;
+    return hasSource
+      ? `No line of ${name} belongs to this instruction: the compiler has added it.`
+      : `The source of ${name} is not known. Verify it, or start the node with its artifacts.`;
   }
 
   #drawFrames() {

@@ -5,7 +5,7 @@ import { copyButton, h } from '../lib/dom.js';
 import { count, shorten } from '../lib/format.js';
 import { addressLink, argumentsOf, coins } from '../lib/links.js';
 import { callName, knownCall } from './calltree.js';
-import { rawCall } from './parts.js';
+import { rawCall, wordText } from './parts.js';
 
 /** Words of memory and of the stack, frames and slots that are shown. */
 const SHOWN_WORDS = 128;
@@ -15,30 +15,34 @@ const SHOWN_SLOTS = 64;
 
 const ASCII = /^[\x20-\x7e]$/;
 
-function wordTable(label, heads, rows) {
-  return h('div.scroll', { tabindex: '0', role: 'group', 'aria-label': label }, h('table.words', h('thead', h('tr', heads.map((name) => h(name === '#' ? 'th.number' : 'th', { scope: 'col' }, name)))), h('tbody', rows)));
+/** A table of words. `kind` is the class that decides how a row is laid out on phones. */
+function wordTable(label, kind, heads, rows) {
+  const head = h('thead', h('tr', heads.map((name) => h(name === '#' ? 'th.number' : 'th', { scope: 'col' }, name))));
+  return h('div.scroll', { tabindex: '0', role: 'group', 'aria-label': label }, h(`table.words.${kind}`, head, h('tbody', rows)));
 }
 
 /** The words of the stack, the top one first. */
 export function stackPanel(stack) {
   if (!stack.length) return h('p.soft', 'The stack is empty.');
-  const rows = stack.toReversed().slice(0, SHOWN_STACK).map((word, at) => h('tr', h('td.number', at), h('td.mono', word)));
-  return [wordTable('Stack', ['#', 'Word'], rows), stack.length > SHOWN_STACK && h('p.soft', `The top ${SHOWN_STACK} of ${count(stack.length)} words.`)];
+  const rows = stack.toReversed().slice(0, SHOWN_STACK).map((word, at) => h('tr', h('td.number', at), h('td.mono', wordText(word))));
+  return [wordTable('Stack', 'stack-words', ['#', 'Word'], rows), stack.length > SHOWN_STACK && h('p.soft', `The top ${SHOWN_STACK} of ${count(stack.length)} words.`)];
 }
 
-/** A word of memory as text, with a dot for each byte that is not printable. */
+/** A word of memory as text, with a dot for each byte that is not printable; nothing if none is. */
 function printable(word) {
   const bytes = word.slice(2).match(/../g) ?? [];
-  return bytes.map((byte) => String.fromCharCode(parseInt(byte, 16))).map((letter) => (ASCII.test(letter) ? letter : '.')).join('');
+  const letters = bytes.map((byte) => String.fromCharCode(parseInt(byte, 16)));
+  if (!letters.some((letter) => ASCII.test(letter))) return '';
+  return letters.map((letter) => (ASCII.test(letter) ? letter : '.')).join('');
 }
 
 /** The words of memory with their positions. */
 export function memoryPanel(memory) {
   if (!memory.length) return h('p.soft', 'The memory is empty.');
-  const rows = memory.slice(0, SHOWN_WORDS).map((word, at) => h('tr', h('td.mono', `0x${(32 * at).toString(16)}`), h('td.mono', word.slice(2)), h('td.mono.soft', printable(word))));
+  const rows = memory.slice(0, SHOWN_WORDS).map((word, at) => h('tr', h('td.mono', `0x${(32 * at).toString(16)}`), h('td.mono', wordText(word.slice(2))), h('td.mono.soft', printable(word))));
   const whole = () => `0x${memory.map((word) => word.slice(2)).join('')}`;
   return [
-    wordTable('Memory', ['Position', 'Bytes', 'Text'], rows),
+    wordTable('Memory', 'memory-words', ['Position', 'Bytes', 'Text'], rows),
     h('div.row', memory.length > SHOWN_WORDS && h('p.soft', `The first ${count(32 * SHOWN_WORDS)} of ${count(32 * memory.length)} bytes; copying gives all.`), copyButton(whole, 'Copy memory')),
   ];
 }
@@ -59,7 +63,7 @@ export function framesPanel({ frames, chosen, decoder, nameOf, placeOf, choose }
     const place = placeOf(frame);
     const name = `${nameOf(frame)}.${frame.call.type ? callName(frame.call, knownCall(frame.call, decoder)) : 'call'}`;
     const button = h('button.frame', { type: 'button', 'aria-pressed': String(frame === chosen), onclick: () => choose(frame) },
-      h('strong', name), h('span.soft', place ? `${place.file.path}:${place.line}` : 'no source'));
+      h('strong', name), h('span.soft', place ? `${place.file.path}:${place.line}` : 'no line of a source'));
     const borrowed = frame.account !== frame.code && frame.account && h('span.soft', ' with the storage of ', addressLink(frame.account));
     return h('li', button, h('div.frame-of', frame.code ? addressLink(frame.code) : h('span.soft', 'new contract'), borrowed, frame.hasFailed && h('span.tag.bad', 'fails')));
   });
@@ -96,10 +100,10 @@ export function variablesPanel({ rows, isComplete }) {
 export function slotsPanel(slots) {
   if (!slots.length) return h('p.soft', 'The execution does not use the storage of this account.');
   const short = (word) => `0x${BigInt(word).toString(16)}`;
-  const cell = (word) => h('td.mono', { title: word }, short(word));
+  const cell = (word, name) => h('td.mono', { title: word, 'data-name': name }, wordText(short(word)));
   const rows = slots.slice(0, SHOWN_SLOTS).map(({ slot, before, value }) => {
     const name = h('td.mono', { title: slot }, shorten(short(slot), 12, 8));
-    return h(before === value ? 'tr' : 'tr.changed', name, cell(before), cell(value));
+    return h(before === value ? 'tr' : 'tr.changed', name, cell(before, 'Before'), cell(value, 'Now'));
   });
-  return [wordTable('Storage slots', ['Slot', 'Before', 'Now'], rows), slots.length > SHOWN_SLOTS && h('p.soft', `The first ${SHOWN_SLOTS} of ${count(slots.length)} slots.`)];
+  return [wordTable('Storage slots', 'slot-words', ['Slot', 'Before', 'Now'], rows), slots.length > SHOWN_SLOTS && h('p.soft', `The first ${SHOWN_SLOTS} of ${count(slots.length)} slots.`)];
 }

@@ -39,11 +39,20 @@ export function switcher(label, choices, chosen = 0) {
   return { control: h('div.tabs', { role: 'group', 'aria-label': label }, buttons), content, draw };
 }
 
+/** Digits of half a word, 16 bytes. */
+const HALF_WORD = 32;
+
+/** A word of 32 bytes in hex, which takes two lines of 16 bytes where one has no room. */
+export function wordText(word) {
+  const half = word.length - HALF_WORD;
+  return half > 2 ? [word.slice(0, half), h('wbr'), word.slice(half)] : word;
+}
+
 /** Call data split into the selector and words of 32 bytes. */
 export function rawCall(data) {
   if (data.length <= 10 || (data.length - 10) % 64 !== 0 || data.length > SHOWN_HEX) return hexBlock(data);
   const words = data.slice(10).match(/.{64}/g);
-  const rows = words.map((word, at) => h('tr', h('td', `[${at}]`), h('td.mono', word)));
+  const rows = words.map((word, at) => h('tr', h('td', `[${at}]`), h('td.mono', wordText(word))));
   return h('div.code', h('div.scroll', { tabindex: '0', role: 'group', 'aria-label': 'Call data in words' }, h('table.arguments.words', h('tbody', h('tr', h('td', 'Selector'), h('td.mono', data.slice(0, 10))), rows))), copyButton(data));
 }
 
