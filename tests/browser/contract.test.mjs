@@ -194,6 +194,24 @@ test('getters are read with a limit of gas, and not again before the node has an
   await clean(page);
 });
 
+test('a getter that fails at every block is among the failed calls once', async () => {
+  const box = await deploy(node, sender, BOX.runtime);
+  const missing = { ...BOX.abi[1], name: 'missing' };
+  const failures = async () => (await node.rpc('tetrad_failedCalls')).filter(({ call }) => call?.to?.toLowerCase() === box.toLowerCase()).length;
+  const page = await open(`contract/${box}?tab=abi`);
+  await page.fill('textarea', JSON.stringify([...BOX.abi, missing]));
+  await page.click('button:text-is("Save ABI")');
+  await tab(page, 'Read');
+  await functionIn(page, 'missing').locator('.value:has-text("fails")').waitFor();
+  assert.equal(await failures(), 1);
+  for (const number of [3n, 4n]) {
+    await send(node, sender, box, 'store(uint256)', [number]);
+    await functionIn(page, 'value').locator(`.value:text-is("${number}")`).waitFor();
+  }
+  assert.equal(await failures(), 1);
+  await clean(page);
+});
+
 test('a write is forced although it reverts, and amounts are multiplied by the token’s decimals', async () => {
   const page = await open(`contract/${network.tokens.USDC}?tab=write&function=transfer`);
   const transfer = page.locator('.functions > details[open]');
@@ -337,7 +355,7 @@ test('events are filtered, followed live, paused, paged and saved', async () => 
   await page.click('button:text-is("Filter")');
   await page.waitForSelector('p:has-text("16 events since the first block")');
 
-  const [download] = await Promise.all([page.waitForEvent('download'), page.click('button:text-is("Download CSV")')]);
+  const [download] = await Promise.all([page.waitForEvent('download'), page.click('button:text-is("Export CSV")')]);
   const lines = readFileSync(await download.path(), 'utf8').trim().split('\n');
   assert.equal(lines[0], 'block,time,transaction,log_index,address,event,who,number');
   assert.equal(lines.length, 17);

@@ -93,6 +93,15 @@ export async function simulate(call, { at = 'latest', index = null, overrides = 
   return { status: !failed, output: failed ? (found.error?.data ?? found.returnData) : found.returnData, error: failed ? (found.error?.message ?? 'execution reverted') : null, gasUsed: BigInt(found.gasUsed), logs, trace: null, diff: null };
 }
 
+/**
+ * What a contract returns to a call that it may not support, or null if the call fails. Unlike a failed `eth_call`, that is not
+ * among the failed calls that the node lists for developers.
+ */
+export async function probe(to, data, gas = undefined) {
+  const [{ calls: [found] }] = await node.call('eth_simulateV1', { blockStateCalls: [{ calls: [{ to, data, gas }] }] }, 'latest');
+  return found.status === '0x1' ? found.returnData : null;
+}
+
 /** The hash of the simulation view for a call, such as `#/simulate?to=0x…`. Members that are null are left out. */
 export function simulationLink(members) {
   const query = new URLSearchParams();

@@ -2,6 +2,7 @@
 
 import { decode, fragment, selector } from './abi.js';
 import { abiOf, contractAt } from './contracts.js';
+import { probe } from './execution.js';
 import { nameOf, rememberToken, tokenAt } from './network.js';
 import { node } from './node.js';
 
@@ -18,7 +19,11 @@ function textOf(output) {
   }
 }
 
-const read = (to, text) => node.call('eth_call', { to, data: selector(fragment(text)) }, 'latest');
+async function read(to, text) {
+  const output = await probe(to, selector(fragment(text)));
+  if (output === null) throw new Error(`${text} failed`);
+  return output;
+}
 
 /** Whether a contract may have a function without arguments, so that no call is made that is known to revert. */
 async function functionTest(address) {

@@ -2,6 +2,7 @@
 
 import { decode, selector } from '../lib/abi.js';
 import { h, replace } from '../lib/dom.js';
+import { probe } from '../lib/execution.js';
 import { shorten } from '../lib/format.js';
 import { tokenFor, valueOf } from '../lib/links.js';
 import { node, whenever } from '../lib/node.js';
@@ -31,11 +32,17 @@ export function showGetters(contract, entries, signal) {
   const getters = entries.filter(isGetter).slice(0, MOST);
   if (!getters.length) return;
 
+  const failed = new Set();
   const read = async ({ called, value }) => {
+    const data = selector(called);
     try {
-      const output = await node.call('eth_call', { to: contract.address, data: selector(called), gas: MOST_GAS }, 'latest');
+      // One that fails at every block would fill the list of failed calls.
+      if (failed.has(called) && (await probe(contract.address, data, MOST_GAS)) === null) return;
+      const output = await node.call('eth_call', { to: contract.address, data, gas: MOST_GAS }, 'latest');
+      failed.delete(called);
       if (!signal.aborted) replace(value, line(called, output, contract.address));
     } catch {
+      failed.add(called);
       // Its form says why it fails.
       if (!signal.aborted) replace(value, h('span.soft', 'fails'));
     }

@@ -4,6 +4,7 @@ import { decode, encodeCall, fragment } from '../lib/abi.js';
 import { symbolOf, tokenLink } from '../lib/cells.js';
 import { transferColumns } from '../lib/columns.js';
 import { card, copyButton, facts, h, heading, replace } from '../lib/dom.js';
+import { probe } from '../lib/execution.js';
 import { amount, count, sentence, shorten } from '../lib/format.js';
 import { ask } from '../lib/index.js';
 import { isPicture } from '../lib/imageurls.js';
@@ -51,9 +52,9 @@ function attributes(metadata) {
 
 /** The number of tokens with an id of ERC-1155, if the contract counts them; null otherwise. */
 async function supplyOf(address, id) {
-  const output = await node.call('eth_call', { to: address, data: encodeCall(SUPPLY, [BigInt(id)]) }, 'latest').catch(() => '0x');
   try {
-    return decode(SUPPLY.outputs, output)[0];
+    const output = await probe(address, encodeCall(SUPPLY, [BigInt(id)]));
+    return output && decode(SUPPLY.outputs, output)[0];
   } catch {
     return null;
   }

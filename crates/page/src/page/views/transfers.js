@@ -1,6 +1,7 @@
 // Recent token transfers by their logs, for nodes without the index of addresses.
 
 import { decode, decodeLog, topic } from '../lib/abi.js';
+import { probe } from '../lib/execution.js';
 import { member, tokenAt } from '../lib/network.js';
 import { node } from '../lib/node.js';
 
@@ -15,7 +16,8 @@ async function describe(address) {
   const [name, symbol, decimals, supply] = await Promise.all(Object.entries(SELECTORS).map(async ([, data], at) => {
     try {
       const type = ['string', 'string', 'uint8', 'uint256'][at];
-      return decode([{ type, name: '' }], await node.call('eth_call', { to: address, data }, 'latest'))[0];
+      const output = await probe(address, data);
+      return output && decode([{ type, name: '' }], output)[0];
     } catch {
       return null;
     }
