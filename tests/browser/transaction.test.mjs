@@ -74,13 +74,13 @@ test('a swap is told in a sentence, with transfers, fees and confirmations', asy
 test('sentences say what other transactions did', async () => {
   const { USDC, WETH } = network.tokens;
   const hashes = [
-    [await node.rpc('eth_sendTransaction', { from: sender, to: accounts[4], value: '0x29a2241af62c0000' }), /^0x90F79b…93b906 sent 3 HPX to 0x15d34A…2C6A65$/],
-    [await send(node, sender, USDC, 'transfer(address,uint256)', [accounts[4], 5_500_000n]), /^0x90F79b…93b906 sent 5.5 USDC to 0x15d34A…2C6A65$/],
+    [await node.rpc('eth_sendTransaction', { from: sender, to: accounts[4], value: '0x29a2241af62c0000' }), /^Account 3 sent 3 HPX to Account 4$/],
+    [await send(node, sender, USDC, 'transfer(address,uint256)', [accounts[4], 5_500_000n]), /^Account 3 sent 5.5 USDC to Account 4$/],
     [await send(node, sender, WETH, 'approve(address,uint256)', [network.lendingPool, 2n ** 256n - 1n]), /^Approved Lending pool to spend unlimited WETH$/],
     [await send(node, sender, network.lendingPool, 'deposit(address,uint256)', [WETH, 10n ** 18n]), /^Supplied 1 WETH to the lending pool$/],
     [await send(node, sender, network.lendingPool, 'borrow(address,uint256)', [USDC, 100_000_000n]), /^Borrowed 100 USDC on the lending pool$/],
     [await send(node, sender, WETH, 'approve(address,uint256)', [network.lendingPool, 0n]), /^Revoked the allowance of Lending pool for WETH$/],
-    [await node.rpc('eth_sendTransaction', { from: sender, data: '0x600180600a5f395ff300' }), /^0x90F79b…93b906 deployed the contract 0x/],
+    [await node.rpc('eth_sendTransaction', { from: sender, data: '0x600180600a5f395ff300' }), /^Account 3 deployed the contract 0x/],
   ];
   const page = await browser.open(node.url);
   for (const [hash, expected] of hashes) {
@@ -233,7 +233,7 @@ test('state changes name balances and mappings', async () => {
   const token = changes.locator('.log', { has: page.locator('a:text-is("USDC token")') });
   await token.locator('td:text-is("slot 0 [0x90f79b…b906]")').waitFor();
   await token.locator('td:text-is("slot 0 [0x15d34a…6a65]")').waitFor();
-  const own = changes.locator('.log', { has: page.locator('a:text-is("0x90F79b…93b906")') });
+  const own = changes.locator('.log', { has: page.locator('a:text-is("Account 3")') });
   const nonce = await own.locator('tr:has(td:text-is("Nonce")) td').allTextContents();
   assert.equal(Number(nonce[2]), Number(nonce[1]) + 1);
   await clean(page);
@@ -260,7 +260,7 @@ test('unique and multiple tokens are recognised by their events', async () => {
   const single = await deploy(node, sender, log('event TransferSingle(address,address,address,uint256,uint256)', [sender, sender, to], [5, 30]) + '00');
   const page = await browser.open(`${node.url}/#/tx/${await node.rpc('eth_sendTransaction', { from: sender, to: unique })}`);
   assert.match(await card(page, 'Transfers (1)').locator('tbody tr').textContent(), /^ERC-721 mint.*#77$/);
-  assert.match(await page.textContent('.happened'), /^Minted .* #77 to 0x976EA7…3a0aa9$/);
+  assert.match(await page.textContent('.happened'), /^Minted .* #77 to Account 6$/);
   const hash = await node.rpc('eth_sendTransaction', { from: sender, to: single });
   await page.goto(`${node.url}/#/tx/${hash}`);
   await page.waitForSelector(`.facts :text("${hash}")`);
@@ -359,7 +359,7 @@ test('a Cosmos transaction is shown as one', async () => {
   const { transactions } = await node.rpc('eth_getBlockByNumber', 'latest', true);
   const page = await browser.open(`${node.url}/#/tx/${transactions.at(-1).hash}`);
   await page.waitForSelector('h1:text-is("Cosmos transaction")');
-  assert.match(await page.textContent('.happened'), /^0x14dC79…C79955 sent 2.5 HPX to 0x23618e…8f$|sent 2.5 HPX to/);
+  assert.match(await page.textContent('.happened'), /^Account 7 sent 2.5 HPX to 0x23618e…8f$|sent 2.5 HPX to/);
   const text = await card(page, 'Cosmos transaction').textContent();
   for (const expected of [sent.txhash, 'For lunch', 'MsgSend', '/cosmos.bank.v1beta1.MsgSend', '2.5 HPX', '0.002 HPX', from, to]) assert.ok(text.includes(expected), `${expected}: ${text}`);
   assert.equal(await page.locator('a:text-is("Replay with changes")').count(), 0);

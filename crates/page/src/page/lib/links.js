@@ -6,12 +6,13 @@ import { copyButton, h } from './dom.js';
 import { amount, count, date, shorten } from './format.js';
 import { displayName } from './labels.js';
 import { measuredToken, network } from './network.js';
+import { accountName } from './wallet.js';
 
 /** A link to an address, labelled with its name if it has one. `full` shows the whole address with a copy button; `plain` omits the name. */
 export function addressLink(given, { full = false, plain = false } = {}) {
   if (!given) return h('span.soft', '–');
   const address = checksum(given);
-  const name = plain ? null : displayName(address);
+  const name = plain ? null : (displayName(address) ?? accountName(address));
   const link = h('a', { href: `#/address/${address}`, title: address }, name ?? h('span.mono', full ? address : shorten(address, 8, 6)));
   return full ? h('span', link, name && h('span.mono.soft', ` ${address}`), copyButton(address, 'Copy address')) : link;
 }
