@@ -12,11 +12,10 @@ import { node } from '../lib/node.js';
 import { addressTransactions, internalTransactions, tokenTransfers } from '../lib/pages.js';
 import { setPlace } from '../lib/place.js';
 import { priceUpdates, ROWS, searchRows } from '../lib/scan.js';
-import { scrollToTab } from '../lib/tabs.js';
+import { SECTIONS, sections } from './sections.js';
 
 const SHOW_UPDATES = 'tetrad.priceUpdates';
 const KINDS = { '': 'All kinds', transfer: 'Coin transfers', call: 'Contract calls', creation: 'Contract creations', cosmos: 'Cosmos transactions' };
-const SECTIONS = { '': 'Transactions', blocks: 'Blocks', transfers: 'Token transfers', internal: 'Internal transactions' };
 
 function remembered() {
   try {
@@ -100,13 +99,6 @@ function transactionPages(filters, signal) {
     first = head && { key, head, page };
     return { ...page, note: noteOf(page, own) };
   };
-}
-
-function sections(current) {
-  const links = Object.entries(SECTIONS).map(([path, name]) => h('a', { href: `#/explorer${path && `/${path}`}`, 'aria-current': path === current ? 'page' : null }, name));
-  const bar = h('nav.tabs', { 'aria-label': 'Lists' }, links, h('a', { href: '#/tokens' }, 'Tokens'));
-  scrollToTab(bar, bar.querySelector('[aria-current]'));
-  return bar;
 }
 
 /** The controls above the transactions, and the current filters. */

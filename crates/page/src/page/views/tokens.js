@@ -11,6 +11,7 @@ import { listOf } from '../lib/pages.js';
 import { setPlace } from '../lib/place.js';
 import { prices } from '../lib/prices.js';
 import { priceOf, worthOf } from '../lib/worth.js';
+import { sections } from './sections.js';
 
 const KINDS = ['', 'ERC-20', 'ERC-721', 'ERC-1155'];
 
@@ -92,7 +93,8 @@ export default async function view({ signal, query }) {
     if (!prices.now.size) prices.addEventListener('prices', () => list.reload(), { signal, once: true });
   }
   return [
-    heading('Tokens', h('a.button', { href: '#/explorer/transfers' }, 'Token transfers')),
+    heading('Tokens'),
+    sections('tokens'),
     !on && h('p.note', `${WITHOUT_INDEX}only the network’s own tokens are listed.`),
     missing && h('p.note', missing),
     isNetwork && card('Tokens of the network', list),
