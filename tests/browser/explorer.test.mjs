@@ -203,6 +203,15 @@ test('accounts of the node have their names in lists, and a token its figures on
   await clean(page);
 });
 
+test('a transaction names the accounts of the node as lists do', async () => {
+  const page = await browser.open(`${node.url}/#/tx/${history.swapped}`);
+  await page.locator('.facts > div:has(dt:text-is("From")) a:text-is("Account 0")').waitFor();
+  await page.locator('.facts > div:has(dt:text-is("From")) .mono').waitFor();
+  await page.click('[role=tab]:has-text("Events")');
+  await page.locator('.log .arguments a:text-is("Account 0")').first().waitFor();
+  await clean(page);
+});
+
 test('contracts created by a contract are listed, with their creator', async () => {
   const { factory, purse } = history.contracts;
   const page = await browser.open(`${node.url}/#/address/${factory}?tab=created`);
@@ -290,12 +299,32 @@ test('amounts of any token are in its units, and a click shows the exact one', a
   await clean(page);
 });
 
+test('the list of tokens is one of the lists of the explorer', async () => {
+  const page = await browser.open(`${node.url}/#/explorer`);
+  await page.click('nav[aria-label="Lists"] a:text-is("Tokens")');
+  await page.waitForSelector('h1:text-is("Tokens")');
+  await page.waitForSelector('nav[aria-label="Lists"] a[aria-current="page"]:text-is("Tokens")');
+  await page.click('nav[aria-label="Lists"] a:text-is("Blocks")');
+  await page.waitForSelector('h1:text-is("Blocks")');
+  await clean(page);
+});
+
 test('all tokens are listed', async () => {
   const page = await browser.open(`${node.url}/#/tokens`);
   assert.equal(await (await wait(page, 'Tokens of the network')).count(), 24);
   assert.equal(await (await wait(page, 'Other tokens')).count(), 3);
   await page.selectOption('select[aria-label="Type"]', 'ERC-721');
   await page.waitForFunction(() => document.querySelectorAll('[aria-label="Other tokens"] tbody tr').length === 1);
+  await clean(page);
+});
+
+test('a collection that does not count its items leaves no failed call', async () => {
+  const failures = async () => (await node.rpc('tetrad_failedCalls')).length;
+  const before = await failures();
+  const page = await browser.open(`${node.url}/#/token/${history.contracts.badges}/7`);
+  await page.waitForSelector('h1:text-is("Test Badges #7")');
+  await wait(page, 'Transfers');
+  assert.equal(await failures(), before);
   await clean(page);
 });
 

@@ -56,6 +56,17 @@ test('an item shows its picture, name, description and attributes, and runs noth
   await clean(phone);
 });
 
+test('the symbol of a token does not push other columns of holdings out of sight', async () => {
+  // This token returns its URI as its symbol, too.
+  await mint(node, json({ name: 'x'.repeat(400) }));
+  const [owner] = await node.rpc('eth_accounts');
+  const page = await browser.open(`${node.url}/#/address/${owner}?tab=tokens`, { viewport: { width: 1440, height: 900 } });
+  const holdings = page.locator('[aria-label="Token holdings"]');
+  await holdings.locator('.symbol[title^="data:"]').first().waitFor();
+  assert.ok(await holdings.evaluate((box) => box.scrollWidth <= box.clientWidth));
+  await clean(page);
+});
+
 test('metadata outside of the chain is a link that nobody follows', async () => {
   const ipfs = await mint(node, 'ipfs://bafy/{id}.json');
   assert.equal((await instance(node, ipfs)).token_uri, `ipfs://bafy/${word(1)}.json`);

@@ -64,7 +64,7 @@ async function recentTransactions(address, side, failed, cursor, signal) {
 const HOLDING_COLUMNS = [
   { title: 'Token', phone: 'line-1', cell: (row) => [tokenLink(row.token, row.token.name || symbolOf(row.token)), row.id !== null && [' ', idLink(row.token, row.id)]], csv: (row) => symbolOf(row.token) },
   { title: 'Type', cell: (row) => h('span.tag', row.token.type), csv: (row) => row.token.type },
-  { title: 'Balance', phone: 'line-2', number: true, cell: (row) => [exactAmount(row.value, row.decimals, 10), ` ${symbolOf(row.token)}`], csv: (row) => toUnits(row.value, row.decimals) },
+  { title: 'Balance', phone: 'line-2', number: true, cell: (row) => [exactAmount(row.value, row.decimals, 10), ' ', h('span.clip.symbol', { title: symbolOf(row.token) }, symbolOf(row.token))], csv: (row) => toUnits(row.value, row.decimals) },
   { title: 'Value', phone: 'line-1.end', number: true, cell: (row) => (row.worth === null ? '–' : usd(row.worth)), csv: (row) => row.worth ?? '' },
   { title: 'Contract', phone: 'line-2.end', cell: (row) => addressLink(row.token.address_hash, { plain: true }), csv: (row) => row.token.address_hash },
   { title: 'Token ID', csv: (row) => row.id ?? '' },
