@@ -73,7 +73,7 @@ export default async function view({ signal, rest: [text = ''], query }) {
   const asked = query?.get('tab') ?? 'transactions';
   // Links to the functions of a contract name the tab inside of it.
   const selected = isContract && CONTRACT_TABS.includes(asked) && asked !== 'events' ? 'contract' : asked;
-  const title = heading(name ?? kind, tags, h('a.button', { href: `#/transact?tab=send&to=${address}` }, 'Send to it'));
+  const title = heading(name ?? kind, tags, h('a.button', { href: `#/transact?tab=send&to=${address}` }, 'Send to this address'));
   return [
     title,
     !on && h('p.note', `${WITHOUT_INDEX}transactions are searched in recent blocks, token transfers and events in the last ${count(SEARCHED)}. Internal transactions and created contracts are not listed.`),

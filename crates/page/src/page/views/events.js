@@ -69,7 +69,7 @@ export function eventsViewer(address, fragments, outer, query = new URLSearchPar
   const status = h('p.soft', { role: 'status' });
   const older = h('button', { type: 'button' }, 'Load older events');
   const pause = h('button', { type: 'button', 'aria-pressed': 'false' }, 'Pause');
-  const csv = h('button', { type: 'button' }, 'Download CSV');
+  const csv = h('button', { type: 'button' }, 'Export CSV');
   const failed = h('div');
   let [shown, waiting, pages, inputs, decoder, leaving] = [[], [], null, [], null, new AbortController()];
   outer?.addEventListener('abort', () => leaving.abort());
@@ -194,6 +194,6 @@ export function eventsViewer(address, fragments, outer, query = new URLSearchPar
   });
   drawFilters();
   restart();
-  const head = h('thead', h('tr', ['Event', 'Transaction', 'Block', 'Age', 'Arguments'].map((name) => h('th', { scope: 'col' }, name))));
+  const head = h('thead', h('tr', ['Event', 'Transaction hash', 'Block', 'Age', 'Arguments'].map((name) => h('th', { scope: 'col' }, name))));
   return h('div.stack', form, failed, h('div.list', h('div.scroll', { tabindex: '0', role: 'group', 'aria-label': 'Events' }, h('table.rows', head, body))), h('div.row', older, status));
 }

@@ -56,7 +56,7 @@ export async function scenarioCard(signal) {
     h('span', one.name, h('span.soft', summary(one)), one.steps.filter((step) => step.state === 'failed').map((step) => h('div', h('small.soft', `${step.action}: ${step.detail}`)))),
     one.state === 'running' && h('button', { type: 'button', onclick: () => stop(one) }, 'Stop'));
   const form = h('form.stack', field('Scenario', select), about,
-    h('details', h('summary', 'Document'), text),
+    h('details', h('summary', 'Scenario file'), text),
     h('div.row', h('button', { type: 'submit' }, 'Start scenario')), problem);
   form.addEventListener('submit', (event) => {
     event.preventDefault();

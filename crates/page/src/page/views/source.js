@@ -66,7 +66,7 @@ export function sourceViewer(info) {
       ['Contract', info.name],
       ['Match', info.is_fully_verified ? 'Exact' : info.is_partially_verified ? 'Partial: the metadata differs' : null],
       ['Verified', info.verified_at && new Date(info.verified_at).toLocaleString('en-GB', { dateStyle: 'medium', timeStyle: 'short' })],
-      ['Language', info.language],
+      ['Language', info.language && `${info.language[0].toUpperCase()}${info.language.slice(1)}`],
       ['Compiler', info.compiler_version],
       ['EVM version', info.evm_version],
       ['Optimiser', optimiser],

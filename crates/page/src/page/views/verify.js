@@ -94,12 +94,12 @@ export async function verifyForm(signal) {
   const compiler = compilerField(versions);
   const suggestions = h('datalist', { id: 'contract-names' });
   const name = h('input', { spellcheck: 'false', autocomplete: 'off', list: 'contract-names', placeholder: 'src/Counter.sol:Counter', value: placed('name') ?? '' });
-  const { element: source, input } = fileField('Source', 'Of forge: forge verify-contract --show-standard-json-input. Of hardhat: the input in artifacts/build-info.');
+  const { element: source, input } = fileField('Source', 'forge: the output of forge verify-contract --show-standard-json-input. hardhat: the member “input” of a file in artifacts/build-info.');
   const optimizer = optimizerFields(config.solidity_evm_versions ?? []);
   const submit = h('button.primary', { type: 'submit' }, 'Verify');
   const outcome = h('div', { 'aria-live': 'polite' });
   const form = h('form.stack',
-    !versions.length && h('p.note', 'This node has no compilers, so it can verify nothing: start it with --solc-directory. With --artifacts, contracts of your project are recognised without any.'),
+    !versions.length && h('p.note', 'This node has no compilers, so it cannot verify sources. Start it with --solc-directory, or with --artifacts, which verifies the contracts of your own project without a compiler.'),
     field('Contract address', address), h('div.pair', field('Format', format), field('Compiler', compiler)), source, optimizer.element,
     field('Contract name', name, 'The file and the name of the contract in it.'), suggestions, h('div.row', submit), outcome);
 
