@@ -50,7 +50,7 @@ function converter(signal, about) {
 function cosmosCard() {
   const url = h('span.soft', 'Enter an address to query its account.');
   const answer = h('code');
-  const code = h('div.code', { hidden: true }, h('pre', { tabindex: '0' }, answer), copyButton(() => answer.textContent));
+  const code = h('div.code', { hidden: true }, h('pre.hex', { tabindex: '0' }, answer), copyButton(() => answer.textContent));
   const element = card('Cosmos account query', h('p', url), code);
   let asked = '';
   const ask = async (all) => {

@@ -197,7 +197,7 @@ export default async function view({ signal }) {
     cluster,
     forked,
     h('div.grid.three', Object.values(charts).map((one) => card(null, one))),
-    h('div.grid.two',
+    h('div.grid.two.latest',
       card(h('span.spread', 'Latest blocks', h('a', { href: '#/explorer/blocks' }, 'View all')), blocks),
       card(h('span.spread', 'Latest transactions', h('a', { href: '#/explorer' }, 'View all')), latest)),
     pool,
