@@ -1,12 +1,12 @@
 // Cells of the explorer's lists.
 
+import { accountName } from './accountnames.js';
 import { checksum } from './address.js';
 import { h } from './dom.js';
 import { count, fee, shorten } from './format.js';
 import { learnedName } from './index.js';
 import { displayName } from './labels.js';
 import { coins, exactAmount } from './links.js';
-import { accountName } from './wallet.js';
 
 /** A link to a transaction, short enough for a list. */
 export function hashLink(hash) {

@@ -1,12 +1,13 @@
 // The transactions of an action, sent one after the other, with the state of each.
 
+import { accountName } from './accountnames.js';
 import { h, icon, replace } from './dom.js';
 import { shorten } from './format.js';
 import { displayName } from './labels.js';
 import { callData, network, read } from './network.js';
 import { node } from './node.js';
 import { reasonOf } from './reasons.js';
-import { accountName, wallets } from './wallet.js';
+import { wallets } from './wallet.js';
 
 /** How long a transaction may wait before the page asks whether the node mines, in milliseconds. */
 const USUAL = 1_500;

@@ -1,12 +1,12 @@
 // Links between views, and rendering of decoded values.
 
+import { accountName } from './accountnames.js';
 import { checksum } from './address.js';
 import { isHex } from './bytes.js';
 import { copyButton, h } from './dom.js';
 import { amount, count, date, shorten } from './format.js';
 import { displayName } from './labels.js';
 import { measuredToken, network } from './network.js';
-import { accountName } from './wallet.js';
 
 /** A link to an address, labelled with its name if it has one. `full` shows the whole address with a copy button; `plain` omits the name. */
 export function addressLink(given, { full = false, plain = false } = {}) {

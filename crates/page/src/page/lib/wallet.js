@@ -1,5 +1,6 @@
 // The active account: one of an injected wallet (EIP-1193, announced by EIP-6963), or one whose key the node holds.
 
+import { nameAccounts } from './accountnames.js';
 import { checksum } from './address.js';
 import { network } from './network.js';
 import { node, RpcError } from './node.js';
@@ -43,6 +44,7 @@ class Wallets extends EventTarget {
   /** Reloads the node's accounts. */
   async refresh() {
     this.held = (await node.call('eth_accounts').catch(() => [])).map(checksum);
+    nameAccounts(this.held);
     this.impersonated = this.impersonated.filter((address) => !this.held.includes(address));
     const usable = [...this.held, ...this.impersonated];
     if (this.current?.via === 'node' && !usable.includes(this.current.address)) this.#choose(null);
@@ -180,13 +182,6 @@ class Wallets extends EventTarget {
     }
     throw new Error('the transaction was not mined within an hour');
   }
-}
-
-/** The name of an account whose key the node holds, such as `Account 0`, or null. */
-export function accountName(address) {
-  const wanted = address.toLowerCase();
-  const at = wallets.held.findIndex((one) => one.toLowerCase() === wanted);
-  return at < 0 ? null : `Account ${at}`;
 }
 
 /** The parameters of `wallet_addEthereumChain` for this network (EIP-3085). */

@@ -1,5 +1,6 @@
 // One account or contract: addresses, balances and its whole history in tabs.
 
+import { accountName } from '../lib/accountnames.js';
 import { delegateOf, forms, parseAddress } from '../lib/address.js';
 import { party, symbolOf } from '../lib/cells.js';
 import { contractAt } from '../lib/contracts.js';
@@ -14,7 +15,7 @@ import { setPlace } from '../lib/place.js';
 import { prices } from '../lib/prices.js';
 import { priceUpdates } from '../lib/scan.js';
 import { tabList } from '../lib/tabs.js';
-import { accountName, wallets } from '../lib/wallet.js';
+import { wallets } from '../lib/wallet.js';
 import { CONTRACT_TABS } from './contract.js';
 import { labelEditor } from './label.js';
 import { SEARCHED } from './transfers.js';
