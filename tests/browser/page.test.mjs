@@ -52,6 +52,29 @@ test('new blocks appear by themselves', async () => {
   await clean(page);
 });
 
+test('the latest transactions are shown however many blocks followed, and are gone with their block', async (context) => {
+  const own = await startNode();
+  context.after(own.stop);
+  const [from, to] = await own.rpc('eth_accounts');
+  const pay = (value) => own.rpc('eth_sendTransaction', { from, to, value, gas: '0x5208' });
+  const early = await pay('0x1');
+  await own.rpc('evm_mine', { blocks: '0x96' });
+  const page = await browser.open(own.url);
+  const link = (hash) => page.locator(`.card:has(h2:has-text("Latest transactions")) a[title="${hash}"]`);
+  await link(early).waitFor();
+
+  const snapshot = await own.rpc('evm_snapshot');
+  const late = await pay('0x2');
+  await link(late).waitFor();
+  assert.equal(await link(early).count(), 1);
+  await own.rpc('evm_revert', snapshot);
+  const other = await pay('0x3');
+  await link(other).waitFor();
+  assert.equal(await link(late).count(), 0);
+  assert.equal(await link(early).count(), 1);
+  await clean(page);
+});
+
 test('after time travel all views go by the clock of the chain', async (context) => {
   const own = await startNode();
   context.after(own.stop);

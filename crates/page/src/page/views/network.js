@@ -130,25 +130,26 @@ export default async function view({ signal }) {
     replace(waiting, table(['Transaction hash', 'From', 'To', '-Nonce'], rows, { lines: ['line-1', 'line-2', 'line-2.parties-to', ''] }));
   }
 
+  let readLatest = null;
+
   /** Shows the latest transactions. What finds them is not needed for the first paint. */
   async function drawLatest() {
     // The node may be away.
-    const modules = await Promise.all([import('../lib/scan.js'), import('../lib/cells.js'), import('../lib/index.js')]).catch(() => null);
+    const modules = await Promise.all([import('../lib/latest.js'), import('../lib/cells.js')]).catch(() => null);
     if (!modules) return;
-    const [{ priceUpdates, searchRows }, { hashLink, method, party, recipient, shortCoins }, { forkBlock }] = modules;
-    const isUpdate = await priceUpdates();
-    // Each earlier block of a fork would be a request to the other node, at every new block.
-    const floor = { block: ((await forkBlock()) ?? -1) + 1, index: -1 };
-    const page = await searchRows({ accepts: (one) => !isUpdate(one.from, one.to), floor, limit: LISTED, most: SHOWN, signal }).catch(() => null);
+    const [{ latestTransactions }, { hashLink, method, party, recipient, shortCoins }] = modules;
+    readLatest ??= latestTransactions(LISTED, signal);
+    const page = await readLatest().catch(() => null);
     if (signal.aborted || !page || latest.contains(document.activeElement)) return;
     const rows = page.rows.map((row) => [
       h('span.row.tight', hashLink(row.hash), row.ok === false && h('span.tag.bad', 'Failed')),
       method(row),
+      row.time ? age(row.time) : '–',
       h('span.wraps', party(row.from), h('span.soft', ' → '), recipient(row)),
       shortCoins(row.value, 3),
     ]);
-    const empty = page.next ? `No transactions in the last ${SHOWN} blocks` : 'No transactions yet';
-    replace(latest, table(['Transaction hash', 'Method', 'From → To', '-Value'], rows, { empty, lines: ['line-1', 'line-1', 'line-2', 'line-1.end'] }));
+    const empty = page.from === null ? 'No transactions yet' : `No transactions since block ${count(page.from)}`;
+    replace(latest, table(['Transaction hash', 'Method', 'Age', 'From → To', '-Value'], rows, { empty, lines: ['line-1', 'line-1', null, 'line-2', 'line-1.end'] }));
   }
 
   whenever(node, 'head', signal, () => {
