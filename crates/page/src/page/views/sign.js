@@ -68,7 +68,7 @@ function typedFacts(data) {
 
 function result(signature, account) {
   return h('div.result', facts([
-    ['Signer', addressLink(account)],
+    ['Signer', addressLink(account, { full: true })],
     ['Signature', h('span.mono', signature), copyButton(signature, 'Copy signature')],
   ]));
 }
