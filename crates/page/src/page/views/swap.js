@@ -1,18 +1,19 @@
 // The swap form.
 
 import { decodeLog, topic } from '../lib/abi.js';
-import { announce, card, facts, h, icon, replace, setContent, setText, toast } from '../lib/dom.js';
+import { announce, card, h, icon, replace, setContent, setText, toast } from '../lib/dom.js';
 import { approval, flow } from '../lib/flow.js';
-import { amount, amountProblem, fromUnits, percent, toUnits } from '../lib/format.js';
-import { coins } from '../lib/links.js';
+import { amount, amountProblem, fromUnits, toUnits } from '../lib/format.js';
 import { market } from '../lib/market.js';
-import { dollars, USD_DECIMALS } from '../lib/money.js';
+import { dollars } from '../lib/money.js';
 import { callData, member, network, read } from '../lib/network.js';
 import { node, whenever } from '../lib/node.js';
 import { setPlace } from '../lib/place.js';
 import { reasonOf } from '../lib/reasons.js';
-import { minimumOutput, parseSlippage, rateText } from '../lib/trading.js';
+import { minimumOutput } from '../lib/trading.js';
 import { wallets } from '../lib/wallet.js';
+import { quoteDetails, worth } from './quotedetails.js';
+import { slippageControl } from './slippage.js';
 import { withoutAccount } from './start.js';
 import { tokenButton } from './tokenpicker.js';
 
@@ -32,51 +33,8 @@ const REFUSALS = [
   ['Share of the reserve too large', 'Recent swaps have used up the limit of this hour. Try a smaller amount, or later.'],
   ['Token is halted', 'One of the tokens is halted: its price has not reached that of its source yet.'],
 ];
-/** Gas of the first swap of two tokens, and of an approval before it; later swaps take less. */
-const SWAP_GAS = 112_000n;
-const APPROVAL_GAS = 46_000n;
 /** Most quotes for one exact output. */
 const MOST_QUOTES = 4;
-const SLIPPAGES = [0.1, 0.5, 1];
-const SLIPPAGE = 'tetrad.slippage';
-
-/** The control of the slippage tolerance; `value()` is in per cent. */
-function slippageControl(changed) {
-  let value = 0.5;
-  try {
-    value = parseSlippage(localStorage.getItem(SLIPPAGE) ?? '0.5');
-  } catch {
-    // A damaged setting is replaced by the default.
-  }
-  const summary = h('summary');
-  const presets = h('div.tabs', { role: 'group', 'aria-label': 'Slippage tolerance' });
-  const custom = h('input', { inputmode: 'decimal', autocomplete: 'off', placeholder: 'Custom %', 'aria-label': 'Custom slippage tolerance in per cent' });
-  const note = h('p.soft', { 'aria-live': 'polite' });
-  const element = h('details.settings', summary, h('div.stack', h('div.row', presets, custom), note));
-  const draw = () => {
-    setText(summary, `Slippage ${value}%`);
-    replace(presets, SLIPPAGES.map((one) => h('button', { type: 'button', 'aria-pressed': String(one === value), onclick: () => set(one) }, `${one}%`)));
-    setText(note, value > 5 ? 'A high tolerance lets the price move far against you before the swap fails.' : value < 0.05 ? 'With a low tolerance the swap may fail when the price moves.' : 'The swap fails if the price moves by more than this before it is mined.');
-    note.className = value > 5 || value < 0.05 ? 'warn' : 'soft';
-  };
-  const set = (next, typed = false) => {
-    value = next;
-    if (!typed) custom.value = '';
-    localStorage.setItem(SLIPPAGE, String(value));
-    draw();
-    changed();
-  };
-  custom.addEventListener('input', () => {
-    try {
-      set(parseSlippage(custom.value), true);
-    } catch (error) {
-      setText(note, error.message);
-      note.className = 'down';
-    }
-  });
-  draw();
-  return { element, value: () => value };
-}
 
 /** The least input whose output is at least `wanted`, nearly: the rate hardly depends on the amount. 0 if there is none. */
 async function inputFor(from, to, wanted) {
@@ -94,12 +52,45 @@ async function inputFor(from, to, wanted) {
   return value;
 }
 
+/** The amount in a field, 0 if it is empty, or the error that says what is wrong with it. */
+function parse(field, token) {
+  if (!field.value.trim()) return 0n;
+  try {
+    return fromUnits(field.value, token.decimals);
+  } catch (error) {
+    return new Error(amountProblem(error, token));
+  }
+}
+
+/** The first reason for which a swap is not possible now: the button's label, a sentence, and what the button does instead. */
+function obstacle({ from, to }, { value, quote, balance, elsewhere }) {
+  if (market.paused) return { label: 'Trading is paused', text: 'The owner of the vault has paused trading.' };
+  for (const token of [from, to]) {
+    const found = market.obstacle(token);
+    if (found) return { label: `${token.symbol} is ${found.kind.toLowerCase()}`, text: found.text };
+  }
+  if (!wallets.current) return withoutAccount();
+  if (elsewhere) return { label: 'Switch network', text: `${elsewhere} is on another network.`, act: () => wallets.switchNetwork() };
+  if (value instanceof Error) return { label: 'Enter a valid amount', text: value.message };
+  if (value === 0n) return { label: 'Enter an amount' };
+  if (balance !== null && value > balance) return { label: `Insufficient ${from.symbol} balance` };
+  const refusal = quote && REFUSALS[Number(quote.status)];
+  return refusal ? { label: refusal[0], text: refusal[1] } : null;
+}
+
+/** What a swap's receipt says was received, or null. */
+function amountReceived(receipt) {
+  const swapped = member('Vault', 'event', 'Swap');
+  const log = receipt.logs.find((one) => one.topics[0] === topic(swapped));
+  return log ? decodeLog(swapped, log).amountOut : null;
+}
+
 function side(name, field, chosen) {
   const { button, set } = tokenButton(name === 'Pay' ? 'Token to pay with' : 'Token to receive', chosen);
   const balance = h('span');
-  const worth = h('span');
-  const below = h('div.below', worth, balance);
-  return { button, set, balance, worth, element: h('div.swap-side', h('div.what', h('span', name)), field, button, below) };
+  const inDollars = h('span');
+  const below = h('div.below', inDollars, balance);
+  return { button, set, balance, inDollars, element: h('div.swap-side', h('div.what', h('span', name)), field, button, below) };
 }
 
 /** The card, and `buy(token)`, which selects the token to receive. */
@@ -112,31 +103,19 @@ export function swapCard(signal, from, to) {
   pay.element.querySelector('.below').append(most);
   const turn = h('button.swap-turn', { type: 'button', 'aria-label': 'Switch tokens', title: 'Switch tokens' }, icon('swap'));
   const slippage = slippageControl(() => draw());
-  const details = h('div');
+  const details = quoteDetails(() => slippage.value());
   const problem = h('div', { 'aria-live': 'polite' });
   const submit = h('button.primary.wide', { type: 'submit' }, 'Swap');
   const steps = flow();
   const outcome = h('div');
-  const form = h('form.stack', pay.element, turn, get.element, details, problem, submit, steps.element, outcome);
-  const state = { from, to, quote: null, balance: null, busy: false, failed: null, inverted: false, exactOutput: false };
+  const form = h('form.stack', pay.element, turn, get.element, details.element, problem, submit, steps.element, outcome);
+  const state = { from, to, quote: null, balance: null, busy: false, failed: null, exactOutput: false };
   pay.set(from);
   get.set(to);
 
-  const parse = (field, token) => {
-    if (!field.value.trim()) return 0n;
-    try {
-      return fromUnits(field.value, token.decimals);
-    } catch (error) {
-      return new Error(amountProblem(error, token));
-    }
-  };
   const typed = () => {
     const wanted = state.exactOutput ? parse(output, state.to) : 0n;
     return wanted instanceof Error ? wanted : parse(input, state.from);
-  };
-  const worth = (value, token) => {
-    const price = Number(market.of(token)?.price ?? 0n) / 10 ** USD_DECIMALS;
-    return price ? (Number(value) / 10 ** token.decimals) * price : value ? NaN : 0;
   };
 
   let turnOf = 0;
@@ -169,26 +148,10 @@ export function swapCard(signal, from, to) {
     }
   }
 
-  /** The first reason for which a swap is not possible now: the button's label, a sentence, and what the button does instead. */
-  function obstacle({ value, quote, balance, elsewhere }) {
-    if (market.paused) return { label: 'Trading is paused', text: 'The owner of the vault has paused trading.' };
-    for (const token of [state.from, state.to]) {
-      const found = market.obstacle(token);
-      if (found) return { label: `${token.symbol} is ${found.kind.toLowerCase()}`, text: found.text };
-    }
-    if (!wallets.current) return withoutAccount();
-    if (elsewhere) return { label: 'Switch network', text: `${elsewhere} is on another network.`, act: () => wallets.switchNetwork() };
-    if (value instanceof Error) return { label: 'Enter a valid amount', text: value.message };
-    if (value === 0n) return { label: 'Enter an amount' };
-    if (balance !== null && value > balance) return { label: `Insufficient ${state.from.symbol} balance` };
-    const refusal = quote && REFUSALS[Number(quote.status)];
-    return refusal ? { label: refusal[0], text: refusal[1] } : null;
-  }
-
   function show(now) {
     const { value, quote, balance, other, allowed } = now;
     const { from: tokenIn, to: tokenOut } = state;
-    Object.assign(state, { quote, balance, now });
+    Object.assign(state, { quote, balance });
     pay.set(tokenIn);
     get.set(tokenOut);
     setText(pay.balance, balance === null ? '' : `Balance ${amount(balance, tokenIn.decimals, 7)}`);
@@ -197,39 +160,16 @@ export function swapCard(signal, from, to) {
     const ok = quote?.status === 0n;
     if (!state.exactOutput) output.value = ok ? amount(quote.amountOut, tokenOut.decimals, 9) : '';
     const [paid, received] = [typeof value === 'bigint' ? worth(value, tokenIn) : 0, ok ? worth(quote.amountOut, tokenOut) : 0];
-    setText(pay.worth, dollars(paid));
-    setText(get.worth, dollars(received));
-    state.blocked = obstacle(now);
-    drawDetails(now, ok);
+    setText(pay.inDollars, dollars(paid));
+    setText(get.inDollars, dollars(received));
+    state.blocked = obstacle(state, now);
+    details.draw(ok ? { ...now, tokenIn, tokenOut } : null);
     const text = state.blocked ? state.blocked.text : state.failed;
     const link = state.blocked?.link ?? null;
     setContent(problem, text && h('p.failure', { role: 'alert' }, text, link));
     const label = state.blocked?.label ?? (allowed !== null && value > allowed ? `Approve ${tokenIn.symbol} and swap` : 'Swap');
     setText(submit, label);
     submit.disabled = state.busy || (state.blocked ? !state.blocked.act : !ok);
-  }
-
-  function drawDetails({ value, quote, allowed, gasPrice }, ok) {
-    const { from: tokenIn, to: tokenOut, inverted } = state;
-    if (!ok) return replace(details);
-    const rate = (Number(quote.amountOut) / 10 ** tokenOut.decimals) / (Number(value) / 10 ** tokenIn.decimals);
-    const text = inverted ? `1 ${tokenOut.symbol} = ${rateText(1 / rate)} ${tokenIn.symbol}` : `1 ${tokenIn.symbol} = ${rateText(rate)} ${tokenOut.symbol}`;
-    // Redrawing the button would take the focus away from it.
-    const flip = details.querySelector('button') ?? h('button.link-button', { type: 'button', title: 'Show the rate the other way round', onclick: () => {
-      state.inverted = !state.inverted;
-      drawDetails(state.now, state.quote?.status === 0n);
-    } });
-    setText(flip, text);
-    const impact = Number(quote.impactBps) / 10_000;
-    const focused = document.activeElement === flip;
-    replace(details, facts([
-      ['Rate', flip],
-      ['Share of the reserve', h(impact > 0.05 ? 'span.warn' : 'span', percent(impact)), h('span.soft', ' of at most 10%')],
-      ['Fee (0.30%)', `${amount(quote.fee, tokenOut.decimals, 6)} ${tokenOut.symbol}`, h('span.soft', ` ${dollars(worth(quote.fee, tokenOut))}`)],
-      ['Network cost', `about ${coins(gasPrice * (allowed !== null && value > allowed ? SWAP_GAS + APPROVAL_GAS : SWAP_GAS), 3)}`],
-      ['Minimum received', `${amount(minimumOutput(quote.amountOut, slippage.value()), tokenOut.decimals, 9)} ${tokenOut.symbol}`],
-    ]), h('p.soft', 'The rate is the oracle’s price less the fee, whatever the amount. Only the share of the reserve that a swap takes is limited.'));
-    if (focused) flip.focus();
   }
 
   /** The quote was that of other amounts or tokens: until there is another, nothing can be submitted. */
@@ -255,12 +195,6 @@ export function swapCard(signal, from, to) {
     replace(outcome);
   }
 
-  function received(receipt) {
-    const swapped = member('Vault', 'event', 'Swap');
-    const log = receipt.logs.find((one) => one.topics[0] === topic(swapped));
-    return log ? decodeLog(swapped, log).amountOut : null;
-  }
-
   async function swap(value) {
     const account = wallets.current;
     const { from: tokenIn, to: tokenOut, quote } = state;
@@ -268,7 +202,7 @@ export function swapCard(signal, from, to) {
     const data = callData('Vault', 'swapExactTokensForTokens', tokenIn.address, tokenOut.address, value, minimumOutput(quote.amountOut, slippage.value()));
     const approving = await approval(tokenIn, account.address, vault, value);
     const receipt = await steps.run([approving, { name: `Swap ${tokenIn.symbol} for ${tokenOut.symbol}`, transaction: { to: vault, data } }].filter(Boolean), account);
-    const out = received(receipt);
+    const out = amountReceived(receipt);
     const text = `Swapped ${amount(value, tokenIn.decimals)} ${tokenIn.symbol} for ${out === null ? '' : `${amount(out, tokenOut.decimals, 8)} `}${tokenOut.symbol}`;
     const link = { href: `#/tx/${receipt.transactionHash}`, text: 'View transaction' };
     if (signal.aborted) return toast(text, 'good', link);
