@@ -4,6 +4,11 @@ use alloy_consensus::Header;
 use alloy_eips::eip1559::{BaseFeeParams, INITIAL_BASE_FEE};
 use tetrad_evm::{Fork, Rules};
 
+/// The highest base fee that a full block raises without exceeding 64 bits: by an eighth.
+const MAX_RISING: u64 = u64::MAX / 9 * 8;
+/// The most blob gas that is counted, so that a sum fits into 64 bits.
+const MAX_BLOB_GAS: u64 = u64::MAX / 2;
+
 /// Returns the base fee of the block after `parent` (EIP-1559), or `None` before London.
 pub fn next_base_fee(parent: &Header, rules: Rules) -> Option<u64> {
     if !rules.has(Fork::London) {
@@ -17,6 +22,9 @@ pub fn next_base_fee(parent: &Header, rules: Rules) -> Option<u64> {
     let used = parent.gas_used.min(parent.gas_limit);
     // The target, which is half of the limit, must not be zero.
     let limit = parent.gas_limit.max(2);
+    if base_fee > MAX_RISING && used > limit / 2 {
+        return Some(u64::MAX);
+    }
     Some(BaseFeeParams::ethereum().next_block_base_fee(used, limit, base_fee))
 }
 
@@ -25,8 +33,44 @@ pub fn next_base_fee(parent: &Header, rules: Rules) -> Option<u64> {
 pub fn next_excess_blob_gas(parent: &Header, rules: Rules) -> Option<u64> {
     let blobs = rules.blobs.filter(|_| rules.has(Fork::Cancun))?;
     Some(blobs.next_block_excess_blob_gas_osaka(
-        parent.excess_blob_gas.unwrap_or(0),
-        parent.blob_gas_used.unwrap_or(0),
+        parent.excess_blob_gas.unwrap_or(0).min(MAX_BLOB_GAS),
+        parent.blob_gas_used.unwrap_or(0).min(MAX_BLOB_GAS),
         parent.base_fee_per_gas.unwrap_or(0),
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use tetrad_evm::Forks;
+
+    use super::*;
+
+    #[test]
+    fn fees_of_any_header_stay_within_64_bits() {
+        let rules = Forks::all_from_genesis(Fork::Osaka).at(1, 1);
+        let numbers = [
+            0,
+            1,
+            30_000_000,
+            u64::MAX / 2,
+            MAX_RISING,
+            u64::MAX - 1,
+            u64::MAX,
+        ];
+        for base_fee in numbers {
+            for used in numbers {
+                let parent = Header {
+                    base_fee_per_gas: Some(base_fee),
+                    gas_used: used,
+                    gas_limit: 30_000_000,
+                    excess_blob_gas: Some(base_fee),
+                    blob_gas_used: Some(used),
+                    ..Header::default()
+                };
+                let next = next_base_fee(&parent, rules).unwrap();
+                assert_eq!(next >= base_fee, used >= 15_000_000 || base_fee == 0);
+                assert!(next_excess_blob_gas(&parent, rules).is_some());
+            }
+        }
+    }
 }

@@ -7,6 +7,7 @@ use alloy_primitives::{B256, U64};
 use bytes::Bytes;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use tetrad_chain::MAX_START_NUMBER;
 use tetrad_primitives::state::ReadError;
 use tetrad_stdx::{calendar::LAST_SECOND, redact};
 use tracing::warn;
@@ -246,7 +247,7 @@ pub(super) fn read_header(mut block: Value) -> Result<(B256, Header), ForkError>
     Ok((hash, header))
 }
 
-/// Refuses a header that is not of the `requested` block, or whose time is too late.
+/// Refuses a header that is not of the `requested` block, or whose number or time is too high.
 pub(super) fn check_header(
     header: &Header,
     hash: B256,
@@ -260,6 +261,14 @@ pub(super) fn check_header(
     };
     if let Some(got) = got {
         let what = format!("requested block {requested}, got block {got}");
+        return Err(ForkError::Answer { method, what });
+    }
+
+    if header.number > MAX_START_NUMBER {
+        let what = format!(
+            "the block's number {} is above {MAX_START_NUMBER}",
+            header.number
+        );
         return Err(ForkError::Answer { method, what });
     }
 
