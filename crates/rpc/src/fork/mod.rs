@@ -186,7 +186,7 @@ impl ChainForks {
             hash,
             gas_limit: self.config.gas_limit.unwrap_or(gas_limit),
         };
-        let remote = Remote::new(client, fork.number, self.config.prefetch, file);
+        let remote = Remote::new(client, &header, hash, self.config.prefetch, file);
         remote.restore(records);
         let mut head = self.head(header, &fork, remote)?;
         if let Some(replay) = replay {

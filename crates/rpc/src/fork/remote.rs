@@ -8,8 +8,9 @@ use std::{
     time::Duration,
 };
 
+use alloy_consensus::Header;
 use alloy_primitives::{Address, B256, Bytes, U64, U256};
-use serde::de::DeserializeOwned;
+use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 use tetrad_chain::block_in_place;
 use tetrad_primitives::state::{Account, Base, Contract, ReadError, TracedCall, Wanted, bytecode};
@@ -17,7 +18,7 @@ use tetrad_web::{as_part, is_abandoned};
 
 use super::{
     cache::Cache,
-    client::{AskError, ForkAnswer, ForkClient, Hashed, Question, read_result},
+    client::{AskError, ForkAnswer, ForkClient, Question, read_result},
     file::{ForkFile, Record},
     tracer::{RemoteTracer, TracedReads},
 };
@@ -51,7 +52,7 @@ pub struct Remote {
     block: Value,
     accounts: Cache<Address, Option<Account>>,
     slots: Cache<(Address, U256), U256>,
-    hashes: Cache<u64, Option<B256>>,
+    hashes: Cache<u64, B256>,
     tracer: RemoteTracer,
 }
 
@@ -64,15 +65,23 @@ impl fmt::Debug for Remote {
 }
 
 impl Remote {
-    /// The chain that `client` knows, as of the block with this number. `prefetch` says whether
-    /// what executions read is fetched before they run.
+    /// The chain that `client` knows, as of the block with this header and hash. `prefetch` says
+    /// whether what executions read is fetched before they run.
     pub(super) fn new(
         client: Arc<ForkClient>,
-        number: u64,
+        header: &Header,
+        hash: B256,
         prefetch: bool,
         file: Option<Arc<ForkFile>>,
     ) -> Self {
         let lookups = &client.lookups();
+        let number = header.number;
+        let hashes = Cache::new(HASHES, lookups);
+        hashes.put(number, hash, 1);
+        if let Some(parent) = number.checked_sub(1) {
+            hashes.put(parent, header.parent_hash, 1);
+        }
+
         Self {
             client,
             prefetch,
@@ -81,7 +90,7 @@ impl Remote {
             block: json!(U64::from(number)),
             accounts: Cache::new(ACCOUNT_BYTES, lookups),
             slots: Cache::new(SLOTS, lookups),
-            hashes: Cache::new(HASHES, lookups),
+            hashes,
             tracer: RemoteTracer::default(),
         }
     }
@@ -108,7 +117,7 @@ impl Remote {
                     self.put_account(address, Some(account));
                 }
                 Record::Slot(address, index, value) => self.slots.put((address, index), value, 1),
-                Record::BlockHash(number, hash) => self.hashes.put(number, Some(hash), 1),
+                Record::BlockHash(number, hash) => self.hashes.put(number, hash, 1),
                 Record::Answer(..) => {}
             }
         }
@@ -177,8 +186,8 @@ impl Remote {
                     learned.push(Record::Slot(address, index, value));
                     self.slots.put((address, index), value, 1);
                 }),
-                Wanted::BlockHash(number) => hash_of(own[0].as_deref()).map(|hash| {
-                    learned.extend(hash.map(|hash| Record::BlockHash(number, hash)));
+                Wanted::BlockHash(number) => hash_of(number, own[0].as_deref()).map(|hash| {
+                    learned.push(Record::BlockHash(number, hash));
                     self.hashes.put(number, hash, 1);
                 }),
             };
@@ -383,30 +392,41 @@ impl Base for Remote {
         let ask = || {
             let question = Self::block_question(number);
             let answer = self.client.ask(question.method, &question.params);
-            let hash = hash_of(answer.as_ref().map(ForkAnswer::json))?;
-            self.keep(|| {
-                hash.map(|hash| Record::BlockHash(number, hash))
-                    .into_iter()
-                    .collect()
-            });
+            let hash = hash_of(number, answer.as_ref().map(ForkAnswer::json))?;
+            self.keep(|| vec![Record::BlockHash(number, hash)]);
             Ok(hash)
         };
-        self.hashes.get(number, |_| 1, ask)
+        self.hashes.get(number, |_| 1, ask).map(Some)
     }
 
     fn block_hash_at_hand(&self, number: u64) -> Result<Option<Option<B256>>, ReadError> {
         if self.prefetch && number <= self.number {
-            Ok(self.hashes.find(number))
+            Ok(self.hashes.find(number).map(Some))
         } else {
             self.block_hash(number).map(Some)
         }
     }
 }
 
-/// The hash of the block that a result of [`BLOCK_METHOD`] is; none if there is no such block.
-fn hash_of(json: Result<&[u8], &AskError>) -> Result<Option<B256>, ReadError> {
-    let block: Option<Hashed> = read(BLOCK_METHOD, json)?;
-    Ok(block.map(|block| block.hash))
+/// The hash of the block that a result of [`BLOCK_METHOD`] is. The other chain has all blocks up to the
+/// forked one: a node that does not is behind.
+fn hash_of(number: u64, json: Result<&[u8], &AskError>) -> Result<B256, ReadError> {
+    #[derive(Deserialize)]
+    struct FoundBlock {
+        number: U64,
+        hash: B256,
+    }
+
+    let wrong = |what: String| unavailable(format!("{BLOCK_METHOD}: {what}"));
+    let block: Option<FoundBlock> = read(BLOCK_METHOD, json)?;
+    let block = block.ok_or_else(|| wrong(format!("it has no block {number}")))?;
+    if block.number.to::<u64>() != number {
+        return Err(wrong(format!(
+            "requested block {number}, got block {}",
+            block.number
+        )));
+    }
+    Ok(block.hash)
 }
 
 /// Deserializes a result.

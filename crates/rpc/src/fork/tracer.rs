@@ -151,14 +151,13 @@ fn call_of(execution: &TracedCall) -> Value {
     call
 }
 
-/// Reads the result of geth's `prestateTracer`, which leaves out what is zero.
+/// Reads the result of geth's `prestateTracer`. An account without a balance or a nonce, which other
+/// nodes leave out, is one of which only the slots are known.
 fn read_prestate(json: &[u8]) -> Result<TracedReads, String> {
     #[derive(Deserialize)]
     struct RawAccount {
-        #[serde(default)]
-        balance: U256,
-        #[serde(default)]
-        nonce: u64,
+        balance: Option<U256>,
+        nonce: Option<u64>,
         #[serde(default)]
         code: Bytes,
         #[serde(default)]
@@ -168,10 +167,13 @@ fn read_prestate(json: &[u8]) -> Result<TracedReads, String> {
     let accounts: BTreeMap<Address, RawAccount> = read_result(json)?;
     let before = accounts.into_iter().map(|(address, raw)| {
         let storage = raw.storage.into_iter();
+        let known = raw.balance.zip(raw.nonce);
+        let (balance, nonce) = known.unwrap_or_default();
         let before = Before {
-            balance: raw.balance,
-            nonce: raw.nonce,
-            code: raw.code,
+            balance,
+            nonce,
+            // One without code is asked for.
+            code: known.map_or_else(Bytes::new, |_| raw.code),
             storage: storage
                 .map(|(index, value)| (index.into(), value.into()))
                 .collect(),
