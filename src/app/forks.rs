@@ -24,7 +24,11 @@ pub(super) fn forks(
     let funded = identity.funded_accounts(config);
     let edits = first_edits(config, &funded)?;
 
-    let own = config.clone();
+    let mut own = config.clone();
+    if own.fork.url.is_some() {
+        // The file has accounts of forks, and need not be able to begin a chain.
+        own.genesis = None;
+    }
     let clock = clock.clone();
     Ok(ChainForks::new(
         config.fork.clone(),
@@ -47,7 +51,8 @@ fn first_edits(config: &Config, funded: &FundedAccounts) -> Result<Vec<Edit>, Sp
     let mut edits: Vec<_> = coins.collect();
 
     if let Some(path) = &config.genesis {
-        edits.push(Edit::Accounts(file::load_accounts(path)?));
+        let accounts = file::load_accounts(path)?.into_iter();
+        edits.extend(accounts.map(|account| Edit::Accounts(vec![account])));
     }
     Ok(edits)
 }

@@ -51,6 +51,10 @@ pub use self::{
     stats::ForkStats,
 };
 
+/// The number of edits whose accounts are asked for at once: more of them might leave the cache before
+/// they are edited.
+const EDITS_AT_ONCE: usize = 1_000;
+
 /// The point at which the node's chain leaves the other one.
 #[derive(Debug)]
 pub struct ChainFork {
@@ -188,11 +192,15 @@ impl ChainForks {
         };
         let remote = Remote::new(client, &header, hash, self.config.prefetch, file);
         remote.restore(records);
-        let mut head = self.head(header, &fork, remote)?;
+        let mut head = self.head(header, &fork, remote);
         if let Some(replay) = replay {
             head = replay.onto(&head)?;
         }
-        Ok((begin_with(head, &self.edits)?, Arc::new(fork)))
+        for edits in self.edits.chunks(EDITS_AT_ONCE) {
+            fetch_together(&head.state, edits.iter().flat_map(edited));
+            head = begin_with(head, edits)?;
+        }
+        Ok((head, Arc::new(fork)))
     }
 
     /// The file of a forked block, and what it has. Without one everything works, but slower.
@@ -208,8 +216,8 @@ impl ChainForks {
             .ok()
     }
 
-    /// The chain of the forked block alone. The accounts that will be edited are at hand.
-    fn head(&self, header: Header, fork: &ChainFork, remote: Remote) -> Result<Head, ForkError> {
+    /// The chain of the forked block alone.
+    fn head(&self, header: Header, fork: &ChainFork, remote: Remote) -> Head {
         let params = ChainParams {
             chain_id: self.config.chain_id.unwrap_or(fork.chain_id),
             // Other networks have none of the network's precompiles.
@@ -228,10 +236,7 @@ impl ChainForks {
             withdrawals: None,
             known_size: OnceLock::new(),
         };
-        let head = Head::genesis(Arc::new(params), Arc::new(block), state);
-
-        fetch_together(&head.state, self.edits.iter().flat_map(edited));
-        Ok(head)
+        Head::genesis(Arc::new(params), Arc::new(block), state)
     }
 }
 
