@@ -27,6 +27,8 @@ use super::{
 
 /// Most events that a slow subscriber may fall behind by before it misses some.
 const EVENT_BACKLOG: usize = 1_024;
+/// How long a pending block is shown that lacks transactions whose state could not be read.
+const INCOMPLETE_LIFETIME: Duration = Duration::from_secs(1);
 
 /// Configuration of a chain.
 #[derive(Clone)]
@@ -127,13 +129,18 @@ pub(super) struct PendingBlock {
     pub(super) pool_version: u64,
     /// Time at which building it began.
     pub(super) began: Instant,
+    /// Whether it has all transactions whose state can be read, now or later.
+    pub(super) is_complete: bool,
     pub(super) view: Arc<View>,
 }
 
 impl PendingBlock {
     /// Returns whether the same block would be built now.
     pub(super) fn is_current(&self, shared: &SharedChain, head: &Arc<Head>) -> bool {
-        Arc::ptr_eq(&self.view.head, head)
+        // What could not be read is soon tried again.
+        let is_fresh = self.is_complete || self.began.elapsed() < INCOMPLETE_LIFETIME;
+        is_fresh
+            && Arc::ptr_eq(&self.view.head, head)
             && self.pool_version == shared.pool.version()
             && self.view.environment == shared.next_environment(head, 0)
     }

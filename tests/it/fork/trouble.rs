@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use axum::http::StatusCode;
-use serde_json::json;
+use serde_json::{Value, json};
 use tetrad::{Node, SpawnError};
 use tetrad_rpc::fork::ForkBlock;
 
@@ -12,6 +12,7 @@ use super::{
     proxy::{Mood, Proxy},
     upstream,
 };
+use crate::support::TestNode;
 
 const NOBODY: &str = "0x0000000000000000000000000000000000000abc";
 
@@ -382,10 +383,9 @@ async fn an_answer_without_an_end_is_refused() {
     }
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_acknowledged_transaction_waits_until_its_state_can_be_read() {
-    let upstream = upstream().await;
-    let proxy = Proxy::to(upstream.rpc_url()).await;
+/// A fork without mining, with two transactions of one account in its pool. What the second one reads
+/// is not at hand: only the next transaction of an account is tried out when it arrives.
+async fn with_unread_transaction(proxy: &Proxy) -> (TestNode, Value, Value) {
     let fork = fork_of(&proxy.url, |config| {
         config.no_mining = true;
         config.fork.retries = 0;
@@ -393,20 +393,36 @@ async fn an_acknowledged_transaction_waits_until_its_state_can_be_read() {
     .await;
     // What any block reads is at hand after the first one.
     fork.rpc("evm_mine", json!([])).await;
-    let known = json!({"from": fork.account(6), "to": fork.account(7), "value": "0x1"});
-    // transfer(address,uint256)
-    let data = format!("0xa9059cbb{:0>64}{:064x}", "abc", 1);
-    let unread =
-        json!({"from": fork.account(3), "to": fork.token(), "data": data, "gas": "0x30d40"});
-    // Estimating the gas of the second one would execute the first.
-    let known = fork.rpc("eth_sendTransaction", json!([known])).await;
-    let unread = fork.rpc("eth_sendTransaction", json!([unread])).await;
+
+    let from = fork.account(3);
+    let next = fork
+        .rpc("eth_getTransactionCount", json!([from, "latest"]))
+        .await;
+    let next = crate::support::number(&next);
+    let mut hashes = Vec::new();
+    for (nonce, recipient) in [(next, "abc"), (next + 1, "abd")] {
+        // transfer(address,uint256)
+        let data = format!("0xa9059cbb{recipient:0>64}{:064x}", 1);
+        let transfer = json!({
+            "from": from, "to": fork.token(), "data": data, "gas": "0x30d40",
+            "nonce": format!("{nonce:#x}"),
+        });
+        hashes.push(fork.rpc("eth_sendTransaction", json!([transfer])).await);
+    }
+    let [read, unread] = hashes.try_into().unwrap();
+    (fork, read, unread)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_acknowledged_transaction_waits_until_its_state_can_be_read() {
+    let upstream = upstream().await;
+    let proxy = Proxy::to(upstream.rpc_url()).await;
+    let (fork, read, unread) = with_unread_transaction(&proxy).await;
+    let receipt = async |hash: &Value| fork.rpc("eth_getTransactionReceipt", json!([hash])).await;
 
     proxy.set(Mood::Fails(usize::MAX, StatusCode::INTERNAL_SERVER_ERROR));
     fork.rpc("evm_mine", json!([])).await;
-    let receipt =
-        async |hash: &serde_json::Value| fork.rpc("eth_getTransactionReceipt", json!([hash])).await;
-    assert_eq!(receipt(&known).await["status"], "0x1");
+    assert_eq!(receipt(&read).await["status"], "0x1");
     assert!(receipt(&unread).await.is_null());
     let status = fork.rpc("txpool_status", json!([])).await;
     assert_eq!(status["pending"], "0x1");
@@ -420,30 +436,43 @@ async fn an_acknowledged_transaction_waits_until_its_state_can_be_read() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn transactions_whose_state_could_not_be_read_are_tried_again_without_another_one() {
+async fn a_transaction_whose_state_could_not_be_read_is_tried_again_by_itself() {
     let upstream = upstream().await;
     let proxy = Proxy::to(upstream.rpc_url()).await;
-    let fork = fork_of(&proxy.url, |config| {
-        config.no_mining = true;
-        config.fork.retries = 0;
-    })
-    .await;
-    fork.rpc("evm_mine", json!([])).await;
-    let data = format!("0xa9059cbb{:0>64}{:064x}", "abc", 1);
-    let transfer =
-        json!({"from": fork.account(3), "to": fork.token(), "data": data, "gas": "0x30d40"});
-    let hash = fork.rpc("eth_sendTransaction", json!([transfer])).await;
+    let (fork, _, unread) = with_unread_transaction(&proxy).await;
 
-    // More failures than one attempt has requests.
+    // More failures than the first attempts have requests.
     proxy.set(Mood::Fails(12, StatusCode::INTERNAL_SERVER_ERROR));
     fork.rpc("evm_setAutomine", json!([true])).await;
-    let receipt = loop {
-        let receipt = fork.rpc("eth_getTransactionReceipt", json!([hash])).await;
+    loop {
+        let receipt = fork.rpc("eth_getTransactionReceipt", json!([unread])).await;
         if !receipt.is_null() {
-            break receipt;
+            assert_eq!(receipt["status"], "0x1");
+            return;
         }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_pending_block_has_what_could_not_be_read_before() {
+    let upstream = upstream().await;
+    let proxy = Proxy::to(upstream.rpc_url()).await;
+    let (fork, ..) = with_unread_transaction(&proxy).await;
+    // Otherwise the block is another one in the next second.
+    let later = crate::support::number(&fork.latest().await["timestamp"]) + 100_000;
+    fork.rpc("evm_setNextBlockTimestamp", json!([later])).await;
+
+    let pending = async || {
+        let block = fork
+            .rpc("eth_getBlockByNumber", json!(["pending", false]))
+            .await;
+        block["transactions"].as_array().map(Vec::len)
     };
-    assert_eq!(receipt["status"], "0x1");
+    proxy.set(Mood::Fails(usize::MAX, StatusCode::INTERNAL_SERVER_ERROR));
+    assert_eq!(pending().await, Some(1));
+    proxy.set(Mood::Well);
+    while pending().await == Some(1) {}
+    assert_eq!(pending().await, Some(2));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

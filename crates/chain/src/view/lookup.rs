@@ -163,6 +163,7 @@ impl Chain {
             *kept = Some(PendingBlock {
                 pool_version,
                 began,
+                is_complete: candidate.left_out.unread.is_empty(),
                 view: view.clone(),
             });
             Ok(view)

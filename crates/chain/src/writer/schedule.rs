@@ -114,7 +114,7 @@ impl ChainWriter {
             self.seal_due();
         }
 
-        if self.mining().is_instant() && self.unread.take_due() {
+        if self.unread.take_due() && self.mining().is_instant() {
             self.schedule.request_seal(SealReason::Transactions);
         }
 

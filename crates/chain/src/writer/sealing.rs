@@ -262,8 +262,10 @@ impl ChainWriter {
             if self.shared.pool.reject_awaited(unread.hash, unread.reason) {
                 any_removed = true;
             } else {
-                tracing::warn!(hash = %unread.hash, reason, "a transaction waits for its state");
-                self.unread.put_off(unread.sender, unread.took);
+                let is_first = self.unread.put_off(unread.sender, unread.hash, unread.took);
+                if is_first {
+                    tracing::warn!(hash = %unread.hash, reason, "a transaction waits for its state");
+                }
             }
         }
         any_removed
