@@ -122,12 +122,17 @@ fn hash(text: &str) -> Result<B256, ValueError> {
 
 /// A decimal number, or one in hex with `0x`.
 fn number(text: &str) -> Result<u64, ValueError> {
-    let number = match text.strip_prefix("0x") {
-        Some(digits) => u64::from_str_radix(digits, 16),
-        None => text.parse(),
+    let (digits, radix) = match text.strip_prefix("0x") {
+        Some(digits) => (digits, 16),
+        None => (text, 10),
     };
-    number
-        .map_err(|_| ValueError::malformed("expected a number, a hash, head, finalized or genesis"))
+    // A sign is no digit, although the standard library takes one.
+    let number = Some(digits)
+        .filter(|digits| !digits.starts_with('+'))
+        .and_then(|digits| u64::from_str_radix(digits, radix).ok());
+    number.ok_or_else(|| {
+        ValueError::malformed("expected a number, a hash, head, finalized or genesis")
+    })
 }
 
 /// The versioned hashes of blobs; none for all blobs.
@@ -247,13 +252,25 @@ async fn blobs(
 /// Whether the client accepts bytes.
 fn accepts_binary(headers: &HeaderMap) -> bool {
     let values = headers.get_all(header::ACCEPT).iter();
-    let media_types = values
+    let mut ranges = values
         .filter_map(|value| value.to_str().ok())
-        .flat_map(|value| value.split(','))
-        .filter_map(|range| range.split(';').next());
-    media_types
-        .map(str::trim)
-        .any(|media_type| media_type.eq_ignore_ascii_case(BINARY))
+        .flat_map(|value| value.split(','));
+    ranges.any(|range| {
+        let mut parts = range.split(';').map(str::trim);
+        let is_binary = parts
+            .next()
+            .is_some_and(|media_type| media_type.eq_ignore_ascii_case(BINARY));
+        is_binary && !parts.any(is_refusal)
+    })
+}
+
+/// Whether a parameter of a media range says that it is not acceptable: a quality of zero (RFC 9110,
+/// section 12.4.2).
+fn is_refusal(parameter: &str) -> bool {
+    let quality = parameter
+        .strip_prefix("q=")
+        .or(parameter.strip_prefix("Q="));
+    quality.is_some_and(|quality| quality.parse() == Ok(0.0))
 }
 
 /// A transaction of a block with its blobs.
