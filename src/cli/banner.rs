@@ -125,7 +125,11 @@ fn accounts(node: &Node, out: &mut dyn Write) -> io::Result<()> {
     if config.begins_with_file() {
         writeln!(out, "\nAccounts (the genesis file decides what they have)")?;
     } else if config.fork.url.is_some() {
-        writeln!(out, "\nAccounts ({balance} {} each)", network.coin)?;
+        let unless = config
+            .genesis
+            .as_ref()
+            .map_or("", |_| " unless the genesis file says otherwise");
+        writeln!(out, "\nAccounts ({balance} {} each{unless})", network.coin)?;
     } else {
         writeln!(
             out,

@@ -44,9 +44,16 @@ pub(super) fn run(
     let runtime = runtime.build()?;
 
     let served = runtime.block_on(async {
-        // From here on signals are queued until the loop below takes them.
         let mut signals = Signals::listen()?;
-        let node = Node::spawn_on(config, inherited).await?;
+        // A task of its own: a start may occupy its thread for long.
+        let starting = tokio::spawn(Node::spawn_on(config, inherited));
+        let node = tokio::select! {
+            started = starting => started.map_err(io::Error::other)??,
+            signal = signals.end() => {
+                tracing::info!(signal = signal?, "ended while it was starting");
+                return Ok(());
+            }
+        };
         announce(&node, &mut io::stdout().lock())?;
         io::stdout().flush()?;
         if !node.config.quiet {
@@ -71,7 +78,7 @@ pub(super) fn run(
         }
 
         notify::notify(notify::READY);
-        let signal = signals.end(&node).await?;
+        let signal = signals.end_of(&node).await?;
         notify::notify(notify::STOPPING);
         tracing::info!(signal, "shutting down");
         Ok(node.shut_down().await?)
@@ -111,8 +118,16 @@ impl Signals {
         })
     }
 
-    /// Waits for the signal to end, and returns its name. SIGHUP reloads the certificate.
-    async fn end(&mut self, node: &Node) -> io::Result<&'static str> {
+    /// Waits for a signal to end, and returns its name.
+    async fn end(&mut self) -> io::Result<&'static str> {
+        tokio::select! {
+            _ = self.interrupt.recv() => Ok("SIGINT"),
+            _ = self.terminate.recv() => Ok("SIGTERM"),
+        }
+    }
+
+    /// Waits for the signal to end a node, and returns its name. SIGHUP reloads the certificate.
+    async fn end_of(&mut self, node: &Node) -> io::Result<&'static str> {
         loop {
             tokio::select! {
                 _ = self.interrupt.recv() => return Ok("SIGINT"),
@@ -137,7 +152,12 @@ impl Signals {
     }
 
     /// Waits for Ctrl-C.
-    async fn end(&mut self, _: &Node) -> io::Result<&'static str> {
+    async fn end(&mut self) -> io::Result<&'static str> {
         tokio::signal::ctrl_c().await.map(|()| "Ctrl-C")
+    }
+
+    /// Waits for Ctrl-C.
+    async fn end_of(&mut self, _: &Node) -> io::Result<&'static str> {
+        self.end().await
     }
 }
