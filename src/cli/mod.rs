@@ -176,6 +176,8 @@ fn under_its_name(arguments: impl Iterator<Item = OsString>) -> Vec<OsString> {
 
     let name = arguments.first().map(Path::new).and_then(Path::file_stem);
     if name.is_some_and(|name| name == anvil::NAME) {
+        // The help begins with these two.
+        arguments[0] = env!("CARGO_PKG_NAME").into();
         arguments.insert(1, anvil::NAME.into());
     }
     arguments

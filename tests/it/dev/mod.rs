@@ -4,6 +4,7 @@ mod accounts;
 mod alloy;
 mod blobs;
 mod concurrency;
+mod conventions;
 mod dumps;
 mod impersonation;
 mod limits;

@@ -83,12 +83,23 @@ fn budget(context: &Context, options: &TraceOptions) -> Budget {
     Budget::new(context, options.advice()).within(options.timeout.map(|timeout| timeout.0))
 }
 
+/// What anvil returns for a transaction that is not there: programs try a hash to learn whether a node
+/// has the method.
+const EMPTY_TRACE: &[u8] = br#"{"failed":false,"gas":0,"returnValue":"0x","structLogs":[]}"#;
+
 /// Traces a transaction as it ran.
 fn transaction(
     context: &Context,
     (hash, options): (B256, TraceOptions),
 ) -> Result<Written, RpcError> {
     let budget = budget(context, &options);
+    let head = context.chain.head();
+    if context.config.anvil_conventions && context.chain.transaction(&head, hash).is_none() {
+        let mut out = budget.writer();
+        out.extend_from_slice(EMPTY_TRACE);
+        return budget.finish(out);
+    }
+
     let (replay, index) = find_transaction(context, hash)?;
     let mut executor = replay.after(index, &budget)?;
 

@@ -17,11 +17,7 @@ use super::{
     call::estimate, fee::suggested_tip, overrides::BlockOverrides, request::TransactionRequest,
     sidecar::take_sidecar,
 };
-use crate::rpc::{
-    Context, OnFork, RpcError, Table,
-    call_form::CallForm,
-    error::{REVERTED, call_output},
-};
+use crate::rpc::{Context, OnFork, RpcError, Table, call_form::CallForm, error::call_output};
 
 /// The first byte of an encoded transaction with blobs (EIP-4844).
 pub(in crate::rpc) const BLOB_TYPE: u8 = TxType::Eip4844 as u8;
@@ -129,7 +125,8 @@ async fn send(
     let gas = match request.gas {
         Some(gas) => gas,
         None => match estimate_to_send(&context, &request, from).await {
-            Err(error) if context.config.anvil_conventions && error.code == REVERTED => {
+            // A transaction that fails is included as well; one that cannot be is refused below.
+            Err(_) if context.config.anvil_conventions => {
                 context
                     .chain
                     .next_environment(&context.chain.head())
