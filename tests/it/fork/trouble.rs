@@ -383,6 +383,69 @@ async fn an_answer_without_an_end_is_refused() {
     }
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_hash_is_that_of_the_block_that_was_asked_for() {
+    let upstream = upstream().await;
+    upstream.rpc("anvil_mine", json!(["0x8"])).await;
+    let proxy = Proxy::to(upstream.rpc_url()).await;
+    let newest = upstream.latest().await;
+
+    for prefetch in [true, false] {
+        let fork = fork_of(&proxy.url, |config| {
+            config.fork.prefetch = prefetch;
+            config.fork.retries = 0;
+        })
+        .await;
+        // BLOCKHASH of the block so many before this one.
+        let hash_before = |distance: u8| {
+            let code = format!("0x60{distance:02x}43034060005260206000f3");
+            json!([{"data": code}, "latest"])
+        };
+        // That of the parent is in the forked header. The accounts that a call reads are at hand then.
+        let parent = fork.rpc("eth_call", hash_before(1)).await;
+        assert_eq!(parent, newest["parentHash"]);
+
+        for (answer, what) in [(json!(null), "has no block"), (newest.clone(), "got block")] {
+            proxy.set(Mood::Answers(answer));
+            let error = fork.rpc_error("eth_call", hash_before(3)).await;
+            assert!(error.to_string().contains(what), "{error}");
+        }
+        // Nothing of it is remembered.
+        proxy.set(Mood::Well);
+        let found = fork.rpc("eth_call", hash_before(3)).await;
+        let expected = upstream.rpc("eth_call", hash_before(3)).await;
+        assert_eq!(found, expected);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_forked_header_may_have_the_highest_fees_but_no_such_number() {
+    let upstream = upstream().await;
+    let proxy = Proxy::to(upstream.rpc_url()).await;
+    let (fork, most) = (fork_of(&proxy.url, |_| {}).await, "0xffffffffffffffff");
+    let block = upstream.latest().await;
+    let forked = json!([{"forking": {"jsonRpcUrl": proxy.url}}]);
+    let with = |fields: Value| {
+        let mut block = block.clone();
+        for (name, value) in fields.as_object().unwrap() {
+            block[name] = value.clone();
+        }
+        Mood::Replaces(block)
+    };
+
+    proxy.set(with(json!({"number": "0x7fffffffffffffff"})));
+    let error = fork.rpc_error("anvil_reset", forked.clone()).await;
+    assert!(error.to_string().contains("number"), "{error}");
+
+    let fees = json!({
+        "baseFeePerGas": most, "gasUsed": block["gasLimit"], "excessBlobGas": most, "blobGasUsed": most,
+    });
+    proxy.set(with(fees));
+    fork.rpc("anvil_reset", forked).await;
+    fork.rpc("evm_mine", json!([])).await;
+    assert_eq!(fork.latest().await["baseFeePerGas"], most);
+}
+
 /// A fork without mining, with two transactions of one account in its pool. What the second one reads
 /// is not at hand: only the next transaction of an account is tried out when it arrives.
 async fn with_unread_transaction(proxy: &Proxy) -> (TestNode, Value, Value) {
