@@ -342,3 +342,22 @@ async fn dumps_of_anvils_versions_are_read_with_their_past_states() {
         assert_eq!(number(&read), 0x2a, "{version}");
     }
 }
+
+/// Anvil of 2024 hashed some headers in a way of its own.
+#[tokio::test]
+async fn a_dump_whose_blocks_have_other_hashes_is_read_from_its_newest_block() {
+    let (_, dump) = DUMPS_OF_ANVIL[0];
+    let mut dump: Value = serde_json::from_slice(dump).unwrap();
+    for transaction in dump["transactions"].as_array_mut().unwrap() {
+        let number = transaction["block_number"].as_u64().unwrap();
+        transaction["block_hash"] = json!(format!("0x{number:064x}"));
+    }
+
+    let node = node_with(|config| config.bare = true).await;
+    let dump = alloy_primitives::hex::encode_prefixed(dump.to_string());
+    assert_eq!(node.rpc("anvil_loadState", json!([dump])).await, true);
+    assert_eq!(node.height().await, 5);
+    let hash = node.latest().await["transactions"][0].clone();
+    let receipt = node.rpc("eth_getTransactionReceipt", json!([hash])).await;
+    assert_eq!(receipt["status"], "0x1");
+}

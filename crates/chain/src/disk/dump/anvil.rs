@@ -248,7 +248,9 @@ pub(super) fn blocks(
     transactions: Vec<DumpedTransaction>,
 ) -> Result<Vec<Arc<Block>>, DumpError> {
     let mut receipts: HashMap<B256, Vec<DumpedReceipt>> = HashMap::new();
+    let mut hashes: HashMap<u64, B256> = HashMap::new();
     for transaction in transactions {
+        hashes.insert(transaction.block_number, transaction.block_hash);
         receipts
             .entry(transaction.block_hash)
             .or_default()
@@ -257,7 +259,11 @@ pub(super) fn blocks(
 
     let restored = blocks.into_iter().map(|block| {
         let hash = block.header.hash_slow();
-        restore(block, hash, receipts.remove(&hash).unwrap_or_default()).map(Arc::new)
+        // Anvil of 2024 hashed headers without `withdrawalsRoot` in a way of its own.
+        let dumped = receipts
+            .remove(&hash)
+            .or_else(|| receipts.remove(hashes.get(&block.number())?));
+        restore(block, hash, dumped.unwrap_or_default()).map(Arc::new)
     });
     Ok(contiguous(restored.collect::<Result<_, _>>()?))
 }
