@@ -445,7 +445,7 @@ impl ForkClient {
         let divided = self
             .requester
             .check("a batch")
-            .and_then(|()| self.requester.divide(questions));
+            .and_then(|()| divide(questions, &self.requester.pacer));
         let parts = match divided {
             Ok(parts) => parts,
             Err(error) => {
@@ -654,24 +654,6 @@ impl Requester {
             json: find_result(method, status, &body)?,
             held,
         })
-    }
-
-    /// Divides many calls into batches, and takes their turns.
-    fn divide(&self, questions: Vec<Question>) -> Result<Vec<Part>, AskError> {
-        let now = Instant::now();
-        let mut numbered: Vec<_> = questions.into_iter().enumerate().collect();
-        let mut parts = Vec::new();
-        while let Some((_, first)) = numbered.first() {
-            let at_once = self.pacer.calls_at_once(first.method).min(MAX_BATCH);
-            let rest = numbered.split_off(numbered.len().min(at_once));
-            let questions = std::mem::replace(&mut numbered, rest);
-            let methods = questions.iter().map(|(_, question)| question.method);
-            let Some(turn) = self.pacer.take(methods, now) else {
-                return Err(crowded(first_method(&questions)));
-            };
-            parts.push(Part { questions, turn });
-        }
-        Ok(parts)
     }
 
     /// Calls methods in as few requests as the other node takes, and puts the results in their places
@@ -1014,6 +996,30 @@ struct Numbered {
     id: Option<usize>,
 }
 
+/// Divides many calls into batches, and takes their turns.
+fn divide(questions: Vec<Question>, pacer: &Pacer) -> Result<Vec<Part>, AskError> {
+    let now = Instant::now();
+    let mut parts = Vec::new();
+    let mut left = questions.into_iter();
+    let mut first = 0;
+    while let Some(question) = left.as_slice().first() {
+        let at_once = pacer.calls_at_once(question.method).min(MAX_BATCH);
+        let size = at_once.min(left.len());
+
+        // Memory of its own, as long as itself.
+        let mut questions = Vec::with_capacity(size);
+        questions.extend((first..).zip(left.by_ref().take(size)));
+        first += size;
+
+        let methods = questions.iter().map(|(_, question)| question.method);
+        let Some(turn) = pacer.take(methods, now) else {
+            return Err(crowded(first_method(&questions)));
+        };
+        parts.push(Part { questions, turn });
+    }
+    Ok(parts)
+}
+
 /// The method that stands for a batch in errors.
 fn first_method(part: &[(usize, Question)]) -> &'static str {
     part.first()
@@ -1226,5 +1232,20 @@ mod tests {
                 .expect_err("no number");
             assert!(error.len() < 500, "{} bytes", error.len());
         }
+    }
+
+    #[test]
+    fn many_calls_are_divided_into_parts_with_memory_of_their_own() {
+        const CALLS: usize = 300_000;
+        let question = Question::new("eth_getBalance", Value::Null);
+        let parts = divide(vec![question; CALLS], &Pacer::new(None)).expect("no pace");
+
+        assert_eq!(parts.len(), CALLS / MAX_BATCH);
+        for part in &parts {
+            assert_eq!(part.questions.len(), MAX_BATCH);
+            assert!(part.questions.capacity() <= 2 * MAX_BATCH);
+        }
+        let numbers = parts.iter().flat_map(|part| &part.questions);
+        assert!(numbers.map(|(at, _)| *at).eq(0..CALLS));
     }
 }
