@@ -7,6 +7,7 @@
 use std::{
     collections::HashMap,
     fmt, io,
+    pin::pin,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -18,7 +19,11 @@ use std::{
 
 use alloy_primitives::{B256, U64};
 use bytes::Bytes;
-use futures_util::{FutureExt, StreamExt, stream};
+use futures_util::{
+    FutureExt, StreamExt,
+    future::ready,
+    stream::{self, FuturesUnordered},
+};
 use parking_lot::{Mutex, RwLock};
 use reqwest::{
     Client as Http, RequestBuilder, Response, StatusCode, Url,
@@ -35,6 +40,7 @@ use tetrad_stdx::{causes::with_causes, tls};
 use tetrad_web::{Answer, BodyError, Budget, Held, check_json, is_abandoned, read_body};
 use tokio::{
     runtime::{Builder, Handle},
+    select,
     sync::{Semaphore, oneshot},
     time::{error::Elapsed, sleep, timeout_at},
 };
@@ -44,7 +50,7 @@ use super::{
     cache::Lookups,
     config::ForkConfig,
     nodes::{ForkedNode, MAX_REST, Nodes},
-    pace::{Pacer, Turn},
+    pace::{Crowded, Pacer, Turns},
     stats::{Counters, ForkStats, tell_of_waits},
 };
 
@@ -199,7 +205,24 @@ impl Question {
 #[derive(Debug)]
 struct Part {
     questions: Vec<(usize, Question)>,
-    turn: Turn,
+}
+
+impl Part {
+    fn methods(&self) -> impl Iterator<Item = &'static str> {
+        self.questions.iter().map(|(_, question)| question.method)
+    }
+
+    /// The method that stands for all of them in errors.
+    fn first_method(&self) -> &'static str {
+        self.methods().next().unwrap_or("a batch")
+    }
+
+    /// The same failure for each of the calls.
+    fn failed(self, error: AskError) -> impl Iterator<Item = (usize, Result<Bytes, AskError>)> {
+        self.questions
+            .into_iter()
+            .map(move |(at, _)| (at, Err(error.clone())))
+    }
 }
 
 /// The JSON of the results of many calls, in their order.
@@ -414,14 +437,18 @@ impl ForkClient {
         let body = request_of(1, method, params).to_string();
         let name = method.to_owned();
         requester.check(method)?;
-        let Some(turn) = requester.pacer.take([method], Instant::now()) else {
-            return Err(crowded(method));
-        };
-        let all_within = turn.at.saturating_duration_since(Instant::now()) + within + GRACE;
+        let mut turns = requester
+            .pacer
+            .line_up([[method]])
+            .ok_or_else(|| crowded(method))?;
+        let all_within = requester.pacer.longest_wait() + within + GRACE;
         let asking = self.runtime.spawn(async move {
-            turn.come().await;
+            let answer = match turns.come().await {
+                Ok(()) => requester.ask(&name, body, within).await,
+                Err(Crowded) => Err(crowded(&name)),
+            };
             // The caller may have given up.
-            let _ = sender.send(requester.ask(&name, body, within).await);
+            let _ = sender.send(answer);
         });
 
         let answer = self.wait(method, &answer, all_within);
@@ -442,27 +469,26 @@ impl ForkClient {
         let within = within.map_or(limit, |within| within.min(limit));
 
         let (sender, all_here) = mpsc::sync_channel(1);
-        let divided = self
+        let lined_up = self
             .requester
             .check("a batch")
-            .and_then(|()| divide(questions, &self.requester.pacer));
-        let parts = match divided {
-            Ok(parts) => parts,
+            .and_then(|()| self.requester.line_up(questions));
+        let (parts, turns) = match lined_up {
+            Ok(lined_up) => lined_up,
             Err(error) => {
                 let count = answers.lock().results.len();
                 return ForkAnswers::failed(count, &error);
             }
         };
-        let last_turn = parts.last().map_or_else(Instant::now, |part| part.turn.at);
         let asking = {
             let (requester, answers) = (self.requester.clone(), answers.clone());
             self.runtime.spawn(async move {
-                requester.ask_many(parts, within, &answers).await;
+                requester.ask_many(parts, turns, within, &answers).await;
                 // The caller may have given up.
                 let _ = sender.send(());
             })
         };
-        let all_within = last_turn.saturating_duration_since(Instant::now()) + within + GRACE;
+        let all_within = self.requester.pacer.longest_wait() + within + GRACE;
         let end = self.wait("a batch", &all_here, all_within);
         asking.abort();
         // Those that are here by now.
@@ -656,43 +682,65 @@ impl Requester {
         })
     }
 
-    /// Calls methods in as few requests as the other node takes, and puts the results in their places
-    /// as they arrive.
-    async fn ask_many(&self, parts: Vec<Part>, within: Duration, answers: &Mutex<ForkAnswers>) {
-        let mut asked = stream::iter(parts)
-            .map(|part| self.ask_part(part, within, answers).boxed())
-            .buffer_unordered(MAX_AT_ONCE);
-        while asked.next().await.is_some() {}
+    /// Divides many calls into batches, and lines them up for their turns.
+    fn line_up(&self, questions: Vec<Question>) -> Result<(Vec<Part>, Turns), AskError> {
+        let parts = divide(questions, &self.pacer);
+        match self.pacer.line_up(parts.iter().map(Part::methods)) {
+            Some(turns) => Ok((parts, turns)),
+            None => Err(crowded(parts.first().map_or("a batch", Part::first_method))),
+        }
     }
 
-    /// Calls the methods of one batch, one by one if the other node refuses batches.
-    async fn ask_part(
+    /// Calls methods in as few requests as the other node takes, and puts the results in their places
+    /// as they arrive, until the time is over. Waiting for turns takes nothing of it.
+    async fn ask_many(
         &self,
-        Part {
-            questions: mut part,
-            turn,
-        }: Part,
+        parts: Vec<Part>,
+        mut turns: Turns,
         within: Duration,
         answers: &Mutex<ForkAnswers>,
     ) {
-        turn.come().await;
-        if part.len() > 1 && self.batches.load(Ordering::Relaxed) {
+        let mut deadline = tokio::time::Instant::now() + within + GRACE;
+        let mut asked = FuturesUnordered::new();
+        for part in parts {
+            // A turn is only taken for what can be sent when it comes.
+            if asked.len() == MAX_AT_ONCE && timeout_at(deadline, asked.next()).await.is_err() {
+                return;
+            }
+
+            let lined_up = Instant::now();
+            let turn = while_asked(&mut asked, turns.come()).await;
+            deadline += lined_up.elapsed();
+            match turn {
+                Ok(()) => asked.push(self.ask_part(part, within, answers).boxed()),
+                Err(Crowded) => {
+                    let error = crowded(part.first_method());
+                    answers.lock().put(part.failed(error), None);
+                }
+            }
+        }
+        // The others keep the failure that they have.
+        let _ = timeout_at(deadline, asked.for_each(ready)).await;
+    }
+
+    /// Calls the methods of one batch, one by one if the other node refuses batches.
+    async fn ask_part(&self, mut part: Part, within: Duration, answers: &Mutex<ForkAnswers>) {
+        if part.questions.len() > 1 && self.batches.load(Ordering::Relaxed) {
             match self.ask_batch(&part, within).await {
                 Ok(Some(BatchAnswers { results, held })) => {
-                    part.retain(|(at, _)| !results.contains_key(at));
+                    part.questions.retain(|(at, _)| !results.contains_key(at));
                     answers.lock().put(results, Some(held));
                 }
                 // They are asked one by one.
                 Ok(None) => {}
                 Err(error) => {
-                    let failed = part.into_iter().map(|(at, _)| (at, Err(error.clone())));
-                    answers.lock().put(failed, None);
+                    answers.lock().put(part.failed(error), None);
                     return;
                 }
             }
         }
 
-        let mut asked = stream::iter(part)
+        let mut asked = stream::iter(part.questions)
             .map(|(at, Question { method, params })| {
                 let body = request_of(1, method, &params).to_string();
                 async move { (at, self.ask(method, body, within).await) }.boxed()
@@ -709,10 +757,10 @@ impl Requester {
 
     async fn ask_batch(
         &self,
-        part: &[(usize, Question)],
+        part: &Part,
         within: Duration,
     ) -> Result<Option<BatchAnswers>, AskError> {
-        let mut attempts = Attempts::begin(self, first_method(part), within);
+        let mut attempts = Attempts::begin(self, part.first_method(), within);
         loop {
             let outcome = timeout_at(attempts.deadline, self.attempt_batch(part, within)).await;
             if let Some(end) = attempts.judge(outcome).await {
@@ -725,16 +773,17 @@ impl Requester {
     /// that may succeed later, have no result.
     async fn attempt_batch(
         &self,
-        part: &[(usize, Question)],
+        part: &Part,
         within: Duration,
     ) -> Result<Option<BatchAnswers>, AttemptError> {
-        part.iter()
-            .for_each(|(_, question)| self.counters.count_call(question.method));
+        part.methods()
+            .for_each(|method| self.counters.count_call(method));
         let calls = part
+            .questions
             .iter()
             .map(|(at, Question { method, params })| request_of(*at, method, params));
         let body = Value::Array(calls.collect()).to_string();
-        let method = first_method(part);
+        let method = part.first_method();
         let (status, body, held) = match self.attempt(method, body, within).await {
             Ok(answer) => answer,
             // It answered something else, such as a redirect.
@@ -744,7 +793,7 @@ impl Requester {
             Err(error) => return Err(error),
         };
 
-        let Some(items) = responses(&body, part.len()) else {
+        let Some(items) = responses(&body, part.questions.len()) else {
             // One response instead of many: an error, which may pass.
             return match find_result(method, status, &body) {
                 Err(error @ AttemptError::Passing(..)) => Err(error),
@@ -762,7 +811,7 @@ impl Requester {
             let Ok(Numbered { id: Some(at) }) = serde_json::from_str(item.get()) else {
                 continue;
             };
-            let Some((_, question)) = part.iter().find(|(asked, _)| *asked == at) else {
+            let Some((_, question)) = part.questions.iter().find(|(asked, _)| *asked == at) else {
                 continue;
             };
             let item = body.slice_ref(item.get().as_bytes());
@@ -996,34 +1045,36 @@ struct Numbered {
     id: Option<usize>,
 }
 
-/// Divides many calls into batches, and takes their turns.
-fn divide(questions: Vec<Question>, pacer: &Pacer) -> Result<Vec<Part>, AskError> {
-    let now = Instant::now();
+/// Divides many calls into batches, each of which is worth a second of the pace at most.
+fn divide(questions: Vec<Question>, pacer: &Pacer) -> Vec<Part> {
     let mut parts = Vec::new();
     let mut left = questions.into_iter();
     let mut first = 0;
-    while let Some(question) = left.as_slice().first() {
-        let at_once = pacer.calls_at_once(question.method).min(MAX_BATCH);
-        let size = at_once.min(left.len());
+    while left.len() > 0 {
+        let methods = left.as_slice().iter().map(|question| question.method);
+        let size = pacer.calls_at_once(methods.take(MAX_BATCH));
 
         // Memory of its own, as long as itself.
         let mut questions = Vec::with_capacity(size);
         questions.extend((first..).zip(left.by_ref().take(size)));
         first += size;
-
-        let methods = questions.iter().map(|(_, question)| question.method);
-        let Some(turn) = pacer.take(methods, now) else {
-            return Err(crowded(first_method(&questions)));
-        };
-        parts.push(Part { questions, turn });
+        parts.push(Part { questions });
     }
-    Ok(parts)
+    parts
 }
 
-/// The method that stands for a batch in errors.
-fn first_method(part: &[(usize, Question)]) -> &'static str {
-    part.first()
-        .map_or("a batch", |(_, question)| question.method)
+/// Waits for something while requests are under way.
+async fn while_asked<T>(
+    asked: &mut FuturesUnordered<impl Future<Output = ()>>,
+    event: impl Future<Output = T>,
+) -> T {
+    let mut event = pin!(event);
+    loop {
+        select! {
+            outcome = &mut event => return outcome,
+            Some(()) = asked.next() => {}
+        }
+    }
 }
 
 /// A JSON-RPC request.
@@ -1146,6 +1197,7 @@ mod tests {
     use tokio::net::TcpListener;
 
     use super::*;
+    use crate::fork::ForkPace;
 
     /// A client of a node that always answers with this body.
     async fn client_of(body: String, budget: &Budget) -> ForkClient {
@@ -1237,15 +1289,30 @@ mod tests {
     #[test]
     fn many_calls_are_divided_into_parts_with_memory_of_their_own() {
         const CALLS: usize = 300_000;
-        let question = Question::new("eth_getBalance", Value::Null);
-        let parts = divide(vec![question; CALLS], &Pacer::new(None)).expect("no pace");
+        for (pace, length) in [(None, MAX_BATCH), (Some(ForkPace::Calls(10)), 10)] {
+            let question = Question::new("eth_getBalance", Value::Null);
+            let parts = divide(vec![question; CALLS], &Pacer::new(pace));
 
-        assert_eq!(parts.len(), CALLS / MAX_BATCH);
-        for part in &parts {
-            assert_eq!(part.questions.len(), MAX_BATCH);
-            assert!(part.questions.capacity() <= 2 * MAX_BATCH);
+            assert_eq!(parts.len(), CALLS / length);
+            for part in &parts {
+                assert_eq!(part.questions.len(), length);
+                assert!(part.questions.capacity() <= 2 * length);
+            }
+            let numbers = parts.iter().flat_map(|part| &part.questions);
+            assert!(numbers.map(|(at, _)| *at).eq(0..CALLS));
         }
-        let numbers = parts.iter().flat_map(|part| &part.questions);
-        assert!(numbers.map(|(at, _)| *at).eq(0..CALLS));
+    }
+
+    #[test]
+    fn a_part_is_worth_a_second_of_the_pace_whatever_its_first_call_costs() {
+        let pacer = Pacer::new(Some(ForkPace::Units(100)));
+        let methods = ["eth_chainId", "eth_blockNumber", "eth_getLogs"];
+        let questions = methods.into_iter().chain(["eth_getLogs"; 2]);
+        let questions = questions.map(|method| Question::new(method, Value::Null));
+        let lengths = divide(questions.collect(), &pacer)
+            .iter()
+            .map(|part| part.questions.len())
+            .collect::<Vec<_>>();
+        assert_eq!(lengths, [3, 1, 1]);
     }
 }
