@@ -109,11 +109,13 @@ pub enum AskError {
         /// The method.
         method: String,
     },
-    /// The client left before there was an answer.
-    #[error("{method}: cancelled, since the client is gone")]
+    /// The client left before there was an answer, or the node shuts down.
+    #[error("{method}: cancelled, since {reason}")]
     Abandoned {
         /// The method.
         method: String,
+        /// Why nobody waits any more.
+        reason: &'static str,
     },
     /// The other node answered with an error.
     #[error("{method}: {message} (code {code})")]
@@ -260,6 +262,8 @@ struct Requester {
     places: Semaphore,
     counters: Arc<Counters>,
     pacer: Pacer,
+    /// Whether the node shuts down.
+    has_ended: AtomicBool,
     /// What became of the forked block, if another one has taken its place.
     replaced: RwLock<Option<String>>,
     timeout: Duration,
@@ -354,6 +358,11 @@ impl ForkClient {
         });
     }
 
+    /// Ends all waits, those under way as well, since the node shuts down: requests fail from now on.
+    pub fn end(&self) {
+        self.requester.has_ended.store(true, Ordering::Relaxed);
+    }
+
     /// The delay of the first retry.
     pub fn backoff(&self) -> Duration {
         self.requester.backoff
@@ -377,10 +386,11 @@ impl ForkClient {
 
         let received = block_in_place(|| {
             loop {
+                self.requester.check_wanted(method)?;
+
                 let left = within.saturating_sub(began.elapsed());
                 match answer.recv_timeout(left.min(LOOK_INTERVAL)) {
                     Ok(answer) => return Ok(answer),
-                    Err(_) if is_abandoned() => return Err(abandoned(method)),
                     Err(RecvTimeoutError::Timeout) if !left.is_zero() => {}
                     Err(_) => return Err(silent(method, "no answer in time")),
                 }
@@ -531,13 +541,6 @@ fn silent(method: &str, what: impl Into<String>) -> AskError {
     }
 }
 
-/// The failure of a call for which nobody waits any more.
-fn abandoned(method: &str) -> AskError {
-    AskError::Abandoned {
-        method: method.to_owned(),
-    }
-}
-
 /// The failure of a call for which the other node is asked too slowly.
 fn crowded(method: &str) -> AskError {
     silent(
@@ -599,6 +602,7 @@ impl Requester {
             places: Semaphore::new(MAX_REQUESTS),
             counters: Arc::default(),
             pacer: Pacer::new(config.pace),
+            has_ended: AtomicBool::new(false),
             replaced: RwLock::default(),
             timeout: config.timeout,
             retries: config.retries,
@@ -607,12 +611,25 @@ impl Requester {
         })
     }
 
+    /// Fails if nobody waits for the answer any more.
+    fn check_wanted(&self, method: &str) -> Result<(), AskError> {
+        let reason = if self.has_ended.load(Ordering::Relaxed) {
+            "the node is shutting down"
+        } else if is_abandoned() {
+            "the client is gone"
+        } else {
+            return Ok(());
+        };
+        Err(AskError::Abandoned {
+            method: method.to_owned(),
+            reason,
+        })
+    }
+
     /// Fails if another block has taken the place of the forked one, or if nobody waits for the answer
     /// any more.
     fn check(&self, method: &str) -> Result<(), AskError> {
-        if is_abandoned() {
-            return Err(abandoned(method));
-        }
+        self.check_wanted(method)?;
         match &*self.replaced.read() {
             Some(what) => Err(silent("fork", what)),
             None => Ok(()),
@@ -1191,7 +1208,7 @@ fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'de Raw
 
 #[cfg(test)]
 mod tests {
-    use std::future::IntoFuture;
+    use std::{future::IntoFuture, thread::yield_now};
 
     use axum::Router;
     use tokio::net::TcpListener;
@@ -1314,5 +1331,37 @@ mod tests {
             .map(|part| part.questions.len())
             .collect::<Vec<_>>();
         assert_eq!(lengths, [3, 1, 1]);
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn calls_that_wait_for_an_answer_or_their_turn_fail_when_the_node_shuts_down() {
+        let silent = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let url = format!("http://{}", silent.local_addr().expect("an address"))
+            .parse()
+            .expect("a URL");
+        let config = ForkConfig {
+            pace: Some(ForkPace::Calls(1)),
+            ..ForkConfig::default()
+        };
+        let client = ForkClient::new(url, &config, &Budget::default()).expect("a client");
+        let ask = || client.ask("m", &json!([])).map(drop);
+        let ask_many = || {
+            let mut answers = client.ask_many(vec![Question::new("m", json!([])); 3], None);
+            answers.results.pop().expect("a result").map(drop)
+        };
+
+        let ends = thread::scope(|scope| {
+            let calls = [scope.spawn(ask), scope.spawn(ask), scope.spawn(ask_many)];
+            while client.requester.counters.waiting.get() < 3 {
+                yield_now();
+            }
+            client.end();
+            calls.map(|call| call.join().expect("no panic"))
+        });
+        for end in ends.into_iter().chain([ask(), ask_many()]) {
+            let error = end.expect_err("no answer").to_string();
+            let reason = "cancelled, since the node is shutting down";
+            assert!(error.ends_with(reason), "{error}");
+        }
     }
 }
