@@ -34,6 +34,7 @@ use tetrad_cluster::Cluster;
 use tetrad_contracts::sources::{KnownContracts, Verifier, WatcherGuard};
 use tetrad_exchange::Market;
 use tetrad_explorer::index::Index;
+use tetrad_rpc::fork::ChainForks;
 use tetrad_stdx::clock::{Clock, SystemClock};
 use tetrad_web::{Inherited, ShutdownHandle, TlsError};
 use zeroize::Zeroizing;
@@ -79,6 +80,7 @@ pub struct Node {
     /// The file that the chain is written to at the end, if there is one.
     state_file: Option<StateFile>,
     writer: WriterThread,
+    forks: Arc<ChainForks>,
     shutdown: ShutdownHandle,
     keyring: Arc<Keyring>,
     /// Whether the chain has exchange and lending.
@@ -257,6 +259,8 @@ impl Node {
             market.keep().await;
         }
 
+        // The writer may wait for another node.
+        self.forks.end();
         self.chain.stop();
         // The writer ends within the time of a block. The index then writes what it has to the
         // disk.

@@ -114,6 +114,7 @@ impl Node {
             market,
             state_file,
             writer: opened.writer,
+            forks: prerequisites.forks,
             shutdown: shutdown_handle,
             keyring,
             has_exchange: opened.deployed.has_exchange,

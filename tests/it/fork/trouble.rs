@@ -452,6 +452,7 @@ async fn with_unread_transaction(proxy: &Proxy) -> (TestNode, Value, Value) {
     let fork = fork_of(&proxy.url, |config| {
         config.no_mining = true;
         config.fork.retries = 0;
+        config.fork.timeout = Duration::from_secs(3_600);
     })
     .await;
     // What any block reads is at hand after the first one.
@@ -514,6 +515,21 @@ async fn a_transaction_whose_state_could_not_be_read_is_tried_again_by_itself() 
             return;
         }
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_node_ends_while_its_writer_waits_for_the_other_one() {
+    let upstream = upstream().await;
+    let proxy = Proxy::to(upstream.rpc_url()).await;
+    let (fork, ..) = with_unread_transaction(&proxy).await;
+    proxy.set(Mood::Hangs);
+    let body = json!({"jsonrpc": "2.0", "id": 1, "method": "evm_mine", "params": []});
+    let request = reqwest::Client::new().post(fork.rpc_url()).json(&body);
+    let mining = tokio::spawn(request.send());
+    proxy.until_hanging(true).await;
+
+    fork.end().await;
+    mining.abort();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -127,6 +127,14 @@ impl ChainForks {
         self.current.store(fork);
     }
 
+    /// Lets requests to the other node fail from now on, those under way as well, since the node shuts
+    /// down.
+    pub fn end(&self) {
+        if let Some(fork) = self.current() {
+            fork.client.end();
+        }
+    }
+
     /// Whether a chain with this id is the network: by the network's id, or by the one that was chosen
     /// for this node.
     pub fn is_network(&self, chain_id: u64) -> bool {
