@@ -324,7 +324,7 @@ impl Pool {
     }
 
     /// The same for a transaction whose submitter waits for its block. Returns whether it does.
-    pub fn reject_awaited(&self, hash: B256, reason: SubmitError) -> bool {
+    pub(crate) fn reject_awaited(&self, hash: B256, reason: SubmitError) -> bool {
         let mut guard = self.inner.lock();
         if !guard.is_awaited(hash) {
             return false;
