@@ -359,7 +359,7 @@ impl ForkClient {
     }
 
     /// Ends all waits, those under way as well, since the node shuts down: requests fail from now on.
-    pub fn end(&self) {
+    pub(super) fn end(&self) {
         self.requester.has_ended.store(true, Ordering::Relaxed);
     }
 
