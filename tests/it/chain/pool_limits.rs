@@ -541,7 +541,7 @@ fn evicting_one_of_many_is_quick() {
 }
 
 #[test]
-fn blobs_count() {
+fn blobs_count_towards_the_size_limit() {
     use alloy::{
         consensus::TxEip4844,
         eips::eip4844::builder::{SidecarBuilder, SimpleCoder},

@@ -74,7 +74,7 @@ async fn in_time<T>(work: impl Future<Output = T>) -> T {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn nobody_is_forgotten() {
+async fn every_concurrent_submitter_gets_its_block() {
     let chain = sealing_at_once().await;
     let lonely = submit(&chain, 0, 0..EACH);
     in_time(lonely).await;

@@ -60,7 +60,7 @@ fn they_have_the_flags_and_variables_that_operators_type() {
 }
 
 #[test]
-fn they_are_read() {
+fn cluster_settings_are_read() {
     let alone = read(&[]).unwrap().cluster;
     assert!(!alone.is_enabled() && alone.name == "tetrad" && alone.role == ClusterRole::Auto);
     let config = read(&[
@@ -98,7 +98,7 @@ fn they_are_read() {
 }
 
 #[test]
-fn what_is_wrong_with_them_is_said() {
+fn invalid_cluster_settings_are_named() {
     let cluster = [("cluster", "nats://10.0.0.1:4222"), ("data-dir", "data")];
     for (flags, expected) in [
         (

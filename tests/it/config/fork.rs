@@ -19,7 +19,7 @@ fn read(text: &str, flags: &[(&str, &str)]) -> Result<Config, String> {
 }
 
 #[test]
-fn what_is_wrong_with_them_is_said() {
+fn invalid_fork_settings_are_named() {
     for (text, flags, expected) in [
         (
             "[fork]\nurl = \"nowhere\"",

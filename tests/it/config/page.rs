@@ -43,7 +43,7 @@ fn origins_and_the_gateway_are_read_from_any_layer() {
 }
 
 #[test]
-fn what_is_wrong_with_them_is_said_without_passwords() {
+fn invalid_page_settings_are_named_without_passwords() {
     for (name, value, expected) in [
         (
             "page.media-origins",

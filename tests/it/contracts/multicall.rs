@@ -225,7 +225,7 @@ fn calls_with_value_spend_exactly_what_is_sent() {
 }
 
 #[test]
-fn it_tells_about_the_block() {
+fn block_fields_are_returned() {
     let mut network = deployed();
     network.set_base_fee(7);
     network.set_balance(BOB, U256::from(42));

@@ -58,7 +58,7 @@ fn it_is_off_unless_the_owner_turns_it_on() {
 }
 
 #[test]
-fn swaps_add_up() {
+fn swaps_of_an_hour_share_one_window() {
     let mut network = limited(1_000);
     take(&mut network, 500_000).unwrap();
     // 5 % of ten million, then 5 % of nine and a half, and a little.
@@ -106,7 +106,7 @@ fn each_reserve_has_its_own() {
 }
 
 #[test]
-fn it_is_a_share() {
+fn an_impact_window_above_100_percent_is_refused() {
     let mut network = Network::new();
     let refused = network
         .send(

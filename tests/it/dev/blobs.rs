@@ -15,7 +15,7 @@ use crate::support::{
 };
 
 #[tokio::test]
-async fn are_told_by_hash_and_by_transaction() {
+async fn blobs_are_returned_by_hash_and_by_transaction() {
     let node = node().await;
     let sidecar: BlobTransactionSidecarEip7594 =
         SidecarBuilder::<SimpleCoder>::from_slice(b"what a block does not hold")

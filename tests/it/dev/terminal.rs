@@ -130,7 +130,7 @@ async fn failures_say_why() {
 }
 
 #[tokio::test]
-async fn contracts_speak() {
+async fn console_log_lines_are_printed() {
     sol! {
         function log(string text, uint256 number) external;
     }

@@ -159,7 +159,7 @@ async fn kill_again_and_again(kills: u64, arguments: &[&str], mined: bool) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn with_instant_sealing() {
+async fn acknowledged_transactions_survive_kills_with_instant_sealing() {
     kill_again_and_again(
         rounds("TETRAD_KILLS", 24),
         &["--exchange-price-tick", "1"],
@@ -169,7 +169,7 @@ async fn with_instant_sealing() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn with_blocks_at_intervals() {
+async fn acknowledged_transactions_survive_kills_with_block_times() {
     kill_again_and_again(
         rounds("TETRAD_KILLS", 24) / 2,
         &["--block-time", "0.05", "--durability", "os"],

@@ -24,7 +24,7 @@ use super::{
 use crate::support::{TestNode, node_with};
 
 #[tokio::test]
-async fn by_number_by_hash_and_by_transaction() {
+async fn old_blocks_are_found_by_number_hash_and_transaction() {
     let disk = Disk::new(1);
     let (chain, _writer) = start(recover(Arc::new(disk.clone())).unwrap(), Mining::Instant);
     let mut hashes = Vec::new();
@@ -124,7 +124,7 @@ async fn transfers(node: &TestNode, token: Address) -> Vec<Arc<Block>> {
 
 /// The log of a node in many small segments, and an index of many parts.
 #[tokio::test]
-async fn through_many_parts_of_the_index() {
+async fn old_blocks_are_found_across_parts_of_the_index() {
     let node = crate::support::node().await;
     let holder = node.account(0);
     let token = crate::support::chain::token("USDC");

@@ -7,7 +7,7 @@ use super::{fork_of, upstream};
 use crate::support::{number, sign};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn is_told_in_the_other_nodes_words() {
+async fn old_blocks_are_answered_as_by_the_other_node() {
     let upstream = upstream().await;
     let fork = fork_of(&upstream.rpc_url(), |_| {}).await;
     let latest = upstream.latest().await;

@@ -91,7 +91,7 @@ async fn transfers_leave_logs_unless_they_are_undone() {
 }
 
 #[tokio::test]
-async fn what_is_wrong_has_its_own_code() {
+async fn each_invalid_simulation_has_its_own_code() {
     let node = node().await;
     let from = node.account(0);
     let block = |number: u64| json!({"blockOverrides": {"number": format!("{number:#x}")}});

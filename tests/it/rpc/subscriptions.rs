@@ -152,7 +152,7 @@ async fn pending_transactions_come_as_hashes_or_whole() {
 }
 
 #[tokio::test]
-async fn unsubscribing_ends_it() {
+async fn an_unsubscribed_client_gets_no_more_events() {
     let node = node().await;
     let mut socket = Socket::connect(&node).await;
     let id = socket.rpc("eth_subscribe", json!(["newHeads"])).await;
