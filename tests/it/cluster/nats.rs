@@ -421,9 +421,11 @@ impl NatsServer {
     }
 
     fn options(&self) -> ConnectOptions {
-        match self.secured {
-            true => ConnectOptions::new().user_and_password("node".to_owned(), PASSWORD.to_owned()),
-            false => ConnectOptions::new(),
+        let options = ConnectOptions::new();
+        if self.secured {
+            options.user_and_password("node".to_owned(), PASSWORD.to_owned())
+        } else {
+            options
         }
     }
 

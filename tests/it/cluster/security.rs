@@ -395,19 +395,18 @@ async fn nodes_continue_once_a_foreign_message_was_removed_from_the_log() {
             .unwrap();
         let last = stream.info().await.unwrap().state.last_sequence;
         let newest = stream.get_raw_message(last).await.unwrap();
-        let sequence = match is_entry {
+        let sequence = if is_entry {
             // The next entry, by its header, with the content of the newest one, changed.
-            true => {
-                let header = newest.headers.get("Tetrad-Entry").unwrap().to_string();
-                let height: u64 = header.split(' ').nth(1).unwrap().parse().unwrap();
-                let mut headers = HeaderMap::new();
-                headers.insert("Tetrad-Entry", format!("1 {} 0 1 ab 1", height + 1));
-                let mut payload = newest.payload.to_vec();
-                let middle = payload.len() / 2;
-                payload[middle] ^= 1;
-                publish(&client, headers, payload).await
-            }
-            false => publish(&client, HeaderMap::new(), b"foreign".to_vec()).await,
+            let header = newest.headers.get("Tetrad-Entry").unwrap().to_string();
+            let height: u64 = header.split(' ').nth(1).unwrap().parse().unwrap();
+            let mut headers = HeaderMap::new();
+            headers.insert("Tetrad-Entry", format!("1 {} 0 1 ab 1", height + 1));
+            let mut payload = newest.payload.to_vec();
+            let middle = payload.len() / 2;
+            payload[middle] ^= 1;
+            publish(&client, headers, payload).await
+        } else {
+            publish(&client, HeaderMap::new(), b"foreign".to_vec()).await
         };
         until_ready(&cluster, 1 - leader, false).await;
         for index in 0..2 {

@@ -335,16 +335,13 @@ fn compare(head: &Head, case: &Case) -> Result<(), String> {
 fn files(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
-        match path.is_dir() {
-            true => files(&path, found),
-            false
-                if path
-                    .extension()
-                    .is_some_and(|extension| extension == "json") =>
-            {
-                found.push(path)
-            }
-            false => {}
+        if path.is_dir() {
+            files(&path, found);
+        } else if path
+            .extension()
+            .is_some_and(|extension| extension == "json")
+        {
+            found.push(path);
         }
     }
 }

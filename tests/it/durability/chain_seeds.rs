@@ -95,12 +95,11 @@ async fn act(
             // Going back or elsewhere takes along whatever was in those blocks.
             sent.clear();
             let depth = random.below(4).min(chain.head().number());
-            match random.chance(50) {
-                true => chain.change(Change::Rollback { depth }).await.is_ok(),
-                false => {
-                    let blocks = vec![Vec::new(); depth as usize];
-                    chain.change(Change::Reorg { blocks }).await.is_ok()
-                }
+            if random.chance(50) {
+                chain.change(Change::Rollback { depth }).await.is_ok()
+            } else {
+                let blocks = vec![Vec::new(); depth as usize];
+                chain.change(Change::Reorg { blocks }).await.is_ok()
             }
         }
         7 if random.chance(20) => {

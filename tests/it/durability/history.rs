@@ -36,13 +36,11 @@ async fn old_blocks_are_found_by_number_hash_and_transaction() {
         );
     }
     for restarted in [false, true] {
-        let (chain, _writer) = match restarted {
-            false => (chain.clone(), None),
-            true => {
-                let (chain, writer) =
-                    start(recover(Arc::new(disk.kill())).unwrap(), Mining::Instant);
-                (chain, Some(writer))
-            }
+        let (chain, _writer) = if restarted {
+            let (chain, writer) = start(recover(Arc::new(disk.kill())).unwrap(), Mining::Instant);
+            (chain, Some(writer))
+        } else {
+            (chain.clone(), None)
         };
         let head = chain.head();
         assert!(

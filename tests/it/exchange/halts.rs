@@ -333,9 +333,12 @@ async fn a_price_that_moves_in_every_block_defers_no_other() {
     for by_owner in [false, true] {
         let (place, clock) = (tempfile::tempdir().unwrap(), manual_clock());
         let file = place.path().join("prices.csv");
-        let falls = (1..60).map(|second| match by_owner {
-            true => format!("{second},3512.35,70\n"),
-            false => format!("{second},{},70\n", 3_512 - second * 30),
+        let falls = (1..60).map(|second| {
+            if by_owner {
+                format!("{second},3512.35,70\n")
+            } else {
+                format!("{second},{},70\n", 3_512 - second * 30)
+            }
         });
         std::fs::write(
             &file,

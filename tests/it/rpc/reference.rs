@@ -66,9 +66,10 @@ async fn every_example_gets_the_answer_that_it_shows() {
                     .map(|object| object.keys().cloned().collect())
                     .unwrap_or_default()
             };
-            let same = match VARYING.contains(&method) {
-                true => members(&shown) == members(&answer),
-                false => shown == answer,
+            let same = if VARYING.contains(&method) {
+                members(&shown) == members(&answer)
+            } else {
+                shown == answer
             };
             if same {
                 continue;

@@ -30,9 +30,10 @@ fn pages() -> Vec<(PathBuf, String)> {
     fn walk(folder: &Path, found: &mut Vec<PathBuf>) {
         for entry in fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
-            match path.is_dir() {
-                true => walk(&path, found),
-                false => found.push(path),
+            if path.is_dir() {
+                walk(&path, found);
+            } else {
+                found.push(path);
             }
         }
     }

@@ -74,17 +74,17 @@ impl Base for Far {
     }
 
     fn account_at_hand(&self, address: &Address) -> Result<Option<Option<Account>>, ReadError> {
-        match self.has(Wanted::Account(*address)) {
-            true => self.state.account(address).map(Some),
-            false => Ok(None),
+        if !self.has(Wanted::Account(*address)) {
+            return Ok(None);
         }
+        self.state.account(address).map(Some)
     }
 
     fn slot_at_hand(&self, address: &Address, index: U256) -> Result<Option<U256>, ReadError> {
-        match self.has(Wanted::Slot(*address, index)) {
-            true => self.state.slot(address, index).map(Some),
-            false => Ok(None),
+        if !self.has(Wanted::Slot(*address, index)) {
+            return Ok(None);
         }
+        self.state.slot(address, index).map(Some)
     }
 
     fn fetch(&self, wanted: &[Wanted], _: Option<&TracedCall>) -> Result<(), ReadError> {

@@ -118,9 +118,10 @@ impl Sources {
             "self" => self.walk(module, rest, depth),
             "super" => {
                 let parent = module.split_last()?.1;
-                match rest.first().is_some_and(|next| next == "super") {
-                    true => self.resolve_within(parent, rest, depth),
-                    false => self.walk(parent, rest, depth),
+                if rest.first().is_some_and(|next| next == "super") {
+                    self.resolve_within(parent, rest, depth)
+                } else {
+                    self.walk(parent, rest, depth)
                 }
             }
             // A variable may have the name of a module beside it.

@@ -379,13 +379,15 @@ impl Pool {
 
     pub(super) fn check_usable(&self, index: usize, amount: U256) -> Result<(), Bytes> {
         let asset = &self.assets[index];
-        match () {
-            () if amount.is_zero() => Err(refusal(LendingPoolErrors::ZeroAmount {})),
-            () if asset.paused => Err(refusal(LendingPoolErrors::AssetPaused {
-                asset: asset.address,
-            })),
-            () => Ok(()),
+        if amount.is_zero() {
+            return Err(refusal(LendingPoolErrors::ZeroAmount {}));
         }
+        if asset.paused {
+            return Err(refusal(LendingPoolErrors::AssetPaused {
+                asset: asset.address,
+            }));
+        }
+        Ok(())
     }
 }
 
