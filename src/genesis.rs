@@ -43,7 +43,7 @@ pub struct FundedAccounts {
     pub development: (Vec<Address>, U256),
 }
 
-/// What the first block leaves to configuration.
+/// The fields of the first block that configuration decides.
 #[derive(Clone, Copy, Debug)]
 pub struct GenesisOptions {
     /// The block's number.

@@ -19,7 +19,7 @@ use tracing::{info, warn};
 use super::identity::Identity;
 use crate::config::Config;
 
-/// What of the network the chain has.
+/// The network's contracts on the chain, and the signers that act for them.
 pub(super) struct Deployed {
     /// The network, with the lending pool that the chain uses.
     pub(super) network: Arc<Network>,
@@ -93,7 +93,7 @@ impl Deployed {
         self.tell();
     }
 
-    /// Says for whom the node acts whose keys it does not have.
+    /// Logs the accounts for which the node acts without their keys.
     fn tell(&self) {
         match &self.updater {
             Some(Signer::Impersonated(account)) => {

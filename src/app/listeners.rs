@@ -39,7 +39,7 @@ impl Listeners {
 
         // Other chains than the network's have no exchange.
         let prices = config.ws_listen.filter(|_| config.may_have_exchange());
-        // The default address may be in use, but not one that somebody chose.
+        // The default address may be in use, but not one that was configured.
         let is_default = config.ws_listen == Config::default().ws_listen;
         let is_required = !is_default || (config.ws_listen_required && config.fork.url.is_none());
         let metrics = match config.metrics {

@@ -1,4 +1,4 @@
-//! What `/openapi.json` says of the node as a whole.
+//! The description of the node as a whole in `/openapi.json`.
 
 use tetrad_web::ApiInfo;
 
@@ -24,10 +24,7 @@ const TAGS: &[(&str, &str)] = &[
         "Explorer",
         "Histories: Blockscout's REST API v2, Etherscan's interface, and Sourcify's API v2 for verified sources.",
     ),
-    (
-        "Faucet",
-        "Coins and tokens for whoever asks, within limits.",
-    ),
+    ("Faucet", "Coins and tokens on request, within limits."),
     (
         "Cosmos",
         "The REST gateway of a Cosmos node, over the same accounts, and a part of CometBFT's interface.",

@@ -14,7 +14,7 @@ use tetrad_store::log::Durability;
 const NEW_FILE: u32 = 0o666;
 
 /// Replaces a file, or makes it, with what `write` writes. It keeps its permissions, and stays where
-/// a link leads. What is no file, such as a device, is written to.
+/// a link leads. A path that is not a file, such as a device, is written to.
 pub(super) fn replace(
     path: &Path,
     durability: Durability,

@@ -156,8 +156,8 @@ impl JsonRpc {
     }
 }
 
-/// Answers a request for the page as anvil answers any `GET` that is no upgrade, unless a browser
-/// asks. Some programs that start anvil take this answer for its sign of life.
+/// Answers a request for the page as anvil answers any `GET` that is not an upgrade, unless a
+/// browser asks. Some programs that start anvil take this answer for its sign of life.
 async fn without_page(request: Request, next: Next) -> Response {
     let headers = request.headers();
     let accepted = headers.get(header::ACCEPT);

@@ -83,12 +83,12 @@ pub(super) struct Services {
     pub(super) storage: Option<Arc<dyn Storage>>,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) forks: Arc<ChainForks>,
-    /// What the requests of all listeners share.
+    /// The capacity that the requests of all listeners share.
     pub(super) capacity: Capacity,
     /// The threads that execute.
     pub(super) execution: Arc<Execution>,
     pub(super) faults: Faults,
-    /// Who may use the routes that administer the node.
+    /// The access to the routes that administer the node.
     pub(super) admin: AdminAccess,
     pub(super) shutdown: Shutdown,
 }

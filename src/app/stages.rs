@@ -65,7 +65,7 @@ impl Node {
         inherited: Inherited,
     ) -> Result<Self, SpawnError> {
         prepare_process();
-        // Whoever waits for the file must not find that of an earlier run.
+        // A program that waits for the file must not find that of an earlier run.
         if let Some(file) = &config.ready_file {
             ready_file::remove(file)?;
         }
@@ -169,7 +169,7 @@ struct Prerequisites {
     identity: Identity,
     /// Keys of the keystore.
     keystore: Vec<SecretKey>,
-    /// Who may use the routes that administer the node.
+    /// The access to the routes that administer the node.
     admin: AdminAccess,
     forks: Arc<ChainForks>,
 }
@@ -264,7 +264,7 @@ struct OpenedChain {
     chain: Chain,
     writer: WriterThread,
     cluster: Option<Cluster>,
-    /// What of the network the chain has.
+    /// The network's contracts on the chain.
     deployed: Deployed,
     /// The price sources, if the chain has an exchange.
     sources: Option<Arc<SourceSet>>,

@@ -206,7 +206,7 @@ pub struct Config {
     pub state_files: StateFiles,
     /// Directory of the chain; without it the chain is in memory.
     pub data_dir: Option<PathBuf>,
-    /// How durable a block is before it is acknowledged.
+    /// The durability of a block before it is acknowledged.
     pub durability: Durability,
     /// Bytes of the log between two checkpoints of the state.
     pub checkpoint_bytes: u64,
@@ -221,7 +221,7 @@ pub struct Config {
     pub ready_file: Option<PathBuf>,
     /// Print nothing but errors.
     pub quiet: bool,
-    /// How transactions are printed.
+    /// The output of transactions in the terminal.
     pub console: ConsoleConfig,
     /// The format of log lines.
     pub log_format: LogFormat,
@@ -252,7 +252,7 @@ pub struct Config {
     pub max_sockets_per_client: usize,
     /// The faucet.
     pub faucet: FaucetConfig,
-    /// What the page may load from elsewhere.
+    /// The origins from which the page may load.
     pub page: PageConfig,
     /// Limits of each listener.
     pub listener: ListenerLimits,

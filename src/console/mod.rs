@@ -131,7 +131,7 @@ impl Console {
 
         let (lines, waiting) = sync_channel(BACKLOG);
         let mut newest = chain.head();
-        // Its events end only when nobody holds the chain.
+        // Its events end only when there is no handle of the chain.
         drop(chain);
 
         if thread::Builder::new()

@@ -58,9 +58,9 @@ pub(super) struct ChainAmount {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Quantity {
-    /// What the lending pool has of the token.
+    /// The lending pool's balance of the token.
     Cash,
-    /// What the sender has of it.
+    /// The sender's balance of it.
     Balance,
 }
 

@@ -26,7 +26,7 @@ const MAX_LIST: usize = 32;
 /// Most characters of a name and of a description.
 const MAX_NAME: usize = 100;
 const MAX_DESCRIPTION: usize = 1_000;
-/// How long a scenario may last.
+/// The longest duration of a scenario.
 const MAX_DURATION: Duration = Duration::from_secs(7 * 86_400);
 /// The longest delay of a request.
 const MAX_LATENCY: Duration = Duration::from_secs(60);
@@ -53,7 +53,7 @@ pub struct DocumentError {
 pub struct Scenario {
     pub(super) name: String,
     pub(super) description: String,
-    /// How long it lasts. Whatever it holds is released at its end.
+    /// Its duration. Whatever it holds is released at its end.
     pub(super) lasts: Duration,
     pub(super) steps: Vec<ScenarioStep>,
 }
@@ -103,7 +103,7 @@ pub(super) enum StepAction {
     },
 }
 
-/// Where a price goes.
+/// The target of a price.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PriceTarget {
     /// US dollars × 10^8.

@@ -5,7 +5,7 @@
 //! ```
 //!
 //! A scenario is data: steps, each with a time or a block and one action. It changes the chain only
-//! as anybody could who has the keys and the development methods, so the log replays without it.
+//! as any client with the keys and the development methods could, so the log replays without it.
 //!
 //! A document (`document.rs`) becomes steps, and a task per scenario (`run.rs`) performs them when
 //! they are due. A step that lasts is a value that ends its effect when it is dropped: a script in

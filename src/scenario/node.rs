@@ -10,7 +10,7 @@ use tetrad_web::{Faults, Shutdown};
 
 use super::context::ScenarioContext;
 
-/// What scenarios act on.
+/// The parts of a node that scenarios act on.
 pub struct ScenarioNode {
     /// The chain.
     pub chain: Chain,

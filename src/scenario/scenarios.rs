@@ -71,7 +71,7 @@ impl Scenarios {
             return None;
         }
 
-        // One that runs stays listed, or nobody could stop it.
+        // One that runs stays listed, or it could not be stopped.
         if runs.listed.len() >= MAX_LISTED
             && let Some(ended) = runs
                 .listed

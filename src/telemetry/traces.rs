@@ -70,7 +70,7 @@ where
         .build();
     let provider = SdkTracerProvider::builder()
         .with_batch_exporter(exporter)
-        // Whoever begins a trace decides whether it is recorded.
+        // The service that begins a trace decides whether it is recorded.
         .with_sampler(Sampler::ParentBased(Box::new(Sampler::TraceIdRatioBased(
             config.sample_ratio,
         ))))

@@ -5,7 +5,7 @@
 //! thread. A genesis block is a value as well, before there is a chain.
 //!
 //! The crate knows nothing of the interfaces, neither of HTTP nor of wire codes, and nothing of
-//! clusters: a node that does not lead forwards changes to its [`Peers`], whoever they are.
+//! clusters: a node that does not lead forwards changes to its [`Peers`], of any kind.
 //!
 //! ```
 //! use std::sync::Arc;

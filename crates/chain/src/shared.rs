@@ -27,7 +27,8 @@ use super::{
 
 /// Most events that a slow subscriber may fall behind by before it misses some.
 const EVENT_BACKLOG: usize = 1_024;
-/// How long a pending block is shown that lacks transactions whose state could not be read.
+/// The time for which a pending block is shown that lacks transactions whose state could not be
+/// read.
 const INCOMPLETE_LIFETIME: Duration = Duration::from_secs(1);
 
 /// Configuration of a chain.

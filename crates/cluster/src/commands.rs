@@ -1,4 +1,4 @@
-//! What an operator does with a cluster from the command line.
+//! The commands with which an operator administers a cluster.
 
 use std::{sync::Arc, time::Duration};
 

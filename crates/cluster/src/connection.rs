@@ -453,8 +453,8 @@ impl Connection {
         }
     }
 
-    /// Answers a request. Only to an inbox, or else whoever may send requests could have this node
-    /// publish on any subject.
+    /// Answers a request. Only to an inbox, or else any client that may send requests could have
+    /// this node publish on any subject.
     pub(super) async fn answer(&self, reply: Subject, payload: Bytes) {
         if reply.starts_with(INBOX) {
             // Without a connection, the other side learns from its own that this node is gone.

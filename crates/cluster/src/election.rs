@@ -2,8 +2,8 @@
 //!
 //! A node that sees the same revision of the lease for [`LAPSE`], while the bucket answers, takes
 //! it, follows the log to its end and begins an epoch. The lease only avoids that two nodes try to
-//! lead at the same time: a leader that was thought dead finds that the log does not take its
-//! entries any more.
+//! lead at the same time: a leader that was thought dead finds that the log no longer takes its
+//! entries.
 
 use std::{
     sync::{
@@ -244,7 +244,7 @@ impl Candidate {
         }
     }
 
-    /// Renews the lease, unless this node does not lead any more.
+    /// Renews the lease, unless this node no longer leads.
     async fn renew(&mut self) {
         if let Some(beginning) = self.beginning.take_if(|beginning| beginning.is_finished()) {
             match beginning.await {
@@ -296,7 +296,7 @@ impl Candidate {
                     self.missed_answer().await;
                 }
             },
-            // The bucket does not answer. Nobody else can take the lease meanwhile.
+            // The bucket does not answer. No other node can take the lease meanwhile.
             Err(error) => {
                 tracing::debug!(%error, "failed to renew the lease");
                 self.missed_answer().await;
@@ -353,7 +353,7 @@ impl Candidate {
         self.seen = None;
     }
 
-    /// Looks at the lease, and takes it if nobody holds it.
+    /// Looks at the lease, and takes it if no node holds it.
     async fn observe(&mut self) {
         let lease = match self.bucket.lease().await {
             Ok(lease) => lease,
@@ -394,8 +394,8 @@ impl Candidate {
         }
     }
 
-    /// Returns whether nobody else holds the lease. `holder` is the claim of its last one, if that
-    /// did not give it up.
+    /// Returns whether no other node holds the lease. `holder` is the claim of its last one, if
+    /// that did not give it up.
     fn is_vacant(&mut self, holder: Option<&Claim>, revision: Option<u64>) -> bool {
         let (Some(holder), Some(revision)) = (holder, revision) else {
             return true;
@@ -484,7 +484,7 @@ impl Candidate {
     async fn check(&mut self) {
         let obstacle = match timeout(CHECK, self.chain.obstacle()).await {
             Ok(Ok(obstacle)) => obstacle,
-            // A writer that is busy is no reason.
+            // A busy writer is not an obstacle.
             _ => None,
         };
         let Some(reason) = obstacle else {

@@ -24,7 +24,7 @@ use crate::jetstream::{CopiedEntry, OtherCopies};
 /// Time in which the leader must say what it has.
 const DESCRIPTION_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// What the leader says of an entry that it has. The entry itself is fetched in parts.
+/// The leader's description of an entry that it has. The entry itself is fetched in parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Description {
     /// Size of the entry in bytes.
@@ -181,7 +181,7 @@ impl Served {
             }
         };
         let part = part(&self.connection.client, entry.len(), &message.payload)?;
-        // After its last part nobody asks for the entry again.
+        // The entry is not requested again after its last part.
         self.last = Some((height, entry.clone())).filter(|_| part.end < entry.len());
         Some(entry.slice(part))
     }

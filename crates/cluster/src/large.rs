@@ -1,5 +1,5 @@
-//! What is larger than a message of NATS, and is fetched part by part: requests, whose message says
-//! where the request is, and entries of the log.
+//! Objects larger than a message of NATS, which are fetched part by part: requests, whose message
+//! says where the request is, and entries of the log.
 
 use std::{ops::Range, str::FromStr, time::Duration};
 
@@ -26,7 +26,7 @@ const ATTEMPTS: usize = 3;
 /// Time in which a request must be fetched.
 const FETCH_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Where a request or an entry is.
+/// The place of a request or an entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Announcement {
     /// The subject of its parts. A message on it is the offset of the part that is wanted.
@@ -41,7 +41,7 @@ impl FromStr for Announcement {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let (subject, size) = text.split_once(' ').ok_or("incomplete")?;
         let size = size.parse().map_err(|_| "invalid size")?;
-        // Anywhere else, this node would publish for whoever may send it requests.
+        // Anywhere else, this node would publish for any client that may send it requests.
         if !subject.starts_with(INBOX) {
             return Err("the subject is no inbox".to_owned());
         }
@@ -132,7 +132,7 @@ impl Offer {
             size: bytes.len(),
         };
 
-        // Before it is announced, or a request for its first part would find nobody.
+        // Before it is announced, or a request for its first part would find no receiver.
         let wanted = client
             .subscribe(announcement.subject.clone())
             .await
@@ -155,8 +155,8 @@ impl Offer {
         headers
     }
 
-    /// Answers the next message that asks for a part. Returns whether it is one that nobody asked
-    /// for before, or `None` once there will be no more.
+    /// Answers the next message that asks for a part. Returns whether it is the first request
+    /// for that part, or `None` once there will be no further one.
     pub(super) async fn serve(&mut self) -> Option<bool> {
         let message = self.wanted.next().await?;
         let part = part(&self.client, self.bytes.len(), &message.payload);

@@ -19,7 +19,7 @@ const RENEWAL_INTERVAL: Duration = Duration::from_millis(500);
 /// Interval at which another process looks at a claim.
 const POLL_INTERVAL: Duration = Duration::from_millis(250);
 /// Number of looks in a row at a claim that was not renewed, after which it is void. Time in which
-/// the servers do not answer does not count: nobody can renew a claim then.
+/// the servers do not answer does not count: no claim can be renewed then.
 const LOOKS: u32 = 6;
 
 /// The claim of this process on its name, renewed until it is dropped.
@@ -134,7 +134,7 @@ async fn renew(bucket: ClusterBucket, claim: Claim, revision: u64, lost: watch::
         }
 
         match bucket.name(&claim.node).await {
-            // An earlier renewal may have had no answer, and a claim without a value is nobody's.
+            // An earlier renewal may have had no answer, and a claim without a value has no owner.
             Ok(Some(found)) if found.value.as_ref().is_none_or(|found| *found == claim) => {
                 revision = Some(found.revision);
             }

@@ -3,7 +3,7 @@
 //! The stream has one message for each transaction: the transaction, or nothing once it was
 //! dropped. Every node keeps those of the stream in its pool, and stores again what the stream
 //! lacks, such as what servers lost in a crash. The leader deletes the messages of transactions
-//! that are not in its pool any more.
+//! that are no longer in its pool.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -101,7 +101,7 @@ struct Refused {
     since: Instant,
 }
 
-/// What a message on a transaction's subject is.
+/// The content of a message on a transaction's subject.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Content {
     /// The transaction, which waits, is in a block, or never can be; or it was dropped.
@@ -238,12 +238,12 @@ impl PoolMirror {
         let given_up = self
             .refused
             .extract_if(|_, refused| refused.since.elapsed() > REFUSED_FOR);
-        // Their messages are deleted like those of transactions that do not wait any more.
+        // Their messages are deleted like those of transactions that no longer wait.
         self.known
             .extend(given_up.map(|(hash, refused)| (hash, refused.sequence)));
     }
 
-    /// Forgets the messages that the stream does not have any more.
+    /// Forgets the messages that the stream no longer has.
     async fn find_lost(&mut self) -> Result<(), InfoError> {
         let subjects = self
             .stream
@@ -281,8 +281,8 @@ impl PoolMirror {
         Ok(())
     }
 
-    /// Deletes the messages of transactions that do not wait any more, and those that never
-    /// belonged here.
+    /// Deletes the messages of transactions that no longer wait, and those that never belonged
+    /// here.
     async fn delete_old(&mut self) {
         let pool = self.chain.pool();
         // A later message has another sequence: it is of the same transaction, which waits again.

@@ -6,12 +6,12 @@ use alloy_primitives::{hex, keccak256};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct NodeProcess {
     pub(super) node: String,
-    /// A random number of the process. It is in the cluster's bucket only: whoever may not read
-    /// that cannot send the process requests, and cannot keep it from those of others by many.
+    /// A random number of the process. It is in the cluster's bucket only: a client that may not
+    /// read that cannot send the process requests, and cannot keep it from those of others by many.
     pub(super) instance: u64,
 }
 
-/// What everybody may know of a process's number: the beginning of its hash.
+/// The public part of a process's number: the beginning of its hash.
 pub(super) fn shown(instance: u64) -> String {
     hex::encode(&keccak256(instance.to_be_bytes())[..8])
 }

@@ -29,7 +29,7 @@ const CHANGE_TIMEOUT: Duration = Duration::from_secs(600);
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
 const LONGEST_PAUSE: Duration = Duration::from_secs(4);
 
-/// What sends requests to the process that leads.
+/// The sender of requests to the process that leads.
 #[derive(Clone)]
 pub(super) struct Requester {
     pub(super) connection: Connection,
@@ -43,7 +43,7 @@ pub(super) enum SendError {
     Undelivered,
     /// The leader may have received it.
     Unanswered(String),
-    /// The leader, which may have received it, does not lead any more.
+    /// The leader, which may have received it, no longer leads.
     Deposed,
     /// It cannot be sent.
     Impossible(String),

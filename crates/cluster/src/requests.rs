@@ -66,7 +66,7 @@ impl Requests {
 
                 let request = match Request::decode(&message.payload) {
                     Ok(request) => request,
-                    // What is none takes no room from others.
+                    // An invalid request takes no room from others.
                     Err(error) => {
                         self.respond(reply, Outcome::Undecodable(error.to_string()))
                             .await;

@@ -17,7 +17,7 @@ use super::{
     tx_result::TxResult,
 };
 
-/// How long `broadcast_tx_commit` waits for a block, CometBFT's default.
+/// The time for which `broadcast_tx_commit` waits for a block, CometBFT's default.
 const COMMIT_TIMEOUT: Duration = Duration::from_secs(10);
 /// The codes of the SDK for refusals by the mempool, which are errors of CometBFT.
 const MEMPOOL_CODES: [u32; 3] = [19, 20, 21];

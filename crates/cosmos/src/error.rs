@@ -16,7 +16,7 @@ use tetrad_web::{AnswerError, BodyError, ExecutionFailed, Failure};
 #[derive(Debug)]
 pub enum GatewayError {
     InvalidArgument(String),
-    /// The state at the height is not there: not yet, or no more.
+    /// The state at the height is not there: not yet, or no longer.
     InvalidHeight(String),
     NotFound(String),
     /// The state cannot be read at present.

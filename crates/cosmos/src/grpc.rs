@@ -1,4 +1,4 @@
-//! The queries over gRPC, and reflection, which tells clients what there is.
+//! The queries over gRPC, and reflection, which lists the services for clients.
 //!
 //! A client may have 16 streams of reflection, and send 64 KiB of requests within a minute on each.
 
@@ -53,8 +53,8 @@ const MAX_BODY: usize = 2 * MAX_MESSAGE;
 /// Most bytes of a request of reflection, which has a name, and of all requests of a stream.
 const MAX_REFLECTED: usize = 4 << 10;
 const MAX_REFLECTION: usize = 64 << 10;
-/// How long a stream of reflection takes requests. Its response begins at once, so that nothing
-/// else limits it.
+/// The time for which a stream of reflection takes requests. Its response begins at once, so that
+/// nothing else limits it.
 const REFLECTION_TIME: Duration = Duration::from_secs(60);
 /// Streams of reflection that a client may have at a time. One takes memory for as long as its
 /// client likes.
@@ -72,7 +72,7 @@ type Service = tower::util::BoxCloneSyncService<Request, Response, Infallible>;
 #[derive(Clone)]
 pub(super) struct Grpc {
     gateway: Gateway,
-    /// Reflection in both versions, by the name of the service, once somebody has asked for it.
+    /// Reflection in both versions, by the name of the service, once a client has asked for it.
     reflection: Arc<OnceLock<Vec<(&'static str, Service)>>>,
     /// The clients' streams of reflection.
     reflecting: ClientSlots,

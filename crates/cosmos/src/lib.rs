@@ -23,7 +23,7 @@
 //! - IBC's queries are answered over gRPC and `abci_query` only: wallets take routes of IBC for
 //!   support of transfers to other chains.
 //! - A wrong HTTP method on a route of the gateway, and a path with a version such as `v1beta1`
-//!   that is no route, are answered with 501, as by gRPC gateways.
+//!   that is not a route, are answered with 501, as by gRPC gateways.
 //! - The state before the first block is queried at height 1, the first height of a Cosmos chain:
 //!   clients take 0 for none.
 //! - The account type that the network names is described at run time, as a message with the shape

@@ -23,7 +23,7 @@ const CHANNELS: [u8; 10] = alloy_primitives::hex!("40202122233038606100");
 #[derive(Clone, Debug)]
 pub(super) struct NodeIdentity {
     pub(super) chain_id: String,
-    /// What transactions name of the network.
+    /// The parameters of the network that transactions name.
     pub(super) network: CosmosNetwork,
     pub(super) proposer: Address,
     key: ConsensusPublicKey,

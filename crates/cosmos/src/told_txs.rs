@@ -1,4 +1,4 @@
-//! What subscribers are told of the newest transactions, rendered once for all of them.
+//! The events of the newest transactions for subscribers, rendered once for all of them.
 
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -16,7 +16,7 @@ use super::{event_query::EventQuery, tx_lookup::FoundTx};
 /// The number of the newest blocks that are kept rendered.
 const RENDERED_BLOCKS: usize = 2;
 
-/// A transaction as subscribers are told of it.
+/// A transaction as subscribers receive it.
 #[derive(Debug)]
 pub(super) struct ToldTx {
     by_key: BTreeMap<String, Vec<String>>,
@@ -62,7 +62,7 @@ type OfBlock = Arc<[OnceLock<Option<Arc<ToldTx>>>]>;
 pub(super) struct ToldTxs(Mutex<VecDeque<(B256, OfBlock)>>);
 
 impl ToldTxs {
-    /// What is told of a transaction.
+    /// A transaction as subscribers receive it.
     pub(super) fn of(
         &self,
         block: &Arc<Block>,

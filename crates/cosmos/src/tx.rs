@@ -14,7 +14,7 @@ use tetrad_web::{ExecutionFailed, in_turn};
 
 use super::Gateway;
 
-/// What became of a transaction.
+/// The outcome of a transaction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct TxOutcome {
     /// The reason why it was refused, if it was.

@@ -116,7 +116,7 @@ fn matches(block: &Arc<Block>, index: usize, network: &CosmosNetwork, query: &Ev
 }
 
 /// Cosmos hashes of the newest Ethereum transactions, brought up to date by each search. They are
-/// not those of the chain's index: nobody but Cosmos clients asks for them.
+/// not those of the chain's index: only Cosmos clients ask for them.
 #[derive(Debug, Default)]
 pub(super) struct CosmosHashes(Mutex<HashedBlocks>);
 
@@ -174,15 +174,15 @@ impl CosmosHashes {
 pub(super) struct TxsFound {
     chain: Chain,
     head: Arc<Head>,
-    /// Numbers of blocks, which are not kept: there may be thousands of old ones, and nobody else
-    /// has those in memory.
+    /// Numbers of blocks, which are not kept: there may be thousands of old ones, and those
+    /// are not in memory otherwise.
     places: Vec<(u64, usize)>,
     pub(super) total: usize,
 }
 
 impl TxsFound {
     /// The transactions, each with its block, which is read when it is its turn. Those of blocks
-    /// that are not kept any more are left out.
+    /// that are no longer kept are left out.
     pub(super) fn into_places(self) -> impl Iterator<Item = Result<TxPlace, GatewayError>> + Send {
         let Self {
             chain,
@@ -222,7 +222,7 @@ struct Wanted {
 }
 
 impl Wanted {
-    /// `None` if a text that has to be an account is none.
+    /// `None` if a text that should be an account is not one.
     fn of(query: &EventQuery, gateway: &Gateway) -> Option<Self> {
         let mut wanted = Self {
             sender: None,
@@ -257,7 +257,7 @@ struct TxSearch<'a> {
     query: &'a EventQuery,
     wanted: Wanted,
     network: &'a CosmosNetwork,
-    /// How many transactions were compared with the query, and how many older blocks were read.
+    /// The numbers of transactions compared with the query, and of older blocks read.
     compared: usize,
     read: usize,
     found: Vec<(u64, usize)>,

@@ -76,18 +76,18 @@ pub struct BlockOutcome {
     pub requests: Option<Requests>,
 }
 
-/// What a system contract is told at the beginning of a block.
+/// The notice to a system contract at the beginning of a block.
 struct Notice<'n> {
     contract: Address,
     /// The code that the EIP gives it.
     code: &'n [u8],
     input: Bytes,
-    /// What that code writes. It reads what it replaces, for the price alone, which nobody pays; on a
-    /// fork each of these reads would be a request to the other node, in every block.
+    /// The slots that the code writes. On a fork they are written directly: the code also reads
+    /// the old values, which would be one request each in every block.
     slots: &'n [(u64, U256)],
 }
 
-/// What an execution depends on, apart from the state.
+/// The inputs of an execution, apart from the state.
 struct ExecutionInputs {
     tx: TxEnv,
     cfg: CfgEnv,
@@ -123,7 +123,7 @@ impl<'a> BlockExecutor<'a> {
             logs: 0,
         };
 
-        // The genesis block runs nothing; its parent is no block.
+        // The genesis block runs nothing and has no parent.
         if environment.number > 0 {
             if chain.forks.dao()
                 == Some(DaoFork {
@@ -319,7 +319,7 @@ impl<'a> BlockExecutor<'a> {
         std::mem::replace(overlay, unchanged)
     }
 
-    /// Runs the next transaction with `inspector` attached. Whoever calls it has to
+    /// Runs the next transaction with `inspector` attached. The caller has to
     /// [adopt](Self::adopt) the outcome, which has the overlay with it.
     fn run(
         &mut self,

@@ -49,7 +49,7 @@ pub struct ChainParams {
     /// Accounts that `ecrecover` returns for signatures (`r`, `s`, `v`) that they did not make, as
     /// set by a development method.
     pub signers: Signers,
-    /// What Cosmos transactions name of the network.
+    /// The parameters of the network that Cosmos transactions name.
     pub cosmos: CosmosNetwork,
 }
 

@@ -13,7 +13,7 @@ const TRANSFER_GAS: u64 = 21_000;
 const CALL_STIPEND: u64 = 2_300;
 /// The largest gas limit of a transaction since Osaka (EIP-7825).
 const MAX_TRANSACTION_GAS: u64 = 1 << 24;
-/// How far geth's estimates may be above the least gas, relative to the estimate.
+/// The most by which geth's estimates may exceed the least gas, relative to the estimate.
 pub const ESTIMATE_TOLERANCE: f64 = 0.015;
 
 /// The reason why there is no estimate.

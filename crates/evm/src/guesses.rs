@@ -13,7 +13,7 @@ pub(super) const MAX_MISSED: usize = 2_048;
 /// The length in bytes of what the code of an unknown account returns.
 const GUESSED_OUTPUT: u16 = 4_096;
 
-/// What an execution assumes about accounts, slots and block hashes that are not at hand.
+/// The assumptions of an execution about accounts, slots and block hashes that are not at hand.
 #[derive(Debug)]
 pub(super) struct Guesses {
     /// The value of each slot, balance, block hash and word of output. With zeros, loops and references end

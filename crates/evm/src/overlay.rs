@@ -101,7 +101,7 @@ impl<'a> Overlay<'a> {
         Self::new(self.base, self.hashes)
     }
 
-    /// How many accounts have been used; see [`forget`](Self::forget).
+    /// The number of accounts that have been used; see [`forget`](Self::forget).
     pub fn used(&self) -> usize {
         self.accounts.len()
     }
@@ -353,7 +353,7 @@ impl<'a> Overlay<'a> {
         self.guesses = Some(guesses);
     }
 
-    /// Takes no more guesses, and returns those so far.
+    /// Stops guessing, and returns the guesses so far.
     pub(super) fn end_guessing(&mut self) -> Option<Guesses> {
         self.guesses.take()
     }

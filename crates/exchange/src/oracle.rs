@@ -42,7 +42,7 @@ pub struct OracleState {
     pub halts: Option<Vec<TokenHalt>>,
     /// Seconds for which a price is valid.
     pub max_age: u64,
-    /// How far one update may move a price, in basis points.
+    /// The most by which one update may move a price, in basis points.
     pub max_move_bps: u64,
 }
 
@@ -127,12 +127,12 @@ impl OracleState {
     }
 }
 
-/// Who may change prices.
+/// The accounts that may change prices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OracleRoles {
     /// The account that sets any price.
     pub owner: Address,
-    /// The account that updates prices; the zero address if nobody may.
+    /// The account that updates prices; the zero address if there is none.
     pub updater: Address,
 }
 

@@ -33,8 +33,8 @@ pub struct UpdatePlan<'a> {
     pub oracle: &'a OracleState,
     /// The source's price of each token, if it has one; none at all if prices are frozen.
     pub opinions: Option<&'a [Option<u64>]>,
-    /// Whether a tick has passed, so that all prices move. Between ticks only those move that
-    /// somebody could exploit.
+    /// Whether a tick has passed, so that all prices move. Between ticks only exploitable ones
+    /// move.
     pub moves: bool,
     /// Time of the block, in seconds since the Unix epoch.
     pub time: u64,
@@ -42,7 +42,7 @@ pub struct UpdatePlan<'a> {
 
 impl UpdatePlan<'_> {
     /// The prices that moved, those that would otherwise become stale, and those of tokens to halt
-    /// or to resume. A price that no source confirms any more is left to become stale.
+    /// or to resume. A price that no source confirms any longer is left to become stale.
     pub fn prices(&self) -> Vec<PlannedPrice> {
         (0..self.oracle.feeds.len())
             .filter_map(|token| self.price(token))

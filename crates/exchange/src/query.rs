@@ -1,4 +1,4 @@
-//! What clients name in paths, queries and messages: tokens and the lengths of candles.
+//! The names in paths, queries and messages of clients: tokens and the lengths of candles.
 
 use alloy_primitives::Address;
 use schemars::Schema;

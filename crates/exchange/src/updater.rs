@@ -24,15 +24,15 @@ use super::{
 /// Gas for an update, and for each of its tokens.
 const BASE_GAS: u64 = 100_000;
 const TOKEN_GAS: u64 = 40_000;
-/// How long it is until the oracle is read again, if that failed.
+/// The time until the oracle is read again, if that failed.
 const RETRY: Duration = Duration::from_secs(10);
 
 /// The source of prices and the interval of updates.
 pub struct UpdatePace {
     /// The source.
     pub source: Arc<dyn Source>,
-    /// The time between two moves, rounded up to the seconds that block times count in. A price
-    /// that somebody could exploit moves in the next block.
+    /// The time between two moves, rounded up to the seconds that block times count in. An
+    /// exploitable price moves in the next block.
     pub tick: Duration,
 }
 

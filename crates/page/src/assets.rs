@@ -19,7 +19,7 @@ use super::{config::PageConfig, interfaces};
 pub(super) struct PageFile {
     pub(super) content_type: &'static str,
     pub(super) body: Prepared,
-    /// Its tag, once somebody has asked.
+    /// Its tag, once a client has asked for it.
     etag: OnceLock<ETag>,
 }
 

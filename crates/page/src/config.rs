@@ -1,7 +1,7 @@
 //! From where the page may load metadata and pictures of NFTs, by the operator's choice.
 //!
 //! The browser loads them, never the node: contracts choose these URLs, and a node that followed
-//! them would open its operator's network to anybody who deploys one. The policy of the page lets
+//! them would open its operator's network to anyone who deploys one. The policy of the page lets
 //! browsers load from these origins and no others, so an origin is accepted only if it cannot mean
 //! anything else in a `Content-Security-Policy`.
 
@@ -14,12 +14,12 @@ const MAX_PATH: usize = 1_024;
 /// The only IP address that browsers match in a policy.
 const LOOPBACK: &str = "127.0.0.1";
 
-/// What the operator allows the page.
+/// The origins that the operator allows the page.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PageConfig {
     /// Origins from which it may load metadata and pictures of NFTs.
     pub media_origins: Vec<MediaOrigin>,
-    /// Where it loads `ipfs:` URIs.
+    /// The gateway from which it loads `ipfs:` URIs.
     pub ipfs_gateway: Option<IpfsGateway>,
 }
 

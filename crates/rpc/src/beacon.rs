@@ -33,7 +33,7 @@ use tetrad_web::{
 /// The media type of blobs one after the other.
 const BINARY: &str = "application/octet-stream";
 
-/// Why there are no sidecars, in the words of anvil.
+/// The reason why there are no sidecars, in the words of anvil.
 const SIDECARS_ARE_GONE: &str =
     "This endpoint is deprecated. Use `GET /eth/v1/beacon/blobs/{block_id}` instead.";
 
@@ -65,7 +65,7 @@ pub fn router(chain: Chain, network: Arc<Network>) -> (Router, Vec<Operation>) {
             genesis,
             "When the first block of this node was sealed. There are no validators and no versions of the consensus layer.",
         )
-        // It never succeeds, so it is no part of the description.
+        // It never succeeds, so it is not part of the description.
         .and(|router| router.route("/eth/v1/beacon/blob_sidecars/{block_id}", get(sidecars)))
         .with_state(Beacon { chain, network })
 }
@@ -126,7 +126,7 @@ fn number(text: &str) -> Result<u64, ValueError> {
         Some(digits) => (digits, 16),
         None => (text, 10),
     };
-    // A sign is no digit, although the standard library takes one.
+    // A sign is not a digit, although the standard library takes one.
     let number = Some(digits)
         .filter(|digits| !digits.starts_with('+'))
         .and_then(|digits| u64::from_str_radix(digits, radix).ok());

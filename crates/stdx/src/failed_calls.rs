@@ -20,7 +20,7 @@ const MAX_JSON: usize = 128 << 10;
 const MAX_DATA: usize = 16 << 10;
 /// The longest message that is kept, in bytes.
 const MAX_MESSAGE: usize = 4 << 10;
-/// How long a call is kept, in milliseconds.
+/// The time for which a call is kept, in milliseconds.
 const LIFETIME_MS: u64 = 60 * 60 * 1_000;
 /// Calls by which a subscriber may fall behind.
 const BACKLOG: usize = 16;

@@ -26,7 +26,7 @@ const OPTIMIZED: bool = !cfg!(debug_assertions);
 struct Lane<'a> {
     /// Its index among the messages.
     index: usize,
-    /// What is not yet absorbed; `None` once the last block, which is padded, is.
+    /// The bytes not yet absorbed; `None` once the last block, which is padded, is.
     rest: Option<&'a [u8]>,
 }
 

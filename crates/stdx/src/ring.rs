@@ -1,4 +1,4 @@
-//! Queues that take turns: whoever puts much into one waits for it alone.
+//! Queues that take turns: a producer that fills one delays only itself.
 
 use std::{
     collections::{BTreeMap, VecDeque},

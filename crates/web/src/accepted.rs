@@ -1,4 +1,4 @@
-//! What a listener hands to the connection that it has accepted: a stream, a slot and limits.
+//! The parts of an accepted connection: a stream, a slot and limits.
 
 use std::{sync::Arc, time::Duration};
 
@@ -10,9 +10,9 @@ use tokio_rustls::TlsAcceptor;
 pub struct ListenerLimits {
     /// Most concurrent connections; further ones wait to be accepted.
     pub connections: usize,
-    /// How long a client may take to send the head of a request, including the first.
+    /// The time that a client may take to send the head of a request, including the first.
     pub header_timeout: Duration,
-    /// How long a client may stop reading a response.
+    /// The time for which a client may stop reading a response.
     pub write_timeout: Duration,
 }
 

@@ -17,7 +17,7 @@ use super::RestError;
 
 /// The path of the routes that administer a node.
 const PREFIX: &str = "/api/admin/";
-/// Fewest characters of a token: enough that nobody guesses a random one.
+/// Fewest characters of a token: enough that a random one cannot be guessed.
 const MIN_LENGTH: usize = 16;
 
 /// Whether the token protects a path.

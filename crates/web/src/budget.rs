@@ -26,12 +26,12 @@ pub(super) const UNCOUNTED: usize = 16 << 10;
 const LONG: usize = 256 << 10;
 /// The divisor of all bytes that gives those that requests leave to responses.
 const SHARES: usize = 8;
-/// What a stream of HTTP/2 takes until its response is made, apart from its bytes: the states of
-/// the functions that answer it, and of the protocol.
+/// The memory of a stream of HTTP/2 until its response is made, apart from its bytes: the states
+/// of the functions that answer it, and of the protocol.
 pub(super) const PENDING_STREAM: usize = 8 << 10;
 /// The divisor of all bytes that gives those that one client's waiting streams may take.
 const STREAM_SHARES: usize = 2;
-/// How long a holder waits for others to release memory.
+/// The time for which a holder waits for others to release memory.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// The bytes that are free. Clones share them.

@@ -1,10 +1,10 @@
-//! What the requests of all listeners share.
+//! The capacity that the requests of all listeners share.
 
 use std::sync::Arc;
 
 use super::{Budget, ClientAddresses, Execution};
 
-/// What the requests of all listeners share. Clones share it, too.
+/// The capacity that the requests of all listeners share. Clones share it, too.
 #[derive(Clone, Debug, Default)]
 pub struct Capacity {
     /// The memory of requests and responses in transit.

@@ -114,7 +114,7 @@ impl Requests {
             }
         };
         let Some(mut response) = answered else {
-            // hyper would wait for the rest of its body, which nobody sends. The future above has
+            // hyper would wait for the rest of its body, which is not sent. The future above has
             // put it back.
             drop(self.flow.take_rest());
             return Ok(abandoned().map(ready));
@@ -218,8 +218,8 @@ impl Requests {
     }
 }
 
-/// The response to a request that nobody waits for any more. It ends the connection, with the
-/// requests behind this one.
+/// The response to a request that no client waits for any longer. It ends the connection, with
+/// the requests behind this one.
 fn abandoned() -> Response<CountedBody> {
     let response = (StatusCode::REQUEST_TIMEOUT, [(header::CONNECTION, "close")]).into_response();
     response.map(CountedBody::from_counted)

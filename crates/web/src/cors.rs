@@ -12,10 +12,10 @@ use axum::{
 };
 use tower_http::cors::{AllowOrigin, Any, CorsLayer, Vary};
 
-/// How long a browser may cache the response to a preflight request.
+/// The time for which a browser may cache the response to a preflight request.
 const MAX_AGE: Duration = Duration::from_secs(3_600);
 
-/// The routes that administer the node. They change what the node does for everybody, without a
+/// The routes that administer the node. They change what the node does for all clients, without a
 /// signature.
 const ADMINISTRATION: &str = "/api/admin/";
 

@@ -1,6 +1,6 @@
 //! Metrics as text, in the format that Prometheus reads (text exposition format 0.0.4).
 //!
-//! Values are read where they are when somebody asks. The crate `prometheus` keeps a second copy of
+//! Values are read where they are, on request. The crate `prometheus` keeps a second copy of
 //! each in a registry; `prometheus-client` writes another format, OpenMetrics.
 
 use std::fmt::{Display, Write};

@@ -36,7 +36,7 @@ use super::{ClientAddresses, Peer, Shutdown, interface_path};
 /// The header, and the parameter of the query, by which a client names itself.
 const NAME_HEADER: &str = "x-client";
 const NAME_PARAMETER: &str = "client";
-/// Most bytes of a client's name. A longer one is no name.
+/// Most bytes of a client's name. A longer one is not a name.
 pub const MAX_CLIENT_NAME: usize = 64;
 /// Ten thousandths in a whole.
 const WHOLE: u64 = 10_000;

@@ -38,7 +38,7 @@ const LOOK: Duration = Duration::from_secs(1);
 /// State shared by a connection and the protocol on it. Requests carry it as an extension.
 #[derive(Debug, Default)]
 pub struct Flow {
-    /// What the connection shares with all others.
+    /// The capacity that the connection shares with all others.
     capacity: Capacity,
     /// The faults that the protocol suffers.
     faults: Faults,
@@ -55,8 +55,7 @@ pub struct Flow {
     /// The rest of a request's body that was not read before the response. Requests follow each
     /// other.
     rest: Mutex<Option<UnreadBody>>,
-    /// What the streams of HTTP/2 have together of bytes that are too few to be counted for each of
-    /// them.
+    /// The bytes of all streams of HTTP/2 that are too few to be counted for each of them.
     streams: Mutex<StreamTotal>,
     /// The connection's stream.
     stream: OnceLock<StreamWatch>,
@@ -64,7 +63,7 @@ pub struct Flow {
     blocked: Mutex<Option<Instant>>,
 }
 
-/// What a connection's streams take, and the memory held for it.
+/// The bytes of a connection's streams, and the memory held for them.
 #[derive(Debug, Default)]
 struct StreamTotal {
     /// Bytes of heads, and of what waits to be sent.
@@ -251,7 +250,7 @@ impl Flow {
 pub(super) struct Watched {
     stream: SharedStream,
     flow: Arc<Flow>,
-    /// How long the peer may stop reading.
+    /// The time for which the peer may stop reading.
     patience: Duration,
     /// The deadline of a blocked write.
     stalled: Option<Pin<Box<Sleep>>>,

@@ -1,4 +1,4 @@
-//! Values that are made once, when somebody asks for them.
+//! Values that are made once, on first use.
 
 use std::sync::Arc;
 

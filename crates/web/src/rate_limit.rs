@@ -37,7 +37,7 @@ impl RateLimit {
     }
 
     /// Applies the limit to all routes of `router`, including its fallback, and adds status 429 to
-    /// their `operations`. 0 is no limit.
+    /// their `operations`. 0 means no limit.
     pub fn protect(
         limit: u32,
         clock: Arc<dyn Clock>,

@@ -99,8 +99,8 @@ async fn count_values(json: &[u8], held: &mut Held, budget: &Budget) -> Result<(
     if room { Ok(()) } else { Err(BodyError::NoRoom) }
 }
 
-/// The most memory in bytes that the values of a JSON document take besides its text, with those of
-/// documents in its texts; 0 if they are few.
+/// The most memory in bytes that the values of a JSON document take in addition to its text, with
+/// those of documents in its texts; 0 if they are few.
 pub fn json_memory(json: &[u8]) -> usize {
     let values = json.iter().filter(is_structure).count();
     if values > FEW_JSON_VALUES {
@@ -197,7 +197,7 @@ where
     Ok((body, held))
 }
 
-/// The body of a request as the connection hands it out. What nobody has read of it returns to the
+/// The body of a request as the connection hands it out. The part that was not read returns to the
 /// connection.
 #[derive(Debug)]
 pub struct IncomingBody {

@@ -17,7 +17,7 @@ use super::{
 
 tokio::task_local! {
     static CURRENT: RequestContext;
-    /// What the work of a turn has built, besides the response that it writes.
+    /// Memory held by the current turn, without its response.
     static BUILT: RefCell<Built>;
 }
 

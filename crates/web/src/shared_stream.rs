@@ -32,7 +32,7 @@ enum PeerStream {
 #[derive(Debug)]
 pub(super) struct SharedStream(Arc<PeerStream>);
 
-/// What may ask about the stream, and does not keep it open.
+/// A weak handle of the stream, which does not keep it open.
 #[derive(Debug)]
 pub(super) struct StreamWatch(Weak<PeerStream>);
 

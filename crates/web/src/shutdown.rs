@@ -20,7 +20,7 @@ enum Stage {
     Cut,
 }
 
-/// How long tasks have to notice that their work is abandoned.
+/// The time in which tasks have to notice that their work is abandoned.
 const CUT_PATIENCE: Duration = Duration::from_millis(500);
 
 /// Held by every task that has to end before the node does. Clones belong to the same node.

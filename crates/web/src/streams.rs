@@ -29,7 +29,7 @@ pub(super) const SHORT_RESPONSE: usize = 1 << 10;
 pub(super) const PIECE: usize = 16 << 10;
 
 tokio::task_local! {
-    /// How often a piece of this stream's response was given away or sent.
+    /// The number of times that a piece of this stream's response was given away or sent.
     static PROGRESS: Arc<AtomicU64>;
 }
 
@@ -114,14 +114,14 @@ pub(super) struct Pieces {
     counted: Option<StreamBytes>,
     ends_at_once: bool,
     unsent: Arc<Unsent>,
-    /// What comes after the last piece.
+    /// The end after the last piece.
     end: Option<BodyEnd>,
 }
 
-/// What a body returns after its data: trailers, an error, or nothing.
+/// The end of a body, after its data: trailers, an error, or nothing.
 type BodyEnd = Option<Result<Frame<Bytes>, axum::Error>>;
 
-/// The number of pieces that are not sent yet, and who waits for them.
+/// The number of pieces that are not sent yet, and the waker of the task that waits for them.
 struct Unsent {
     count: AtomicUsize,
     waker: AtomicWaker,
@@ -300,7 +300,7 @@ mod tests {
                 "two pieces are not sent"
             );
 
-            // The waker of whoever waits is called.
+            // The waker of the waiting task is called.
             let (end, ()) = tokio::join!(next(&mut pieces), async { drop(sent) });
             assert_eq!(end.is_some(), has_trailers);
         }

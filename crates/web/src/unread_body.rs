@@ -1,4 +1,4 @@
-//! Bodies of requests that nobody has read to their end.
+//! Bodies of requests that were not read to their end.
 //!
 //! The unread rest of a refused body is read and discarded within limits before the response is
 //! sent, for every route and status, since many clients and proxies read the response only after
@@ -13,7 +13,7 @@ use tokio::time::timeout;
 
 /// The number of bytes of a body that are read and discarded at most.
 const MAX_DISCARDED: u64 = 32 << 20;
-/// How long discarding may take, and how long the client may pause meanwhile.
+/// The time that discarding may take, and the time that the client may pause meanwhile.
 const DISCARD_TIMEOUT: Duration = Duration::from_secs(5);
 const PAUSE: Duration = Duration::from_millis(250);
 

@@ -13,7 +13,7 @@ use tetrad_web::Exposition;
 /// Kinds of files, by the beginning of their names; the rest is `other`.
 const FILE_KINDS: [&str; 6] = ["log", "offsets", "index", "checkpoint", "pool", "torn"];
 
-/// What the files of a directory take.
+/// The space that the files of a directory take.
 #[derive(Default)]
 struct Contents {
     /// Number and bytes of the files, by kind.

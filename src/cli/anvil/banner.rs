@@ -1,5 +1,5 @@
-//! What anvil prints at its start, which programs that start it read line by line, and the same as
-//! JSON for `--config-out`.
+//! The text that anvil prints at its start, which programs that start it read line by line, and
+//! the same as JSON for `--config-out`.
 
 use std::{
     fmt::Display,

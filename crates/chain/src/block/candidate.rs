@@ -48,7 +48,7 @@ pub(crate) struct UnreadTransaction {
     pub(crate) hash: B256,
     pub(crate) sender: Address,
     pub(crate) reason: SubmitError,
-    /// How long the attempt took.
+    /// The duration of the attempt.
     pub(crate) took: Duration,
 }
 

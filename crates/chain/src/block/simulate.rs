@@ -406,7 +406,7 @@ impl Budget<'_> {
     }
 }
 
-/// What all calls of a simulated block have in common.
+/// The context that all calls of a simulated block share.
 struct BlockContext<'a> {
     params: &'a ChainParams,
     environment: &'a Environment,

@@ -159,7 +159,7 @@ struct Verification<'a> {
     report: Report,
 }
 
-/// What a checkpoint has to agree with.
+/// The summary with which a checkpoint has to agree.
 struct CheckpointSummary {
     block: B256,
     state_root: B256,

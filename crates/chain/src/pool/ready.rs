@@ -148,8 +148,8 @@ impl Pool {
     }
 
     /// Removes the transactions whose submitters wait, and answers these with an error.
-    /// Acknowledged transactions stay, and so do those that other nodes have acknowledged: nobody
-    /// waits for them here.
+    /// Acknowledged transactions stay, and so do those that other nodes have acknowledged: no
+    /// submitter waits for them here.
     pub fn refuse_awaited(&self, reason: impl Fn() -> SubmitError) {
         let mut guard = self.inner.lock();
         let awaited: Vec<_> = guard.ready.awaited.iter().copied().collect();

@@ -167,7 +167,7 @@ impl Admission<'_> {
             have if have > max => Err(SubmitError::Blobs(format!(
                 "too many blobs in transaction: have {have}, permitted {max}"
             ))),
-            // Nobody asks for the blobs of an account that the node impersonates.
+            // Blobs are not required of an account that the node impersonates.
             _ if submission.sidecar.is_none() && !submission.transaction.is_impersonated() => Err(
                 SubmitError::Blobs("missing sidecar in blob transaction".to_owned()),
             ),

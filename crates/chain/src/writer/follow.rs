@@ -285,7 +285,7 @@ impl ChainWriter {
     }
 
     /// Takes note of `entries`, and of all that follow them, and continues from a checkpoint after
-    /// the one at height `revert`, to before which there is no way.
+    /// the revert at height `revert`, which goes back to before this node's oldest checkpoint.
     fn resume_after(
         &mut self,
         revert: u64,

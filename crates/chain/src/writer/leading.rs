@@ -43,8 +43,8 @@ impl ChainWriter {
         Err(ChangeError::NotLeading)
     }
 
-    /// Restores the blocks that the previous leader had removed and not yet replaced. Whoever
-    /// requested that asks again.
+    /// Restores the blocks that the previous leader had removed and not yet replaced. The
+    /// client that requested that asks again.
     fn undo_replacing(&mut self) {
         let Some(journal) = &mut self.recorder.journal else {
             return;

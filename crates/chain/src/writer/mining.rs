@@ -56,7 +56,7 @@ impl ChainWriter {
         }
     }
 
-    /// Mines no more, since the node ends. In a cluster the next leader mines what is left.
+    /// Stops mining, since the node ends. In a cluster the next leader mines what is left.
     pub(super) fn abandon_orders(&mut self) {
         for order in std::mem::take(&mut self.schedule.orders) {
             // The others learn from their closed channel that the chain has stopped.
@@ -80,7 +80,7 @@ impl ChainWriter {
         }
     }
 
-    /// Mines a piece of the first order that somebody waits for. The blocks that are mined when a
+    /// Mines a piece of the first order that a caller waits for. The blocks that are mined when a
     /// caller leaves stay, as with anvil.
     fn mine_some(&mut self) {
         let mut orders = std::iter::from_fn(|| self.schedule.orders.pop_front());

@@ -1,4 +1,4 @@
-//! What the log says of the latest requests, so that one that is sent again is not made twice.
+//! The latest requests, as the log has them, so that one that is sent again is not made twice.
 //!
 //! A change has a random id, which its entries carry with the number of those still to come
 //! (`RequestPart`). A leader that finds the id in the log answers as the first time, or mines the
@@ -14,7 +14,7 @@ use super::change::{Change, ChangeOutcome};
 /// Number of requests that are remembered.
 const REMEMBERED: usize = 1_024;
 
-/// What was made of a request.
+/// The progress of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Progress {
     id: u64,

@@ -18,7 +18,8 @@ use crate::{
     block::{candidate::Candidate, recorded::Replayed},
 };
 
-/// What the chain can be reverted to: the snapshots, and the chain with which the node started.
+/// The points to which the chain can be reverted: the snapshots, and the chain with which the node
+/// started.
 pub(crate) struct RevertPoints {
     snapshots: Snapshots,
     /// The chain at the snapshots that this writer took, by their ids.

@@ -54,13 +54,13 @@ pub(super) struct MiningOrder {
 }
 
 impl MiningOrder {
-    /// Returns whether nobody waits for the order any more. In a cluster the request for it may
-    /// come again, and gets the answer of this one.
+    /// Returns whether no caller waits for the order any longer. In a cluster the request for it
+    /// may come again, and gets the answer of this one.
     pub(super) fn is_abandoned(&self) -> bool {
         self.request.is_none() && self.reply.is_closed()
     }
 
-    /// Returns the error for an order of a writer that leads no more. If a part of the blocks was
+    /// Returns the error for an order of a writer that no longer leads. If a part of the blocks was
     /// mined, another node must not be asked for all of them, unless it knows the request and mines
     /// the rest.
     pub(super) fn deposed(&self) -> ChangeError {

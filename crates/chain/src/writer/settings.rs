@@ -30,7 +30,7 @@ impl ChainWriter {
         self.shared.set(setting);
 
         if matches!(setting, Setting::Mining(_) | Setting::Configured) {
-            // The blocks that follow are no part of the request.
+            // The blocks that follow are not part of the request.
             self.recorder.part = None;
             self.schedule();
             self.release_unless_instant();

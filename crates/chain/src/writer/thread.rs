@@ -145,7 +145,7 @@ fn take_turn<R>(
     writer.recorder.unanswered = None;
     let result = work(writer, inbox);
 
-    // A writer that does not lead any more refuses them at once, so that the next leader is asked.
+    // A writer that no longer leads refuses them at once, so that the next leader is asked.
     if let Some(reason) = writer.recorder.unanswered.take()
         && writer.leads
     {

@@ -16,7 +16,7 @@ use super::{message::Assembler, stream::LogStream};
 /// Numbers of entries at the end of the copy that are compared, until one of them is known to be
 /// the stream's as well.
 const FIRST_COMPARED: [u64; 2] = [8, 64];
-/// The most that are compared. A longer difference is no accident of servers.
+/// The most that are compared. A longer difference is not an accident of servers.
 const MAX_COMPARED: u64 = 1_024;
 /// Most messages that are read for that.
 const MAX_READ: u64 = 8_192;
@@ -113,7 +113,7 @@ struct Comparing<'a> {
     own: &'a dyn ReadLog,
     /// Heights of the copy's entries.
     heights: Range<u64>,
-    /// What is known so far.
+    /// The result so far.
     known: Comparison,
     /// Keccak-256 of the last entry that counts, if it is known.
     newest: Option<B256>,

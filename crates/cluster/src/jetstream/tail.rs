@@ -32,7 +32,7 @@ const BATCH_BYTES: usize = 32 << 20;
 /// Time after which the server says that it has no messages. A server that has said nothing for two
 /// of them is gone.
 const HEARTBEAT: Duration = Duration::from_millis(500);
-/// Lifetime of a request for messages, and of a consumer that nobody uses.
+/// Lifetime of a request for messages, and of a consumer that is not in use.
 const EXPIRY: Duration = Duration::from_secs(10);
 /// Time without messages after which the stream is asked whether it has any. It is twice as long
 /// each time that another consumer has none either: the last messages of a stream may be deleted

@@ -1,4 +1,4 @@
-//! Decoding of data that anybody may have sent, by ABIs that anybody may have written.
+//! Decoding of untrusted data by untrusted ABIs.
 //!
 //! Several offsets in data may lead to the same place, so that a few kilobytes stand for gigabytes
 //! of values. Data is therefore measured first, and decoded only if its values take little more

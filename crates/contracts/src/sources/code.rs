@@ -92,7 +92,7 @@ impl CompiledCode {
         }
 
         // The code of a library begins with its own address, with which it recognises calls that
-        // are no delegate calls.
+        // are not delegate calls.
         if bytes.len() > 21 && bytes[0] == 0x73 && bytes[1..21].iter().all(|byte| *byte == 0) {
             filled.push(Reference {
                 start: 1,

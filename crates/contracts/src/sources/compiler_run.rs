@@ -163,7 +163,7 @@ struct RunningCompiler {
 impl RunningCompiler {
     /// Waits a moment for the program, which has closed its output, and then kills what is left of
     /// it. The program is not waited for before that, so that its number, which is that of its
-    /// group, belongs to nobody else.
+    /// group, belongs to no other process.
     fn end(&mut self) -> io::Result<ExitStatus> {
         let until = Instant::now() + LOOK;
         while !has_exited(&self.child) && Instant::now() < until {

@@ -143,7 +143,7 @@ pub(super) fn version_in(metadata: &str) -> Option<String> {
         .map(|metadata| metadata.compiler.version)
 }
 
-/// Where the knowledge of a contract comes from.
+/// The origin of the knowledge of a contract.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// It is one of the network's own.
@@ -180,7 +180,7 @@ pub struct KnownContract {
     pub name: String,
     /// The functions, events and errors.
     pub signatures: Signatures,
-    /// Where the knowledge comes from.
+    /// The origin of the knowledge.
     pub origin: Origin,
     /// How the code matches.
     pub matches: Matches,

@@ -46,7 +46,7 @@ struct Contents {
     /// The address of a verified contract by the hash of its code, for others with the same code.
     by_code: HashMap<B256, Address>,
     artifacts: Arc<ArtifactSet>,
-    /// What is known of codes at other addresses than the verified ones, by hash.
+    /// The contracts of codes at other addresses than the verified ones, by hash.
     identified: HashMap<B256, Option<Arc<KnownContract>>>,
     /// The signatures of the network's own contracts, and of ABIs that the operator names.
     own: Signatures,

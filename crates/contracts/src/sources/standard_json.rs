@@ -18,7 +18,7 @@ const MAX_SETTINGS: usize = 64 << 10;
 /// The languages of solc.
 const LANGUAGES: [&str; 2] = ["Solidity", "Yul"];
 
-/// What is asked of the compiler for each contract.
+/// The outputs that are requested of the compiler for each contract.
 const OUTPUTS: [&str; 12] = [
     "abi",
     "metadata",

@@ -1,6 +1,6 @@
-//! What wallets sign, written independently of the code that verifies it: the encoding of
-//! `SignDoc`, Amino's JSON as text, and typed data as a document that a library for Ethereum
-//! hashes.
+//! The documents that wallets sign, written independently of the code that verifies them: the
+//! encoding of `SignDoc`, Amino's JSON as text, and typed data as a document that a library for
+//! Ethereum hashes.
 
 use alloy_dyn_abi::TypedData;
 use alloy_primitives::{Address, B256, keccak256};
@@ -51,13 +51,13 @@ pub(super) struct SignedTx {
     account_number: u64,
 }
 
-/// What a transaction says.
+/// The content of a transaction.
 struct Content {
     account_number: u64,
     sequence: u64,
     timeout_height: u64,
     gas: u64,
-    /// The fee; none is no coin.
+    /// The fee; `None` for no coins.
     fee: Option<Coin>,
     memo: String,
     from: String,
@@ -361,7 +361,7 @@ impl Content {
         typed_hash(&types, &message.into())
     }
 
-    /// What the signer says of the signature, of the sequence and of the fee.
+    /// The signer's statement of the signature, of the sequence and of the fee.
     fn auth_info(&self, mode: SignMode, public_key: &PublicKey) -> AuthInfo {
         let key = PubKey {
             key: public_key.serialize().to_vec(),
@@ -454,7 +454,7 @@ impl SignedTx {
         })
     }
 
-    /// What the signature is valid for.
+    /// The account and the chain for which the signature is valid.
     pub(super) fn signer(&self) -> SignerData<'static> {
         SignerData {
             chain_id: CHAIN_ID,

@@ -187,7 +187,7 @@ impl Methods {
     }
 }
 
-/// What a query answers.
+/// The content of the response to a query.
 pub(super) enum ResponseContent {
     Message(DynamicMessage),
     Txs(TxList),

@@ -4,7 +4,7 @@ use parking_lot::Mutex;
 
 use super::Moment;
 
-/// What a scenario does with a token's price.
+/// A scenario's script for a token's price.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PriceScript {
     /// The price follows a path, and then stays at its end.

@@ -222,7 +222,7 @@ proptest! {
     }
 
     /// Going back and taking another way is like having taken it in the first place, unless the
-    /// history says that it does not know enough any more.
+    /// history says that it no longer knows enough.
     #[test]
     fn going_back_leaves_no_trace(kept in blocks(12), gone in blocks(12), instead in blocks(6)) {
         let start = 1_700_000_000;

@@ -17,7 +17,7 @@ use crate::{
     tick::{Move, Tick},
 };
 
-/// How far the market has followed the chain.
+/// The progress of the market in following the chain.
 pub(super) struct DerivationProgress {
     blocks: HeldBlocks,
     newest: B256,

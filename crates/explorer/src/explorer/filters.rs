@@ -110,7 +110,7 @@ impl ParameterValue for TokenKinds {
     }
 }
 
-/// What a transaction does.
+/// The kind of a transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TransactionType {
     BlobTransaction,
@@ -256,7 +256,7 @@ impl Methods {
     }
 }
 
-/// Which transactions of all are listed.
+/// A filter of the list of all transactions.
 #[derive(Clone, Debug)]
 pub(super) struct TransactionFilter {
     types: TransactionTypes,
@@ -433,7 +433,7 @@ impl Choice for BlockKind {
     const DEFAULT: Option<&'static str> = Some("block");
 }
 
-/// What a list is sorted by. Blockscout also sorts by value and fee.
+/// The key by which a list is sorted. Blockscout also sorts by value and fee.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SortedBy {
     BlockNumber,

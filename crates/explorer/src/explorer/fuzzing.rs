@@ -54,7 +54,7 @@ fn form(members: Vec<(String, String)>, sent: usize) -> usize {
         .iter()
         .map(|(name, value)| name.len() + value.len())
         .sum();
-    // Bytes that are no text become a character of three.
+    // Bytes that are not text become a character of three.
     assert!(length <= 3 * sent, "{sent} bytes became {length}");
     let count = members.len();
     let form = Form::new(members, Held::default());

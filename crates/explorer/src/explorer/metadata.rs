@@ -1,4 +1,4 @@
-//! What a non-fungible token says of one of its ids: the JSON and the picture to which its URI
+//! The metadata of an id of a non-fungible token: the JSON and the picture to which its URI
 //! leads, as far as they are on the chain.
 //!
 //! The node reads `data:` URIs only. It follows no other, so that no contract can make it send
@@ -31,7 +31,7 @@ const GAS_PER_ANSWER_ON_A_FORK: u64 = 1_000_000;
 const TIME_PER_ANSWER: Duration = Duration::from_secs(2);
 /// The most gas of one read.
 const GAS_PER_READ: u64 = 10_000_000;
-/// What any call costs.
+/// The least gas of a call.
 const LEAST_GAS: u64 = 21_000;
 /// The bytes of all URIs in one answer.
 const BYTES_PER_ANSWER: usize = 512 * 1024;
@@ -43,14 +43,14 @@ sol! {
     function uri(uint256 id) external view returns (string);
 }
 
-/// What remains of the limits of one answer.
+/// The rest of the limits of one answer.
 pub(super) struct MetadataBudget {
     gas: Cell<u64>,
     bytes: Cell<usize>,
     deadline: Instant,
 }
 
-/// What is known of an id. Everything in it is text from anybody.
+/// The metadata of an id. All of its text is untrusted.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct TokenMetadata {
     /// The URI, unless its content is in `metadata` and `image`.
@@ -138,7 +138,7 @@ impl MetadataBudget {
     }
 }
 
-/// What a URI leads to, as far as it is in the URI itself.
+/// The metadata to which a URI leads, as far as it is in the URI itself.
 fn describe(uri: &str, id: U256) -> TokenMetadata {
     let uri = uri.trim();
     let Some(data) = DataUri::parse(uri) else {
@@ -195,7 +195,7 @@ fn picture(text: &str) -> Option<String> {
     }
 }
 
-/// A link that may be shown. Others, such as `javascript:`, are none.
+/// A link that may be shown; `None` for others, such as `javascript:`.
 fn link(text: &str) -> Option<String> {
     let is_known = ["https://", "http://", "ipfs://", "ar://"]
         .iter()

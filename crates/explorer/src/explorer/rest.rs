@@ -19,7 +19,7 @@ pub(super) type JsonRpc =
 #[derive(Clone)]
 pub struct Explorer(pub(super) Arc<Shared>);
 
-/// What requests share.
+/// The parts that requests share.
 pub(super) struct Shared {
     pub(super) chain: Chain,
     pub(super) index: Index,

@@ -32,7 +32,7 @@ const KINDS: [InternalCallKind; 7] = [
 #[derive(Debug)]
 pub(super) struct Stopped;
 
-/// Why a transaction failed.
+/// The reason why a transaction failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
     /// The error, such as `execution reverted` or `out of gas`.

@@ -298,7 +298,7 @@ impl Follower {
     }
 }
 
-/// What is left of a step.
+/// The rest of the limits of a step.
 struct Allowance {
     rows: usize,
     deadline: Instant,

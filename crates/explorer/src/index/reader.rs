@@ -286,7 +286,7 @@ pub struct Holder {
     pub balance: U256,
 }
 
-/// What the index knows of an address.
+/// The index's record of an address.
 #[derive(Clone, Debug, Default)]
 pub struct Account {
     /// The numbers of rows.

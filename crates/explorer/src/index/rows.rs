@@ -133,7 +133,7 @@ impl Counts {
 /// A row.
 pub(super) type Row = (Vec<u8>, Vec<u8>);
 
-/// What a block adds to the index.
+/// The rows that a block adds to the index.
 #[derive(Debug, Default)]
 pub(super) struct BlockRows {
     pub(super) rows: Vec<Row>,

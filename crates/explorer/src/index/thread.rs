@@ -26,7 +26,7 @@ use super::{
 /// The time between two looks at a chain that is indexed up to its head.
 const POLL: Duration = Duration::from_millis(100);
 
-/// How long after the start the index begins, unless a request needs it.
+/// The time after the start at which the index begins, unless a request needs it.
 const START_DELAY: Duration = Duration::from_secs(2);
 
 /// The time between two looks while requests wait: the head was published a moment ago, or the
@@ -49,7 +49,7 @@ const RETRY_PAUSE: Duration = Duration::from_secs(1);
 /// The time for which a request waits until the index has reached the head.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// What the index is for.
+/// The options of the index.
 #[derive(Clone, Debug, Default)]
 pub struct IndexOptions {
     /// The directory of the chain; `None` for a chain in memory.
@@ -74,7 +74,7 @@ pub enum Waiting {
     Failed(String),
 }
 
-/// How far the index is.
+/// The progress of the index.
 #[derive(Clone, Debug, Default)]
 struct Reached {
     /// The version of the newest head that is indexed whole.
@@ -184,7 +184,7 @@ impl Index {
             .name("explorer".to_owned())
             .spawn(move || {
                 run(&own, &mut follower, is_kept);
-                // The file is closed, whoever still has the handle.
+                // The file is closed, even while handles remain.
                 own.rows.store(None);
             })?;
 

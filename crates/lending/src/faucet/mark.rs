@@ -3,8 +3,8 @@
 //!
 //! The mark is a storage key in the transaction's access list, which execution does not depend on:
 //! call data would prevent payments to contracts that accept plain transfers only. The client's
-//! address is hashed with a secret of the paying account and with the day, so that nobody without
-//! the key learns it, or follows it from one day to the next.
+//! address is hashed with a secret of the paying account and with the day, so that it cannot be
+//! learned, or followed from one day to the next, without the key.
 
 use alloy_consensus::Transaction as _;
 use alloy_eips::eip2930::{AccessList, AccessListItem};

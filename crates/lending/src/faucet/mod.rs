@@ -1,4 +1,4 @@
-//! The faucet: pays coins and the network's tokens to whoever asks, up to limits per address, per
+//! The faucet: pays coins and the network's tokens on request, up to limits per address, per
 //! client and per day.
 //!
 //! The treasury pays, with transactions like any other, so that every node of a cluster accepts
@@ -46,7 +46,7 @@ pub struct FaucetConfig {
 }
 
 impl Default for FaucetConfig {
-    /// That of the development profile, where everybody can edit balances anyway.
+    /// That of the development profile, where every client can edit balances anyway.
     fn default() -> Self {
         let amount = uint!(100_000_000_000_000_000_000_U256);
         Self {

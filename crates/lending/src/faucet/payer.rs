@@ -32,7 +32,7 @@ pub struct FaucetSetup {
     pub has_tokens: bool,
     /// The account that pays, which owns the tokens.
     pub sender: Arc<TransactionSender>,
-    /// What clients are told apart with in payments. It must not follow from them.
+    /// The key with which clients are hashed in payments. It must not follow from them.
     pub secret: B256,
     /// Amount and limits.
     pub config: FaucetConfig,
@@ -46,11 +46,11 @@ struct SharedFaucet {
     setup: FaucetSetup,
     marks: Marks,
     payments: PaymentReader,
-    /// What it pays; nothing if it is turned off.
+    /// The assets that it pays; empty if it is turned off.
     assets: Vec<Asset>,
 }
 
-/// What a payment consists of.
+/// The amount of one token, or of the coin, in a payment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Asset {
     pub(super) symbol: String,
@@ -145,7 +145,7 @@ impl LimitScope {
     }
 }
 
-/// What may still be paid of an asset.
+/// The rest of the limits on payments of an asset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Allowance {
     /// Further payments.
@@ -262,7 +262,7 @@ impl Faucet {
         decimal::with_point(balance.unwrap_or_default(), COIN_DECIMALS)
     }
 
-    /// What it pays; nothing if it is turned off.
+    /// The assets that it pays; empty if it is turned off.
     pub(super) fn assets(&self) -> &[Asset] {
         &self.0.assets
     }

@@ -140,7 +140,7 @@ impl LensReader {
         let lens = self.lens;
         let render = move || render_topic(&View::newest(head), lens, topic);
         let body = match topic {
-            // There are few pools, and everybody waits for the same body.
+            // There are few pools, and all clients wait for the same body.
             Topic::Pool(_) => shared(render).await?,
             Topic::User(_) | Topic::Positions(_) | Topic::Score(_) => self.run(render).await?,
         };
@@ -208,8 +208,8 @@ fn render_topic(view: &View, lens: Address, topic: Topic) -> Result<String, Read
     })
 }
 
-/// Runs a view call whose result all clients share. It is nobody's turn: a client that has to wait
-/// for its own would let all others wait.
+/// Runs a view call whose result all clients share. It takes no client's turn: a client that
+/// has to wait for its own would let all others wait.
 async fn shared<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, ReadContractError> + Send + 'static,
 ) -> Result<T, RestError> {

@@ -5,13 +5,13 @@
 
 use super::escape::escape;
 
-/// What distinguishes a language from others.
+/// The syntax of a language, as far as it is highlighted.
 struct Language {
-    /// What begins a comment that ends with the line.
+    /// The beginning of a comment that ends with the line.
     line_comment: &'static str,
     /// Whether there are comments between `/*` and `*/`.
     has_block_comments: bool,
-    /// What encloses a text.
+    /// The characters that enclose a text.
     quotes: &'static [char],
     keywords: &'static [&'static str],
     words: Words,
@@ -19,7 +19,7 @@ struct Language {
     has_quoted_names: bool,
 }
 
-/// What counts as a word.
+/// The characters that make up a word.
 #[derive(Clone, Copy, PartialEq)]
 enum Words {
     /// Letters, digits and underscores, as in most languages.

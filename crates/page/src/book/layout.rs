@@ -13,7 +13,7 @@ use super::{
 pub(super) struct ChapterPage<'a> {
     pub(super) summary: &'a [SummaryLine<'a>],
     pub(super) title: &'a str,
-    /// The chapter's file; empty for a page that is no chapter.
+    /// The chapter's file; empty for a page that is not a chapter.
     pub(super) file: &'a str,
     /// The way from the page to the root of the book, such as `../`.
     pub(super) to_book: &'a str,

@@ -31,7 +31,7 @@ impl InvalidBlobs {
     }
 }
 
-/// What a client gives of the blobs of a transaction. The node computes the rest.
+/// The blobs of a transaction, as a client sends them. The node computes the rest.
 #[derive(Clone, Debug)]
 pub struct Blobs {
     /// The blobs.

@@ -169,7 +169,7 @@ impl Transaction {
     /// Returns a transaction of an impersonated account. Its signature has `r = sender` and
     /// `s = 0`: no valid signature has an `s` of zero, and transactions of different senders get
     /// different hashes. Zeros for both are those of transactions without a signature, so that the
-    /// zero address has the first number that is no address.
+    /// zero address has the first number that is not an address.
     pub fn impersonated(unsigned: UnsignedTransaction, sender: Address) -> Self {
         let r = if sender.is_zero() {
             U256::ONE << 160

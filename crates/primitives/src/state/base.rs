@@ -25,8 +25,8 @@ pub trait Base: Debug + Send + Sync {
         false
     }
 
-    /// Returns whether reads fail because nobody waits for what the current thread executes. Such a
-    /// failure says nothing of the state.
+    /// Returns whether reads fail because no caller waits for what the current thread executes.
+    /// Such a failure says nothing of the state.
     fn is_given_up(&self) -> bool {
         false
     }

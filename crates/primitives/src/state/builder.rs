@@ -178,7 +178,7 @@ impl StateBuilder {
     }
 }
 
-/// What a record of pieces contains.
+/// The content of a record of pieces.
 #[derive(Default)]
 struct StatePart {
     /// Further slots of the last account of the record before.

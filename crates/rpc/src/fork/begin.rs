@@ -1,4 +1,4 @@
-//! What a fork has to know of the other chain before it can begin.
+//! The other chain's block at which a fork begins.
 
 use std::io;
 
@@ -17,7 +17,8 @@ use super::{
     config::{ForkBlock, ForkCache, ForkConfig},
 };
 
-/// What development nodes call themselves. The state of their newest block can be edited.
+/// The names by which development nodes call themselves. The state of their newest block can be
+/// edited.
 const EDITABLE: [&str; 5] = ["anvil", "hardhat", "ethereumjs", "ganache", "tetrad"];
 
 /// The other chain cannot be forked.
@@ -56,7 +57,7 @@ pub enum ForkError {
     System(#[from] io::Error),
 }
 
-/// What a fork has to know of the other chain.
+/// The other chain's block at which a fork begins.
 pub(super) struct Beginning {
     pub(super) chain_id: u64,
     pub(super) header: Header,
@@ -100,7 +101,7 @@ impl Beginning {
         if !config.others.is_empty() {
             check_nodes(client, header.number, hash)?;
         } else if matches!(block, ForkBlock::Hash(_)) {
-            // It may be none of the chain.
+            // It may not be a block of the chain.
             let found = client.ask(BY_NUMBER, &json!([U64::from(header.number), false]))?;
             check_hash(&found, header.number, hash).map_err(|what| wrong(BY_NUMBER, what))?;
         }

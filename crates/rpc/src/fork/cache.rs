@@ -14,7 +14,7 @@ pub(super) struct Cache<K, V> {
     lookups: Arc<Lookups>,
 }
 
-/// How often something was looked for.
+/// The numbers of lookups.
 #[derive(Debug, Default)]
 pub(super) struct Lookups {
     /// It was there.

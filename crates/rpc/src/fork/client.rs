@@ -69,17 +69,17 @@ const MAX_BATCH: usize = 100;
 const MAX_AT_ONCE: usize = 8;
 /// The most requests at a time in all.
 const MAX_REQUESTS: usize = 64;
-/// How long a node rests that did not answer.
+/// The time for which a node that did not answer rests.
 const SILENT_REST: Duration = Duration::from_secs(10);
 /// The connect timeout. Another attempt is more likely to succeed than a longer one.
 const MAX_CONNECTING: Duration = Duration::from_secs(3);
 /// Looks that find another block, one after the other, before a fork fails.
 const LOOKS: u32 = 3;
-/// How much longer the calling thread waits than the request may take.
+/// The time for which the calling thread waits longer than the request may take.
 const GRACE: Duration = Duration::from_secs(1);
-/// How often it looks whether anybody still wants the answer.
+/// The time between two checks whether a caller still wants the answer.
 const LOOK_INTERVAL: Duration = Duration::from_millis(50);
-/// The code for what is no request, as a batch is to nodes without batches.
+/// The code for an invalid request, which a batch is to nodes without batches.
 const INVALID_REQUEST: i64 = -32600;
 /// The code that some providers return instead of status 429.
 const LIMIT_EXCEEDED: i64 = -32005;
@@ -114,7 +114,7 @@ pub enum AskError {
     Abandoned {
         /// The method.
         method: String,
-        /// Why nobody waits any more.
+        /// The reason why the caller no longer waits.
         reason: &'static str,
     },
     /// The other node answered with an error.
@@ -141,7 +141,7 @@ pub struct ForkAnswer {
 }
 
 impl ForkAnswer {
-    /// A result that somebody else holds in memory.
+    /// A result that another owner holds in memory.
     pub(super) fn remembered(json: Bytes) -> Self {
         Self {
             json,
@@ -264,7 +264,7 @@ struct Requester {
     pacer: Pacer,
     /// Whether the node shuts down.
     has_ended: AtomicBool,
-    /// What became of the forked block, if another one has taken its place.
+    /// The error that another block has taken the place of the forked one, once it has.
     replaced: RwLock<Option<String>>,
     timeout: Duration,
     retries: u32,
@@ -373,13 +373,13 @@ impl ForkClient {
         self.requester.counters.lookups.clone()
     }
 
-    /// What was asked so far.
+    /// The requests so far.
     pub fn stats(&self) -> ForkStats {
         self.requester.counters.read()
     }
 
-    /// Waits for an answer, as long as somebody wants it, without blocking the other tasks of a worker
-    /// thread.
+    /// Waits for an answer, as long as the caller wants it, without blocking the other tasks of a
+    /// worker thread.
     fn wait<T>(&self, method: &str, answer: &Receiver<T>, within: Duration) -> Result<T, AskError> {
         let _one = self.requester.counters.waiting.hold();
         let began = Instant::now();
@@ -519,7 +519,7 @@ impl ForkAnswers {
         }
     }
 
-    /// Puts results in their places. There are none if nobody waits any more.
+    /// Puts results in their places. There are none if the caller no longer waits.
     fn put(
         &mut self,
         results: impl IntoIterator<Item = (usize, Result<Bytes, AskError>)>,
@@ -611,7 +611,7 @@ impl Requester {
         })
     }
 
-    /// Fails if nobody waits for the answer any more.
+    /// Fails if the caller no longer waits for the answer.
     fn check_wanted(&self, method: &str) -> Result<(), AskError> {
         let reason = if self.has_ended.load(Ordering::Relaxed) {
             "the node is shutting down"
@@ -626,8 +626,8 @@ impl Requester {
         })
     }
 
-    /// Fails if another block has taken the place of the forked one, or if nobody waits for the answer
-    /// any more.
+    /// Fails if another block has taken the place of the forked one, or if the caller no longer
+    /// waits for the answer.
     fn check(&self, method: &str) -> Result<(), AskError> {
         self.check_wanted(method)?;
         match &*self.replaced.read() {
@@ -1099,7 +1099,7 @@ fn request_of(id: usize, method: &str, params: &Value) -> Value {
     json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})
 }
 
-/// How long the other node asks to wait (RFC 9110, 10.2.3), if it says so in seconds.
+/// The time that the other node asks to wait (RFC 9110, 10.2.3), if it says so in seconds.
 fn retry_after(response: &Response) -> Option<Duration> {
     let value = response.headers().get(RETRY_AFTER)?.to_str().ok()?;
     value.trim().parse().ok().map(Duration::from_secs)

@@ -18,15 +18,15 @@ pub struct ForkConfig {
     pub block: ForkBlock,
     /// Whether what an execution reads is asked for before it runs, and not one by one.
     pub prefetch: bool,
-    /// Where answers about a block with a number or a hash are kept.
+    /// The cache of answers about a block with a number or a hash.
     pub cache: ForkCache,
     /// The most bytes of all files of other blocks in that directory.
     pub cache_bytes: u64,
     /// Headers of every request to the origin of that URL, and to no other.
     pub headers: Vec<(String, String)>,
-    /// How fast the other node is asked; by default as fast as it answers.
+    /// The pace of calls to the other node; by default as fast as it answers.
     pub pace: Option<ForkPace>,
-    /// How often a block that may not be final is looked at again, while requests are sent.
+    /// The interval at which a block that may not be final is checked, while requests are sent.
     pub check_every: Duration,
     /// The time limit of a request, retries included.
     pub timeout: Duration,
@@ -151,7 +151,7 @@ fn transaction(text: &str) -> Option<ForkBlock> {
     Some(ForkBlock::Transaction { hash, included })
 }
 
-/// Where what the other node answers is kept.
+/// The place at which the other node's answers are kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ForkCache {
     /// Nowhere.

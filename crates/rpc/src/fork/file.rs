@@ -1,5 +1,5 @@
-//! What another node answered about one of its blocks, in a file that outlives the process and that
-//! several processes share.
+//! The answers of another node about one of its blocks, in a file that outlives the process and
+//! that several processes share.
 //!
 //! The file is named by the chain's id and the block's number and hash: none of it ever changes. It
 //! begins with a header; records follow, each with its length and a checksum. They are appended under
@@ -304,7 +304,7 @@ fn contents(file: &mut File) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Where a file is damaged.
+/// The place at which a file is damaged.
 struct Damage {
     end: usize,
     what: String,

@@ -89,7 +89,7 @@ pub struct ChainForks {
     config: ForkConfig,
     /// The chain parameters on a fork. The chain id, which is replaced, is the network's.
     params: ChainParams,
-    /// What every fork begins with on top of the other chain's state.
+    /// The edits with which every fork begins, on top of the other chain's state.
     edits: Vec<Edit>,
     own: OwnChain,
     current: ArcSwapOption<ChainFork>,

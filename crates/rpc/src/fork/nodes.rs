@@ -1,4 +1,4 @@
-//! The nodes of a forked chain: who is asked next.
+//! The nodes of a forked chain, and the choice of the next one to ask.
 
 use std::{
     sync::atomic::{AtomicUsize, Ordering},

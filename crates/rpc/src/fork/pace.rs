@@ -1,4 +1,4 @@
-//! How fast the other node is asked, where its operator limits or bills calls.
+//! The pace of calls to the other node, where its operator limits or bills them.
 //!
 //! The pace is a token bucket that holds a second's worth. What it gives is handed out when it is
 //! there, to one caller after the other: a caller with many calls takes part in it with one batch at
@@ -27,12 +27,12 @@ const UNITS: [(&str, u32); 5] = [
     ("debug_traceTransaction", 40),
 ];
 
-/// What the bucket holds, as the time in which it fills up.
+/// The capacity of the bucket, as the time in which it fills up.
 const BURST: Duration = Duration::from_secs(1);
 /// Calls whose turn would come later than this are refused.
 const LONGEST_QUEUE: Duration = Duration::from_secs(300);
 
-/// What is limited.
+/// The limit on calls to the other node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ForkPace {
     /// Calls per second; each call of a batch counts.
@@ -42,7 +42,7 @@ pub enum ForkPace {
 }
 
 impl ForkPace {
-    /// What a call of a method takes of it.
+    /// The cost of a call, in the unit of the limit.
     fn cost(self, method: &str) -> u32 {
         match self {
             Self::Calls(_) => 1,
@@ -59,7 +59,7 @@ impl ForkPace {
         }
     }
 
-    /// How long calls use all of it.
+    /// The time for which calls use the whole pace.
     fn time_of<'m>(self, methods: impl IntoIterator<Item = &'m str>) -> Duration {
         let cost: u32 = methods.into_iter().map(|method| self.cost(method)).sum();
         BURST * cost / self.per_second().max(1)
@@ -97,8 +97,8 @@ impl Pacer {
         }
     }
 
-    /// How many of these calls, counted from the first, are worth a second of the pace at most. One
-    /// is taken whatever it costs.
+    /// The number of these calls, counted from the first, that are worth a second of the pace at
+    /// most. One is taken whatever it costs.
     pub(super) fn calls_at_once<'m>(&self, methods: impl IntoIterator<Item = &'m str>) -> usize {
         let Some(queue) = &self.queue else {
             return methods.into_iter().count();
@@ -145,7 +145,7 @@ impl Pacer {
 #[derive(Debug)]
 pub(super) struct Turns {
     queue: Option<Arc<Queue>>,
-    /// How long each part whose turn has not come uses all of the pace.
+    /// The time for which each part whose turn has not come uses the whole pace.
     left: VecDeque<Duration>,
     give_up_at: Instant,
 }
@@ -189,10 +189,10 @@ struct QueueState {
     /// When the pace has made up for all that was handed out. The bucket is full if that is past, and
     /// empty if it is [`BURST`] ahead.
     used_until: Instant,
-    /// How long all that is lined up uses the pace.
+    /// The time for which all queued calls use the pace.
     wanted: Duration,
     last_ticket: u64,
-    /// Who wakes the callers that wait for a turn, by their tickets: the lowest is the next.
+    /// Wakes the callers that wait for a turn, by their tickets: the lowest is the next.
     waiting: BTreeMap<u64, Arc<Notify>>,
 }
 

@@ -1,4 +1,4 @@
-//! What is asked of a forked node: counters, and lines in the log while somebody waits.
+//! The requests to a forked node: counters, and lines in the log while callers wait.
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
@@ -10,7 +10,7 @@ use tracing::info;
 
 use super::cache::Lookups;
 
-/// What was asked of the other node so far.
+/// The requests to the other node so far.
 #[derive(Clone, Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ForkStats {
@@ -68,7 +68,7 @@ impl Counters {
     }
 }
 
-/// Tells of the other node in the log as long as somebody is found waiting for it each second.
+/// Logs progress every few seconds while callers wait for the other node.
 pub(super) async fn tell_of_waits(counters: Arc<Counters>) {
     /// Seconds between two lines, after the first one.
     const INTERVAL: u32 = 5;

@@ -16,7 +16,7 @@ use super::client::{AskError, ForkClient, Question, read_result};
 
 /// The time limit of a request. Without an answer, accounts and slots are found by trying.
 const ASK_TIME: Duration = Duration::from_secs(5);
-/// How many failures in a row end the use of a method.
+/// The number of failures in a row that ends the use of a method.
 const MAX_FAILURES: usize = 3;
 
 /// The methods, the best first.
@@ -39,7 +39,7 @@ struct Method {
     read: fn(&[u8]) -> Result<TracedReads, String>,
 }
 
-/// What an execution reads.
+/// The reads of an execution.
 #[derive(Debug, Default)]
 pub(super) struct TracedReads {
     /// Accounts as they are before it, with some of their slots.
@@ -66,7 +66,7 @@ pub(super) struct RemoteTracer {
 }
 
 impl RemoteTracer {
-    /// What an execution after a block reads; nothing if the other node cannot say.
+    /// The reads of an execution after a block; nothing if the other node cannot say.
     pub(super) fn ask(
         &self,
         client: &ForkClient,

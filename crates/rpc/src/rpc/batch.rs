@@ -20,7 +20,7 @@ const AT_ONCE: usize = 4;
 const AT_ONCE_ON_FORK: usize = 16;
 /// The size in bytes that is reserved for each response.
 const USUAL: usize = 64;
-/// How long a batch may occupy the thread before it yields.
+/// The time for which a batch may occupy the thread before it yields.
 const TURN: Duration = Duration::from_millis(2);
 
 /// The results of those elements of a batch that the WebSocket executes itself, by position.
@@ -164,8 +164,8 @@ impl<'b> BatchResponses<'_, 'b> {
         Some((at, request))
     }
 
-    /// Writes the response to a request, or nothing if the call is still in progress or nobody
-    /// waits for its response. If there is no memory for it, no further request is answered.
+    /// Writes the response to a request, or nothing if the call is still in progress or no
+    /// client waits for its response. If there is no memory for it, no further request is answered.
     fn write<R>(&mut self, at: usize, write: impl FnOnce(&str, &mut JsonWriter) -> R) -> R {
         let (id, part) = &mut self.parts[at];
         let start = self.written.len();

@@ -1,4 +1,4 @@
-//! Where the parameters of a method have a call.
+//! The place of the call in the parameters of a method.
 
 /// The form in which the parameters of a method have the call whose failure is recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

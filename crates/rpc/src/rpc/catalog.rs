@@ -1,4 +1,5 @@
-//! What `rpc.discover` says about more than one method: namespaces, errors, names of parameters.
+//! The parts of `rpc.discover` that concern several methods: namespaces, errors, names of
+//! parameters.
 
 use serde_json::{Map, Value, json};
 

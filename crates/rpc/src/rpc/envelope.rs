@@ -102,7 +102,7 @@ impl<'a> Item<'a> {
     ///
     /// The network's specification requires an identifier that is an integer or a string. By
     /// JSON-RPC 2.0 it is any number, a string or null, and a request without one is a
-    /// notification. Null in place of the parameters is none, as in geth.
+    /// notification. Null parameters count as absent, as in geth.
     pub(super) fn request(self, dialect: Dialect) -> Result<Request<'a>, RpcError> {
         let members = match self {
             Self::Object(members) => members,
@@ -202,7 +202,7 @@ impl<'de> Visitor<'de> for BatchReader {
             }
         }
 
-        // The rest is read as well, since a batch that is no JSON is a parse error.
+        // The rest is read as well, since a batch that is not JSON is a parse error.
         let mut is_longer = false;
         while seq.next_element::<IgnoredAny>()?.is_some() {
             is_longer = true;

@@ -42,7 +42,7 @@ pub struct RpcError {
 
 /// Invalid JSON.
 pub(crate) const PARSE_ERROR: i32 = -32700;
-/// A JSON value that is no request.
+/// A JSON value that is not a request.
 pub(crate) const INVALID_REQUEST: i32 = -32600;
 /// No such method.
 pub(crate) const METHOD_NOT_FOUND: i32 = -32601;

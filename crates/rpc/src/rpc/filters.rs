@@ -108,7 +108,7 @@ impl Filters {
             )));
         }
 
-        // Random, since whoever knows an identifier can poll or remove the filter.
+        // Random, since any client that knows an identifier can poll or remove the filter.
         let mut random = [0; 16];
         OsRng
             .try_fill_bytes(&mut random)

@@ -2,8 +2,8 @@
 //!
 //! The blocks up to the forked one are the other chain's, with everything that was ever in them;
 //! this node has none of it. Requests about them are forwarded unchanged, except that tags become
-//! numbers, and the answer is returned as it is. The other chain's later blocks are no part of this
-//! one.
+//! numbers, and the answer is returned as it is. The other chain's later blocks are not part of
+//! this one.
 
 use std::{fmt, sync::Arc};
 

@@ -103,7 +103,7 @@ impl JsonWriter {
         self.refused = None;
     }
 
-    /// What was written.
+    /// The bytes that were written.
     pub(super) fn bytes(&self) -> &[u8] {
         self.out.bytes()
     }
@@ -113,7 +113,7 @@ impl JsonWriter {
         self.out.bytes_mut()
     }
 
-    /// What was written, as a body.
+    /// The bytes that were written, as a body.
     pub(super) fn into_answer(self) -> Answer {
         self.out.finish()
     }

@@ -13,8 +13,8 @@
 //!   and so is an integer or a string as `id`. `eth_` methods take no JSON integer for a quantity.
 //! - `ethereum`: geth's texts, no `data`, block optional, and the envelope is that of JSON-RPC 2.0:
 //!   `"id": null` is answered, a request without `id` is executed and not answered, and, as in
-//!   geth, `"params": null` is none. A JSON integer counts as a quantity. It is the default with a
-//!   genesis file and on a fork.
+//!   geth, `"params": null` counts as absent. A JSON integer counts as a quantity. It is the
+//!   default with a genesis file and on a fork.
 //!
 //! The namespaces that tools call with JSON integers take them in either dialect.
 //!
@@ -132,7 +132,7 @@ pub struct RpcConfig {
     pub max_batch_response: usize,
     /// The maximum gas of a call or an estimate.
     pub gas_cap: u64,
-    /// How far an estimate may be above the least gas, relative to the estimate.
+    /// The most by which an estimate may exceed the least gas, relative to the estimate.
     pub estimate_tolerance: f64,
     /// The time limit of a simulation or a trace.
     pub execution_timeout: Duration,
@@ -150,13 +150,13 @@ pub struct RpcConfig {
     pub max_filters: usize,
     /// The maximum number of filters of one client.
     pub max_filters_per_client: usize,
-    /// How long a filter is kept without being polled.
+    /// The time for which a filter is kept without being polled.
     pub filter_lifetime: Duration,
     /// The maximum number of subscriptions of one connection.
     pub max_subscriptions: usize,
     /// The gas limit of the node's own blocks, used when it stops forking.
     pub gas_limit: u64,
-    /// How long a WebSocket client may take to accept a message before it is disconnected.
+    /// The time that a WebSocket client may take to accept a message before it is disconnected.
     pub write_timeout: Duration,
     /// The maximum number of calls that execute at a time on threads of their own; fewer on a
     /// machine with fewer processors.
@@ -167,7 +167,7 @@ pub struct RpcConfig {
     pub failed_calls: FailedCalls,
     /// Whether the terminal logs transactions; a development method switches it.
     pub logging: Arc<AtomicBool>,
-    /// Receives the name of each method that is called, if somebody shows them.
+    /// Receives the name of each method that is called, if they are shown.
     pub called: Option<broadcast::Sender<&'static str>>,
     /// The duration above which a request is logged.
     pub slow: Option<Duration>,
@@ -226,7 +226,7 @@ pub struct Context {
     loading: Arc<tokio::sync::Mutex<()>>,
     /// Held while a nonce is chosen for a transaction that the node signs.
     sending: tokio::sync::Mutex<()>,
-    /// How often the chain was reset.
+    /// The number of resets of the chain.
     resets: AtomicU64,
 }
 
@@ -565,7 +565,7 @@ impl Rpc {
             return Err(self.no_method(&request.method));
         };
         if let Some(called) = &self.context.config.called {
-            // Fails if nobody listens any more.
+            // Fails if there is no receiver any longer.
             let _ = called.send(method.name);
         }
         // Before they are read: the number of values decides how much memory that takes.

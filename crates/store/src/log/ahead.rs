@@ -107,7 +107,7 @@ impl Iterator for DecodedAhead {
     }
 }
 
-/// Sends entries in batches, until there are no more or nobody waits for them.
+/// Sends entries in batches, to the last one or until the receiver is gone.
 fn send(
     entries: impl Iterator<Item = Result<DecodedEntry, LogError>>,
     batches: &SyncSender<Batch>,
@@ -127,6 +127,6 @@ fn send(
         }
     }
 
-    // Fails if nobody waits for the entries any more.
+    // Fails if the receiver is gone.
     let _ = batches.send(batch);
 }

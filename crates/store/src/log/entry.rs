@@ -290,7 +290,7 @@ impl LogEntry {
         }
     }
 
-    /// Returns whether an encoded entry is a block that is no part of a request.
+    /// Returns whether an encoded entry is a block that is not part of a request.
     pub(super) fn is_block(bytes: &[u8]) -> bool {
         bytes.first() == Some(&BLOCK)
     }

@@ -1,12 +1,13 @@
-//! What the log determines beside the chain.
+//! The state that the log determines beside the chain.
 
 use tetrad_primitives::block::DevSettings;
 
 use super::Snapshots;
 use crate::log::LogEntry;
 
-/// What is determined by all entries of the log in order, including reverted ones. It is therefore
-/// part of a checkpoint, and a replay [follows](Self::follow) every entry after it. Cheap to clone.
+/// The state that all entries of the log determine in order, including reverted ones. It is
+/// therefore part of a checkpoint, and a replay [follows](Self::follow) every entry after it. Cheap
+/// to clone.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Standing {
     /// The snapshots.

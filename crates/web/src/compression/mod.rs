@@ -44,7 +44,7 @@ const LEAST: usize = 1 << 10;
 /// client reads them.
 const SHORT: u64 = 64 << 10;
 
-/// What a request says about the coding of its response.
+/// A request's preferences for the coding of its response.
 pub(super) struct Negotiation {
     accepted: Option<Accepted>,
     is_head: bool,

@@ -19,7 +19,7 @@ impl Coding {
     }
 }
 
-/// What a client accepts: weights in thousandths, from 0 for a coding that it refuses.
+/// The codings that a client accepts: weights in thousandths, from 0 for a coding that it refuses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Accepted {
     brotli: u16,
@@ -67,7 +67,7 @@ impl Accepted {
         (accepted.brotli > 0 || accepted.gzip > 0).then_some(accepted)
     }
 
-    /// The coding that the client prefers, and `ours` if it has no preference. None is no coding.
+    /// The coding that the client prefers, and `ours` if it has no preference; `None` for none.
     pub(super) fn choose(self, ours: Coding) -> Option<Coding> {
         let coding = match self.brotli.cmp(&self.gzip) {
             std::cmp::Ordering::Greater => Coding::Brotli,

@@ -285,8 +285,8 @@ impl ExecutionSchedule {
         }
     }
 
-    /// While executions wait for another node, threads are no processors: more of them may run,
-    /// whoever asked.
+    /// While executions wait for another node, their threads occupy no processors: more of them
+    /// may run, of any client.
     fn set_limits(&self, state: &mut ScheduleState) {
         state.limits = if state.remote > 0 {
             self.remote

@@ -9,7 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How long an execution may occupy a task of the runtime. Ordinary calls end far sooner.
+/// The time for which an execution may occupy a task of the runtime. Ordinary calls end far sooner.
 const SLICE: Duration = Duration::from_millis(5);
 /// The time that other threads of the machine may take before an uninterrupted call counts as long.
 const TOLERANCE: Duration = Duration::from_millis(20);
@@ -35,7 +35,7 @@ pub fn interrupted() -> bool {
     is_abandoned()
 }
 
-/// Whether nobody waits any more for the execution on this thread: its client is gone.
+/// Whether the client of the execution on this thread is gone.
 pub fn is_abandoned() -> bool {
     GIVEN_UP.with_borrow(|flag| {
         flag.as_ref()

@@ -34,7 +34,7 @@ use super::{
 pub struct ApiInfo {
     /// The name of the program.
     pub title: &'static str,
-    /// What it is, in Markdown.
+    /// The description, in Markdown.
     pub description: &'static str,
     /// The tags, in the order of display, with their descriptions.
     pub tags: &'static [(&'static str, &'static str)],
@@ -103,7 +103,7 @@ pub(crate) fn document(info: &ApiInfo, operations: &[Operation]) -> Value {
         // Relative to this document, which may be behind a proxy.
         "servers": [{ "url": ".", "description": "The node that serves this document." }],
         "tags": tags,
-        // Whatever does not say otherwise is open to everybody.
+        // Routes that do not say otherwise are open to all clients.
         "security": [],
         "paths": paths,
         "components": {

@@ -53,7 +53,7 @@ impl<C: Choice> ParameterValue for C {
     }
 }
 
-/// How far back a history reaches.
+/// The time for which a history reaches back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timeframe {
     /// Its name on the wire.

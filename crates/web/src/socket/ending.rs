@@ -8,10 +8,10 @@ use tokio_tungstenite::tungstenite::{
     protocol::{CloseFrame, frame::coding::CloseCode},
 };
 
-/// How long closing may take.
+/// The time that closing may take.
 pub(super) const CLOSING: Duration = Duration::from_secs(1);
-/// How long closing may take for a slow client, which has to read what was written before the close
-/// frame.
+/// The time that closing may take for a slow client, which has to read what was written before the
+/// close frame.
 const CLOSING_SLOWLY: Duration = Duration::from_secs(10);
 
 /// The reason why a WebSocket ends.
@@ -95,7 +95,7 @@ impl Ending {
         matches!(self, Self::Stalled | Self::TooSlow)
     }
 
-    /// How long closing may take.
+    /// The time that closing may take.
     pub(super) fn patience(self) -> Duration {
         if self.is_slow() || self == Self::NoRoom {
             CLOSING_SLOWLY

@@ -46,13 +46,13 @@ const MAX_DELAYED: usize = 4_096;
 pub(super) const FRAME: usize = 64 << 10;
 /// Interval of pings.
 const PING_INTERVAL: Duration = Duration::from_secs(20);
-/// How long a client may send nothing, not even the answer to a ping.
+/// The time for which a client may send nothing, not even the answer to a ping.
 const SILENCE: Duration = Duration::from_secs(60);
 /// One of this number of turns is not for events, so that a stream of events does not starve the
 /// rest.
 const TURNS: u32 = 16;
 
-/// How long one event may occupy the thread before others run.
+/// The time for which one event may occupy the thread before others run.
 const TURN: Duration = Duration::from_millis(2);
 
 /// One connection.
@@ -350,7 +350,7 @@ where
             "a WebSocket ends"
         );
 
-        // Nobody would read the frame; and a cut has to look like a failing network.
+        // The frame would not be read; and a cut has to look like a failing network.
         if matches!(ending, Ending::Lost | Ending::Cut) {
             return;
         }

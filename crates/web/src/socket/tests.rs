@@ -28,7 +28,7 @@ use crate::{Budget, Capacity, Faults, Flow, ShutdownHandle};
 struct FakeSocket {
     inbound: mpsc::UnboundedReceiver<Message>,
     sent: Arc<Mutex<Vec<(Instant, Message)>>>,
-    /// How many messages the client takes. A close frame always finds its way.
+    /// The number of messages that the client takes. A close frame always finds its way.
     room: usize,
 }
 

@@ -8,7 +8,7 @@ use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
 
 use crate::{FaultScope, Shutdown, client_slots::ClientSlots};
 
-/// How long a client may take to accept a message, where no setting says otherwise.
+/// The time that a client may take to accept a message, where no setting says otherwise.
 pub const WRITE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The limits of a WebSocket.
@@ -22,7 +22,7 @@ pub struct SocketLimits {
     pub messages: Option<Quota>,
     /// Connections of one client; `None` for no limit other than the listener's.
     pub per_client: Option<usize>,
-    /// How long a client may take to accept a message.
+    /// The time that a client may take to accept a message.
     pub write_timeout: Duration,
 }
 

@@ -59,7 +59,7 @@ pub(super) fn difference(before: &Accounts, after: &Accounts) -> Vec<GenesisAcco
         .map(|(address, account)| {
             let mut changed = account.at(*address);
             let old = before.get(address).map(|account| &account.storage);
-            // Slots that are listed no more are zero.
+            // Slots that are no longer listed are zero.
             let cleared = old
                 .into_iter()
                 .flatten()

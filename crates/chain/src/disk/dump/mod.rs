@@ -70,7 +70,7 @@ struct ListedStates {
     blocks: Vec<Arc<Block>>,
     /// The accounts after the first block whose state is known.
     first: Arc<Accounts>,
-    /// What each of the blocks after it changes.
+    /// The changes of each of the blocks after it.
     changes: Vec<Edit>,
     limits: HistoryLimits,
 }
@@ -227,7 +227,7 @@ impl ListedStates {
         let mut blocks = self.blocks;
 
         let mut edited = head.clone();
-        // Whoever holds the dump alone needs an account no more once it is part of the state.
+        // The sole owner of the dump drops each account once it is part of the state.
         let first = Arc::unwrap_or_clone(self.first).into_iter();
         let mut accounts = first
             .map(|(address, account)| account.at(address))

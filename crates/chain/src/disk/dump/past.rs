@@ -73,7 +73,7 @@ pub(super) struct KnownCodes(HashMap<B256, Bytes>);
 impl KnownCodes {
     /// Returns the codes of all past states and of the newest one.
     pub(super) fn of(past: &[PastState], newest: &Accounts) -> Self {
-        // Without past states nobody asks, and hashing all codes takes a while.
+        // Without past states they are never requested, and hashing all codes takes a while.
         if past.is_empty() {
             return Self(HashMap::new());
         }

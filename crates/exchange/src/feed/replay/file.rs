@@ -44,7 +44,7 @@ pub enum ReplayError {
     Content {
         /// The file.
         file: String,
-        /// Which line or entry.
+        /// The line or entry.
         place: String,
         /// The reason.
         what: String,

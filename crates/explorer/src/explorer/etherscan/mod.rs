@@ -65,7 +65,7 @@ const ACTIONS: [&[Action]; 6] = [
 /// Parameters that every action accepts.
 const COMMON: [&str; 6] = ["module", "action", "apikey", "key", "chainid", "chain_id"];
 
-/// What an action does.
+/// The way in which an action is answered.
 #[derive(Clone, Copy)]
 pub(super) enum Run {
     /// It answers with a value.

@@ -13,7 +13,7 @@ export function latestTransactions(limit, signal) {
 
   async function read() {
     const isUpdate = await priceUpdates();
-    // After a block was removed or another chain began, nothing is known any more.
+    // After a block was removed or another chain began, nothing is known any longer.
     const isKnown = searched !== null && node.headers.some(({ hash }) => hash === searched.hash);
     // Each earlier block of a fork would be a request to the other node.
     const first = ((await forkBlock()) ?? -1) + 1;

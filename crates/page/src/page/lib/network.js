@@ -95,9 +95,9 @@ const otherTokens = new Map();
 const MOST_OTHER_TOKENS = 500;
 node.addEventListener('restart', () => otherTokens.clear());
 
-/** Remembers a token, `{ address, symbol, decimals }`, and returns it; what its contract does not report or nobody could read is null. */
+/** Remembers a token, `{ address, symbol, decimals }`, and returns it; what its contract does not report, or what could not be read, is null. */
 export function rememberToken({ address, symbol, decimals }) {
-  // A symbol is text from anybody.
+  // A symbol is untrusted text.
   const shown = symbol && /^[\x20-\x7e]{1,24}$/.test(symbol) ? symbol : null;
   const token = { address, symbol: shown, decimals: decimals !== null && decimals <= 77 ? decimals : null };
   if (otherTokens.size >= MOST_OTHER_TOKENS) otherTokens.delete(otherTokens.keys().next().value);

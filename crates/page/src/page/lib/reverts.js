@@ -5,7 +5,7 @@ import { amount, shorten, toUnits } from './format.js';
 import { tokenFor } from './links.js';
 import { interfaces, nameOf } from './network.js';
 
-/** Most elements of a list, and characters of a text, in the words for an error: both are from anybody. */
+/** Most elements of a list, and characters of a text, in the words for an error: both are untrusted. */
 const MOST_ELEMENTS = 20;
 const LONGEST = 1_000;
 const UNLIMITED = (1n << 256n) - 1n;
@@ -47,7 +47,7 @@ function textOf(value, input, token) {
     return /Usd$/.test(input.name) ? `$${toUnits(value, 8)}` : value.toString();
   }
   if (input.type === 'address') {
-    // Anybody can give a contract any name.
+    // A contract can have any name.
     const name = nameOf(value);
     return name ? `${name} (${shorten(value)})` : value;
   }

@@ -1,6 +1,6 @@
 // The compiler's source maps: which line of which file an instruction was made from.
 //
-// Maps and sources are sent by whoever verified a contract. Whatever is not understood stands for no place.
+// Maps and sources are sent by the client that verified a contract. Whatever is not understood stands for no place.
 
 import { toBytes, utf8, utf8Text } from './bytes.js';
 import { after } from './sorted.js';

@@ -1,7 +1,7 @@
 // Variables of a contract by name, decoded from its storage by the layout that the compiler wrote.
 //
-// A layout is sent by whoever verified the contract: the numbers of rows, elements and levels are limited, and whatever is
-// not understood is left out.
+// A layout is sent by the client that verified the contract: the numbers of rows, elements and levels are limited, and
+// whatever is not understood is left out.
 
 import { keccak256 } from '../vendor/ethers.js';
 import { toBytes, toWord, utf8Text } from './bytes.js';

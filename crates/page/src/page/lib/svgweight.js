@@ -152,7 +152,7 @@ function timesDrawn(property, target, heirs) {
 /** The elements, characters and surfaces that are drawn for an element, with repetitions. */
 function measure(element, depth = 0) {
   if (element.measured) return element.measured;
-  // A circle, or a chain that nobody draws by hand.
+  // A circle, or a chain that is too long to be drawn by hand.
   if (element.isMeasuring || depth > LONGEST_CHAIN) return ENDLESS;
   element.isMeasuring = true;
   // Each step of a filter is drawn on its own.

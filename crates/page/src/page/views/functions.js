@@ -119,7 +119,7 @@ async function showReceipt(output, called, contract, receipt) {
   toast(`${called.name} ${succeeded ? 'succeeded' : 'was mined, and failed'}`, succeeded ? 'good' : 'info', { href: `#/tx/${receipt.transactionHash}`, text: 'View transaction' });
 }
 
-/** The call with what is in the fields, from the active account or from nobody. `value` is the field of the coins, if it has one. */
+/** The call with what is in the fields, from the active account or from the zero address. `value` is the field of the coins, if it has one. */
 function callWith(contract, called, fields, value) {
   return { from: wallets.current?.address ?? NOBODY, to: contract.address, value: coinsIn(value), data: encodeCall(called, fields.values()) };
 }

@@ -1,4 +1,4 @@
-// The values of functions without arguments, beside their names, so that nobody has to open them one by one.
+// The values of functions without arguments, beside their names, so that they need not be opened one by one.
 
 import { decode, selector } from '../lib/abi.js';
 import { h, replace } from '../lib/dom.js';

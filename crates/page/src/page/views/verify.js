@@ -43,7 +43,7 @@ async function verify(members, signal) {
   }
 }
 
-/** The contracts in the sources of a text, as `file:name`, so that nobody has to type them. */
+/** The contracts in the sources of a text, as `file:name`, so that they need not be typed. */
 function namesIn(text, format) {
   if (text.length > LONGEST_SEARCHED) return [];
   let sources = { 'Contract.sol': { content: text } };

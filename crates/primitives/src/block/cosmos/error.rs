@@ -40,7 +40,7 @@ macro_rules! errors {
 errors! {
     /// The bytes are not a transaction.
     parse = SDK 2 "tx parse error";
-    /// The signature is invalid, or somebody else has to sign.
+    /// The signature is invalid, or another account has to sign.
     unauthorized = SDK 4 "unauthorized";
     /// The balance is too small.
     insufficient_funds = SDK 5 "insufficient funds";

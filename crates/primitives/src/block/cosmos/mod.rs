@@ -92,7 +92,7 @@ pub struct CosmosNetwork {
     pub prefix: String,
 }
 
-/// What a signature depends on in addition to the transaction.
+/// The inputs of a signature in addition to the transaction.
 #[derive(Clone, Copy, Debug)]
 pub struct SignerData<'a> {
     /// The Cosmos chain id.
@@ -540,7 +540,7 @@ impl CosmosTransaction {
             for (text, coins) in std::iter::once((from, coins)).chain(message.targets()) {
                 check_prefix(text, &network.prefix)?;
                 if let Some(coin) = coins.iter().find(|coin| coin.denom != network.denom) {
-                    // The SDK's answer: nobody has coins of another denomination.
+                    // The SDK's answer: no account has coins of another denomination.
                     let denom: String = coin.denom.chars().take(130).collect();
                     let what = format!(
                         "spendable balance 0{denom} is smaller than {}{denom}",

@@ -1,7 +1,7 @@
 //! Signatures in the encodings that wallets write.
 //!
 //! Of `r || s` with a recovery id only one last byte is accepted: the hash of a transaction covers
-//! it, and nobody but the signer may give a transaction another hash.
+//! it, and only the signer may give a transaction another hash.
 //!
 //! Cosmos EVM ignores that byte. Blocks may have any, since they may be older than the rule. Amino
 //! and typed data do not sign the encoding, so in these modes others can still encode the same
@@ -15,7 +15,7 @@ use super::CosmosError;
 /// Bytes of a signature without a recovery id.
 pub(super) const SIGNATURE_SIZE: usize = 64;
 
-/// What a wallet has signed.
+/// The content that a wallet has signed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SignedContent {
     /// A sign document. Keyrings of Cosmos EVM append the recovery id as go-ethereum's
@@ -25,7 +25,7 @@ pub(super) enum SignedContent {
     TypedData,
 }
 
-/// What is required of the parts of a transaction that a signature does not cover.
+/// The rule for the parts of a transaction that a signature does not cover.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SignatureRule {
     /// Of a transaction that is sent: they are what they have to be.

@@ -83,8 +83,8 @@ fn budget(context: &Context, options: &TraceOptions) -> Budget {
     Budget::new(context, options.advice()).within(options.timeout.map(|timeout| timeout.0))
 }
 
-/// What anvil returns for a transaction that is not there: programs try a hash to learn whether a node
-/// has the method.
+/// Anvil's response for a transaction that is not there: programs try a hash to learn whether a
+/// node has the method.
 const EMPTY_TRACE: &[u8] = br#"{"failed":false,"gas":0,"returnValue":"0x","structLogs":[]}"#;
 
 /// Traces a transaction as it ran.

@@ -126,7 +126,7 @@ fn invalid(what: impl Display) -> RpcError {
 /// Reads a dump, as compressed or plain JSON, which may take `limit` bytes of memory.
 ///
 /// # Errors
-/// What is wrong with it.
+/// The reason why it is invalid.
 pub fn read_dump<'a>(mut packed: impl BufRead + 'a, limit: usize) -> Result<Dump, String> {
     let beginning = packed.fill_buf().map_err(|error| error.to_string())?;
     let read: Box<dyn Read + 'a> = if beginning.starts_with(&[0x1f, 0x8b]) {

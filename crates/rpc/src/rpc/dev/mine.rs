@@ -1,8 +1,8 @@
 //! Mining: when blocks are sealed, and their fields.
 //!
 //! `evm_setIntervalMining` means milliseconds in hardhat and seconds in anvil. Here numbers below
-//! 1,000 are seconds and others milliseconds, since nobody wants hundreds of blocks a second, or one
-//! block in a quarter of an hour. `anvil_setIntervalMining` always takes seconds.
+//! 1,000 are seconds and others milliseconds, since hundreds of blocks a second are as unlikely to
+//! be wanted as one block in a quarter of an hour. `anvil_setIntervalMining` always takes seconds.
 
 use std::{sync::Arc, time::Duration};
 

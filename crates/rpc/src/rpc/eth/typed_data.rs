@@ -130,7 +130,7 @@ pub(in crate::rpc) fn check_typed_data(json: &str) -> bool {
     true
 }
 
-/// What remains of the limit on types.
+/// The rest of the limit on types.
 struct TypeBudget<'a> {
     types: &'a Eip712Types,
     limit: usize,

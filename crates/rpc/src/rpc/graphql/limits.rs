@@ -322,7 +322,7 @@ impl QueryLimits {
         let error = match outcome {
             // Paths are built only once something has failed.
             Ok(value) if failures.nulls.is_empty() => return value,
-            // Nothing can change the response any more.
+            // Nothing can change the response any longer.
             Err(_) if is_full && failures.is_void() => return Some(Value::Null),
             Ok(value) if !failures.nulls.contains(&path.to_string_vec()) => return value,
             Ok(_) => None,

@@ -216,7 +216,7 @@ impl Json for Creator {
     }
 }
 
-/// The creator of a contract; null if the account is no contract, or no transaction created it.
+/// The creator of a contract; null if the account is not a contract, or no transaction created it.
 fn contract_creator(
     context: &Context,
     (address,): (Address,),

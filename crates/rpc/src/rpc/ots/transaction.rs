@@ -118,7 +118,7 @@ impl Json for OtsCall {
 }
 
 impl OtsCall {
-    /// The call of a trace; none for a reward, which is no call.
+    /// The call of a trace; none for a reward, which is not a call.
     fn of(trace: TransactionTrace) -> Option<Self> {
         let depth = trace.trace_address.len();
         let (output, created) = match trace.result {

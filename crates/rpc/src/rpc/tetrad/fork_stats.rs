@@ -1,4 +1,4 @@
-//! What a fork asked of the other node.
+//! The requests of a fork to the other node.
 
 use serde::Serialize;
 

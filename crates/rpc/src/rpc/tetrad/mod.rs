@@ -52,7 +52,7 @@ struct StackTrace {
     failed: bool,
     /// The reason: a text, or an error with its arguments.
     reason: Option<String>,
-    /// What the transaction returned.
+    /// The output of the transaction.
     output: Bytes,
     frames: Vec<Frame>,
 }

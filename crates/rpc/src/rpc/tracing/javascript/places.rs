@@ -5,7 +5,7 @@ use std::time::Duration;
 use parking_lot::{Condvar, Mutex};
 use tetrad_stdx::parallel;
 
-/// How long to wait between two checks of the time limit.
+/// The time between two checks of the time limit.
 const TICK: Duration = Duration::from_millis(20);
 
 static TAKEN: Mutex<usize> = Mutex::new(0);

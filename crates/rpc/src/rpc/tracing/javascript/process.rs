@@ -33,7 +33,7 @@ const TICK: Timespec = Timespec {
 const CHUNK: usize = 512;
 /// The longest message except results.
 const MAX_MESSAGE: usize = 64 << 10;
-/// How much of its error output is read.
+/// The most bytes of its error output that are read.
 const MAX_REPORT: u64 = 4 << 10;
 
 /// Held while a process is started, so that none inherits the pipes of another one. Where pipes
