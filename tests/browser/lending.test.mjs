@@ -234,14 +234,14 @@ test('a position below 1 is found, warned of and liquidated', async () => {
 test('the pool shows its rates over time and its parameters', async () => {
   const page = await browser.open(`${node.url}/#/lending?asset=WETH`);
   const pool = page.locator('section.card', { has: page.locator('.legend') });
-  // The API has a sample per interval; the page adds the rates of new blocks.
+  // The API has a sample per interval; the page adds the rates of new blocks. Those of the same second have one point together.
   await pool.locator('dd:has-text("65% at a score of 300")').waitFor();
+  await node.rpc('evm_increaseTime', '0x5');
   await node.rpc('evm_mine', { blocks: '0x3' });
   await pool.locator('path.trend.line-1').waitFor({ state: 'attached' });
   await page.click('.markets button:has-text("USDT")');
   await pool.locator('h2:has-text("USDT pool")').waitFor();
   await pool.locator('button:text-is("7D")').click();
-  // Blocks of the same second have one point together.
   await node.rpc('evm_increaseTime', '0x5');
   await node.rpc('evm_mine');
   await pool.locator('path.trend.line-0').waitFor({ state: 'attached' });
