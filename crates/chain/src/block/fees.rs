@@ -6,8 +6,10 @@ use tetrad_evm::{Fork, Rules};
 
 /// The highest base fee that a full block raises without exceeding 64 bits: by an eighth.
 const MAX_RISING: u64 = u64::MAX / 9 * 8;
-/// The most blob gas that is counted, so that a sum fits into 64 bits.
-const MAX_BLOB_GAS: u64 = u64::MAX / 2;
+/// The most excess blob gas and the most used blob gas that are counted, so that the sum of both, and
+/// the latter times a number of blobs, fit into 64 bits.
+const MAX_EXCESS_BLOB_GAS: u64 = u64::MAX / 2;
+const MAX_BLOB_GAS_USED: u64 = u32::MAX as u64;
 
 /// Returns the base fee of the block after `parent` (EIP-1559), or `None` before London.
 pub fn next_base_fee(parent: &Header, rules: Rules) -> Option<u64> {
@@ -33,8 +35,8 @@ pub fn next_base_fee(parent: &Header, rules: Rules) -> Option<u64> {
 pub fn next_excess_blob_gas(parent: &Header, rules: Rules) -> Option<u64> {
     let blobs = rules.blobs.filter(|_| rules.has(Fork::Cancun))?;
     Some(blobs.next_block_excess_blob_gas_osaka(
-        parent.excess_blob_gas.unwrap_or(0).min(MAX_BLOB_GAS),
-        parent.blob_gas_used.unwrap_or(0).min(MAX_BLOB_GAS),
+        parent.excess_blob_gas.unwrap_or(0).min(MAX_EXCESS_BLOB_GAS),
+        parent.blob_gas_used.unwrap_or(0).min(MAX_BLOB_GAS_USED),
         parent.base_fee_per_gas.unwrap_or(0),
     ))
 }
