@@ -49,7 +49,9 @@ async function localExamples(operation) {
 
 /** The hash of a recent transaction. */
 async function newestTransaction() {
-  const numbers = node.headers.slice(-32).map((header) => header.number).reverse();
+  const known = node.headers.slice(-32).map((header) => header.number).reverse();
+  // The first header may not have arrived yet.
+  const numbers = known.length ? known : ['latest'];
   const blocks = await Promise.all(numbers.map((number) => node.call('eth_getBlockByNumber', number, false).catch(() => null)));
   return blocks.flatMap((block) => block?.transactions?.at(-1) ?? [])[0] ?? null;
 }
