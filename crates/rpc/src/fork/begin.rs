@@ -13,7 +13,7 @@ use tetrad_stdx::{calendar::LAST_SECOND, redact};
 use tracing::warn;
 
 use super::{
-    client::{AskError, ForkAnswer, ForkClient, Hashed, Question, read_result},
+    client::{AskError, ForkAnswer, ForkClient, Question, read_hash, read_result},
     config::{ForkBlock, ForkCache, ForkConfig},
 };
 
@@ -210,10 +210,11 @@ fn check_nodes(client: &ForkClient, number: u64, hash: B256) -> Result<(), ForkE
 
 /// Checks that a block has this hash. The error says what it is instead.
 fn check_hash(answer: &ForkAnswer, number: u64, hash: B256) -> Result<(), String> {
-    match answer.read::<Option<Hashed>>()? {
-        Some(found) if found.hash == hash => Ok(()),
-        Some(found) => Err(format!("its block {number} is {}, not {hash}", found.hash)),
-        None => Err(format!("it has no block {number}")),
+    let found = read_hash(answer.json(), number)?;
+    if found == hash {
+        Ok(())
+    } else {
+        Err(format!("its block {number} is {found}, not {hash}"))
     }
 }
 

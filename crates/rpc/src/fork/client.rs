@@ -184,10 +184,23 @@ pub(super) fn read_result<T: DeserializeOwned>(json: &[u8]) -> Result<T, String>
     })
 }
 
-/// A block, of which only the hash is read.
-#[derive(Deserialize)]
-pub(super) struct Hashed {
-    pub(super) hash: B256,
+/// The hash in a result of `eth_getBlockByNumber`. The error says what the block is instead, if it is
+/// not the one with this number.
+pub(super) fn read_hash(json: &[u8], number: u64) -> Result<B256, String> {
+    #[derive(Deserialize)]
+    struct FoundBlock {
+        number: U64,
+        hash: B256,
+    }
+
+    match read_result::<Option<FoundBlock>>(json)? {
+        Some(found) if found.number.to::<u64>() == number => Ok(found.hash),
+        Some(found) => Err(format!(
+            "requested block {number}, got block {}",
+            found.number
+        )),
+        None => Err(format!("it has no block {number}")),
+    }
 }
 
 /// One of many calls.
@@ -641,8 +654,7 @@ impl Requester {
         let method = "eth_getBlockByNumber";
         let body = request_of(1, method, &json!([U64::from(number), false])).to_string();
         let answer = self.ask(method, body, self.timeout).await.ok()?;
-        let block: Option<Hashed> = answer.read().ok()?;
-        Some(block?.hash)
+        read_hash(answer.json(), number).ok()
     }
 
     /// Sends a request and retries where that may help, until the time is over.

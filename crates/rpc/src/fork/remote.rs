@@ -10,7 +10,7 @@ use std::{
 
 use alloy_consensus::Header;
 use alloy_primitives::{Address, B256, Bytes, U64, U256};
-use serde::{Deserialize, de::DeserializeOwned};
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use tetrad_chain::block_in_place;
 use tetrad_primitives::state::{Account, Base, Contract, ReadError, TracedCall, Wanted, bytecode};
@@ -18,7 +18,7 @@ use tetrad_web::{as_part, is_abandoned};
 
 use super::{
     cache::Cache,
-    client::{AskError, ForkAnswer, ForkClient, Question, read_result},
+    client::{AskError, ForkAnswer, ForkClient, Question, read_hash, read_result},
     file::{ForkFile, Record},
     tracer::{RemoteTracer, TracedReads},
 };
@@ -117,8 +117,11 @@ impl Remote {
                     self.put_account(address, Some(account));
                 }
                 Record::Slot(address, index, value) => self.slots.put((address, index), value, 1),
-                Record::BlockHash(number, hash) => self.hashes.put(number, hash, 1),
-                Record::Answer(..) => {}
+                // What the forked header says counts.
+                Record::BlockHash(number, hash) if !self.hashes.has(number) => {
+                    self.hashes.put(number, hash, 1);
+                }
+                Record::BlockHash(..) | Record::Answer(..) => {}
             }
         }
     }
@@ -408,25 +411,11 @@ impl Base for Remote {
     }
 }
 
-/// The hash of the block that a result of [`BLOCK_METHOD`] is. The other chain has all blocks up to the
-/// forked one: a node that does not is behind.
+/// The hash of a block. The other chain has all blocks up to the forked one: a node without one of
+/// them is behind.
 fn hash_of(number: u64, json: Result<&[u8], &AskError>) -> Result<B256, ReadError> {
-    #[derive(Deserialize)]
-    struct FoundBlock {
-        number: U64,
-        hash: B256,
-    }
-
-    let wrong = |what: String| unavailable(format!("{BLOCK_METHOD}: {what}"));
-    let block: Option<FoundBlock> = read(BLOCK_METHOD, json)?;
-    let block = block.ok_or_else(|| wrong(format!("it has no block {number}")))?;
-    if block.number.to::<u64>() != number {
-        return Err(wrong(format!(
-            "requested block {number}, got block {}",
-            block.number
-        )));
-    }
-    Ok(block.hash)
+    let json = json.map_err(|error| unavailable(error.to_string()))?;
+    read_hash(json, number).map_err(|what| unavailable(format!("{BLOCK_METHOD}: {what}")))
 }
 
 /// Deserializes a result.
