@@ -205,7 +205,7 @@ impl ChainForks {
             head = replay.onto(&head)?;
         }
         for edits in self.edits.chunks(EDITS_AT_ONCE) {
-            fetch_together(&head.state, edits.iter().flat_map(edited));
+            fetch_together(&head.state, edits.iter().flat_map(accounts_of));
             head = begin_with(head, edits)?;
         }
         Ok((head, Arc::new(fork)))
@@ -259,7 +259,7 @@ pub fn fetch_together(state: &State, accounts: impl IntoIterator<Item = Address>
 }
 
 /// The accounts that an edit changes.
-fn edited(edit: &Edit) -> Vec<Address> {
+fn accounts_of(edit: &Edit) -> Vec<Address> {
     match edit {
         Edit::Balance(address, _)
         | Edit::Credit(address, _)
