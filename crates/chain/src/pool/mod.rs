@@ -315,25 +315,13 @@ impl Pool {
 
     /// Removes a transaction that cannot be executed, and answers its submitter with the reason.
     pub fn reject(&self, hash: B256, reason: SubmitError) -> bool {
-        let mut guard = self.inner.lock();
-        let Some(slot) = guard.take(hash) else {
-            return false;
-        };
-        slot.answer(|| Err(reason));
-        true
+        self.inner.lock().reject(hash, reason)
     }
 
     /// The same for a transaction whose submitter waits for its block. Returns whether it does.
     pub(crate) fn reject_awaited(&self, hash: B256, reason: SubmitError) -> bool {
-        let mut guard = self.inner.lock();
-        if !guard.is_awaited(hash) {
-            return false;
-        }
-        let Some(slot) = guard.take(hash) else {
-            return false;
-        };
-        slot.answer(|| Err(reason));
-        true
+        let mut inner = self.inner.lock();
+        inner.is_awaited(hash) && inner.reject(hash, reason)
     }
 
     /// Removes all transactions, and answers their submitters with the reason.
@@ -493,11 +481,20 @@ impl PoolState {
 
     /// Returns whether the submitter of a transaction waits for its block.
     fn is_awaited(&self, hash: B256) -> bool {
-        let found = self.by_hash.get(&hash);
-        found.is_some_and(|(address, nonce)| {
-            let sender = self.senders.get(address);
-            sender.is_some_and(|sender| sender.waiting(*nonce).is_some())
-        })
+        let waiting = self.by_hash.get(&hash).and_then(|(address, nonce)| {
+            let sender = self.senders.get(address)?;
+            sender.waiting(*nonce)
+        });
+        waiting.is_some()
+    }
+
+    /// Removes a transaction, and answers its submitter. Returns whether there was one.
+    fn reject(&mut self, hash: B256, reason: SubmitError) -> bool {
+        let Some(slot) = self.take(hash) else {
+            return false;
+        };
+        slot.answer(|| Err(reason));
+        true
     }
 
     fn take(&mut self, hash: B256) -> Option<PoolSlot> {
