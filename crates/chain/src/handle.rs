@@ -77,7 +77,7 @@ impl Chain {
             revert_points: RevertPoints::new(head, standing.snapshots, height),
             schedule: WriterSchedule::default(),
             recorder: ChangeRecorder::new(journal, shift, standing.settings),
-            unread: UnreadSenders::default(),
+            unread: UnreadSenders::new(),
             leads,
             ended: false,
         }));

@@ -21,8 +21,12 @@ const LEAST_PAUSE: u32 = 4;
 const REMEMBERED: Duration = Duration::from_secs(60);
 
 /// Senders that are left out of blocks for a while.
-#[derive(Debug, Default)]
-pub(crate) struct UnreadSenders(HashMap<Address, Unread>);
+#[derive(Debug)]
+pub(crate) struct UnreadSenders {
+    senders: HashMap<Address, Unread>,
+    /// The time of the last check for attempts that are due.
+    checked: Instant,
+}
 
 #[derive(Debug)]
 struct Unread {
@@ -31,57 +35,59 @@ struct Unread {
     pause: Duration,
     /// The time of the next attempt.
     due: Instant,
-    /// Whether that attempt was asked for.
-    is_taken: bool,
 }
 
 impl UnreadSenders {
+    pub(crate) fn new() -> Self {
+        Self {
+            senders: HashMap::new(),
+            checked: Instant::now(),
+        }
+    }
+
     /// Leaves the sender of a transaction out for a while, after an attempt that took so long. Returns
     /// whether it is the first one for this transaction.
     pub(super) fn put_off(&mut self, sender: Address, hash: B256, took: Duration) -> bool {
-        let before = self.0.get(&sender).filter(|unread| unread.hash == hash);
+        let now = Instant::now();
+        self.senders
+            .retain(|_, unread| unread.due + REMEMBERED > now);
+
+        let before = self.senders.get(&sender).filter(|one| one.hash == hash);
+        let is_first = before.is_none();
         let pause = before.map_or(FIRST_PAUSE, |unread| 2 * unread.pause);
         let pause = pause.min(LONGEST_PAUSE).max(LEAST_PAUSE * took);
 
-        let is_first = before.is_none();
-        let unread = Unread {
-            hash,
-            pause,
-            due: Instant::now() + pause,
-            is_taken: false,
-        };
-        self.0.insert(sender, unread);
+        let due = now + pause;
+        self.senders.insert(sender, Unread { hash, pause, due });
         is_first
     }
 
-    /// Returns whether there are senders whose next attempt has become due since the last call.
+    /// Returns whether an attempt has become due since the last check.
     pub(super) fn take_due(&mut self) -> bool {
-        let now = Instant::now();
-        self.0.retain(|_, unread| unread.due + REMEMBERED > now);
-
-        let mut any = false;
-        for unread in self.0.values_mut().filter(|unread| unread.due <= now) {
-            any |= !unread.is_taken;
-            unread.is_taken = true;
+        if self.senders.is_empty() {
+            return false;
         }
-        any
+        let now = Instant::now();
+        let before = std::mem::replace(&mut self.checked, now);
+        let mut due = self.senders.values().map(|unread| unread.due);
+        due.any(|due| before < due && due <= now)
+    }
+
+    /// Returns the time of the next attempt, if one becomes due after the last check.
+    pub(super) fn due(&self) -> Option<Instant> {
+        let due = self.senders.values().map(|unread| unread.due);
+        due.filter(|due| *due > self.checked).min()
     }
 
     /// Removes the transactions of those senders whose next attempt is not due yet.
     pub(super) fn leave_out(&self, transactions: &mut Vec<Arc<Pooled>>) {
-        if self.0.is_empty() {
+        if self.senders.is_empty() {
             return;
         }
         let now = Instant::now();
         transactions.retain(|pooled| {
-            let unread = self.0.get(&pooled.transaction.sender);
+            let unread = self.senders.get(&pooled.transaction.sender);
             unread.is_none_or(|unread| unread.due <= now)
         });
-    }
-
-    /// Returns the time of the first attempt that was not taken yet, if there is any to make.
-    pub(super) fn due(&self) -> Option<Instant> {
-        let waiting = self.0.values().filter(|unread| !unread.is_taken);
-        waiting.map(|unread| unread.due).min()
     }
 }
