@@ -5,7 +5,7 @@ use alloy_eips::eip1559::{BaseFeeParams, INITIAL_BASE_FEE};
 use tetrad_evm::{Fork, Rules};
 
 /// The highest base fee that a full block raises without exceeding 64 bits: by an eighth.
-const MAX_RISING: u64 = u64::MAX / 9 * 8;
+const MAX_RAISED_BASE_FEE: u64 = u64::MAX / 9 * 8;
 /// The most excess blob gas and the most used blob gas that are counted, so that the sum of both, and
 /// the latter times a number of blobs, fit into 64 bits.
 const MAX_EXCESS_BLOB_GAS: u64 = u64::MAX / 2;
@@ -24,7 +24,7 @@ pub fn next_base_fee(parent: &Header, rules: Rules) -> Option<u64> {
     let used = parent.gas_used.min(parent.gas_limit);
     // The target, which is half of the limit, must not be zero.
     let limit = parent.gas_limit.max(2);
-    if base_fee > MAX_RISING && used > limit / 2 {
+    if base_fee > MAX_RAISED_BASE_FEE && used > limit / 2 {
         return Some(u64::MAX);
     }
     Some(BaseFeeParams::ethereum().next_block_base_fee(used, limit, base_fee))
@@ -55,7 +55,7 @@ mod tests {
             1,
             30_000_000,
             u64::MAX / 2,
-            MAX_RISING,
+            MAX_RAISED_BASE_FEE,
             u64::MAX - 1,
             u64::MAX,
         ];
