@@ -25,10 +25,12 @@ async fn transactions_that_fail_are_mined_without_a_gas_limit_of_their_own() {
 }
 
 #[tokio::test]
-async fn the_trace_of_an_unknown_transaction_is_empty() {
+async fn traces_of_an_unknown_transaction_are_empty() {
     let node = node_with(|config| config.anvil_conventions = true).await;
     let unknown = format!("0x{:064x}", 0);
     let trace = node.rpc("debug_traceTransaction", json!([unknown])).await;
     let empty = json!({"failed": false, "gas": 0, "returnValue": "0x", "structLogs": []});
     assert_eq!(trace, empty);
+    let calls = node.rpc("trace_transaction", json!([unknown])).await;
+    assert_eq!(calls, json!([]));
 }
