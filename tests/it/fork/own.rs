@@ -130,6 +130,11 @@ async fn begins_with_the_accounts_of_a_genesis_file() {
     fork.rpc("anvil_rollback", json!([1])).await;
     fork.rpc("anvil_reset", json!([{"forking": {}}])).await;
     check().await;
+
+    // A chain of its own is the network's: the file cannot begin one.
+    fork.rpc("anvil_reset", json!([])).await;
+    assert_eq!(fork.rpc("eth_chainId", json!([])).await, "0x7d");
+    assert_eq!(fork.height().await, 0);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

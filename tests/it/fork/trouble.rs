@@ -1,20 +1,31 @@
 //! A node to fork that fails, hangs, lies, or knows too little.
 
-use std::time::Duration;
+use std::{process::Stdio, time::Duration};
 
 use axum::http::StatusCode;
 use serde_json::{Value, json};
 use tetrad::{Node, SpawnError};
 use tetrad_rpc::fork::ForkBlock;
+use tokio::task::JoinHandle;
 
 use super::{
     fork_of,
     proxy::{Mood, Proxy},
     upstream,
 };
-use crate::support::TestNode;
+use crate::support::{
+    TestNode,
+    process::{signal, tetrad},
+};
 
 const NOBODY: &str = "0x0000000000000000000000000000000000000abc";
+
+/// A client of its own with one request, which leaves when the task is aborted.
+fn spawn_request(node: &TestNode, method: &str, params: &Value) -> JoinHandle<()> {
+    let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
+    let request = reqwest::Client::new().post(node.rpc_url()).json(&body);
+    tokio::spawn(async move { drop(request.send().await) })
+}
 
 /// Why a fork cannot begin.
 async fn refusal(url: &str, block: Option<u64>) -> String {
@@ -347,9 +358,7 @@ async fn a_request_is_cancelled_when_its_client_leaves() {
         ("eth_getBlockByNumber", json!(["0x1", false])),
     ];
     for (method, params) in reads.into_iter().chain(calls) {
-        let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
-        let request = reqwest::Client::new().post(fork.rpc_url()).json(&body);
-        let client = tokio::spawn(request.send());
+        let client = spawn_request(&fork, method, &params);
         proxy.until_hanging(true).await;
         client.abort();
         proxy.until_hanging(false).await;
@@ -517,15 +526,32 @@ async fn a_transaction_whose_state_could_not_be_read_is_tried_again_by_itself() 
     }
 }
 
+#[cfg(unix)]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_signal_ends_a_node_that_waits_for_the_other_one_to_start() {
+    let upstream = upstream().await;
+    let proxy = Proxy::to(upstream.rpc_url()).await;
+    proxy.set(Mood::Hangs);
+    for name in ["-TERM", "-INT"] {
+        let mut starting = tetrad(&["--fork-url", &proxy.url, "--fork-timeout", "3600"]);
+        starting.args(["--listen", "127.0.0.1:0", "--ws-listen", "127.0.0.1:0"]);
+        let mut starting = starting.stdout(Stdio::null()).spawn().unwrap();
+        proxy.until_hanging(true).await;
+
+        signal(starting.id(), name);
+        let ended = tokio::task::spawn_blocking(move || starting.wait());
+        assert!(ended.await.unwrap().unwrap().success(), "{name}");
+        proxy.until_hanging(false).await;
+    }
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_node_ends_while_its_writer_waits_for_the_other_one() {
     let upstream = upstream().await;
     let proxy = Proxy::to(upstream.rpc_url()).await;
     let (fork, ..) = with_unread_transaction(&proxy).await;
     proxy.set(Mood::Hangs);
-    let body = json!({"jsonrpc": "2.0", "id": 1, "method": "evm_mine", "params": []});
-    let request = reqwest::Client::new().post(fork.rpc_url()).json(&body);
-    let mining = tokio::spawn(request.send());
+    let mining = spawn_request(&fork, "evm_mine", &json!([]));
     proxy.until_hanging(true).await;
 
     fork.end().await;
@@ -583,10 +609,7 @@ async fn a_client_that_leaves_takes_nothing_from_the_pending_block() {
     }
     proxy.set(Mood::Hangs);
     let params = json!(["pending", false]);
-    let body =
-        json!({"jsonrpc": "2.0", "id": 1, "method": "eth_getBlockByNumber", "params": params});
-    let request = reqwest::Client::new().post(fork.rpc_url()).json(&body);
-    let client = tokio::spawn(request.send());
+    let client = spawn_request(&fork, "eth_getBlockByNumber", &params);
     proxy.until_hanging(true).await;
     client.abort();
     proxy.until_hanging(false).await;

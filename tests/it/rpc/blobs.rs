@@ -273,16 +273,15 @@ async fn the_beacon_api_has_the_blobs_of_a_block() {
     assert_eq!(empty["data"], json!([]));
     assert_eq!(empty["finalized"], true);
 
-    let binary = node
-        .http
-        .get(format!("{}{}", node.rest_url(), route("head")))
-        .header(
-            "accept",
-            "application/octet-stream;q=1.0, application/json;q=0.9",
-        )
-        .send()
-        .await
-        .unwrap();
+    let head = async |accepted: &str| {
+        let request = node
+            .http
+            .get(format!("{}{}", node.rest_url(), route("head")));
+        request.header("accept", accepted).send().await.unwrap()
+    };
+    let json = head("application/octet-stream;q=0, application/json").await;
+    assert_eq!(json.headers()["content-type"], "application/json");
+    let binary = head("application/octet-stream;q=1.0, application/json;q=0.9").await;
     assert_eq!(binary.headers()["content-type"], "application/octet-stream");
     let bytes = binary.bytes().await.unwrap();
     assert_eq!(json!(hex::encode_prefixed(&bytes[..131_072])), one);
@@ -296,6 +295,8 @@ async fn the_beacon_api_says_what_is_wrong() {
         ("blobs/pending", 404, "the pending block has no blobs"),
         ("blobs/999999", 404, "no such block"),
         ("blobs/tomorrow", 400, "block_id: expected a number"),
+        ("blobs/+1", 400, "block_id: expected a number"),
+        ("blobs/0x+1", 400, "block_id: expected a number"),
         (
             "blobs/head?versioned_hashes=0x1",
             400,

@@ -204,3 +204,29 @@ fn read_access_list(json: &[u8]) -> Result<TracedReads, String> {
         named: named.collect(),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_account_without_balance_or_nonce_has_its_slots_alone() {
+        let address = Address::repeat_byte(7);
+        let slot = B256::with_last_byte(1);
+        let fields = [
+            (json!({"balance": "0x2", "nonce": 3, "code": "0x01"}), 1),
+            (json!({"nonce": 3, "code": "0x01"}), 0),
+            (json!({"balance": "0x2", "code": "0x01"}), 0),
+        ];
+        for (mut account, length) in fields {
+            account["storage"] = json!({slot.to_string(): slot});
+            let traced = json!({address.to_string(): account}).to_string();
+            let reads = read_prestate(traced.as_bytes()).expect("a trace");
+
+            let before = &reads.before[&address];
+            // One without code is asked for.
+            assert_eq!(before.code.len(), length, "{account}");
+            assert_eq!(before.storage, [(slot.into(), slot.into())]);
+        }
+    }
+}
