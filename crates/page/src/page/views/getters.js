@@ -32,20 +32,16 @@ export function showGetters(contract, entries, signal) {
   const getters = entries.filter(isGetter).slice(0, MOST);
   if (!getters.length) return;
 
-  const failed = new Set();
   const read = async ({ called, value }) => {
-    const data = selector(called);
+    // Its form says why.
+    let shown = h('span.soft', 'fails');
     try {
-      // One that fails at every block would fill the list of failed calls.
-      if (failed.has(called) && (await probe(contract.address, data, MOST_GAS)) === null) return;
-      const output = await node.call('eth_call', { to: contract.address, data, gas: MOST_GAS }, 'latest');
-      failed.delete(called);
-      if (!signal.aborted) replace(value, line(called, output, contract.address));
+      const output = await probe(contract.address, selector(called), MOST_GAS);
+      if (output !== null) shown = line(called, output, contract.address);
     } catch {
-      failed.add(called);
-      // Its form says why it fails.
-      if (!signal.aborted) replace(value, h('span.soft', 'fails'));
+      // The node did not answer, or not what the ABI says.
     }
+    if (!signal.aborted) replace(value, shown);
   };
 
   // One batch at a time: a slow node would have more and more of them to answer, in any order.
