@@ -8,7 +8,7 @@ use std::{
 
 use tetrad_stdx::parallel;
 use tetrad_web::Inherited;
-use tokio::sync::broadcast;
+use tokio::{sync::broadcast, task::JoinHandle};
 
 use super::{Error, notify};
 use crate::{Config, Node, console::Console, telemetry};
@@ -46,12 +46,16 @@ pub(super) fn run(
     let served = runtime.block_on(async {
         let mut signals = Signals::listen()?;
         // A task of its own: a start may occupy its thread for long.
-        let starting = tokio::spawn(Node::spawn_on(config, inherited));
-        let node = tokio::select! {
-            started = starting => started.map_err(io::Error::other)??,
+        let mut starting = tokio::spawn(Node::spawn_on(config, inherited));
+        let (node, early_signal) = tokio::select! {
+            started = &mut starting => (started.map_err(io::Error::other)??, None),
             signal = signals.end() => {
-                tracing::info!(signal = signal?, "ended while it was starting");
-                return Ok(());
+                let signal = signal?;
+                let Some(started) = aborted_start(starting).await else {
+                    tracing::info!(signal, "ended while it was starting");
+                    return Ok(());
+                };
+                (started?, Some(signal))
             }
         };
         announce(&node, &mut io::stdout().lock())?;
@@ -78,7 +82,10 @@ pub(super) fn run(
         }
 
         notify::notify(notify::READY);
-        let signal = signals.end_of(&node).await?;
+        let signal = match early_signal {
+            Some(signal) => signal,
+            None => signals.end_of(&node).await?,
+        };
         notify::notify(notify::STOPPING);
         tracing::info!(signal, "shutting down");
         Ok(node.shut_down().await?)
@@ -87,6 +94,15 @@ pub(super) fn run(
     // An aborted call ends at its next check of the time.
     runtime.shutdown_timeout(ABORTED_THREADS_TIMEOUT);
     served
+}
+
+/// Aborts a start. Returns its result if it waited for nothing any more: the node may have answered
+/// clients then, so that it is shut down as any other. Only what waits can be aborted, and nothing
+/// in a start waits once the node serves.
+async fn aborted_start<T>(starting: JoinHandle<T>) -> Option<T> {
+    starting.abort();
+    let result = tokio::time::timeout(ABORTED_THREADS_TIMEOUT, starting).await;
+    result.ok()?.ok()
 }
 
 /// The program of this process, even if its file has been replaced meanwhile.
@@ -159,5 +175,31 @@ impl Signals {
     /// Waits for Ctrl-C.
     async fn end_of(&mut self, _: &Node) -> io::Result<&'static str> {
         self.end().await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{future, sync::mpsc, thread};
+
+    use super::*;
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn a_node_that_serves_when_its_start_is_aborted_is_not_lost() {
+        // What the start does between serving and its end, without waiting.
+        let (serving, served) = mpsc::channel();
+        let starting = tokio::spawn(async move {
+            serving.send(()).unwrap();
+            thread::sleep(Duration::from_millis(20));
+            "node"
+        });
+        served.recv().unwrap();
+        assert_eq!(aborted_start(starting).await, Some("node"));
+    }
+
+    #[tokio::test]
+    async fn a_start_that_waits_ends_when_it_is_aborted() {
+        let starting = tokio::spawn(future::pending::<()>());
+        assert_eq!(aborted_start(starting).await, None);
     }
 }
