@@ -268,6 +268,10 @@ test('unique and multiple tokens are recognised by their events', async () => {
   // The ABI is unknown, but the event is one of a standard.
   await page.click('[role=tab]:text-is("Events (1)")');
   await card(page, 'Events (1)').locator('.tag.accent:text-is("TransferSingle")').waitFor();
+  // It has no supply as a whole, since each id has its own.
+  await page.goto(`${node.url}/#/token/${single}`);
+  await page.waitForSelector('.tag:text-is("ERC-1155")');
+  assert.deepEqual(await page.locator('.tile > span').allTextContents(), ['Holders', 'Transfers']);
   await clean(page);
 });
 

@@ -148,7 +148,8 @@ export default async function view({ signal, rest: [text = '', id = null], query
   ].filter(Boolean);
   const box = h('div.tiles',
     known && tile('Price', shown.price, h('small', known.kind === 'receipt' ? 'of the supplied token' : 'by the oracle')),
-    tile('Total supply', shown.supply, shown.value),
+    // A token with many items of each id has no supply as a whole.
+    token.total_supply !== null && tile('Total supply', shown.supply, shown.value),
     on && tile('Holders', shown.holders),
     on && tile('Transfers', shown.transfers));
   const symbol = token.symbol && token.symbol !== token.name ? ` (${token.symbol})` : '';
