@@ -49,7 +49,7 @@ async fn pools(node: &TestNode) -> Vec<Value> {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn exchange_lending_and_accounts_are_those_of_the_other_chain() {
     let upstream = operated().await;
-    let fork = fork_of(&upstream.rpc_url(), |_| {}).await;
+    let fork = fork_of(&upstream.rpc_url(), |config| config.no_explorer = false).await;
 
     let weth = token("WETH");
     for node in [&upstream, &fork] {
