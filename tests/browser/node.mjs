@@ -9,7 +9,8 @@ import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright-core';
 
 const PROGRAM = process.env.TETRAD ?? fileURLToPath(new URL('../../target/release/tetrad', import.meta.url));
-const BROWSER = process.env.CHROMIUM ?? ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync);
+const BROWSERS = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome'];
+const BROWSER = process.env.CHROMIUM ?? BROWSERS.map((name) => `/usr/bin/${name}`).find(existsSync);
 /** Directory for screenshots; none are taken if it is unset. */
 const PICTURES = process.env.SCREENSHOTS;
 
