@@ -5,10 +5,10 @@ import { execFile } from 'node:child_process';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
 
-import axe from 'axe-core';
 
 import { build, search, textOf, typeName, valueOf } from '../../crates/page/src/page/lib/reference.js';
 import { curl, ethersCode, fetchCode, socketCode, viemCode } from '../../crates/page/src/page/lib/snippets.js';
+import { LOOKS, assertAccessible, assertFits } from './accessible.mjs';
 import { startBrowser, startNode } from './node.mjs';
 
 const FROM = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
@@ -239,33 +239,24 @@ test('the list is used with the keyboard', async () => {
 });
 
 test('the console is accessible and fits a phone, in light and dark', async () => {
-  for (const colorScheme of ['light', 'dark']) {
-    for (const [size, viewport] of [['desktop', { width: 1360, height: 900 }], ['phone', { width: 375, height: 800 }]]) {
-      const page = await browser.open(`${node.url}/#/api`, { colorScheme, viewport });
-      await page.evaluate(axe.source);
-      for (const path of ['', '?list', '/eth_getLogs', '/getQuote', '/setPrice', '/getEtherscan', '/openJsonRpcSocket', '/nothing']) {
-        await page.evaluate((to) => {
-          document.querySelector('main h1')?.remove();
-          location.hash = `#/api${to}`;
-          if (!to) window.dispatchEvent(new HashChangeEvent('hashchange'));
-        }, path);
-        await page.waitForSelector('main h1', { state: 'attached' });
-        const run = page.locator('.console button.primary:has-text("Run"), .operation button:has-text("Connect")');
-        if (await run.count()) {
-          await run.first().click();
-          await page.waitForSelector('.outcome .tag:not(:has-text("Waiting")), .messages li');
-        }
-        const found = await page.evaluate(async () => {
-          const rules = { 'target-size': { enabled: true } };
-          const { violations } = await axe.run(document, { resultTypes: ['violations'], rules });
-          return violations.map(({ id, nodes }) => `${id}: ${nodes.map((one) => one.html.slice(0, 160)).join(' ')}`);
-        });
-        assert.deepEqual(found, [], `${path} on a ${size} in ${colorScheme}`);
-        const wide = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
-        assert.ok(!wide, `${path} is wider than a ${size}`);
-        await browser.picture(page, `api-${size}-${colorScheme}-${path.replace(/\W/g, '') || 'home'}`);
+  for (const look of LOOKS) {
+    const page = await browser.open(`${node.url}/#/api`, look);
+    for (const path of ['', '?list', '/eth_getLogs', '/getQuote', '/setPrice', '/getEtherscan', '/openJsonRpcSocket', '/nothing']) {
+      await page.evaluate((to) => {
+        document.querySelector('main h1')?.remove();
+        location.hash = `#/api${to}`;
+        if (!to) window.dispatchEvent(new HashChangeEvent('hashchange'));
+      }, path);
+      await page.waitForSelector('main h1', { state: 'attached' });
+      const run = page.locator('.console button.primary:has-text("Run"), .operation button:has-text("Connect")');
+      if (await run.count()) {
+        await run.first().click();
+        await page.waitForSelector('.outcome .tag:not(:has-text("Waiting")), .messages li');
       }
-      await clean(page);
+      await assertAccessible(page, `${path}, ${look.name}`);
+      await assertFits(page, `${path}, ${look.name},`);
+      await browser.picture(page, `api-${look.name}-${path.replace(/\W/g, '') || 'home'}`);
     }
+    await clean(page);
   }
 });

@@ -3,11 +3,10 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 
-import axe from 'axe-core';
-
 import { forms } from '../../crates/page/src/page/lib/address.js';
 import { replaced, replacements, WRITTEN } from '../../crates/page/src/page/lib/bookexamples.js';
 import { find, marked, prepare } from '../../crates/page/src/page/lib/bookindex.js';
+import { assertAccessible, assertFits } from './accessible.mjs';
 import { startBrowser, startNode } from './node.mjs';
 
 const CHAPTERS = ['', 'start/scenarios.html', 'contracts/Vault.html'];
@@ -28,14 +27,6 @@ function clean(page) {
 }
 
 const open = (path = '', options = {}) => browser.open(`${node.url}/docs/${path}`, options);
-
-async function violations(page) {
-  await page.evaluate(axe.source);
-  return page.evaluate(async () => {
-    const { violations: found } = await axe.run(document, { resultTypes: ['violations'], rules: { 'target-size': { enabled: true } } });
-    return found.map(({ id, nodes }) => `${id}: ${nodes.slice(0, 5).map((one) => one.html.slice(0, 160)).join(' ')}`);
-  });
-}
 
 test('the search prefers titles to headings and headings to text', () => {
   const sections = prepare([
@@ -228,12 +219,12 @@ test('chapters are accessible, in light and dark', async () => {
     for (const path of CHAPTERS) {
       await page.goto(`${node.url}/docs/${path}`);
       await page.waitForSelector('main h1');
-      assert.deepEqual(await violations(page), [], `${path} in ${colorScheme}`);
+      await assertAccessible(page, `${path} in ${colorScheme}`);
       await browser.picture(page, `book-${colorScheme}-${path.replace(/\W/g, '-') || 'introduction'}`);
     }
     await page.fill('#book-query', 'oracle price');
     await page.waitForSelector('#book-results [role=option]');
-    assert.deepEqual(await violations(page), [], `results in ${colorScheme}`);
+    await assertAccessible(page, `results in ${colorScheme}`);
     if (colorScheme === 'dark') await browser.picture(page, 'book-dark-search');
     await clean(page);
   }
@@ -246,18 +237,18 @@ test('chapters fit a phone, where the list of chapters is behind a button', asyn
     for (const link of colorScheme === 'light' ? links : links.slice(0, 3)) {
       await page.goto(link);
       await page.waitForSelector('main h1');
-      assert.ok(!(await page.evaluate(() => document.documentElement.scrollWidth > innerWidth)), `${link} is wider than a phone`);
+      await assertFits(page, link);
     }
     for (const path of colorScheme === 'light' ? ['interfaces/rest-examples.html'] : ['troubleshooting.html', 'interfaces/accounts.html']) {
       await page.goto(`${node.url}/docs/${path}`);
       await page.waitForSelector('main h1');
-      assert.deepEqual(await violations(page), [], `${path} in ${colorScheme}`);
+      await assertAccessible(page, `${path} in ${colorScheme}`);
       await browser.picture(page, `book-phone-${colorScheme}-${path.replace(/\W/g, '-')}`);
     }
     assert.equal(await page.isVisible('.contents'), false);
     await page.click('#book-menu');
     assert.equal(await page.isVisible('.contents'), true);
-    assert.deepEqual(await violations(page), [], `the list of chapters in ${colorScheme}`);
+    await assertAccessible(page, `the list of chapters in ${colorScheme}`);
     if (colorScheme === 'dark') await browser.picture(page, 'book-phone-menu');
     await page.locator('.contents a').first().focus();
     await page.keyboard.press('Escape');

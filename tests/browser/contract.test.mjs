@@ -6,11 +6,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 
-import axe from 'axe-core';
-
 import { fragment, selector, topic } from '../../crates/page/src/page/lib/abi.js';
 import { exampleOf, formatArgument, parseArgument } from '../../crates/page/src/page/lib/arguments.js';
 import { keccak256 } from '../../crates/page/src/page/vendor/ethers.js';
+import { LOOKS, assertAccessible, assertFits } from './accessible.mjs';
 import { beaconOf, BOX, cloneOf, creationOf, deploy, send } from './contracts.mjs';
 import { startBrowser, startNode } from './node.mjs';
 
@@ -473,23 +472,16 @@ test('every tab of a contract is accessible and fits a phone', async () => {
     code: [`contract/${network.vault}?tab=code`, 'pre.hex'],
     abi: [`contract/${clone}?tab=abi`, 'textarea'],
   };
-  for (const colorScheme of ['light', 'dark']) {
-    for (const viewport of [{ width: 1360, height: 900 }, { width: 375, height: 812 }]) {
-      const page = await browser.open(node.url, { colorScheme, viewport });
-      for (const [name, [path, expected]] of Object.entries(paths)) {
-        await page.goto(`${node.url}/#/${path}`);
-        await page.waitForSelector(expected);
-        await page.evaluate(axe.source);
-        const found = await page.evaluate(async () => {
-          const { violations } = await axe.run(document, { resultTypes: ['violations'], rules: { 'target-size': { enabled: true } } });
-          return violations.map(({ id, nodes }) => `${id}: ${nodes.map((one) => one.html.slice(0, 120)).join(' ')}`);
-        });
-        assert.deepEqual(found, [], `${name}, ${colorScheme}, ${viewport.width}`);
-        assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), `${name} is wider than ${viewport.width}`);
-        await browser.picture(page, `contract-${name}-${colorScheme}-${viewport.width}`);
-      }
-      await clean(page);
+  for (const look of LOOKS) {
+    const page = await browser.open(node.url, look);
+    for (const [name, [path, expected]] of Object.entries(paths)) {
+      await page.goto(`${node.url}/#/${path}`);
+      await page.waitForSelector(expected);
+      await assertAccessible(page, `${name}, ${look.name}`);
+      await assertFits(page, `${name}, ${look.name},`);
+      await browser.picture(page, `contract-${name}-${look.name}`);
     }
+    await clean(page);
   }
 });
 

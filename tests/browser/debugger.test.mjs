@@ -6,9 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 
-import axe from 'axe-core';
-
 import { encode, encodeCall, fragment } from '../../crates/page/src/page/lib/abi.js';
+import { LOOKS, assertAccessible, assertFits } from './accessible.mjs';
 import { BOX, deploy, send } from './contracts.mjs';
 import { startBrowser, startNode } from './node.mjs';
 
@@ -444,16 +443,14 @@ test('an instruction that the compiler added is not said to be of an unknown sou
 
 test('the debugger is accessible in both themes, and fits a phone', async () => {
   const hash = await depositOf(6_000n);
-  for (const [theme, width] of [['light', 1440], ['dark', 1440], ['light', 390], ['dark', 390]]) {
-    const page = await open(`tx/${hash}/debug?step=failure`, { viewport: { width, height: 900 }, colorScheme: theme });
+  for (const look of LOOKS) {
+    const page = await open(`tx/${hash}/debug?step=failure`, look);
     await atLine(page, lineOf('revert TooLarge'));
     await page.locator('.frames .frame').nth(1).click();
     await settled(page);
-    await page.evaluate(axe.source);
-    const { violations } = await page.evaluate(() => window.axe.run(document, { resultTypes: ['violations'] }));
-    assert.deepEqual(violations.map(({ id, nodes }) => [id, nodes.map((one) => one.html)]), []);
-    assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), `${width}: wider than the window`);
-    await browser.picture(page, `debugger-${theme}-${width}`);
+    await assertAccessible(page, look.name);
+    await assertFits(page, look.name);
+    await browser.picture(page, `debugger-${look.name}`);
     await close(page);
   }
 });

@@ -3,9 +3,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 
-import axe from 'axe-core';
-
 import { encodeCall, fragment } from '../../crates/page/src/page/lib/abi.js';
+import { LOOKS, assertAccessible, assertFits } from './accessible.mjs';
 import { startBrowser, startNode } from './node.mjs';
 
 const ACCOUNT = '0x90F79bf6EB2c4f870365E785982E1f101E93b906';
@@ -257,18 +256,13 @@ test('the controls are accessible while mining is off, and fit a phone', async (
   const own = await startNode('--no-mining');
   const [from] = await own.rpc('eth_accounts');
   await own.rpc('eth_sendTransaction', { from, to: ACCOUNT, value: '0x1' });
-  for (const [colorScheme, viewport] of [['light', { width: 1360, height: 900 }], ['dark', { width: 1360, height: 900 }], ['light', { width: 375, height: 812 }], ['dark', { width: 375, height: 812 }]]) {
-    const page = await browser.open(`${own.url}/#/developer`, { colorScheme, viewport });
+  for (const look of LOOKS) {
+    const page = await browser.open(`${own.url}/#/developer`, look);
     await page.locator('.mining-notice').waitFor();
     await page.locator('.note:visible', { hasText: 'Mining is off' }).first().waitFor();
-    await page.evaluate(axe.source);
-    const found = await page.evaluate(async () => {
-      const { violations } = await axe.run(document, { resultTypes: ['violations'], runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'] });
-      return violations.map(({ id, nodes }) => `${id}: ${nodes.map((one) => one.html.slice(0, 120)).join(' ')}`);
-    });
-    assert.deepEqual(found, [], `${colorScheme} ${viewport.width}`);
-    assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), `wider than ${viewport.width}`);
-    await browser.picture(page, `developer-${colorScheme}-${viewport.width}`);
+    await assertAccessible(page, look.name);
+    await assertFits(page, look.name);
+    await browser.picture(page, `developer-${look.name}`);
     await clean(page);
   }
   await own.stop();

@@ -4,9 +4,8 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 
-import axe from 'axe-core';
-
 import { toUnits } from '../../crates/page/src/page/lib/format.js';
+import { LOOKS, assertAccessible, assertFits } from './accessible.mjs';
 import { seed } from './history.mjs';
 import { startBrowser, startNode } from './node.mjs';
 
@@ -496,12 +495,8 @@ test('every list is accessible and fits a phone, in light and dark', async () =>
   const [alice] = history.accounts;
   const paths = ['explorer', 'explorer/blocks', 'explorer/transfers', 'explorer/internal', 'tokens', `token/${coin}`, `token/${coin}?tab=holders`, `token/${collectible}/1`,
     'block/1', `address/${alice}`, `address/${alice}?tab=tokens`, `address/${history.network.vault}?tab=events`, 'search/nothing%20here'];
-  const [phone, desktop] = [{ width: 375, height: 812 }, { width: 1360, height: 900 }];
-  const all = ['light', 'dark'].flatMap((colorScheme) => [phone, desktop].map((viewport) => ({ colorScheme, viewport })));
-  // Each theme and each size once; screenshots of all.
-  for (const { colorScheme, viewport } of process.env.SCREENSHOTS ? all : [all[0], all[3]]) {
-    const page = await browser.open(node.url, { colorScheme, viewport });
-    await page.evaluate(axe.source);
+  for (const look of LOOKS) {
+    const page = await browser.open(node.url, look);
     for (const path of paths) {
       await page.evaluate((to) => {
         document.querySelector('main h1').remove();
@@ -509,13 +504,9 @@ test('every list is accessible and fits a phone, in light and dark', async () =>
       }, path);
       await page.waitForSelector('main h1');
       await page.waitForFunction(() => !document.querySelector('[aria-busy="true"]'));
-      const found = await page.evaluate(async () => {
-        const { violations } = await axe.run(document, { resultTypes: ['violations'], rules: { 'target-size': { enabled: true } } });
-        return violations.map(({ id, nodes }) => `${id}: ${nodes.slice(0, 3).map((one) => one.html.slice(0, 160)).join(' ')}`);
-      });
-      assert.deepEqual(found, [], `${path} in ${colorScheme}`);
-      assert.ok(!(await page.evaluate(() => document.documentElement.scrollWidth > innerWidth)), `${path} is wider than ${viewport.width}`);
-      await browser.picture(page, `${viewport.width < 500 ? 'phone-' : ''}${colorScheme}-${path.replaceAll(/[^a-z]+/g, '-').slice(0, 30)}`);
+      await assertAccessible(page, `${path}, ${look.name}`);
+      await assertFits(page, `${path}, ${look.name},`);
+      await browser.picture(page, `${look.name}-${path.replaceAll(/[^a-z]+/g, '-').slice(0, 30)}`);
     }
     await clean(page);
   }

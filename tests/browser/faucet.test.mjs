@@ -3,8 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 
-import axe from 'axe-core';
-
+import { LOOKS, assertAccessible, assertFits } from './accessible.mjs';
 import { startBrowser, startNode } from './node.mjs';
 
 const ACCOUNT = '0x1111111111111111111111111111111111111111';
@@ -21,21 +20,12 @@ function clean(page) {
   return page.context().close();
 }
 
-async function accessible(page, what) {
-  await page.evaluate(axe.source);
-  const found = await page.evaluate(async () => {
-    const { violations } = await axe.run(document, { resultTypes: ['violations'] });
-    return violations.map(({ id, nodes }) => `${id}: ${nodes.map((one) => one.html.slice(0, 120)).join(' ')}`);
-  });
-  assert.deepEqual(found, [], what);
-}
-
 test('the faucet pays a coin and a token, and says when there is more', async () => {
   const node = await startNode('--profile', 'production', '--faucet', '2.5');
   const page = await browser.open(`${node.url}/#/faucet`, { tolerated: /429/ });
   const form = page.locator('section.card:has(h2:text-is("Faucet"))');
   await form.locator('text=once per address, 5 times per IP address').waitFor();
-  await accessible(page, 'before');
+  await assertAccessible(page, 'before');
   await form.getByLabel('Address').fill('0x12');
   await form.locator('button:text-is("Request")').click();
   await form.locator('.failure').waitFor();
@@ -55,7 +45,7 @@ test('the faucet pays a coin and a token, and says when there is more', async ()
   // Payments are in the next block, which comes within a second.
   while (BigInt(await node.rpc('eth_getBalance', ACCOUNT, 'latest')) === 0n) await page.waitForTimeout(50);
   assert.equal(BigInt(await node.rpc('eth_getBalance', ACCOUNT, 'latest')), 25n * 10n ** 17n);
-  await accessible(page, 'after');
+  await assertAccessible(page, 'after');
   await clean(page);
   await node.stop();
 });
@@ -63,25 +53,24 @@ test('the faucet pays a coin and a token, and says when there is more', async ()
 test('a production node says what to do first', async () => {
   const [closed, open] = await Promise.all([startNode('--profile', 'production'), startNode('--profile', 'production', '--faucet', '1')]);
   for (const [node, text, name] of [[closed, 'This node has no faucet. Ask its operator', 'off'], [open, 'The faucet pays test coins', 'on']]) {
-    for (const colorScheme of ['light', 'dark']) {
-      const page = await browser.open(node.url, { colorScheme });
+    for (const look of LOOKS) {
+      const page = await browser.open(node.url, look);
       const start = page.locator('section.card:has(h2:text-is("Get started"))');
       await start.locator(`text=${text}`).waitFor();
       await start.locator('button:text-is("Connect wallet")').click();
       await page.waitForSelector('.toast:has-text("No browser wallet found")');
-      await accessible(page, `start ${name} ${colorScheme}`);
-      await browser.picture(page, `start-${name}-${colorScheme}`);
+      await assertAccessible(page, `start ${name} ${look.name}`);
+      await browser.picture(page, `start-${name}-${look.name}`);
       await page.goto(`${node.url}/#/accounts`);
       await page.waitForSelector('h2:text-is("Faucet")');
-      await accessible(page, `accounts ${name} ${colorScheme}`);
-      await browser.picture(page, `start-accounts-${name}-${colorScheme}`);
+      await assertAccessible(page, `accounts ${name} ${look.name}`);
+      await browser.picture(page, `start-accounts-${name}-${look.name}`);
+      await page.goto(`${node.url}/#/faucet`);
+      await page.waitForSelector('h1:has-text("Faucet")');
+      await assertFits(page, `faucet ${name} ${look.name}`);
+      await browser.picture(page, `faucet-${name}-${look.name}`);
       await clean(page);
     }
-    const phone = await browser.open(`${node.url}/#/faucet`, { viewport: { width: 375, height: 812 } });
-    await phone.waitForSelector('h2:text-is("Faucet")');
-    assert.ok(await phone.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
-    await browser.picture(phone, `faucet-phone-${name}`);
-    await clean(phone);
   }
   await Promise.all([closed.stop(), open.stop()]);
 });

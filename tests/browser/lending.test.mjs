@@ -3,9 +3,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 
-import axe from 'axe-core';
-
 import { encodeCall, fragment } from '../../crates/page/src/page/lib/abi.js';
+import { LOOKS, assertAccessible, assertFits } from './accessible.mjs';
 import { startBrowser, startNode } from './node.mjs';
 
 const AMOUNT = '.manage [aria-label="Amount"]';
@@ -205,9 +204,7 @@ test('a position below 1 is found, warned of and liquidated', async () => {
   assert.ok(await dialog.locator('button.primary').isDisabled());
   await dialog.locator('button:text-is("Max")').click();
   await dialog.locator('button.primary:has-text("Liquidate"):enabled').waitFor();
-  await page.evaluate(axe.source);
-  const found = await page.evaluate(async () => (await axe.run('dialog', { resultTypes: ['violations'] })).violations.map(({ id, nodes }) => `${id}: ${nodes[0].html}`));
-  assert.deepEqual(found, []);
+  await assertAccessible(page, 'the dialog of a liquidation', 'dialog');
   await browser.picture(page, 'liquidation');
   await dialog.locator('button.primary').click();
   await dialog.locator('.note.good:has-text("Repaid 10,000")').waitFor();
@@ -299,36 +296,29 @@ test('each range of a pool has its own axis, unless the chain is younger', async
 });
 
 test('positions and dialogs are accessible and fit a phone, in light and dark', async () => {
-  for (const colorScheme of ['light', 'dark']) {
-    for (const viewport of [{ width: 1360, height: 900 }, { width: 375, height: 812 }]) {
-      const page = await browser.open(`${node.url}/#/lending`, { colorScheme, viewport });
-      await use(page, accounts[1]);
-      await page.waitForSelector('.holding');
-      await page.click('.manage .tabs button:has-text("Borrow")');
-      await page.fill(AMOUNT, '99999');
-      await page.waitForSelector('.manage .failure');
-      await page.evaluate(axe.source);
-      const check = async (what) => {
-        const { violations, wide } = await page.evaluate(async () => ({
-          violations: (await axe.run(document, { resultTypes: ['violations'], rules: { 'target-size': { enabled: true } } })).violations.map(({ id, nodes }) => `${id}: ${nodes.map((one) => one.html.slice(0, 160)).join(' ')}`),
-          wide: document.documentElement.scrollWidth > innerWidth,
-        }));
-        assert.deepEqual(violations, [], `${what} in ${colorScheme} at ${viewport.width}`);
-        assert.ok(!wide, `${what} is wider than ${viewport.width}`);
-        await browser.picture(page, `${what}-${colorScheme}-${viewport.width}`);
-      };
-      await check('lending');
-      await page.click('.manage .token-button');
-      await page.waitForSelector('dialog .token-balance');
-      await check('picker');
-      await page.keyboard.press('Escape');
-      await page.goto(`${node.url}/#/exchange`);
-      await page.waitForSelector('.tokens .sparkline');
-      await page.fill('[aria-label="Amount to pay"]', '100');
-      await page.waitForSelector('dt:has-text("Minimum received")');
-      await page.click('.settings summary');
-      await check('exchange');
-      await clean(page);
-    }
+  for (const look of LOOKS) {
+    const page = await browser.open(`${node.url}/#/lending`, look);
+    await use(page, accounts[1]);
+    await page.waitForSelector('.holding');
+    await page.click('.manage .tabs button:has-text("Borrow")');
+    await page.fill(AMOUNT, '99999');
+    await page.waitForSelector('.manage .failure');
+    const check = async (what) => {
+      await assertAccessible(page, `${what}, ${look.name}`);
+      await assertFits(page, `${what}, ${look.name},`);
+      await browser.picture(page, `${what}-${look.name}`);
+    };
+    await check('lending');
+    await page.click('.manage .token-button');
+    await page.waitForSelector('dialog .token-balance');
+    await check('picker');
+    await page.keyboard.press('Escape');
+    await page.goto(`${node.url}/#/exchange`);
+    await page.waitForSelector('.tokens .sparkline');
+    await page.fill('[aria-label="Amount to pay"]', '100');
+    await page.waitForSelector('dt:has-text("Minimum received")');
+    await page.click('.settings summary');
+    await check('exchange');
+    await clean(page);
   }
 });

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import { after, before, test } from 'node:test';
 
+import { assertFits } from './accessible.mjs';
 import { instance, mint, word } from './items.mjs';
 import { startBrowser, startNode } from './node.mjs';
 
@@ -51,7 +52,7 @@ test('an item shows its picture, name, description and attributes, and runs noth
 
   const phone = await browser.open(`${node.url}/#/token/${token}/1`, { viewport: { width: 390, height: 844 }, colorScheme: 'dark' });
   await phone.waitForSelector('.nft-picture img');
-  assert.ok(await phone.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
+  await assertFits(phone, 'an item');
   await browser.picture(phone, 'nft-item-phone');
   await clean(phone);
 });

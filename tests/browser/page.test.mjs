@@ -6,9 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 
-import axe from 'axe-core';
-
 import { encodeCall, fragment } from '../../crates/page/src/page/lib/abi.js';
+import { LOOKS, assertAccessible, assertFits } from './accessible.mjs';
 import { startBrowser, startNode } from './node.mjs';
 
 const ACCOUNT = '0x90F79bf6EB2c4f870365E785982E1f101E93b906';
@@ -243,13 +242,12 @@ test('the page keeps up with a thousand blocks a minute', async () => {
   await clean(page);
 });
 
-test('every view is accessible, in light and dark', async () => {
+test('every view is accessible, fits its window and labels its controls', async () => {
   const [from] = await node.rpc('eth_accounts');
   const hash = await node.rpc('eth_sendTransaction', { from, to: ACCOUNT, value: '0x1' });
   const paths = ['', 'exchange', 'lending', 'accounts', 'faucet', 'developer', 'api', 'interfaces', 'contract/0x49B0f9a0554da1A7243A9C8ac5B45245A66D90ff', 'simulate', `tx/${hash}`, 'nowhere'];
-  for (const colorScheme of ['light', 'dark']) {
-    const page = await browser.open(node.url, { colorScheme });
-    await page.evaluate(axe.source);
+  for (const look of LOOKS) {
+    const page = await browser.open(node.url, look);
     for (const path of paths) {
       await page.evaluate((to) => {
         document.querySelector('main h1').remove();
@@ -258,34 +256,15 @@ test('every view is accessible, in light and dark', async () => {
       }, path);
       await page.waitForSelector('main h1');
       await page.waitForLoadState('networkidle');
-      const found = await page.evaluate(async () => {
-        const { violations } = await axe.run(document, { resultTypes: ['violations'] });
-        return violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html.slice(0, 120)).join(' ')}`);
-      });
-      assert.deepEqual(found, [], `${path} in ${colorScheme}`);
-      if (colorScheme === 'light' || path === 'exchange') await browser.picture(page, `${colorScheme}-${path.split('/')[0] || 'network'}`);
-    }
-    await clean(page);
-  }
-});
-
-test('every view fits a phone and labels its controls, in light and dark', async () => {
-  for (const colorScheme of ['light', 'dark']) {
-    const page = await browser.open(node.url, { viewport: { width: 390, height: 844 }, colorScheme });
-    for (const path of ['', 'exchange', 'lending', 'accounts', 'faucet', 'developer', 'api', 'interfaces', 'contract/0x49B0f9a0554da1A7243A9C8ac5B45245A66D90ff', 'simulate']) {
-      await page.goto(`${node.url}/#/${path}`);
-      await page.waitForTimeout(150);
-      await page.waitForSelector('main h1');
-      const { wide, unnamed } = await page.evaluate(() => ({
-        wide: document.documentElement.scrollWidth > innerWidth,
-        unnamed: [...document.querySelectorAll('button, a, input, select, textarea')]
+      await assertAccessible(page, `${path}, ${look.name}`);
+      await assertFits(page, `${path}, ${look.name},`);
+      const unnamed = await page.evaluate(() =>
+        [...document.querySelectorAll('button, a, input, select, textarea')]
           .filter((one) => !(one.textContent.trim() || one.getAttribute('aria-label') || one.labels?.length || one.title))
           .filter((one) => one.checkVisibility())
-          .map((one) => one.outerHTML.slice(0, 100)),
-      }));
-      assert.ok(!wide, `${path} is wider than a phone`);
+          .map((one) => one.outerHTML.slice(0, 100)));
       assert.deepEqual(unnamed, [], path);
-      await browser.picture(page, `phone-${colorScheme}-${path.split('/')[0] || 'network'}`);
+      await browser.picture(page, `${look.name}-${path.split('/')[0] || 'network'}`);
     }
     await clean(page);
   }

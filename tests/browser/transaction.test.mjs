@@ -4,12 +4,11 @@ import assert from 'node:assert/strict';
 import { createECDH } from 'node:crypto';
 import { after, before, test } from 'node:test';
 
-import axe from 'axe-core';
-
 import { encodeCall, fragment, selector, topic } from '../../crates/page/src/page/lib/abi.js';
 import { checksum, forms } from '../../crates/page/src/page/lib/address.js';
 import { KNOWN_KEYS } from '../../crates/page/src/page/lib/keys.js';
 import { keccak256 } from '../../crates/page/src/page/vendor/ethers.js';
+import { LOOKS, assertAccessible, assertFits } from './accessible.mjs';
 import { BOX, cloneOf, deploy, send } from './contracts.mjs';
 import { startBrowser, startNode } from './node.mjs';
 
@@ -33,15 +32,6 @@ const swap = (amount, least, more) => send(node, sender, network.vault, SWAP, [n
 function clean(page) {
   assert.deepEqual(page.problems, []);
   return page.context().close();
-}
-
-async function assertAccessible(page, what) {
-  await page.evaluate(axe.source);
-  const found = await page.evaluate(async () => {
-    const { violations } = await axe.run(document, { resultTypes: ['violations'], rules: { 'target-size': { enabled: true } } });
-    return violations.map(({ id, nodes }) => `${id}: ${nodes.map((one) => one.html.slice(0, 120)).join(' ')}`);
-  });
-  assert.deepEqual(found, [], what);
 }
 
 /** The innermost card with a title. */
@@ -467,19 +457,17 @@ test('transactions and simulations are accessible and fit a phone', async () => 
   const good = await swap(10n ** 9n, 0n);
   const bad = await swap(10n ** 9n, 10n ** 24n, { gas: '0x40000' });
   const paths = { transaction: `tx/${good}`, failed: `tx/${bad}`, events: `tx/${good}?tab=events`, calls: `tx/${bad}?tab=calls`, state: `tx/${good}?tab=state`, replay: `simulate?tx=${bad}`, simulate: 'simulate' };
-  for (const colorScheme of ['light', 'dark']) {
-    for (const viewport of [{ width: 1360, height: 900 }, { width: 375, height: 812 }]) {
-      const page = await browser.open(node.url, { colorScheme, viewport });
-      for (const [name, path] of Object.entries(paths)) {
-        await page.goto(`${node.url}/#/${path}`);
-        await page.waitForSelector(name === 'replay' ? '.compare' : name === 'simulate' ? 'h1:has-text("Simulate")' : name === 'transaction' || name === 'failed' ? `.facts :text("${path.slice(3)}")` : '[role=tabpanel]:not([hidden]) .card');
-        await page.waitForLoadState('networkidle');
-        await assertAccessible(page, `${name}, ${colorScheme}, ${viewport.width}`);
-        assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), `${name} is wider than ${viewport.width}`);
-        await browser.picture(page, `${name}-${colorScheme}-${viewport.width}`);
-      }
-      await clean(page);
+  for (const look of LOOKS) {
+    const page = await browser.open(node.url, look);
+    for (const [name, path] of Object.entries(paths)) {
+      await page.goto(`${node.url}/#/${path}`);
+      await page.waitForSelector(name === 'replay' ? '.compare' : name === 'simulate' ? 'h1:has-text("Simulate")' : name === 'transaction' || name === 'failed' ? `.facts :text("${path.slice(3)}")` : '[role=tabpanel]:not([hidden]) .card');
+      await page.waitForLoadState('networkidle');
+      await assertAccessible(page, `${name}, ${look.name}`);
+      await assertFits(page, `${name}, ${look.name},`);
+      await browser.picture(page, `${name}-${look.name}`);
     }
+    await clean(page);
   }
 });
 
