@@ -24,11 +24,11 @@ use super::{
 /// Sequential clients on each of the nodes that remain.
 const CLIENTS: usize = 2;
 /// Time of load before each kill.
-const BEFORE: Duration = Duration::from_secs(1);
+const LOAD_BEFORE_KILL: Duration = Duration::from_secs(1);
 /// Time in which every client's writes must succeed again.
-const PATIENCE: Duration = Duration::from_secs(60);
+const RECOVERY_TIMEOUT: Duration = Duration::from_secs(60);
 /// Pause before a client repeats a transaction.
-const PAUSE: Duration = Duration::from_millis(10);
+const RETRY_INTERVAL: Duration = Duration::from_millis(10);
 
 /// What is killed at once.
 struct Victims {
@@ -201,7 +201,7 @@ fn kill(cluster: &mut Cluster, senders: &mut [Wallet], victims: &Victims) -> Fai
             .iter()
             .map(|port| scope.spawn(move || read(*port, stop)))
             .collect();
-        thread::sleep(BEFORE);
+        thread::sleep(LOAD_BEFORE_KILL);
         let before: Vec<usize> = counts
             .iter()
             .map(|count| count.load(Ordering::Relaxed))
@@ -216,7 +216,7 @@ fn kill(cluster: &mut Cluster, senders: &mut [Wallet], victims: &Victims) -> Fai
                 .zip(&before)
                 .all(|(count, before)| count.load(Ordering::Relaxed) >= before + 3)
         };
-        while !recovered() && killed.elapsed() < PATIENCE {
+        while !recovered() && killed.elapsed() < RECOVERY_TIMEOUT {
             thread::sleep(Duration::from_millis(1));
         }
         let recovered = recovered();
@@ -232,7 +232,7 @@ fn kill(cluster: &mut Cluster, senders: &mut [Wallet], victims: &Victims) -> Fai
         let errors: Vec<_> = seen.iter().flat_map(|seen| &seen.errors).collect();
         assert!(
             recovered,
-            "writes do not succeed again after {PATIENCE:?}: {errors:?}"
+            "writes do not succeed again after {RECOVERY_TIMEOUT:?}: {errors:?}"
         );
         (killed, seen, reads)
     });
@@ -279,7 +279,7 @@ fn send(port: u16, wallet: &mut Wallet, count: &AtomicUsize, stop: &AtomicBool) 
             if included >= wallet.nonce() || seen.errors.len() > 10_000 {
                 break;
             }
-            thread::sleep(PAUSE);
+            thread::sleep(RETRY_INTERVAL);
         }
         seen.acknowledged.push(Instant::now());
         count.fetch_add(1, Ordering::Relaxed);

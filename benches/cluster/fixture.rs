@@ -32,7 +32,7 @@ pub(crate) const LOG: &str = "tetrad-bench";
 pub(crate) const NODES: usize = 3;
 
 /// Time in which nodes must start, elect a leader or reach its height.
-const PATIENCE: Duration = Duration::from_secs(120);
+const CLUSTER_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// Interval at which conditions are checked.
 const POLL: Duration = Duration::from_millis(2);
@@ -179,7 +179,7 @@ impl Cluster {
                 return;
             }
             assert!(
-                began.elapsed() < PATIENCE,
+                began.elapsed() < CLUSTER_TIMEOUT,
                 "node-{index}: {ready}, {}",
                 self.probe(index, "/health")
             );
@@ -199,7 +199,7 @@ impl Cluster {
             if let Some((index, _)) = leaders.max_by_key(|(_, health)| health["epoch"].as_u64()) {
                 return index;
             }
-            assert!(began.elapsed() < PATIENCE, "no node leads");
+            assert!(began.elapsed() < CLUSTER_TIMEOUT, "no node leads");
             thread::sleep(POLL);
         }
     }
@@ -218,7 +218,10 @@ impl Cluster {
             .into_iter()
             .all(|index| self.is_indexed(index))
         {
-            assert!(began.elapsed() < PATIENCE, "the indexes remain behind");
+            assert!(
+                began.elapsed() < CLUSTER_TIMEOUT,
+                "the indexes remain behind"
+            );
             thread::sleep(POLL);
         }
     }
@@ -236,7 +239,7 @@ impl Cluster {
                 return heights[0];
             }
             assert!(
-                began.elapsed() < PATIENCE,
+                began.elapsed() < CLUSTER_TIMEOUT,
                 "the nodes' heights remain {heights:?}"
             );
             thread::sleep(POLL);

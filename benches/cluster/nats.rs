@@ -17,7 +17,7 @@ use super::shared::server::cpu;
 const SERVERS: usize = 3;
 
 /// Time in which the servers must be able to store messages.
-const PATIENCE: Duration = Duration::from_secs(60);
+const READY_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Interval at which conditions are checked.
 const POLL: Duration = Duration::from_millis(20);
@@ -87,7 +87,7 @@ impl NatsServers {
     fn await_ready(&self) {
         let began = Instant::now();
         while !self.monitors.iter().all(|port| is_ready(*port)) {
-            assert!(began.elapsed() < PATIENCE, "JetStream is not ready");
+            assert!(began.elapsed() < READY_TIMEOUT, "JetStream is not ready");
             thread::sleep(POLL);
         }
     }
@@ -103,7 +103,7 @@ impl NatsServers {
             if let Some(at) = leader.and_then(|name| name.strip_prefix('n')?.parse().ok()) {
                 return at;
             }
-            assert!(began.elapsed() < PATIENCE, "{stream} has no leader");
+            assert!(began.elapsed() < READY_TIMEOUT, "{stream} has no leader");
             thread::sleep(POLL);
         }
     }

@@ -38,7 +38,7 @@ const [owner, other, third] = ['0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266', '0x
     '0x3c44cdddb6a900fa2b585dd299e03d12fa4293bc'];
 const [nobody, holder, dead] = ['aa', 'bb', 'dead'].map((end) => `0x${end.padStart(40, '0')}`);
 const key = '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80';
-const [GENESIS, MOST] = [10_000n * 10n ** 18n, 2n ** 256n - 1n];
+const [GENESIS, MAX_UINT256] = [10_000n * 10n ** 18n, 2n ** 256n - 1n];
 const send = (node, tx) => rpc(node, 'eth_sendTransactionSync', [{ from: owner, ...tx }]);
 const pay = (node, value = 100, from = owner, to = other) => send(node, { from, to, value: hex(value) });
 const number = async (node, method, ...params) => Number(await rpc(node, method, params));
@@ -242,8 +242,8 @@ fork('has the chain id of a flag, also for signed deployments', ['--chain-id', '
 
 fork('sends the transactions of impersonated accounts at an interval', ['--block-time', '0.3'], async (node) => {
     const to = receiver();
-    await rpc(node, 'anvil_setBalance', [holder, hex(MOST)]);
-    assert.equal(await balance(node, holder), MOST);
+    await rpc(node, 'anvil_setBalance', [holder, hex(MAX_UINT256)]);
+    assert.equal(await balance(node, holder), MAX_UINT256);
     await assert.rejects(pay(node, 1337, holder, to));
     await rpc(node, 'anvil_impersonateAccount', [holder]);
     const { from, status } = await pay(node, 1337, holder, to);

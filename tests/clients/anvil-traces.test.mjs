@@ -37,7 +37,7 @@ const data = (contract, name, ...args) => factories[contract].interface.encodeFu
 const [owner, other, third, fourth] = ['0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266', '0x70997970c51812dc3a010c7d01b50e0d17dc79c8',
     '0x3c44cdddb6a900fa2b585dd299e03d12fa4293bc', '0x90f79bf6eb2c4f870365e785982e1f101e93b906'];
 const nobody = '0x00000000000000000000000000000000000000aa';
-const [GENESIS, MOST] = [10_000n * 10n ** 18n, 2n ** 256n - 1n];
+const [GENESIS, MAX_UINT256] = [10_000n * 10n ** 18n, 2n ** 256n - 1n];
 const word = (number) => toBeHex(number, 32);
 const send = (node, tx) => rpc(node, 'eth_sendTransactionSync', [{ from: owner, ...tx }]);
 const pay = (node, value = 100, from = owner, to = other) => send(node, { from, to, value: hex(value) });
@@ -148,12 +148,12 @@ both('runs tracers in JavaScript over calls and transactions', ['--hardfork', 'p
 
 both('traces the state before a call and before a transaction', ['--hardfork', 'prague'], async (node) => {
     const { relay, store, outer } = await relayed(node);
-    await rpc(node, 'anvil_addBalance', [other, hex(MOST)]);
+    await rpc(node, 'anvil_addBalance', [other, hex(MAX_UINT256)]);
     const { miner } = await block(node);
     const tips = await balance(node, miner);
     const check = (state) => {
         assert.deepEqual(Object.keys(state).filter((address) => ![miner, other, relay, store].includes(address)), []);
-        assert.deepEqual([other, relay, store].map((address) => BigInt(state[address].balance)), [MOST, 0n, 0n]);
+        assert.deepEqual([other, relay, store].map((address) => BigInt(state[address].balance)), [MAX_UINT256, 0n, 0n]);
         assert.equal(BigInt(state[miner]?.balance ?? tips), tips);
         assert.deepEqual([relay, store].map((address) => state[address].nonce), [1, 1]);
         const short = `0x${Buffer.from('first').toString('hex').padEnd(62, '0')}0a`;

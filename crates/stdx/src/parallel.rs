@@ -6,7 +6,7 @@ use parking_lot::Mutex;
 use tokio::sync::Semaphore;
 
 /// More threads than this gain little: what they share is copied between more caches.
-const MOST: usize = 8;
+const MAX_THREADS: usize = 8;
 
 /// Determined once: the system reads files to determine it.
 static PROCESSORS: LazyLock<usize> =
@@ -29,8 +29,8 @@ pub fn for_each<T: Send, S: Default>(
     work: impl Fn(T, &mut S) + Sync,
 ) {
     let threads = processors()
-        .min(MOST)
-        .min(items.size_hint().1.unwrap_or(MOST));
+        .min(MAX_THREADS)
+        .min(items.size_hint().1.unwrap_or(MAX_THREADS));
 
     let items = Mutex::new(items);
     // The lock is released before the item is worked on.

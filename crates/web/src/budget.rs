@@ -21,9 +21,9 @@ use super::{ClientKey, ClientSlot, ClientSlots};
 /// Bytes that are not counted: most requests and responses are smaller, and are never refused. The
 /// streams of a connection of HTTP/2 have these bytes together.
 pub(super) const UNCOUNTED: usize = 16 << 10;
-/// Size from which on bytes that already take memory do not wait for room: many of them would wait
-/// at the same time.
-const LONG: usize = 256 << 10;
+/// The largest growth in bytes that waits for room when the bytes already take memory: many larger
+/// ones would wait at the same time.
+const MAX_WAITING_GROWTH: usize = 256 << 10;
 /// The divisor of all bytes that gives those that requests leave to responses.
 const SHARES: usize = 8;
 /// The memory of a stream of HTTP/2 until its response is made, apart from its bytes: the states
@@ -32,7 +32,7 @@ pub(super) const PENDING_STREAM: usize = 8 << 10;
 /// The divisor of all bytes that gives those that one client's waiting streams may take.
 const STREAM_SHARES: usize = 2;
 /// The time for which a holder waits for others to release memory.
-const PATIENCE: Duration = Duration::from_secs(2);
+const RELEASE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The bytes that are free. Clones share them.
 #[derive(Clone, Debug)]
@@ -116,7 +116,7 @@ impl Budget {
         if self.try_grow(held, bytes) {
             return true;
         }
-        bytes.saturating_sub(held.bytes) <= LONG && self.reserve(held, bytes).await
+        bytes.saturating_sub(held.bytes) <= MAX_WAITING_GROWTH && self.reserve(held, bytes).await
     }
 
     /// Extends `held` to `bytes` before they take memory. Returns false if there is no room in
@@ -133,7 +133,7 @@ impl Budget {
                 released.await;
             }
         };
-        timeout(PATIENCE, growing).await.is_ok()
+        timeout(RELEASE_TIMEOUT, growing).await.is_ok()
     }
 
     /// Takes memory as `grow` does, but fails instead of waiting.
@@ -205,7 +205,7 @@ impl Held {
     pub(super) fn covers(&self, bytes: usize) -> bool {
         let total = self.from.as_ref().map_or(usize::MAX, |from| from.total);
         // Refusals at the end of a batch come after the memory was used up.
-        bytes <= UNCOUNTED || bytes.min(total) <= self.bytes + LONG
+        bytes <= UNCOUNTED || bytes.min(total) <= self.bytes + MAX_WAITING_GROWTH
     }
 
     /// Releases all but `bytes`.

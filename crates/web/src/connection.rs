@@ -34,7 +34,7 @@ use super::{
     preface::{self, Protocol, Resumed},
     shared_stream::SharedStream,
     socket::JsonService,
-    streams::{PIECE, Pieces, SHORT_RESPONSE, Streams},
+    streams::{PIECE_SIZE, Pieces, SHORT_RESPONSE, Streams},
     tls::HTTP_2,
 };
 
@@ -383,7 +383,7 @@ impl Connection {
             .max_concurrent_streams(STREAMS)
             .max_header_list_size(HEADER_BYTES)
             .initial_stream_window_size(STREAM_WINDOW)
-            .max_send_buf_size(PIECE)
+            .max_send_buf_size(PIECE_SIZE)
             .initial_connection_window_size(CONNECTION_WINDOW)
             .serve_connection(TokioIo::new(stream), self.service(Pieces::of));
 

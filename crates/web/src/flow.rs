@@ -28,12 +28,13 @@ use super::{
 
 /// Granularity in bytes at which messages are counted while they are read.
 const STEP: usize = 16 << 10;
-/// Interval and duration of the retries of a message that finds no room.
-const RETRY: Duration = Duration::from_millis(50);
-const PATIENCE: Duration = Duration::from_secs(5);
+/// Interval of the retries of a message that finds no room.
+const RETRY_INTERVAL: Duration = Duration::from_millis(50);
+/// Time after which such a message is given up.
+const RETRY_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Interval at which a request that takes long looks whether its peer is still there.
-const LOOK: Duration = Duration::from_secs(1);
+/// Interval at which a request that takes long checks whether its peer is still there.
+const PEER_CHECK_INTERVAL: Duration = Duration::from_secs(1);
 
 /// State shared by a connection and the protocol on it. Requests carry it as an extension.
 #[derive(Debug, Default)]
@@ -200,7 +201,7 @@ impl Flow {
     /// answered before.
     pub(super) async fn peer_left(&self) {
         loop {
-            sleep(LOOK).await;
+            sleep(PEER_CHECK_INTERVAL).await;
             if self.stream.get().is_some_and(StreamWatch::has_ended) {
                 return;
             }
@@ -320,8 +321,8 @@ impl Watched {
 
             let (retry, since) = self
                 .waiting
-                .get_or_insert_with(|| (Box::pin(sleep(RETRY)), Instant::now()));
-            if since.elapsed() > PATIENCE {
+                .get_or_insert_with(|| (Box::pin(sleep(RETRY_INTERVAL)), Instant::now()));
+            if since.elapsed() > RETRY_TIMEOUT {
                 return Poll::Ready(Err(io::Error::new(
                     io::ErrorKind::OutOfMemory,
                     "no room for the message",
@@ -329,7 +330,7 @@ impl Watched {
             }
 
             ready!(retry.as_mut().poll(context));
-            retry.as_mut().reset(Instant::now() + RETRY);
+            retry.as_mut().reset(Instant::now() + RETRY_INTERVAL);
         }
     }
 }

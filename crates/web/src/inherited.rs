@@ -30,7 +30,7 @@ pub struct Inherited {
 #[derive(Debug, thiserror::Error)]
 pub enum InheritedError {
     /// The number of sockets is malformed or too large.
-    #[error("LISTEN_FDS: expected 1 to {MOST} sockets, got `{0}`")]
+    #[error("LISTEN_FDS: expected 1 to {MAX_SOCKETS} sockets, got `{0}`")]
     Count(String),
     /// A name is not that of a setting, or occurs twice.
     #[error(
@@ -49,7 +49,7 @@ pub enum InheritedError {
 }
 
 /// The number of settings with sockets.
-const MOST: usize = 7;
+const MAX_SOCKETS: usize = 7;
 
 impl Inherited {
     /// Takes over the sockets that the environment names, if they are for this process. Must be
@@ -69,7 +69,7 @@ impl Inherited {
 
         match count.parse() {
             Ok(0) => return Ok(Self::default()),
-            Ok(1..=MOST) => {}
+            Ok(1..=MAX_SOCKETS) => {}
             _ => return Err(InheritedError::Count(count)),
         }
 

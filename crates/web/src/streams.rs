@@ -26,7 +26,7 @@ use super::{Flow, answer::CountedBody, budget::attached, flow::StreamBytes};
 pub(super) const SHORT_RESPONSE: usize = 1 << 10;
 /// Size in bytes of the pieces that a response is split into, and of what a stream holds of it for
 /// sending.
-pub(super) const PIECE: usize = 16 << 10;
+pub(super) const PIECE_SIZE: usize = 16 << 10;
 
 tokio::task_local! {
     /// The number of times that a piece of this stream's response was given away or sent.
@@ -193,9 +193,9 @@ impl Pieces {
     /// Returns the bytes of a response that wait for its client's window while it is sent: hyper
     /// takes a piece before there is room for it, while h2 has the one before.
     pub(super) fn waiting_bytes(body: &CountedBody) -> usize {
-        body.size_hint()
-            .upper()
-            .map_or(2 * PIECE, |length| length.min(2 * PIECE as u64) as usize)
+        body.size_hint().upper().map_or(2 * PIECE_SIZE, |length| {
+            length.min(2 * PIECE_SIZE as u64) as usize
+        })
     }
 }
 
@@ -225,7 +225,7 @@ impl HttpBody for Pieces {
         }
 
         self.unsent.note_progress();
-        let length = self.rest.len().min(PIECE);
+        let length = self.rest.len().min(PIECE_SIZE);
         // A copy, so that a queued piece does not keep the whole response and its share of the
         // budget.
         let piece = Bytes::copy_from_slice(&self.rest[..length]);
@@ -290,7 +290,7 @@ mod tests {
         for has_trailers in [false, true] {
             let trailers = async move { has_trailers.then(|| Ok(HeaderMap::new())) };
             let body =
-                Body::new(Full::new(Bytes::from(vec![1; PIECE + 1])).with_trailers(trailers));
+                Body::new(Full::new(Bytes::from(vec![1; PIECE_SIZE + 1])).with_trailers(trailers));
             let mut pieces = Pieces::of(CountedBody::from_counted(body));
 
             let sent: Vec<_> = [next(&mut pieces).await, next(&mut pieces).await].into();
@@ -308,11 +308,11 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_stream_is_reset_once_its_client_and_not_its_connection_is_slow() {
-        const PATIENCE: Duration = Duration::from_secs(10);
+        const SEND_TIMEOUT: Duration = Duration::from_secs(10);
         let flow = Arc::<Flow>::default();
         let (alive, reset) = tokio::sync::oneshot::channel::<()>();
         Streams {
-            patience: PATIENCE,
+            patience: SEND_TIMEOUT,
             flow: flow.clone(),
         }
         .execute(async move {
@@ -324,14 +324,14 @@ mod tests {
         let mut reset = pin!(reset);
         for _ in 0..10 {
             assert!(
-                timeout(PATIENCE * 2 / 3, &mut reset).await.is_err(),
+                timeout(SEND_TIMEOUT * 2 / 3, &mut reset).await.is_err(),
                 "it waits for its connection"
             );
             flow.note_blocked();
         }
 
         assert!(
-            timeout(PATIENCE * 3, reset).await.is_ok(),
+            timeout(SEND_TIMEOUT * 3, reset).await.is_ok(),
             "its connection waits for nothing"
         );
     }

@@ -22,7 +22,7 @@ use crate::contracts::random::Random;
 
 /// Bytes of a response from which on an operation is attacked on its own: shorter ones fit into the
 /// buffers of the system.
-const LONG: usize = 64 << 10;
+const LONG_RESPONSE: usize = 64 << 10;
 /// Operations with short responses that are attacked together, and connections for each.
 const TOGETHER: usize = 24;
 const EACH: usize = 3;
@@ -57,8 +57,9 @@ fn unread_framing(request: &Request, n: usize) -> Framing {
 /// Responses that nobody reads: of each operation on its own where they are long, and of many
 /// together where they are short.
 pub(super) async fn unread(campaign: &Campaign, probed: &[Probed], time: Duration) {
-    let (mut long, short): (Vec<&Probed>, Vec<&Probed>) =
-        probed.iter().partition(|probed| probed.bytes >= LONG);
+    let (mut long, short): (Vec<&Probed>, Vec<&Probed>) = probed
+        .iter()
+        .partition(|probed| probed.bytes >= LONG_RESPONSE);
     long.sort_by_key(|probed| std::cmp::Reverse(probed.bytes));
     let until = Instant::now() + time;
     let connections = campaign.form.connections;

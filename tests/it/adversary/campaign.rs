@@ -23,8 +23,8 @@ use super::{
 const SAMPLE: Duration = Duration::from_millis(20);
 /// The time over which a node that does little has done what an attack asked for.
 const IDLE: Duration = Duration::from_millis(200);
-/// The multiple of the limit at which an attack has shown enough.
-const ENOUGH: u64 = 2;
+/// The multiple of the growth limit at which an attack is stopped: the node has failed already.
+const STOP_MULTIPLE: u64 = 2;
 /// Bytes of a body from which on the response may come before its end.
 const LONG_BODY: usize = 64 << 10;
 /// Bytes of a target from which on a connection of HTTP/2 may end without a response: no head may be
@@ -255,7 +255,7 @@ impl Campaign {
                 }
                 busy = (Instant::now(), now);
             }
-            if over(self.subject.peak(), before) > ENOUGH * GROWTH_LIMIT {
+            if over(self.subject.peak(), before) > STOP_MULTIPLE * GROWTH_LIMIT {
                 break;
             }
             // Nothing is left that could make it grow.

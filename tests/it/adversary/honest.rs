@@ -35,9 +35,9 @@ const FIRST_ADDRESS: u8 = 100;
 /// is ended.
 const REFUSED_PERCENT: usize = 5;
 
-/// Requests of which a percentile says something. Parts of the attack with fewer are judged
+/// Requests from which on a percentile is meaningful. Parts of the attack with fewer are judged
 /// together.
-const FEW: usize = 20;
+const MIN_SAMPLES: usize = 20;
 
 /// The interfaces, with what an honest client asks them for.
 const INTERFACES: [&str; 10] = [
@@ -210,7 +210,7 @@ fn parts<'a>(samples: &[&'a Sample]) -> BTreeMap<&'a str, Vec<&'a Sample>> {
         if phase != BEFORE {
             joined.entry(ALL).or_default().extend(&samples);
         }
-        let phase = if samples.len() < FEW && phase != BEFORE {
+        let phase = if samples.len() < MIN_SAMPLES && phase != BEFORE {
             SHORT
         } else {
             phase

@@ -504,16 +504,16 @@ fn a_replacement_pays_as_much_more_as_is_asked_for() {
 /// empty one.
 #[test]
 fn evicting_one_of_many_is_quick() {
-    const MANY: u64 = 20_000;
+    const PER_ACCOUNT: u64 = 20_000;
     let limits = PoolLimits {
-        transactions: 8 * MANY as usize / 4,
-        per_account: MANY as usize,
+        transactions: 8 * PER_ACCOUNT as usize / 4,
+        per_account: PER_ACCOUNT as usize,
         ..PoolLimits::default()
     };
     let chain = chain_with(limits, Arc::new(ManualClock::at(1_000_000)));
     let began = std::time::Instant::now();
     for from in 0..4 {
-        for nonce in 0..MANY / 2 {
+        for nonce in 0..PER_ACCOUNT / 2 {
             chain
                 .accept(transaction(from, nonce, 1 + u64::from(from)))
                 .unwrap();
@@ -521,7 +521,7 @@ fn evicting_one_of_many_is_quick() {
     }
     let filled = began.elapsed();
     for from in 4..8 {
-        for nonce in 0..MANY / 2 {
+        for nonce in 0..PER_ACCOUNT / 2 {
             chain
                 .accept(transaction(from, nonce, 10 + u64::from(from)))
                 .unwrap();

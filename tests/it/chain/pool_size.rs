@@ -16,7 +16,9 @@ use tetrad_stdx::clock::ManualClock;
 use super::pool::{chain_with, sender, transaction};
 use crate::support::chain::seal;
 
-const MANY: u64 = 20_000;
+/// Transactions in a large pool.
+const POOLED: u64 = 20_000;
+/// Measurements, of which the median counts.
 const ROUNDS: u64 = 60;
 
 fn stranger(index: u64) -> Address {
@@ -115,11 +117,11 @@ async fn blocks_and_edits_do_not_look_at_senders_that_pay_too_little() {
     for nonce in [0, 5] {
         let chain = instant().await;
         let (seal, edit) = (time_to_seal(&chain).await, time_to_edit(&chain).await);
-        fill(&chain, MANY, nonce).await;
+        fill(&chain, POOLED, nonce).await;
         let expected = if nonce == 0 {
-            (MANY as usize, 0)
+            (POOLED as usize, 0)
         } else {
-            (0, MANY as usize)
+            (0, POOLED as usize)
         };
         assert_eq!(chain.pool().counts(), expected);
         assert_similar(time_to_seal(&chain).await, seal, "a block");

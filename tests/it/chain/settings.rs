@@ -9,7 +9,7 @@ use tetrad_stdx::clock::ManualClock;
 use super::pool::chain_with;
 
 /// Most accounts that are impersonated individually.
-const MOST: u64 = 65_536;
+const MAX_IMPERSONATED: u64 = 65_536;
 
 fn account(index: u64) -> Address {
     Address::left_padding_from(&index.to_be_bytes())
@@ -23,21 +23,27 @@ async fn no_more_than_a_number_of_accounts_are_impersonated_one_by_one() {
             .change(Change::Set(Setting::Impersonated(account(index), on)))
             .await
     };
-    for index in 0..MOST {
+    for index in 0..MAX_IMPERSONATED {
         set(index, true).await.unwrap();
     }
     assert!(matches!(
-        set(MOST, true).await,
+        set(MAX_IMPERSONATED, true).await,
         Err(ChangeError::TooManyImpersonated(_))
     ));
     // What changes nothing is not refused, and one that is no longer impersonated makes room.
     set(0, true).await.unwrap();
     set(1, false).await.unwrap();
-    set(MOST, true).await.unwrap();
+    set(MAX_IMPERSONATED, true).await.unwrap();
     let impersonated = chain.impersonated().read().clone();
     assert!(
-        impersonated.includes(account(MOST), false) && !impersonated.includes(account(1), false)
+        impersonated.includes(account(MAX_IMPERSONATED), false)
+            && !impersonated.includes(account(1), false)
     );
     chain.change(Change::Reset).await.unwrap();
-    assert!(!chain.impersonated().read().includes(account(MOST), false));
+    assert!(
+        !chain
+            .impersonated()
+            .read()
+            .includes(account(MAX_IMPERSONATED), false)
+    );
 }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use tokio::time::sleep;
 
 use super::{
-    LOG, PATIENCE, POLL, POOL,
+    LOG, POLL, POOL, WAIT_TIMEOUT,
     checker::{self, Workload, check, seed},
     nats::NatsServers,
     nodes::{Cluster, Options},
@@ -186,7 +186,7 @@ pub(super) async fn cause(
 async fn let_transactions_wait(nats: &NatsServers, cluster: &Cluster, workload: &Workload) {
     workload.let_wait(true);
     call_leader(cluster, "evm_setAutomine", json!([false])).await;
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + WAIT_TIMEOUT;
     while nats
         .messages(POOL)
         .await
@@ -207,7 +207,7 @@ async fn mine_again(cluster: &Cluster, workload: &Workload) {
 
 /// Calls a method of the node that leads, until it succeeds.
 async fn call_leader(cluster: &Cluster, method: &str, params: Value) {
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + WAIT_TIMEOUT;
     loop {
         let leader = cluster.leader().await;
         let Err(error) = call(cluster.rpc(leader), method, params.clone()).await else {

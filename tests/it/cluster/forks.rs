@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use tokio::time::sleep;
 
 use super::{
-    LOG, PATIENCE, POLL,
+    LOG, POLL, WAIT_TIMEOUT,
     nats::NatsServers,
     nodes::Cluster,
     serving::{ask, cluster, submit},
@@ -35,7 +35,7 @@ async fn lose_after(nats: &NatsServers, kept: u64) {
 /// Waits until a node has the block of another one with this number, and includes a transaction in
 /// it or before.
 async fn until_same(cluster: &Cluster, nodes: [usize; 2], hashes: &[Value]) {
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + WAIT_TIMEOUT;
     loop {
         let [there, here] = nodes.map(|node| cluster.rpc(node).to_owned());
         let newest = ask(&there, "eth_getBlockByNumber", json!(["latest", false])).await;

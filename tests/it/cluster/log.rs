@@ -12,7 +12,7 @@ use tetrad_store::log::{
 };
 use tokio::{runtime::Handle, task::block_in_place, time::sleep};
 
-use super::{PATIENCE, POLL, nats::NatsServers};
+use super::{POLL, WAIT_TIMEOUT, nats::NatsServers};
 
 const IDENTITY: ChainIdentity = ChainIdentity {
     chain_id: 125,
@@ -91,7 +91,7 @@ fn append(log: &mut dyn BlockLog, entry: &str) -> Result<(), AppendError> {
 
 /// Follows the stream, and again while its answers may be outdated.
 async fn follow(log: &mut dyn BlockLog) -> Result<(), LogError> {
-    let deadline = std::time::Instant::now() + PATIENCE;
+    let deadline = std::time::Instant::now() + WAIT_TIMEOUT;
     loop {
         match block_in_place(|| log.catch_up()) {
             Err(error @ LogError::Stale { .. }) => {

@@ -21,7 +21,7 @@ use self::{
     Role::{Leader, Other, StreamLeader},
 };
 use super::{
-    LOG, PATIENCE, POLL,
+    LOG, POLL, WAIT_TIMEOUT,
     checker::{self, Workload, seed},
     faults::{self, Fault, PROGRESS},
     nats::NatsServers,
@@ -274,7 +274,7 @@ async fn fund(cluster: &Cluster) {
             "{}",
             response.text().await.unwrap()
         );
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + WAIT_TIMEOUT;
         while ask(cluster.rpc(0), "eth_getBalance", json!([account, "latest"])).await == "0x0" {
             assert!(Instant::now() < deadline, "{account} has no coins");
             sleep(POLL).await;

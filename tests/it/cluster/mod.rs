@@ -24,7 +24,7 @@ const LOG: &str = "tetrad-test";
 const POOL: &str = "tetrad-test-pool";
 
 /// Bound of everything that a test waits for, on a machine that does much else.
-const PATIENCE: Duration = Duration::from_secs(90);
+const WAIT_TIMEOUT: Duration = Duration::from_secs(90);
 
 /// Interval at which a condition is polled that nothing announces.
 const POLL: Duration = Duration::from_millis(20);

@@ -21,7 +21,7 @@ use tempfile::TempDir;
 use tokio::time::{sleep, timeout};
 
 use super::{
-    PATIENCE, POLL,
+    POLL, WAIT_TIMEOUT,
     network::{MACHINES, Machine, Network},
     proxy::{End, Proxy},
 };
@@ -195,7 +195,7 @@ impl NatsServers {
     /// Waits until every server reaches the leader of JetStream's metadata and streams can have a
     /// replica on each. Fails with the log of a server that ended.
     async fn become_ready(&mut self) -> Result<(), String> {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + WAIT_TIMEOUT;
         while let Err(error) = self.probe().await {
             for server in &mut self.servers {
                 if server.child.try_wait().unwrap().is_some() {
@@ -298,7 +298,7 @@ impl NatsServers {
     /// Starts a killed server again with its directory and its ports, and waits until it accepts
     /// clients.
     pub(super) async fn start_again(&mut self, index: usize) {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + WAIT_TIMEOUT;
         let server = &mut self.servers[index];
         assert_eq!(server.state, State::Ended, "{} runs", server.name);
         server.child = run(&self.program, server.machine, &server.config, &server.log);
@@ -377,7 +377,7 @@ impl NatsServers {
 
     /// Waits until all servers have all of a stream.
     pub(super) async fn await_replicas(&self, stream: &str) {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + WAIT_TIMEOUT;
         loop {
             let info = self.stream(stream).await.unwrap_or_default();
             let replicas = info["cluster"]["replicas"].as_array();
@@ -397,7 +397,7 @@ impl NatsServers {
 
     /// The server that leads a stream, once there is one that runs.
     pub(super) async fn await_stream_leader(&self, stream: &str) -> usize {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + WAIT_TIMEOUT;
         loop {
             match self.stream_leader(stream).await {
                 Some(leader) if self.servers[leader].state == State::Running => return leader,

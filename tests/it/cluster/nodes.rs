@@ -13,7 +13,7 @@ use tempfile::TempDir;
 use tokio::time::{sleep, timeout};
 
 use super::{
-    PATIENCE, POLL, checker::Endpoints, nats::NatsServers, network::Machine, proxy::Proxy,
+    POLL, WAIT_TIMEOUT, checker::Endpoints, nats::NatsServers, network::Machine, proxy::Proxy,
 };
 use crate::support::process::{PROGRAM, Running, print_log, signal};
 
@@ -60,7 +60,7 @@ impl Cluster {
         tetrad_stdx::tls::install_provider();
         let directory = tempfile::tempdir().unwrap();
         let http = reqwest::Client::builder()
-            .timeout(PATIENCE)
+            .timeout(WAIT_TIMEOUT)
             .build()
             .unwrap();
         let endpoints = Endpoints::new(vec![None; nodes]);
@@ -265,7 +265,7 @@ impl Cluster {
 
     /// Ends a node with SIGTERM, and waits until it has ended.
     pub(super) async fn terminate(&mut self, index: usize) {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + WAIT_TIMEOUT;
         signal(self.running(index).child.id(), "-TERM");
         let running = self.members[index].running.as_mut().unwrap();
         let status = loop {
@@ -317,7 +317,7 @@ impl Cluster {
                 sleep(POLL).await;
             }
         };
-        timeout(PATIENCE, search).await.expect("a leader")
+        timeout(WAIT_TIMEOUT, search).await.expect("a leader")
     }
 }
 
@@ -345,7 +345,7 @@ impl Member {
                 }
             }
         };
-        timeout(PATIENCE, started)
+        timeout(WAIT_TIMEOUT, started)
             .await
             .unwrap_or_else(|_| panic!("{:?} does not listen", self.arguments))
     }

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use tokio::time::sleep;
 
 use super::{
-    PATIENCE, POLL,
+    POLL, WAIT_TIMEOUT,
     nats::NatsServers,
     nodes::{Cluster, Options},
 };
@@ -56,7 +56,7 @@ async fn nodes(nats: &NatsServers, count: usize, arguments: &[&str]) -> Cluster 
 
 /// Waits until a node is ready for clients, or not.
 async fn until_ready(cluster: &Cluster, index: usize, expected: bool) -> String {
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + WAIT_TIMEOUT;
     loop {
         let ready = reqwest::get(format!("{}/ready", cluster.rest(index)))
             .await
@@ -129,7 +129,7 @@ async fn a_production_cluster_works_with_the_shipped_permissions_and_takes_signe
         .await
         .unwrap();
     // The leader removes the message of a transaction that is not in its pool.
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + WAIT_TIMEOUT;
     let mut pool = jetstream::new(client)
         .get_stream("tetrad-test-pool")
         .await
@@ -346,7 +346,7 @@ async fn a_lease_that_cannot_be_read_counts_as_vacant() {
         .await
         .unwrap();
     let garbage = store.put("leader", "{no".into()).await.unwrap();
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + WAIT_TIMEOUT;
     while store.entry("leader").await.unwrap().unwrap().revision <= garbage {
         assert!(Instant::now() < deadline, "nobody takes the lease");
         sleep(POLL).await;

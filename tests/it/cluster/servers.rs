@@ -16,7 +16,7 @@ use tokio::{
 };
 
 use super::{
-    LOG, PATIENCE, POLL, POOL,
+    LOG, POLL, POOL, WAIT_TIMEOUT,
     nats::NatsServers,
     serving::{ask, cluster, submit},
     streams::{WAITING, expect_included, submit_waiting, until_stored},
@@ -72,7 +72,7 @@ async fn nodes_of_a_server_that_is_cut_off_go_to_another_one() {
     for node in 0..3 {
         submit(&cluster, node, node as u64, 0).await;
     }
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + WAIT_TIMEOUT;
     for node in 0..3 {
         let ready = format!("{}/ready", cluster.rest(node));
         while reqwest::get(&ready).await.unwrap().status() != 200 {
@@ -104,7 +104,7 @@ async fn the_servers_are_asked_for_another_leader_of_a_stream_that_lacks_what_it
 
     let before = nats.await_stream_leader(LOG).await;
     let starting = cluster.begin(leader, &[]);
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + WAIT_TIMEOUT;
     while nats.await_stream_leader(LOG).await == before {
         assert!(
             Instant::now() < deadline,
@@ -167,7 +167,7 @@ async fn a_node_warns_of_another_server_of_a_version_that_loses_messages() {
         .stderr(output)
         .spawn()
         .unwrap();
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + WAIT_TIMEOUT;
     let warned = loop {
         let logged = fs::read_to_string(&log).unwrap();
         connected.send_replace(logged.contains("connected to NATS"));

@@ -49,7 +49,7 @@ pub(super) async fn ask(url: &str, method: &str, params: Value) -> Value {
 /// Submits a transfer, and again while nobody acknowledges it. Returns its hash.
 pub(super) async fn submit(cluster: &Cluster, node: usize, nonce: u64, account: usize) -> Value {
     let raw = raw(transfer(nonce), account);
-    let deadline = Instant::now() + super::PATIENCE;
+    let deadline = Instant::now() + super::WAIT_TIMEOUT;
     loop {
         match call(cluster.rpc(node), "eth_sendRawTransaction", json!([raw])).await {
             Ok(hash) => return hash,
@@ -334,7 +334,7 @@ async fn transactions_that_wait_survive_the_leader() {
         .await;
     }
     for hash in [hash, other] {
-        let deadline = Instant::now() + super::PATIENCE;
+        let deadline = Instant::now() + super::WAIT_TIMEOUT;
         while ask(
             cluster.rpc(next),
             "eth_getTransactionReceipt",
@@ -385,7 +385,7 @@ async fn transactions_that_wait_for_a_block_or_a_lower_fee_survive_the_leader() 
     }
     cluster.kill(leader);
     let next = cluster.leader().await;
-    let deadline = Instant::now() + super::PATIENCE;
+    let deadline = Instant::now() + super::WAIT_TIMEOUT;
     for hash in &hashes {
         while ask(cluster.rpc(next), "eth_getTransactionByHash", json!([hash]))
             .await
@@ -426,7 +426,7 @@ async fn a_transaction_that_would_be_refused_by_now_survives_restarts_of_all_nod
         cluster.terminate(node).await;
         cluster.restart(node).await;
     }
-    let deadline = Instant::now() + super::PATIENCE;
+    let deadline = Instant::now() + super::WAIT_TIMEOUT;
     for node in 0..3 {
         while ask(cluster.rpc(node), "eth_getTransactionByHash", json!([hash]))
             .await
@@ -467,7 +467,7 @@ async fn a_name_belongs_to_one_process_which_alone_makes_changes() {
     let next = cluster.leader().await;
     let other = cluster.add_process(&nats, &name).await;
     cluster.cont(leader);
-    let deadline = Instant::now() + super::PATIENCE;
+    let deadline = Instant::now() + super::WAIT_TIMEOUT;
     let ready = format!("{}/ready", cluster.rest(leader));
     while !reqwest::get(&ready)
         .await
@@ -583,7 +583,7 @@ async fn a_transaction_that_the_leader_had_before_the_delayed_request_is_acknowl
         .for_each(|proxy| proxy.hold_to(End::Server));
     let (url, params) = (cluster.rpc(follower).to_owned(), sent.clone());
     let asked = tokio::spawn(async move { call(&url, "eth_sendRawTransaction", params).await });
-    let deadline = Instant::now() + super::PATIENCE;
+    let deadline = Instant::now() + super::WAIT_TIMEOUT;
     while sent_again(&cluster, follower).await == before {
         assert!(Instant::now() < deadline, "no request is sent again");
         sleep(super::POLL).await;
@@ -656,7 +656,7 @@ async fn a_node_that_starts_says_at_once_that_it_is_not_ready() {
     let address = free_address();
     let running = cluster.begin(follower, &["--listen", &address.to_string()]);
     let url = |path: &str| format!("http://{address}{path}");
-    let deadline = Instant::now() + super::PATIENCE;
+    let deadline = Instant::now() + super::WAIT_TIMEOUT;
     let ready = loop {
         match reqwest::get(url("/ready")).await {
             Ok(response) => break response,
@@ -793,7 +793,7 @@ async fn the_next_leader_knows_a_change_however_many_entries_came_after_it() {
     let url = cluster.rpc(follower).to_owned();
     let asked =
         tokio::spawn(async move { call(&url, "anvil_addBalance", json!([account, "0x1"])).await });
-    let deadline = Instant::now() + super::PATIENCE;
+    let deadline = Instant::now() + super::WAIT_TIMEOUT;
     while number(
         &ask(
             cluster.rpc(leader),
@@ -817,7 +817,7 @@ async fn the_next_leader_knows_a_change_however_many_entries_came_after_it() {
         "test",
     ]);
     assert!(done, "{error}");
-    let deadline = Instant::now() + super::PATIENCE;
+    let deadline = Instant::now() + super::WAIT_TIMEOUT;
     while cluster.leader().await == leader {
         assert!(Instant::now() < deadline, "node-{leader} still leads");
         sleep(super::POLL).await;
@@ -912,7 +912,7 @@ async fn blocks_that_a_leader_did_not_come_to_mine_are_mined_by_the_next_one() {
         tokio::spawn(
             async move { call(&own, "anvil_mine", json!([format!("{BLOCKS:#x}")])).await },
         );
-    let deadline = Instant::now() + super::PATIENCE;
+    let deadline = Instant::now() + super::WAIT_TIMEOUT;
     while number(&ask(&url, "eth_blockNumber", json!([])).await) < before + 10 {
         assert!(Instant::now() < deadline, "nothing is mined");
         sleep(super::POLL).await;
@@ -938,7 +938,7 @@ async fn a_transaction_that_one_node_drops_is_forgotten_by_all() {
     )
     .await;
     let until = async |url: &str, is_known: bool| {
-        let deadline = Instant::now() + super::PATIENCE;
+        let deadline = Instant::now() + super::WAIT_TIMEOUT;
         while ask(url, "eth_getTransactionByHash", json!([hash]))
             .await
             .is_null()
@@ -1029,7 +1029,7 @@ async fn reads_go_on_without_nats_and_writes_fail_clearly_until_it_is_back() {
         json!([raw(transfer(0), 0)]),
     )
     .await;
-    let deadline = Instant::now() + super::PATIENCE;
+    let deadline = Instant::now() + super::WAIT_TIMEOUT;
     while ask(cluster.rpc(follower), "eth_blockNumber", json!([])).await != "0x1" {
         assert!(Instant::now() < deadline, "the follower does not follow");
         sleep(super::POLL).await;
@@ -1166,7 +1166,7 @@ async fn a_directory_becomes_that_of_a_cluster_which_commands_look_after() {
     );
 
     assert!(run("step-down", &[]).0);
-    let deadline = Instant::now() + super::PATIENCE;
+    let deadline = Instant::now() + super::WAIT_TIMEOUT;
     while run("status", &[])
         .1
         .contains(&format!("leader      node-{leader}"))
@@ -1210,7 +1210,7 @@ async fn a_node_that_joins_has_the_blocks_before_its_checkpoint_and_follows_a_re
             .filter(|file| is_checkpoint(file.as_ref().unwrap()))
             .count()
     };
-    let deadline = Instant::now() + super::PATIENCE;
+    let deadline = Instant::now() + super::WAIT_TIMEOUT;
     while checkpoints() < 3 {
         assert!(Instant::now() < deadline, "{} checkpoints", checkpoints());
         ask(url, "anvil_mine", json!(["0x20"])).await;
@@ -1258,7 +1258,7 @@ async fn a_node_that_joins_has_the_blocks_before_its_checkpoint_and_follows_a_re
         true
     );
     for index in 0..2 {
-        let deadline = Instant::now() + super::PATIENCE;
+        let deadline = Instant::now() + super::WAIT_TIMEOUT;
         while ask(cluster.rpc(index), "eth_blockNumber", json!([])).await != "0x5" {
             assert!(Instant::now() < deadline, "node-{index}");
             sleep(super::POLL).await;
@@ -1296,7 +1296,7 @@ async fn a_node_joins_a_cluster_whose_log_was_compacted() {
     )
     .await;
     // The leader offers its checkpoints from time to time.
-    let deadline = Instant::now() + super::PATIENCE;
+    let deadline = Instant::now() + super::WAIT_TIMEOUT;
     let begins = loop {
         assert!(Instant::now() < deadline, "nothing is removed");
         ask(cluster.rpc(leader), "anvil_mine", json!(["0x20"])).await;
@@ -1386,7 +1386,7 @@ async fn a_node_that_cannot_follow_a_revert_takes_a_checkpoint_after_it() {
     ask(&url, "anvil_mine", json!(["0x5"])).await;
     let snapshot = ask(&url, "evm_snapshot", json!([])).await;
     let servers = nats.urls().join(",");
-    let deadline = Instant::now() + super::PATIENCE;
+    let deadline = Instant::now() + super::WAIT_TIMEOUT;
     loop {
         assert!(Instant::now() < deadline, "nothing is removed");
         ask(&url, "anvil_mine", json!(["0x20"])).await;
@@ -1417,7 +1417,7 @@ async fn a_node_that_cannot_follow_a_revert_takes_a_checkpoint_after_it() {
     let head = ask(&url, "eth_getBlockByNumber", json!(["0x6", false])).await["hash"].clone();
     cluster.restart(stopped).await;
     for node in [running, stopped] {
-        let deadline = Instant::now() + super::PATIENCE;
+        let deadline = Instant::now() + super::WAIT_TIMEOUT;
         while ask(
             cluster.rpc(node),
             "eth_getBlockByNumber",

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use tokio::time::sleep;
 
 use super::{
-    LOG, PATIENCE, POLL, POOL,
+    LOG, POLL, POOL, WAIT_TIMEOUT,
     nats::NatsServers,
     nodes::Cluster,
     serving::{ask, cluster, submit},
@@ -36,7 +36,7 @@ pub(super) async fn submit_waiting(cluster: &Cluster, node: usize) -> Vec<Value>
 
 /// Waits until the stream has as many messages.
 pub(super) async fn until_stored(nats: &NatsServers, messages: u64) {
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + WAIT_TIMEOUT;
     loop {
         let found = nats.messages(POOL).await;
         if found == Some(messages) {
@@ -53,7 +53,7 @@ pub(super) async fn until_stored(nats: &NatsServers, messages: u64) {
 /// Submits what the transactions wait for, and waits until all of them are in blocks.
 pub(super) async fn expect_included(cluster: &Cluster, node: usize, hashes: &[Value]) {
     submit(cluster, node, 0, 0).await;
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + WAIT_TIMEOUT;
     for hash in hashes {
         while ask(
             cluster.rpc(node),
@@ -120,7 +120,7 @@ async fn foreign_messages_do_not_replace_transactions_that_wait_and_are_deleted(
 
     // All of them are what they have to be: nodes that start anew find them.
     let stream = jetstream.get_stream(POOL).await.unwrap();
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + WAIT_TIMEOUT;
     for hash in &hashes {
         let subject = format!(
             "tetrad.test.pool.{}",
@@ -183,7 +183,7 @@ async fn a_stream_that_lost_its_end_is_completed_by_the_nodes() {
     copy(&old, &store);
     nats.start_again(0).await;
     submit(&cluster, leader, 5, 0).await;
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + WAIT_TIMEOUT;
     for node in 0..3 {
         let count = || {
             ask(
@@ -221,7 +221,7 @@ async fn a_node_whose_consumer_is_silent_though_there_are_messages_takes_another
         assert_eq!(answer["paused"], true, "{answer}");
     }
     ask(cluster.rpc(leader), "anvil_mine", json!(["0x3"])).await;
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + WAIT_TIMEOUT;
     while ask(cluster.rpc(follower), "eth_blockNumber", json!([])).await != "0x3" {
         assert!(
             Instant::now() < deadline,

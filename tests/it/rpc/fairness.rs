@@ -19,7 +19,7 @@ const LOOP: &str = "0x5b5f56";
 const AT: &str = "0x00000000000000000000000000000000000000aa";
 /// What an honest client waits at most, on a machine that does other things as well. Without turns
 /// it would be a minute.
-const PATIENCE: Duration = Duration::from_secs(8);
+const HONEST_TIMEOUT: Duration = Duration::from_secs(8);
 
 /// A call that goes on until something ends it.
 fn endless(id: usize, gas: &str) -> Value {
@@ -70,7 +70,7 @@ async fn asks_honestly(node: &Running) {
                 .post(url(node))
                 .header("content-type", "application/json")
                 .body(body);
-            let answer = tokio::time::timeout(PATIENCE, async {
+            let answer = tokio::time::timeout(HONEST_TIMEOUT, async {
                 request.send().await?.json::<Value>().await
             });
             let answer = answer.await.unwrap_or_else(|_| panic!("{method} waits"));
@@ -168,7 +168,7 @@ async fn traces_of_one_address_leave_a_thread_for_another() {
         .post(url(&node))
         .header("content-type", "application/json")
         .body(body("0x00"));
-    let answer = tokio::time::timeout(PATIENCE, async {
+    let answer = tokio::time::timeout(HONEST_TIMEOUT, async {
         request.send().await?.json::<Value>().await
     });
     let answer = answer

@@ -294,7 +294,7 @@ where
             }
         }
     };
-    tokio::time::timeout(super::PATIENCE, ending)
+    tokio::time::timeout(super::WAIT_TIMEOUT, ending)
         .await
         .expect("an end in time")
 }

@@ -13,7 +13,7 @@ use tetrad_stdx::clock::ManualClock;
 use crate::support::TestNode;
 
 /// Nothing here takes this long unless something is broken.
-const PATIENCE: Duration = Duration::from_secs(30);
+const WAIT_TIMEOUT: Duration = Duration::from_secs(30);
 /// Interval at which the node is asked whether steps are done.
 const PACE: Duration = Duration::from_millis(20);
 
@@ -69,7 +69,7 @@ async fn until(node: &TestNode, id: u64, wanted: impl Fn(&Value) -> bool) -> Val
             tokio::time::sleep(PACE).await;
         }
     };
-    match tokio::time::timeout(PATIENCE, waiting).await {
+    match tokio::time::timeout(WAIT_TIMEOUT, waiting).await {
         Ok(found) => found,
         Err(_) => panic!("{}", scenario(node, id).await),
     }

@@ -11,7 +11,7 @@ use tokio_tungstenite::{
 };
 
 /// Nothing here takes this long unless something is broken.
-const PATIENCE: Duration = Duration::from_secs(20);
+const MESSAGE_TIMEOUT: Duration = Duration::from_secs(20);
 
 pub(crate) struct PriceSocket(WebSocketStream<MaybeTlsStream<TcpStream>>);
 
@@ -44,7 +44,7 @@ impl PriceSocket {
 
     /// The next message, whatever it is.
     pub(crate) async fn message(&mut self) -> Message {
-        let message = tokio::time::timeout(PATIENCE, self.0.next())
+        let message = tokio::time::timeout(MESSAGE_TIMEOUT, self.0.next())
             .await
             .expect("a message in time");
         message.expect("the connection is open").expect("a message")

@@ -13,7 +13,7 @@ use tokio_tungstenite::{connect_async, tungstenite::Message};
 use crate::support::{node, node_with};
 
 /// Bound of a wait.
-const PATIENCE: Duration = Duration::from_secs(30);
+const RESPONSE_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// A WebSocket takes one of the listener's places for as long as it is open.
 #[tokio::test]
@@ -72,7 +72,7 @@ async fn a_client_that_pipelines_requests_and_leaves_is_noticed() {
     let request = node
         .http
         .get(format!("{}/health", node.rest_url()))
-        .timeout(PATIENCE)
+        .timeout(RESPONSE_TIMEOUT)
         .send();
     assert_eq!(
         request

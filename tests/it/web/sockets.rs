@@ -16,7 +16,7 @@ use tokio_tungstenite::{
 use crate::support::{TestNode, node, node_with};
 
 /// Nothing here takes this long unless something is broken.
-const PATIENCE: Duration = Duration::from_secs(20);
+const MESSAGE_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// A request that each interface answers in its own way.
 const HELLO: &str = r#"{"jsonrpc":"2.0","id":1,"method":"health","type":"ping"}"#;
@@ -50,7 +50,7 @@ impl Client {
 
     /// The next message; none when the connection has ended.
     async fn next(&mut self) -> Option<Message> {
-        timeout(PATIENCE, self.0.next())
+        timeout(MESSAGE_TIMEOUT, self.0.next())
             .await
             .expect("a message in time")
             .map(Result::unwrap)

@@ -13,8 +13,10 @@ use std::{
 const MAX_OUTPUT: u64 = 64 << 20;
 const MAX_MESSAGES: u64 = 4 << 10;
 
-/// The interval at which a run looks whether it has to end.
-const LOOK: Duration = Duration::from_millis(100);
+/// The interval at which a run checks whether it has to end.
+const CANCEL_CHECK_INTERVAL: Duration = Duration::from_millis(100);
+/// The time that a program has for its exit after it has closed its output.
+const EXIT_TIMEOUT: Duration = Duration::from_millis(100);
 
 /// A program, and the limits of its run.
 pub(super) struct CompilerRun<'a> {
@@ -98,7 +100,7 @@ impl CompilerRun<'_> {
     fn wait_for(&self, waiting: &Receiver<io::Result<Vec<u8>>>) -> Result<Vec<u8>, String> {
         let until = Instant::now() + self.time_limit;
         loop {
-            match waiting.recv_timeout(LOOK) {
+            match waiting.recv_timeout(CANCEL_CHECK_INTERVAL) {
                 Ok(output) => return output.map_err(|error| self.failed(&error)),
                 Err(RecvTimeoutError::Disconnected) => {
                     return Err(self.failed(&io::ErrorKind::BrokenPipe.into()));
@@ -165,7 +167,7 @@ impl RunningCompiler {
     /// it. The program is not waited for before that, so that its number, which is that of its
     /// group, belongs to no other process.
     fn end(&mut self) -> io::Result<ExitStatus> {
-        let until = Instant::now() + LOOK;
+        let until = Instant::now() + EXIT_TIMEOUT;
         while !has_exited(&self.child) && Instant::now() < until {
             thread::sleep(Duration::from_millis(2));
         }
@@ -323,7 +325,7 @@ mod tests {
         let missing = CompilerRun {
             program: Path::new("/none"),
             arguments: &[],
-            time_limit: LOOK,
+            time_limit: CANCEL_CHECK_INTERVAL,
             is_over: &|| false,
         };
         assert!(

@@ -18,9 +18,9 @@ use super::{
 };
 
 /// The interval at which the directory is read again.
-const INTERVAL: Duration = Duration::from_secs(1);
-/// The interval at which the thread looks whether the node is ending.
-const LOOK: Duration = Duration::from_millis(100);
+const READ_INTERVAL: Duration = Duration::from_secs(1);
+/// The interval at which the thread checks whether the node is ending.
+const SHUTDOWN_CHECK_INTERVAL: Duration = Duration::from_millis(100);
 
 /// The most files of the directory, the deepest folder, and the most bytes of a file.
 const MAX_FILES: usize = 20_000;
@@ -103,13 +103,13 @@ impl ArtifactWatcher {
         thread::Builder::new()
             .name("artifacts".to_owned())
             .spawn(move || {
-                let looks = INTERVAL.as_millis() / LOOK.as_millis();
+                let checks = READ_INTERVAL.as_millis() / SHUTDOWN_CHECK_INTERVAL.as_millis();
                 loop {
-                    for _ in 0..looks {
+                    for _ in 0..checks {
                         if over.load(Ordering::Relaxed) {
                             return;
                         }
-                        thread::sleep(LOOK);
+                        thread::sleep(SHUTDOWN_CHECK_INTERVAL);
                     }
                     self.look();
                 }

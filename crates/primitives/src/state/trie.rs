@@ -26,7 +26,7 @@ pub struct Trie<V> {
 }
 
 /// From this number of edits on, hashing them takes longer than starting threads.
-const MANY: usize = 500;
+const PARALLEL_FROM: usize = 500;
 
 impl<V> Default for Trie<V> {
     fn default() -> Self {
@@ -102,7 +102,7 @@ impl<V: Value> Trie<V> {
         match &self.root {
             None => alloy_consensus::constants::EMPTY_ROOT_HASH,
             Some(node) => {
-                if edits >= MANY {
+                if edits >= PARALLEL_FROM {
                     node.hash_children();
                 }
                 node.hash_all(0, &mut Scratch::default());

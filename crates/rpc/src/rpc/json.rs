@@ -544,13 +544,13 @@ mod tests {
 
     #[test]
     fn long_json_is_appended_behind_what_was_written() {
-        const LONG: usize = 16 << 10;
+        const COPY_LIMIT: usize = 16 << 10;
         for (before, length) in [
-            (0, LONG + 1),
-            (10, LONG),
-            (10, LONG + 1),
-            (2 * LONG, LONG + 1),
-            (2 * LONG, 3 * LONG),
+            (0, COPY_LIMIT + 1),
+            (10, COPY_LIMIT),
+            (10, COPY_LIMIT + 1),
+            (2 * COPY_LIMIT, COPY_LIMIT + 1),
+            (2 * COPY_LIMIT, 3 * COPY_LIMIT),
         ] {
             let answer = Answer::counted(vec![b'b'; length], &Budget::default()).unwrap();
             let appended = text(|out| {
@@ -587,25 +587,25 @@ mod tests {
 
     #[test]
     fn what_is_written_at_once_ends_where_it_is_too_long() {
-        const MOST: usize = 10_000;
+        const MAX_BYTES: usize = 10_000;
         // The buffer may have room for more.
         for spare in [0, 1 << 20] {
             let mut out = JsonWriter::new(&Budget::default(), usize::MAX);
             out.extend_from_slice(b"[");
             out.reserve(spare);
             let write = |out: &mut JsonWriter, length: usize| {
-                out.write_short(MOST, |out| "a".repeat(length).write(out))
+                out.write_short(MAX_BYTES, |out| "a".repeat(length).write(out))
             };
-            assert!(write(&mut out, MOST - 1_000));
+            assert!(write(&mut out, MAX_BYTES - 1_000));
             let length = out.len();
             assert!(!write(&mut out, 1 << 19));
-            assert!(out.len() <= length + MOST, "{} bytes", out.len());
+            assert!(out.len() <= length + MAX_BYTES, "{} bytes", out.len());
             out.truncate(length);
 
             // What is written already costs no work, and what comes later is as long as it likes.
             let written =
                 Written(Answer::counted(vec![b'b'; 1 << 19], &Budget::default()).expect("room"));
-            assert!(out.write_short(MOST, |out| written.append_to(out)));
+            assert!(out.write_short(MAX_BYTES, |out| written.append_to(out)));
             "c".repeat(1 << 20).write(&mut out);
             assert_eq!(out.check(), Ok(()));
             let (begin, rest) = out.bytes().split_at(length);

@@ -13,7 +13,7 @@ use super::encoder::Encoder;
 use crate::{Held, answer::CountedBody};
 
 /// Bytes that are compressed at once; that takes less than a millisecond.
-const PIECE: usize = 64 << 10;
+const PIECE_SIZE: usize = 64 << 10;
 
 /// A body that is compressed piece by piece. Other tasks run between two pieces.
 pub(super) struct EncodedBody {
@@ -54,7 +54,7 @@ impl EncodedBody {
             return Poll::Ready(Ok(None));
         };
 
-        let piece = self.rest.split_to(self.rest.len().min(PIECE));
+        let piece = self.rest.split_to(self.rest.len().min(PIECE_SIZE));
         self.worked = true;
         Poll::Ready(encoder.write(&piece).map(|()| Some(encoder.take())))
     }

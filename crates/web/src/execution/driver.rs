@@ -19,7 +19,7 @@ use tokio::{runtime::Handle, sync::Semaphore};
 /// The interval between two checks while there are executions.
 const PERIOD: Duration = Duration::from_millis(5);
 /// The number of checks without an execution after which the thread sleeps.
-const PATIENCE: u32 = 20;
+const IDLE_CHECKS: u32 = 20;
 
 /// Wakes a worker while another one executes.
 pub(super) struct DriverKeeper {
@@ -87,7 +87,7 @@ fn keep(places: &Weak<Semaphore>, free: usize, asleep: &AtomicBool, handle: &Han
             handle.spawn(async {});
         }
 
-        if idle < PATIENCE {
+        if idle < IDLE_CHECKS {
             thread::sleep(PERIOD);
             continue;
         }

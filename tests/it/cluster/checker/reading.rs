@@ -12,7 +12,7 @@ use super::{
     connection::{CallError, Connection},
     history::History,
 };
-use crate::cluster::{PATIENCE, POLL};
+use crate::cluster::{POLL, WAIT_TIMEOUT};
 
 /// Blocks in one batch of requests.
 const BATCH: u64 = 50;
@@ -106,7 +106,7 @@ fn parse<T: DeserializeOwned>(value: Value) -> Result<T, CallError> {
 
 /// Waits until all nodes report the same height.
 async fn common_height(connections: &mut [Connection]) -> Result<u64, CallError> {
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + WAIT_TIMEOUT;
     loop {
         let calls = connections
             .iter_mut()

@@ -35,7 +35,7 @@ use super::{
     senders::Sender,
 };
 use crate::{
-    cluster::{PATIENCE, POLL},
+    cluster::{POLL, WAIT_TIMEOUT},
     support::sign,
 };
 
@@ -92,7 +92,7 @@ impl Run {
     pub(super) fn is_over(&self) -> bool {
         self.stopped
             .borrow()
-            .is_some_and(|stopped| stopped.elapsed() > PATIENCE)
+            .is_some_and(|stopped| stopped.elapsed() > WAIT_TIMEOUT)
     }
 
     pub(super) async fn until_stopped(&self) {
@@ -188,7 +188,7 @@ impl Workload {
     pub(crate) async fn progress(&self, more: usize) {
         let mut count = self.run.acknowledged.subscribe();
         let target = *count.borrow() + more;
-        let reached = timeout(PATIENCE, count.wait_for(|count| *count >= target))
+        let reached = timeout(WAIT_TIMEOUT, count.wait_for(|count| *count >= target))
             .await
             .is_ok();
         assert!(
@@ -217,7 +217,7 @@ impl Workload {
         }
         if self.run.may_wait() {
             // What is not included then is lost, as the checker will say.
-            let _ = timeout(PATIENCE, self.until_included()).await;
+            let _ = timeout(WAIT_TIMEOUT, self.until_included()).await;
         }
         std::mem::take(&mut self.run.history.lock())
     }
@@ -286,7 +286,7 @@ async fn deploy(connection: &mut Connection, signer: &PrivateKeySigner, nonce: u
         json!([sign::raw_of(create, signer)]),
     )
     .await;
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + WAIT_TIMEOUT;
     let receipt = loop {
         let receipt: Value = read(connection, "eth_getTransactionReceipt", json!([hash])).await;
         if !receipt.is_null() {

@@ -9,7 +9,7 @@ use tokio::{
 };
 
 use crate::cluster::{
-    PATIENCE,
+    WAIT_TIMEOUT,
     proxy::{End, Proxy},
 };
 
@@ -27,7 +27,7 @@ async fn connect(proxy: &Proxy, listener: &TcpListener) -> (TcpStream, TcpStream
 
 async fn receive(stream: &mut TcpStream, expected: &[u8]) {
     let mut received = vec![0; expected.len()];
-    timeout(PATIENCE, stream.read_exact(&mut received))
+    timeout(WAIT_TIMEOUT, stream.read_exact(&mut received))
         .await
         .unwrap()
         .unwrap();
@@ -36,7 +36,7 @@ async fn receive(stream: &mut TcpStream, expected: &[u8]) {
 
 async fn is_closed(stream: &mut TcpStream) -> bool {
     // An error if the connection was reset.
-    timeout(PATIENCE, stream.read(&mut [0]))
+    timeout(WAIT_TIMEOUT, stream.read(&mut [0]))
         .await
         .unwrap()
         .unwrap_or(0)
@@ -113,7 +113,7 @@ async fn what_is_delayed_arrives_later() {
     receive(&mut server, b"question").await;
     assert!(sent.elapsed() >= delay);
     // Without the delay even what has been delayed arrives at once.
-    proxy.delay(2 * PATIENCE);
+    proxy.delay(2 * WAIT_TIMEOUT);
     server.write_all(b"answer").await.unwrap();
     proxy.restore();
     receive(&mut client, b"answer").await;

@@ -15,7 +15,7 @@ const REST: &str = "…";
 /// Columns of the book's lines.
 const WIDTH: usize = 120;
 /// Characters of a text that is shown whole.
-const LONG: usize = 300;
+const MAX_TEXT_LENGTH: usize = 300;
 
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Json {
@@ -197,7 +197,10 @@ impl Json {
                 }
                 Self::List(kept)
             }
-            scalar => match scalar.text().filter(|text| text.chars().count() > LONG) {
+            scalar => match scalar
+                .text()
+                .filter(|text| text.chars().count() > MAX_TEXT_LENGTH)
+            {
                 Some(text) => Self::Scalar(format!(
                     "\"{}{REST}\"",
                     text.chars().take(66).collect::<String>()

@@ -5,7 +5,7 @@ import { isHex } from './bytes.js';
 /** Most characters that are read. Build files of large projects have this much. */
 const LONGEST = 20_000_000;
 /** Most contracts of one file that are offered. */
-const MOST = 500;
+const MAX_CONTRACTS = 500;
 
 /** Creation code as hex with 0x. Artifacts have it with and without, as text or as the `object` of solc. */
 function codeOf(given) {
@@ -63,7 +63,7 @@ export function parseArtifact(text) {
   if (text.length > LONGEST) throw new Error(`the text is longer than ${LONGEST / 1e6} MB`);
   const trimmed = text.trim();
   if (!/^[{[]/.test(trimmed)) return [{ name: 'Contract', abi: [], bytecode: codeOf(trimmed.replace(/\s/g, '')) ?? '0x' }];
-  const found = parseJson(trimmed).filter(Boolean).slice(0, MOST);
+  const found = parseJson(trimmed).filter(Boolean).slice(0, MAX_CONTRACTS);
   if (!found.length) throw new Error('no contract in this JSON has creation code');
   return found;
 }

@@ -7,7 +7,7 @@ import { member, network } from './network.js';
 import { node } from './node.js';
 
 /** The most recent borrowers whose positions are read. */
-const MOST = 200;
+const MAX_RECENT = 200;
 /** Blocks that are searched again, since a reorganisation may have replaced them. */
 const OVERLAP = 64;
 
@@ -21,11 +21,11 @@ class Borrowers {
   async positions(wanted) {
     await this.#scan();
     const recent = [...this.#found].toSorted((a, b) => b[1] - a[1]).map(([user]) => user);
-    const chosen = new Set([...wanted, ...recent.slice(0, MOST)]);
+    const chosen = new Set([...wanted, ...recent.slice(0, MAX_RECENT)]);
     const read = await Promise.all([...chosen].map(async (user) => ({ user, account: await account(user) })));
     const indebted = read.filter((one) => one.account.debtUsd > 0n || wanted.has(one.user));
     const order = (a, b) => (a.account.healthFactorBps < b.account.healthFactorBps ? -1 : 1);
-    return { found: indebted.toSorted(order), more: Math.max(0, recent.length - MOST) };
+    return { found: indebted.toSorted(order), more: Math.max(0, recent.length - MAX_RECENT) };
   }
 
   async #scan() {

@@ -9,7 +9,7 @@ import { parseInterface } from './signature.js';
 const REMEMBERED = 300;
 const LIFETIME = 30_000;
 /** How long a lookup in the explorer API may take, in milliseconds; it waits while the index catches up. */
-const PATIENCE = 3_000;
+const LOOKUP_TIMEOUT_MS = 3_000;
 const SAVED = 'tetrad.contract-abis';
 /** Maximum number of saved ABIs, and of characters in one. */
 export const MOST_SAVED = 50;
@@ -121,7 +121,7 @@ let explorerAbsent = false;
 
 async function verifiedAbi(address) {
   if (explorerAbsent) return null;
-  const given = () => ({ signal: AbortSignal.timeout(PATIENCE) });
+  const given = () => ({ signal: AbortSignal.timeout(LOOKUP_TIMEOUT_MS) });
   const response = await fetch(`api?module=contract&action=getabi&address=${address}`, given());
   if (response.status === 404) explorerAbsent = true;
   if (!response.ok) return null;

@@ -8,7 +8,7 @@ import { standards } from './standards.js';
 import { isTokenAbi, tokenInfo } from './tokens.js';
 
 /** Maximum number of contracts looked up for one transaction. */
-const MOST = 60;
+const MAX_LOOKUPS = 60;
 
 function attempt(fragment, run) {
   if (!fragment) return null;
@@ -81,7 +81,7 @@ export class Decoder {
 /** A decoder for the contracts at the addresses, the first 60 of them. */
 export async function decoderFor(addresses) {
   const decoder = new Decoder();
-  const wanted = [...new Set(addresses.filter(Boolean).map((one) => one.toLowerCase()))].slice(0, MOST);
+  const wanted = [...new Set(addresses.filter(Boolean).map((one) => one.toLowerCase()))].slice(0, MAX_LOOKUPS);
   await Promise.all(wanted.map(async (address) => {
     const abi = await contractAt(address).then(abiOf).catch(() => null);
     if (!abi) return;

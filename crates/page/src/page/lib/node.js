@@ -19,7 +19,7 @@ const CLOCK_TOLERANCE = 60;
 /** Least time between two reads of the clock, in milliseconds. */
 const CLOCK_PACE = 250;
 /** Maximum number of requests in a batch. */
-const MOST = 100;
+const MAX_BATCH = 100;
 
 /**
  * Requests of the same turn of the event loop are sent as one batch. Events: `head` (the headers have changed), `status`
@@ -47,7 +47,7 @@ class Node extends EventTarget {
 
   #flush() {
     const all = this.#queue.splice(0);
-    for (let at = 0; at < all.length; at += MOST) this.#send(all.slice(at, at + MOST));
+    for (let at = 0; at < all.length; at += MAX_BATCH) this.#send(all.slice(at, at + MAX_BATCH));
   }
 
   async #send(batch) {

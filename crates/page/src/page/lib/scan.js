@@ -13,7 +13,7 @@ const SMALL_WINDOW = 30;
 /** Number of reads by JSON-RPC after which a search pauses: on a fork each block is a request to another node. */
 const SMALL_WINDOWS = 4;
 /** Number of blocks after which a search pauses. */
-const PATIENCE = 5_000;
+const PAUSE_AFTER_BLOCKS = 5_000;
 
 let updater = null;
 node.addEventListener('restart', () => (updater = null));
@@ -77,7 +77,7 @@ export async function outlines(from, to, outcome = false) {
  * `floor` the last position that was seen. Returns rows, the position after which the search continues (null at the
  * first block), whether it was paused, the number of transactions that were left out, and the blocks that were searched.
  */
-async function searchBlocks({ accepts, before = null, floor = null, limit = ROWS, most = PATIENCE, outcome = false, signal }) {
+async function searchBlocks({ accepts, before = null, floor = null, limit = ROWS, most = PAUSE_AFTER_BLOCKS, outcome = false, signal }) {
   const head = Number(node.head?.number ?? (await node.call('eth_blockNumber')));
   let to = Math.min(before ? before.block : head, head);
   const lowest = floor ? floor.block : 0;

@@ -8,7 +8,7 @@ import { explainRevert } from './reverts.js';
 
 const CHOSEN = 'tetrad.account';
 /** How long to wait for the receipt of a transaction, in milliseconds. Without mining, it waits until a block is mined. */
-const PATIENCE = 3_600_000;
+const CONFIRMATION_TIMEOUT_MS = 3_600_000;
 
 /** Events: `change`, when the wallets, the accounts or the active account have changed. */
 class Wallets extends EventTarget {
@@ -166,7 +166,7 @@ class Wallets extends EventTarget {
 
   /** Waits for the receipt of a transaction. */
   async receipt(hash) {
-    const deadline = Date.now() + PATIENCE;
+    const deadline = Date.now() + CONFIRMATION_TIMEOUT_MS;
     while (Date.now() < deadline) {
       const receipt = await node.call('eth_getTransactionReceipt', hash).catch(() => null);
       if (receipt) return receipt;

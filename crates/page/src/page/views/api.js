@@ -8,7 +8,7 @@ import requestForm from './apirequest.js';
 import liveSocket, { STREAMS, streamOf } from './apilive.js';
 
 /** Most results of a search. */
-const MOST = 60;
+const MAX_RESULTS = 60;
 
 /** What stays between operations: the search, open groups, the position of the list. */
 const kept = { query: '', open: new Set(), scroll: 0 };
@@ -89,8 +89,8 @@ function operationList({ operations, groups }, current, query) {
     const found = search(operations.filter((one) => one.kind !== 'live'), kept.query);
     const streams = search(streamsOf(operations).map((one) => ({ ...one, id: one.name, text: `${one.name} ${one.about} ${one.path} ${one.message}`.toLowerCase() })), kept.query);
     const number = found.length + streams.length;
-    setText(count, found.length > MOST ? `${MOST} of ${number} operations` : `${number} ${number === 1 ? 'operation' : 'operations'}`);
-    replace(list, number ? h('ul.plain', found.slice(0, MOST).map((one) => item(one, current, true)), streamItems(streams, operations, current, query)) : h('p.empty', 'Nothing found. Search by method, path or words of the description.'));
+    setText(count, found.length > MAX_RESULTS ? `${MAX_RESULTS} of ${number} operations` : `${number} ${number === 1 ? 'operation' : 'operations'}`);
+    replace(list, number ? h('ul.plain', found.slice(0, MAX_RESULTS).map((one) => item(one, current, true)), streamItems(streams, operations, current, query)) : h('p.empty', 'Nothing found. Search by method, path or words of the description.'));
   };
   const draw = () => (kept.query.trim() ? drawFound() : drawGroups());
   input.addEventListener('input', () => {

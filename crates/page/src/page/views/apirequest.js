@@ -9,7 +9,7 @@ import { textOf, typeName, typesOf, valueOf, wordsOf } from '../lib/reference.js
 import { curl, ethersCode, fetchCode, rpcBody, viemCode } from '../lib/snippets.js';
 
 /** Most bytes of a response that are read. */
-const MOST = 16 << 20;
+const MAX_RESPONSE_BYTES = 16 << 20;
 /** Optional parameters beyond this number are folded away. */
 const PLAIN = 6;
 /** The contract of the documents' examples, which exists on their chain only. */
@@ -280,7 +280,7 @@ export default function requestForm({ operation, query, signal }) {
     replace(summary, h(`span.tag.${good ? 'good' : 'bad'}`, word), h('span.soft', duration(took)), h('span.soft', size(bytes)));
     replace(result,
       failed && h('div.failure', h('strong', failed.message ?? 'Error'), typeof failed.data === 'string' && !failed.data.startsWith('0x') ? `: ${failed.data}` : ''),
-      cut && h('p.note', `The response is longer than ${size(MOST)}; this is its beginning.`),
+      cut && h('p.note', `The response is longer than ${size(MAX_RESPONSE_BYTES)}; this is its beginning.`),
       text === '' ? h('p.soft', 'The response has no body.') : codeBlock(pretty(text), { coloured: true, label: 'Copy response', name: 'Response' }));
     announce(`${word}, ${duration(took)}, ${size(bytes)}`);
   }
@@ -332,7 +332,7 @@ async function send({ method, path, headers, body }, signal) {
     if (done) break;
     chunks.push(value);
     bytes += value.length;
-    if (bytes > MOST) {
+    if (bytes > MAX_RESPONSE_BYTES) {
       cut = true;
       await reader.cancel();
       break;

@@ -8,7 +8,7 @@ import { hexBlock } from './parts.js';
 
 /** Number of calls shown at first, and at most after "Expand all". */
 const FIRST = 120;
-const MOST = 2_000;
+const MAX_EXPANDED = 2_000;
 /** Number of calls and events inside one call that are shown at once. */
 const SHOWN_INNER = 100;
 
@@ -159,8 +159,8 @@ export function callTree(trace, decoder, { other = null } = {}) {
   expand();
   const all = h('button', { type: 'button' }, 'Expand all');
   all.addEventListener('click', () => {
-    budget.left = Math.max(budget.left, MOST - entries.size);
-    replace(note, expand() ? null : `The first ${count(MOST)} lines are expanded; open others one by one.`);
+    budget.left = Math.max(budget.left, MAX_EXPANDED - entries.size);
+    replace(note, expand() ? null : `The first ${count(MAX_EXPANDED)} lines are expanded; open others one by one.`);
   });
   const none = h('button', { type: 'button' }, 'Collapse all');
   none.addEventListener('click', () => entries.forEach(({ open }) => open(false)));

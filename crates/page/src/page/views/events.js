@@ -13,7 +13,7 @@ import { node } from '../lib/node.js';
 import { setPlace } from '../lib/place.js';
 
 /** Maximum number of events kept on the page, and of those that arrive while it is paused. */
-const MOST = 1_000;
+const MAX_EVENTS = 1_000;
 const MOST_WAITING = 500;
 
 const keyOf = (log) => `${log.blockHash}/${log.logIndex}`;
@@ -105,7 +105,7 @@ export function eventsViewer(address, fragments, outer, query = new URLSearchPar
       body.append(...rows);
       shown.push(...fresh);
     }
-    while (shown.length > MOST) {
+    while (shown.length > MAX_EVENTS) {
       shown.pop();
       body.lastElementChild.remove();
     }

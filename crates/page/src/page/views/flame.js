@@ -8,7 +8,7 @@ import { callName, knownCall } from './calltree.js';
 const ROW = 26;
 /** Maximum depth and number of calls drawn. Narrower calls than half a pixel are left out. */
 const DEEPEST = 40;
-const MOST = 1_500;
+const MAX_FRAMES = 1_500;
 const COLOURS = 5;
 
 const observer = new ResizeObserver((entries) => entries.forEach(({ target }) => target.redraw?.()));
@@ -42,7 +42,7 @@ export function flame(trace, decoder, select) {
     const placed = [];
     const place = (call, x, room, depth, parent) => {
       if (parent) parents.set(call, parent);
-      if (room < 0.5 || depth > DEEPEST || placed.length >= MOST) return;
+      if (room < 0.5 || depth > DEEPEST || placed.length >= MAX_FRAMES) return;
       placed.push({ call, x, room, depth });
       const calls = call.calls ?? [];
       const inner = calls.reduce((sum, one) => sum + Number(one.gasUsed), 0);

@@ -8,7 +8,7 @@ import { tokenFor, valueOf } from '../lib/links.js';
 import { node, whenever } from '../lib/node.js';
 
 /** Most getters whose values are read, which is one batch of requests. */
-const MOST = 100;
+const MAX_GETTERS = 100;
 /** Least time between two reads, in milliseconds. */
 const PACE = 2_000;
 /** The gas limit of a getter's call: some contracts loop for as long as the node lets them. */
@@ -29,7 +29,7 @@ function line(called, output, contract) {
 
 /** Keeps the values of getters up to date: `entries` are functions with the element for their value. */
 export function showGetters(contract, entries, signal) {
-  const getters = entries.filter(isGetter).slice(0, MOST);
+  const getters = entries.filter(isGetter).slice(0, MAX_GETTERS);
   if (!getters.length) return;
 
   const read = async ({ called, value }) => {

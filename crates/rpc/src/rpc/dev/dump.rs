@@ -20,7 +20,7 @@ use crate::rpc::{
 /// transaction; measured with accounts that hold one coin.
 const VALUE: usize = 256;
 /// The number of bytes that are read or written at a time.
-const PIECE: usize = 64 << 10;
+const BUFFER_SIZE: usize = 64 << 10;
 
 pub(super) fn methods(table: &mut Table) {
     table
@@ -71,7 +71,7 @@ fn pack(
         exceeded: false,
     };
 
-    let mut buffered = BufWriter::with_capacity(PIECE, &mut metered);
+    let mut buffered = BufWriter::with_capacity(BUFFER_SIZE, &mut metered);
     let written = Dump::write(head, ahead, &mut buffered).and_then(|()| buffered.flush());
     drop(buffered);
 
@@ -141,7 +141,8 @@ pub fn read_dump<'a>(mut packed: impl BufRead + 'a, limit: usize) -> Result<Dump
         exceeded: false,
     };
 
-    let dump = serde_json::from_reader::<_, Dump>(BufReader::with_capacity(PIECE, &mut metered));
+    let dump =
+        serde_json::from_reader::<_, Dump>(BufReader::with_capacity(BUFFER_SIZE, &mut metered));
     dump.map_err(|error| {
         if metered.exceeded {
             format!("the dump takes {}", over(limit))

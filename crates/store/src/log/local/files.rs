@@ -18,7 +18,7 @@ use crate::{
 /// The largest encoding of an entry, in bytes.
 pub(super) const MAX_ENTRY: usize = 1 << 30;
 /// Bytes of the newest segment that are read at once.
-const PIECE: u64 = 1 << 20;
+const READ_SIZE: u64 = 1 << 20;
 /// Size of one offset in bytes.
 const WORD: usize = 8;
 
@@ -129,7 +129,7 @@ struct NewestEntries {
 impl NewestEntries {
     fn read(&mut self, offset: u64, end: u64) -> Result<StoredEntry, LogError> {
         if offset < self.piece_at || end > self.piece_at + self.piece.len() as u64 {
-            let size = PIECE.max(end - offset).min(self.end - offset);
+            let size = READ_SIZE.max(end - offset).min(self.end - offset);
             self.piece.resize(size as usize, 0);
             self.piece_at = offset;
             let read = self.segment.file.read_at(&mut self.piece, offset);
