@@ -82,6 +82,7 @@ pub(crate) fn run(effort: Effort) {
     let mut cluster = Cluster::start();
     let mut senders = Prepared::on(cluster.node(cluster.leader())).senders;
     senders.truncate(CLIENTS * cluster.running().len());
+
     let columns = [
         "Killed",
         "times",
@@ -93,15 +94,18 @@ pub(crate) fn run(effort: Effort) {
         "errors",
     ];
     report::table("Kills under load", &columns);
+
     let mut errors = BTreeSet::new();
     for victims in &VICTIMS {
         let failovers: Vec<Failover> = (0..effort.kills)
             .map(|_| kill(&mut cluster, &mut senders, victims))
             .collect();
+
         report_kills(victims.name, &failovers);
         errors.extend(failovers.into_iter().flat_map(|failover| failover.errors));
     }
     report::end();
+
     for error in errors {
         println!("error: {error}");
     }
@@ -112,18 +116,26 @@ pub(crate) fn run(effort: Effort) {
         "{sent} transactions acknowledged, {} lost",
         lost(&cluster, &senders)
     );
-    let heads = cluster.running().into_iter().map(|index| {
-        let block = cluster
-            .node(index)
-            .client()
-            .call("eth_getBlockByNumber", json!(["latest", false]));
-        block["hash"].as_str().unwrap().to_owned()
-    });
+
+    let heads: BTreeSet<String> = cluster
+        .running()
+        .into_iter()
+        .map(|index| head_hash(&cluster, index))
+        .collect();
     assert_eq!(
-        heads.collect::<BTreeSet<_>>().len(),
+        heads.len(),
         1,
         "the nodes have different blocks at height {height}"
     );
+}
+
+/// The hash of a node's newest block.
+fn head_hash(cluster: &Cluster, index: usize) -> String {
+    let block = cluster
+        .node(index)
+        .client()
+        .call("eth_getBlockByNumber", json!(["latest", false]));
+    block["hash"].as_str().unwrap().to_owned()
 }
 
 fn report_kills(name: &str, failovers: &[Failover]) {
@@ -134,6 +146,7 @@ fn report_kills(name: &str, failovers: &[Failover]) {
         .filter_map(|failover| failover.restart)
         .collect();
     let errors: usize = failovers.iter().map(|failover| failover.errors.len()).sum();
+
     report::row(&[
         name.to_owned(),
         failovers.len().to_string(),
@@ -148,23 +161,27 @@ fn report_kills(name: &str, failovers: &[Failover]) {
 
 /// The number of acknowledged transactions that a node does not have, on the node that lacks most.
 fn lost(cluster: &Cluster, senders: &[Wallet]) -> u64 {
-    let missing = |index: usize| -> u64 {
-        let mut client = cluster.node(index).client();
-        let missing = |sender: &Wallet| {
-            let included = client.number(
-                "eth_getTransactionCount",
-                json!([sender.address(), "latest"]),
-            );
-            sender.nonce().saturating_sub(included)
-        };
-        senders.iter().map(missing).sum()
-    };
     cluster
         .running()
         .into_iter()
-        .map(missing)
+        .map(|index| lost_by(cluster, index, senders))
         .max()
         .unwrap_or_default()
+}
+
+/// The number of acknowledged transactions that one node does not have.
+fn lost_by(cluster: &Cluster, index: usize, senders: &[Wallet]) -> u64 {
+    let mut client = cluster.node(index).client();
+    let mut lost = 0;
+
+    for sender in senders {
+        let included = client.number(
+            "eth_getTransactionCount",
+            json!([sender.address(), "latest"]),
+        );
+        lost += sender.nonce().saturating_sub(included);
+    }
+    lost
 }
 
 /// Kills a node, a server or both while clients of the nodes that remain send transactions, and
@@ -175,19 +192,61 @@ fn kill(cluster: &mut Cluster, senders: &mut [Wallet], victims: &Victims) -> Fai
     let server = victims
         .stream_leader
         .then(|| cluster.nats.stream_leader(LOG));
-    let others: Vec<usize> = cluster
+    let ports: Vec<u16> = cluster
         .running()
         .into_iter()
         .filter(|index| Some(*index) != node)
+        .map(|index| cluster.node(index).port)
         .collect();
-    let senders = &mut senders[..CLIENTS * others.len()];
+
+    let observed = under_load(&ports, senders, || {
+        let killed = Instant::now();
+        if let Some(server) = server {
+            cluster.nats.kill(server);
+        }
+        if let Some(node) = node {
+            cluster.kill(node);
+        }
+        killed
+    });
+
+    if let Some(server) = server {
+        cluster.nats.start_again(server);
+    }
+    let restart = node.map(|index| milliseconds(cluster.start_node(index, height)));
+
+    let writes = observed
+        .clients
+        .iter()
+        .map(|client| time_to_write(client, observed.killed))
+        .fold(0.0, f64::max);
+    Failover {
+        writes,
+        read: milliseconds(observed.longest_read),
+        restart,
+        errors: observed
+            .clients
+            .into_iter()
+            .flat_map(|client| client.errors)
+            .collect(),
+    }
+}
+
+/// What clients saw of a kill.
+struct Observed {
+    killed: Instant,
+    clients: Vec<Seen>,
+    longest_read: Duration,
+}
+
+/// Kills by `kill`, which returns when it began, while clients of the nodes at `ports` write and
+/// read, and waits until each client's writes succeed again.
+fn under_load(ports: &[u16], senders: &mut [Wallet], kill: impl FnOnce() -> Instant) -> Observed {
+    let senders = &mut senders[..CLIENTS * ports.len()];
     let stop = AtomicBool::new(false);
     let counts: Vec<AtomicUsize> = senders.iter().map(|_| AtomicUsize::new(0)).collect();
-    let ports: Vec<u16> = others
-        .iter()
-        .map(|index| cluster.node(*index).port)
-        .collect();
-    let (killed, seen, reads) = thread::scope(|scope| {
+
+    thread::scope(|scope| {
         let (stop, counts) = (&stop, &counts);
         let clients: Vec<_> = senders
             .iter_mut()
@@ -201,62 +260,60 @@ fn kill(cluster: &mut Cluster, senders: &mut [Wallet], victims: &Victims) -> Fai
             .iter()
             .map(|port| scope.spawn(move || read(*port, stop)))
             .collect();
+
         thread::sleep(LOAD_BEFORE_KILL);
         let before: Vec<usize> = counts
             .iter()
             .map(|count| count.load(Ordering::Relaxed))
             .collect();
-        let killed = Instant::now();
-        server.into_iter().for_each(|at| cluster.nats.kill(at));
-        node.into_iter().for_each(|index| cluster.kill(index));
-        // The first may have been stored before the kill, and one more may have been counted since.
-        let recovered = || {
-            counts
-                .iter()
-                .zip(&before)
-                .all(|(count, before)| count.load(Ordering::Relaxed) >= before + 3)
-        };
-        while !recovered() && killed.elapsed() < RECOVERY_TIMEOUT {
+        let killed = kill();
+        while !have_recovered(counts, &before) && killed.elapsed() < RECOVERY_TIMEOUT {
             thread::sleep(Duration::from_millis(1));
         }
-        let recovered = recovered();
+        let recovered = have_recovered(counts, &before);
+
         stop.store(true, Ordering::Relaxed);
-        let seen: Vec<Seen> = clients
+        let clients: Vec<Seen> = clients
             .into_iter()
             .map(|client| client.join().unwrap())
             .collect();
-        let reads: Vec<Duration> = readers
+        let longest_read = readers
             .into_iter()
             .map(|reader| reader.join().unwrap())
-            .collect();
-        let errors: Vec<_> = seen.iter().flat_map(|seen| &seen.errors).collect();
+            .fold(Duration::ZERO, Duration::max);
+
+        let errors: Vec<_> = clients.iter().flat_map(|client| &client.errors).collect();
         assert!(
             recovered,
             "writes do not succeed again after {RECOVERY_TIMEOUT:?}: {errors:?}"
         );
-        (killed, seen, reads)
-    });
-    let again = |seen: &Seen| {
-        // Clients are sequential: the second one was sent after the kill.
-        let second = seen
-            .acknowledged
-            .iter()
-            .filter(|time| **time > killed)
-            .nth(1);
-        second.map_or(f64::NAN, |time| milliseconds(*time - killed))
-    };
-    let writes = seen.iter().map(again).fold(0.0, f64::max);
-    let read = reads.into_iter().map(milliseconds).fold(0.0, f64::max);
-    server
-        .into_iter()
-        .for_each(|at| cluster.nats.start_again(at));
-    let restart = node.map(|index| milliseconds(cluster.start_node(index, height)));
-    Failover {
-        writes,
-        read,
-        restart,
-        errors: seen.into_iter().flat_map(|seen| seen.errors).collect(),
-    }
+        Observed {
+            killed,
+            clients,
+            longest_read,
+        }
+    })
+}
+
+/// Whether each client had a transaction acknowledged that it sent after the counts were `before`.
+fn have_recovered(counts: &[AtomicUsize], before: &[usize]) -> bool {
+    // The first may have been stored before the kill, and one more may have been counted since.
+    counts
+        .iter()
+        .zip(before)
+        .all(|(count, before)| count.load(Ordering::Relaxed) >= before + 3)
+}
+
+/// The time in milliseconds until a client had a transaction acknowledged that it sent after the
+/// kill.
+fn time_to_write(client: &Seen, killed: Instant) -> f64 {
+    // Clients are sequential: the second one was sent after the kill.
+    let second = client
+        .acknowledged
+        .iter()
+        .filter(|time| **time > killed)
+        .nth(1);
+    second.map_or(f64::NAN, |time| milliseconds(*time - killed))
 }
 
 fn milliseconds(time: Duration) -> f64 {
@@ -267,10 +324,13 @@ fn milliseconds(time: Duration) -> f64 {
 fn send(port: u16, wallet: &mut Wallet, count: &AtomicUsize, stop: &AtomicBool) -> Seen {
     let mut seen = Seen::default();
     let mut client = Client::connect(port).unwrap();
+
     while !stop.load(Ordering::Relaxed) {
         let raw = wallet.sign(TxKind::Call(address_at(0)), 1, Vec::new(), 21_000);
+
         while let Err(error) = client.try_call("eth_sendRawTransaction", json!([raw])) {
             seen.errors.push(error.to_string());
+
             // An earlier attempt may have succeeded without an answer.
             let included = client.number(
                 "eth_getTransactionCount",
@@ -279,8 +339,10 @@ fn send(port: u16, wallet: &mut Wallet, count: &AtomicUsize, stop: &AtomicBool) 
             if included >= wallet.nonce() || seen.errors.len() > 10_000 {
                 break;
             }
+
             thread::sleep(RETRY_INTERVAL);
         }
+
         seen.acknowledged.push(Instant::now());
         count.fetch_add(1, Ordering::Relaxed);
     }
@@ -292,10 +354,12 @@ fn send(port: u16, wallet: &mut Wallet, count: &AtomicUsize, stop: &AtomicBool) 
 fn read(port: u16, stop: &AtomicBool) -> Duration {
     let mut client = Client::connect(port).unwrap();
     let mut longest = Duration::ZERO;
+
     while !stop.load(Ordering::Relaxed) {
         let began = Instant::now();
         client.number("eth_blockNumber", json!([]));
         longest = longest.max(began.elapsed());
+
         thread::sleep(Duration::from_millis(1));
     }
     longest

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::{
     campaign::Campaign,
-    describe::{Arguments, Operation, Place},
+    describe::{Arguments, Operation, Parameter, Place},
     documents::Generator,
     request::{Client, Outcome, READ_LIMIT, Request},
     subject::client_address,
@@ -16,6 +16,8 @@ use super::{
 const COMBINATIONS: usize = 64;
 /// Candidates of all parameters that are tried together, the first of each, then the second.
 const RANKS: usize = 3;
+/// Mutations of each example of a body.
+const MUTATIONS: usize = 8;
 /// Words that a parameter has to have to be tried together with others.
 const WORDS: usize = 3;
 
@@ -56,11 +58,13 @@ impl Search<'_> {
             return None;
         }
         self.requests -= 1;
+
         let request = self.operation.request(arguments);
         let outcome = self
             .campaign
             .ask(self.client, &self.operation.name, &request)
             .await?;
+
         if outcome.is_success() {
             // A response, however short, is longer than none.
             if outcome.bytes + 1 > self.score {
@@ -74,7 +78,127 @@ impl Search<'_> {
         {
             self.refusal = Some((outcome.took, request));
         }
+
         Some(outcome)
+    }
+
+    /// Asks with the parameter that a refusal names for lack of it, and with the first candidates of
+    /// all parameters together.
+    async fn ask_with_more(&mut self, candidates: &Candidates, required: &Arguments, reason: &str) {
+        let named = candidates.order(self.operation, reason).first().copied();
+        if let Some(at) = named.filter(|_| !reason.is_empty()) {
+            let mut arguments = required.clone();
+            arguments[at] = candidates.0[at].first().cloned();
+            self.ask(&arguments).await;
+        }
+
+        for rank in 0..RANKS {
+            self.ask(&candidates.ranked(rank)).await;
+        }
+    }
+
+    /// Asks with combinations of two words, which decide together what is asked for.
+    async fn combine_words(&mut self, all: &Arguments) {
+        let parameters = &self.operation.parameters;
+        let worded: Vec<usize> = (0..parameters.len())
+            .filter(|at| parameters[*at].examples.len() >= WORDS)
+            .collect();
+        let [first, second, ..] = worded[..] else {
+            return;
+        };
+
+        self.requests += COMBINATIONS;
+        let pairs = parameters[first].examples.iter().flat_map(|one| {
+            parameters[second]
+                .examples
+                .iter()
+                .map(move |other| (one, other))
+        });
+        for (one, other) in pairs.take(COMBINATIONS) {
+            let mut arguments = all.clone();
+            arguments[first] = Some(one.clone());
+            arguments[second] = Some(other.clone());
+            self.ask(&arguments).await;
+        }
+    }
+
+    /// Leaves out optional parameters, as they may limit a response.
+    async fn leave_out(&mut self) {
+        for at in 0..self.operation.parameters.len() {
+            if self.operation.parameters[at].required {
+                continue;
+            }
+
+            let mut arguments = self.best.clone();
+            if arguments[at].take().is_some() {
+                self.ask(&arguments).await;
+            }
+        }
+    }
+
+    /// Replaces one parameter after the other in the best arguments so far.
+    async fn replace_each(&mut self, candidates: &Candidates, order: &[usize]) {
+        for rank in 0..candidates.longest() {
+            for at in order.iter().copied() {
+                let Some(value) = candidates.0[at].get(rank) else {
+                    continue;
+                };
+
+                let mut arguments = self.best.clone();
+                if arguments[at].as_ref() != Some(value) {
+                    arguments[at] = Some(value.clone());
+                    self.ask(&arguments).await;
+                }
+            }
+        }
+    }
+}
+
+/// The values to try of each parameter of an operation, the most promising first.
+struct Candidates(Vec<Vec<Value>>);
+
+impl Candidates {
+    fn of(operation: &Operation, generator: &mut Generator<'_>) -> Self {
+        let candidates = operation
+            .parameters
+            .iter()
+            .map(|parameter| Self::of_parameter(parameter, generator))
+            .collect();
+        Self(candidates)
+    }
+
+    fn of_parameter(parameter: &Parameter, generator: &mut Generator<'_>) -> Vec<Value> {
+        let mut found = generator.candidates(&parameter.schema, &parameter.examples);
+
+        if parameter.place == Place::Body {
+            let mut mutations = Vec::new();
+            for body in &parameter.examples {
+                mutations.extend((0..MUTATIONS).map(|_| generator.mutated(body)));
+            }
+            found.splice(0..0, mutations);
+        } else if parameter.examples.iter().any(Value::is_object) {
+            found.splice(0..0, parameter.examples.clone());
+        }
+
+        found
+    }
+
+    /// The candidate with this rank of each parameter, or its last one.
+    fn ranked(&self, rank: usize) -> Arguments {
+        let nth = |values: &Vec<Value>| values.get(rank).or(values.last()).cloned();
+        self.0.iter().map(nth).collect()
+    }
+
+    /// The number of candidates of the parameter that has most.
+    fn longest(&self) -> usize {
+        self.0.iter().map(Vec::len).max().unwrap_or_default()
+    }
+
+    /// The parameters in the order in which they are tried, those first that a refusal names.
+    fn order(&self, operation: &Operation, refusal: &str) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..self.0.len()).collect();
+        order.sort_by_key(|at| !refusal.contains(&operation.parameters[*at].name));
+        order
     }
 }
 
@@ -88,115 +212,47 @@ pub(super) async fn probe(
 ) -> Probed {
     let mut client = Client::new(client_address(10));
     let mut generator = Generator::new(&campaign.filled.world, seed);
-    let candidates: Vec<Vec<Value>> = operation
+    let candidates = Candidates::of(&operation, &mut generator);
+    let all = candidates.ranked(0);
+    let required: Arguments = operation
         .parameters
         .iter()
-        .map(|parameter| {
-            let mut found = generator.candidates(&parameter.schema, &parameter.examples);
-            if parameter.place == Place::Body {
-                let mutations: Vec<_> = parameter
-                    .examples
-                    .iter()
-                    .flat_map(|body| (0..8).map(|_| generator.mutated(body)).collect::<Vec<_>>())
-                    .collect();
-                found.splice(0..0, mutations);
-            } else if parameter.examples.iter().any(Value::is_object) {
-                found.splice(0..0, parameter.examples.clone());
-            }
-            found
-        })
-        .collect();
-    let ranked = |rank: usize| -> Arguments {
-        let nth = |candidates: &Vec<Value>| candidates.get(rank).or(candidates.last()).cloned();
-        candidates.iter().map(nth).collect()
-    };
-    let all = ranked(0);
-    let required = operation.parameters.iter().zip(&all);
-    let required: Arguments = required
+        .zip(&all)
         .map(|(parameter, value)| value.clone().filter(|_| parameter.required))
         .collect();
-    let until = Instant::now() + at_most;
-    let best = required.clone();
-    let requests = requests + 2 * candidates.len();
+
     let mut search = Search {
         campaign,
         operation: &operation,
         client: &mut client,
-        until,
-        requests,
-        best,
+        until: Instant::now() + at_most,
+        requests: requests + 2 * operation.parameters.len(),
+        best: required.clone(),
         score: 0,
         refusal: None,
     };
-    let outcome = search.ask(&required).await;
+
     // A refusal names the parameter that it lacks.
+    let outcome = search.ask(&required).await;
     let reason = outcome
         .filter(|outcome| !outcome.is_success())
         .map(|outcome| outcome.excerpt())
         .unwrap_or_default();
-    let mut order: Vec<usize> = (0..candidates.len()).collect();
-    order.sort_by_key(|at| !reason.contains(&operation.parameters[*at].name));
-    if let Some(at) = order.first().copied().filter(|_| !reason.is_empty()) {
-        let mut arguments = required.clone();
-        arguments[at] = candidates[at].first().cloned();
-        search.ask(&arguments).await;
-    }
-    for rank in 0..RANKS {
-        search.ask(&ranked(rank)).await;
-    }
+    search.ask_with_more(&candidates, &required, &reason).await;
 
-    // Words decide together what is asked for.
-    let worded: Vec<usize> = (0..candidates.len())
-        .filter(|at| operation.parameters[*at].examples.len() >= WORDS)
-        .collect();
-    if let [first, second, ..] = worded[..] {
-        search.requests += COMBINATIONS;
-        let pairs = operation.parameters[first].examples.iter().flat_map(|one| {
-            operation.parameters[second]
-                .examples
-                .iter()
-                .map(move |other| (one, other))
-        });
-        for (one, other) in pairs.take(COMBINATIONS) {
-            let mut arguments = all.clone();
-            arguments[first] = Some(one.clone());
-            arguments[second] = Some(other.clone());
-            search.ask(&arguments).await;
-        }
-    }
+    search.combine_words(&all).await;
+    search.leave_out().await;
+    let order = candidates.order(&operation, &reason);
+    search.replace_each(&candidates, &order).await;
 
-    // Without what limits a response, and then one parameter after the other, from the best
-    // arguments so far.
-    for at in 0..candidates.len() {
-        if !operation.parameters[at].required {
-            let mut arguments = search.best.clone();
-            if arguments[at].take().is_some() {
-                search.ask(&arguments).await;
-            }
-        }
-    }
-    let longest = candidates.iter().map(Vec::len).max().unwrap_or_default();
-    for rank in 0..longest {
-        for at in order.iter().copied() {
-            let Some(value) = candidates[at].get(rank) else {
-                continue;
-            };
-            let mut arguments = search.best.clone();
-            if arguments[at].as_ref() != Some(value) {
-                arguments[at] = Some(value.clone());
-                search.ask(&arguments).await;
-            }
-        }
-    }
     let Search {
         best,
         score,
         refusal,
         ..
     } = search;
-    let largest = operation.request(&best);
     Probed {
-        largest,
+        largest: operation.request(&best),
         arguments: best,
         bytes: score.saturating_sub(1),
         refusal,
