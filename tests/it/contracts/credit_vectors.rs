@@ -1,20 +1,17 @@
 //! The golden credit vectors: scores, bands, loan-to-value ratios, and what all that makes of an
 //! account.
 
-use alloy_primitives::{Address, U256, address};
+use alloy_primitives::U256;
 use serde_json::Value;
 use tetrad_contracts::contracts::bindings::{LendingLens, LendingPool};
 
 use super::{
-    bench::Bench,
-    harnesses::{Clock, Credit, MathHarness, PoolHarness},
+    harnesses::{Clock, Credit, MATH, MathHarness, PoolHarness, math},
     network::{ALICE, LENS, Network, OWNER, POOL},
     render::decimal,
     tokens::{TokenInfo, class_parameters},
     vectors::{list, number, read, text},
 };
-
-const MATH: Address = address!("0x0000000000000000000000000000000000003a78");
 
 #[test]
 fn every_score_vector_is_reproduced() {
@@ -193,12 +190,6 @@ fn check_power(mut network: Network, symbols: &[&String], vector: &Value) {
 /// The network has no LINK; another token of its class with its decimals takes its place.
 fn standing_in_for(symbol: &str) -> TokenInfo {
     TokenInfo::of(if symbol == "LINK" { "UNI" } else { symbol })
-}
-
-fn math() -> Bench {
-    let mut bench = Bench::new();
-    bench.deploy(MATH, OWNER, "test/MathHarness", &[]);
-    bench
 }
 
 fn credit_of(input: &Value) -> Credit {

@@ -1,7 +1,10 @@
 //! Bindings of the contracts that only tests have, generated from their compiled ABIs. What the
 //! network's contracts have as well is in `tetrad_contracts::contracts::bindings`.
 
+use alloy_primitives::{Address, address};
 use alloy_sol_types::{SolValue, sol};
+
+use super::{bench::Bench, network::OWNER};
 
 sol! {
     #![sol(extra_derives(Debug, PartialEq, Eq))]
@@ -13,4 +16,14 @@ pub(crate) fn same<T: SolValue + From<<T::SolType as alloy_sol_types::SolType>::
     value: &impl SolValue,
 ) -> T {
     T::abi_decode(&value.abi_encode()).expect("the same struct")
+}
+
+/// Where the harness of the contracts' arithmetic is deployed.
+pub(crate) const MATH: Address = address!("0x0000000000000000000000000000000000003a78");
+
+/// An EVM with the harness of the contracts' arithmetic alone.
+pub(crate) fn math() -> Bench {
+    let mut bench = Bench::new();
+    bench.deploy(MATH, OWNER, "test/MathHarness", &[]);
+    bench
 }

@@ -1,20 +1,20 @@
 //! The golden interest vectors: the rate curves, exact compounding, and whole sequences against the
 //! pool itself.
 
-use alloy_primitives::{Address, U256, address};
+use alloy_primitives::{Address, U256};
 use serde_json::Value;
 use tetrad_contracts::contracts::bindings::{LendingLens, LendingPool, Token};
 
 use super::{
     bench::{Bench, START},
-    harnesses::{MathHarness, PoolHarness, same},
+    harnesses::{MATH, MathHarness, PoolHarness, math, same},
+    model::ray,
     network::{LENS, Network, OWNER, POOL},
     render::percent,
     tokens::{TokenInfo, class_parameters},
     vectors::{list, number, numbers, read, text},
 };
 
-const MATH: Address = address!("0x0000000000000000000000000000000000003a78");
 const YEAR: u64 = 31_536_000;
 
 #[test]
@@ -102,16 +102,6 @@ fn every_sequence_is_reproduced() {
             replay.step(step);
         }
     }
-}
-
-fn math() -> Bench {
-    let mut bench = Bench::new();
-    bench.deploy(MATH, OWNER, "test/MathHarness", &[]);
-    bench
-}
-
-fn ray() -> U256 {
-    U256::from(10).pow(U256::from(27))
 }
 
 fn apy(bench: &mut Bench, per_second: U256) -> String {
@@ -212,10 +202,12 @@ impl Replay {
             self.network.send(OWNER, POOL, call).unwrap();
             return None;
         }
+
         let (user, amount) = (address_of(text(&operation[2])), number(&operation[3]));
         if let Some(score) = operation.get(4) {
             self.force_score(user, number(score).to());
         }
+
         Some(match text(&operation[0]) {
             "deposit" => {
                 self.network
@@ -251,16 +243,15 @@ impl Replay {
 
     fn check(&mut self, expected: &Value, step: &Value) {
         let asset = self.token.address;
-        let state = self
-            .network
-            .look(POOL, LendingPool::getReserveCall { asset })
-            .state;
+        let state = self.network.reserve(asset);
         let view = self.network.look(LENS, LendingLens::getPoolCall { asset });
+
         assert_eq!(state.cash, number(&expected["cash"]), "{step}");
         assert_eq!(view.totalDebt, number(&expected["debt"]), "{step}");
         assert_eq!(view.totalSupplied, number(&expected["supplied"]), "{step}");
         assert_eq!(state.treasury, number(&expected["treasury"]), "{step}");
         assert_eq!(state.deficit, number(&expected["deficit"]), "{step}");
+
         assert_eq!(
             state.liquidityIndex,
             number(&expected["liquidityIndex"]),
@@ -286,6 +277,7 @@ impl Replay {
             number(&expected["annualRateRay"]),
             "{step}"
         );
+
         let slack =
             state.cash + view.totalDebt + state.deficit - view.totalSupplied - state.treasury;
         assert_eq!(slack, number(&expected["slack"]), "{step}");
@@ -299,6 +291,7 @@ impl Replay {
             text(&expected["borrowApy"]),
             "{step}"
         );
+
         for user in self.users.clone() {
             self.check_user(address_of(&user), &expected["users"][user], step);
         }

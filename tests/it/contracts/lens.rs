@@ -3,8 +3,7 @@
 use alloy_primitives::{Address, U256};
 use alloy_sol_types::SolValue;
 use tetrad_contracts::contracts::bindings::{
-    AccountView, LendingLens, LendingPool, LimitsView, LiquidationSide, PoolView, PositionView,
-    Token,
+    LendingLens, LendingPool, LimitsView, LiquidationSide, PoolView, PositionView,
 };
 
 use super::{
@@ -14,10 +13,6 @@ use super::{
 };
 
 const DAY: u64 = 86_400;
-
-fn account(network: &mut Network, user: Address) -> AccountView {
-    network.look(LENS, LendingLens::getAccountCall { user })
-}
 
 fn pool(network: &mut Network, token: TokenInfo) -> PoolView {
     network.look(
@@ -111,14 +106,7 @@ fn a_pool_view_is_what_a_transaction_of_the_block_sees() {
     let mut network = with_loans();
     let usdc = TokenInfo::of("USDC");
     let view = pool(&mut network, usdc);
-    let state = network
-        .look(
-            POOL,
-            LendingPool::getReserveCall {
-                asset: usdc.address,
-            },
-        )
-        .state;
+    let state = network.reserve(usdc.address);
     assert_eq!(
         (view.cash, view.treasury, view.deficit),
         (state.cash, state.treasury, state.deficit)
@@ -149,7 +137,7 @@ fn suppliers_earn_what_borrowers_pay_less_the_cut() {
 #[test]
 fn an_account_adds_up() {
     let mut network = with_loans();
-    let view = account(&mut network, ALICE);
+    let view = network.account(ALICE);
     let sum = |part: fn(&PositionView) -> U256| {
         view.positions
             .iter()
@@ -210,7 +198,7 @@ fn an_account_adds_up() {
 #[test]
 fn a_stranger_is_a_valid_user() {
     let mut network = Network::funded();
-    let view = account(&mut network, STRANGER);
+    let view = network.account(STRANGER);
     assert_eq!(
         (view.score, view.band, view.dueAt),
         (U256::from(300), U256::ZERO, U256::ZERO)
@@ -239,7 +227,7 @@ fn a_stranger_is_a_valid_user() {
 fn nothing_is_available_beyond_the_limit() {
     let mut network = with_loans();
     network.set_price(TokenInfo::of("WETH"), 100_000_000_000);
-    let view = account(&mut network, ALICE);
+    let view = network.account(ALICE);
     assert!(view.debtUsd > view.borrowingPowerUsd);
     assert_eq!(view.availableUsd, U256::ZERO);
 }
@@ -260,7 +248,7 @@ fn the_liquidation_price_is_where_liquidation_starts() {
         let health_at = |price: u64| {
             let mut network = network.twin();
             network.set_price(token, price);
-            account(&mut network, ALICE).healthFactorBps.to::<u64>()
+            network.account(ALICE).healthFactorBps.to::<u64>()
         };
         // At the price itself the account still stands, a millionth beyond it no longer does.
         match side {
@@ -312,13 +300,15 @@ fn a_score_is_the_sum_of_its_parts() {
     let usdc = TokenInfo::of("USDC");
     network.repay(ALICE, usdc, usdc.worth(1_000)).unwrap();
     network.wait(32 * DAY);
+
     let view = network.look(LENS, LendingLens::getScoreCall { user: ALICE });
     let gained = view.depositPoints + view.paymentPoints + view.healthPoints + view.historyPoints;
     assert_eq!(
         view.score,
         U256::from(300) + gained - view.penaltyPoints - view.overduePoints
     );
-    assert_eq!(view.score, account(&mut network, ALICE).score);
+    assert_eq!(view.score, network.account(ALICE).score);
+
     for part in [
         view.depositPoints,
         view.paymentPoints,
@@ -328,13 +318,10 @@ fn a_score_is_the_sum_of_its_parts() {
     ] {
         assert!(part > U256::ZERO, "{view:?}");
     }
-    assert_eq!(
-        view.healthFactorBps,
-        account(&mut network, ALICE).healthFactorBps
-    );
+    assert_eq!(view.healthFactorBps, network.account(ALICE).healthFactorBps);
     assert_eq!((view.onTimePayments, view.late), (U256::from(1), true));
     assert_eq!(view.depositSeconds, U256::from(42 * DAY));
-    assert_eq!(view.dueAt, account(&mut network, ALICE).dueAt);
+    assert_eq!(view.dueAt, network.account(ALICE).dueAt);
     assert_eq!(
         view.lastPaymentAt + U256::from(32 * DAY),
         U256::from(network.now())
@@ -349,6 +336,7 @@ fn a_score_is_the_sum_of_its_parts() {
 fn an_asset_without_a_readable_symbol_hides_no_other() {
     const ROGUE: Address = Address::repeat_byte(0x71);
     const P_ROGUE: Address = Address::repeat_byte(0x72);
+
     let mut network = with_loans();
     network.deploy(ROGUE, OWNER, "test/RogueToken", &U256::from(6).abi_encode());
     network.deploy(P_ROGUE, OWNER, "PToken", &(POOL, ROGUE).abi_encode_params());
@@ -361,30 +349,16 @@ fn an_asset_without_a_readable_symbol_hides_no_other() {
         borrowCapTokens: 0,
     };
     network.send(OWNER, POOL, add).unwrap();
+
     let amount = U256::from(1_000_000);
-    network
-        .send(OWNER, ROGUE, Token::mintCall { to: ALICE, amount })
-        .unwrap();
-    network
-        .send(
-            ALICE,
-            ROGUE,
-            Token::approveCall {
-                spender: POOL,
-                value: amount,
-            },
-        )
-        .unwrap();
-    network
-        .send(
-            ALICE,
-            POOL,
-            LendingPool::depositCall {
-                asset: ROGUE,
-                amount,
-            },
-        )
-        .unwrap();
+    network.mint(ROGUE, ALICE, amount);
+    network.approve(ALICE, ROGUE, POOL, amount);
+    let deposit = LendingPool::depositCall {
+        asset: ROGUE,
+        amount,
+    };
+    network.send(ALICE, POOL, deposit).unwrap();
+
     for (symbols_, symbol) in [
         (Symbols::Good, "RGE"),
         (Symbols::Reverts, ""),
@@ -396,13 +370,15 @@ fn an_asset_without_a_readable_symbol_hides_no_other() {
         network
             .send(OWNER, ROGUE, RogueToken::markCall { symbols_ })
             .unwrap();
+
         let pools = network.look(LENS, LendingLens::getPoolsCall {});
         assert_eq!(
             (pools.len(), pools[12].symbol.as_str(), pools[12].decimals),
             (13, symbol, 6)
         );
         assert_eq!(pools[0].symbol, TOKENS[0].symbol);
-        let view = account(&mut network, ALICE);
+
+        let view = network.account(ALICE);
         let position = view
             .positions
             .iter()

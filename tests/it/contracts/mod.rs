@@ -20,6 +20,7 @@ mod model;
 mod network;
 pub(crate) mod random;
 mod render;
+mod rogue;
 mod tokens;
 mod vectors;
 

@@ -8,7 +8,9 @@ use std::{
 use alloy_primitives::{Address, Bytes, U256, address};
 use alloy_sol_types::SolValue;
 use revm::database::InMemoryDB;
-use tetrad_contracts::contracts::bindings::{LendingPool, PriceOracle, Token, Vault};
+use tetrad_contracts::contracts::bindings::{
+    AccountView, LendingLens, LendingPool, PriceOracle, ReserveState, Token, Vault,
+};
 
 use super::{
     bench::{Bench, Receipt, START},
@@ -83,6 +85,15 @@ impl Network {
         }
     }
 
+    /// Alice with ten thousand dollars of USDC in the pool and a debt of a thousand in USDT.
+    pub(crate) fn in_debt() -> Self {
+        let mut network = Self::funded();
+        let (usdc, usdt) = (TokenInfo::of("USDC"), TokenInfo::of("USDT"));
+        network.deposit(ALICE, usdc, usdc.worth(10_000)).unwrap();
+        network.borrow(ALICE, usdt, usdt.worth(1_000)).unwrap();
+        network
+    }
+
     pub(crate) fn twin(&self) -> Self {
         Self {
             bench: self.bench.fork(),
@@ -130,6 +141,32 @@ impl Network {
     pub(crate) fn keep_fresh(&mut self, tokens: &[TokenInfo]) {
         self.warp(601);
         self.renew(tokens);
+    }
+
+    pub(crate) fn mint(&mut self, token: Address, to: Address, amount: U256) {
+        self.send(OWNER, token, Token::mintCall { to, amount })
+            .unwrap();
+    }
+
+    pub(crate) fn approve(
+        &mut self,
+        owner: Address,
+        token: Address,
+        spender: Address,
+        value: U256,
+    ) {
+        self.send(owner, token, Token::approveCall { spender, value })
+            .unwrap();
+    }
+
+    /// The pool's state of an asset.
+    pub(crate) fn reserve(&mut self, asset: Address) -> ReserveState {
+        self.look(POOL, LendingPool::getReserveCall { asset }).state
+    }
+
+    /// The user's loans as the lens shows them.
+    pub(crate) fn account(&mut self, user: Address) -> AccountView {
+        self.look(LENS, LendingLens::getAccountCall { user })
     }
 
     pub(crate) fn halt(&mut self, token: TokenInfo) {
@@ -269,8 +306,10 @@ impl Network {
     }
 }
 
+/// Every contract of the network, with all tokens listed.
 fn set_up(pool_artifact: &str) -> Bench {
     let mut bench = Bench::new();
+
     for token in TOKENS {
         let arguments = (
             token.name.to_owned(),
@@ -278,34 +317,20 @@ fn set_up(pool_artifact: &str) -> Bench {
             U256::from(token.decimals),
             OWNER,
         );
-        bench.deploy(
-            token.address,
-            OWNER,
-            "Token",
-            &arguments.abi_encode_params(),
-        );
+        let arguments = arguments.abi_encode_params();
+        bench.deploy(token.address, OWNER, "Token", &arguments);
     }
-    bench.deploy(
-        ORACLE,
-        OWNER,
-        "PriceOracle",
-        &(OWNER, UPDATER).abi_encode_params(),
-    );
-    bench.deploy(VAULT, OWNER, "Vault", &(OWNER, ORACLE).abi_encode_params());
-    bench.deploy(
-        POOL,
-        OWNER,
-        pool_artifact,
-        &(OWNER, ORACLE).abi_encode_params(),
-    );
+
+    let with_updater = (OWNER, UPDATER).abi_encode_params();
+    let with_oracle = (OWNER, ORACLE).abi_encode_params();
+    bench.deploy(ORACLE, OWNER, "PriceOracle", &with_updater);
+    bench.deploy(VAULT, OWNER, "Vault", &with_oracle);
+    bench.deploy(POOL, OWNER, pool_artifact, &with_oracle);
     bench.deploy(LENS, OWNER, "LendingLens", &(POOL,).abi_encode_params());
+
     for token in TOKENS {
-        bench.deploy(
-            token.p_token(),
-            OWNER,
-            "PToken",
-            &(POOL, token.address).abi_encode_params(),
-        );
+        let arguments = (POOL, token.address).abi_encode_params();
+        bench.deploy(token.p_token(), OWNER, "PToken", &arguments);
     }
     for token in TOKENS {
         list(&mut bench, token);
@@ -313,56 +338,45 @@ fn set_up(pool_artifact: &str) -> Bench {
     bench
 }
 
+/// Gives a token its price and its holders, and lists it in the vault and the pool.
 fn list(bench: &mut Bench, token: TokenInfo) {
     let asset = token.address;
-    let price = U256::from(token.price_usd_e8);
-    bench
-        .send(
-            OWNER,
-            ORACLE,
-            PriceOracle::setPriceCall {
-                token: asset,
-                price,
-            },
-        )
-        .unwrap();
+    let set_price = PriceOracle::setPriceCall {
+        token: asset,
+        price: U256::from(token.price_usd_e8),
+    };
+    bench.send(OWNER, ORACLE, set_price).unwrap();
+
     for holder in [OWNER, ALICE, BOB, CAROL, DAVE, WHALE] {
-        let amount = token.worth(1_000_000_000);
-        bench
-            .send(OWNER, asset, Token::mintCall { to: holder, amount })
-            .unwrap();
+        let mint = Token::mintCall {
+            to: holder,
+            amount: token.worth(1_000_000_000),
+        };
+        bench.send(OWNER, asset, mint).unwrap();
+
         for spender in [VAULT, POOL] {
-            bench
-                .send(
-                    holder,
-                    asset,
-                    Token::approveCall {
-                        spender,
-                        value: U256::MAX,
-                    },
-                )
-                .unwrap();
+            let approve = Token::approveCall {
+                spender,
+                value: U256::MAX,
+            };
+            bench.send(holder, asset, approve).unwrap();
         }
     }
-    bench
-        .send(OWNER, VAULT, Vault::addTokenCall { token: asset })
-        .unwrap();
-    bench
-        .send(
-            OWNER,
-            VAULT,
-            Vault::addLiquidityCall {
-                token: asset,
-                amount: token.worth(10_000_000),
-            },
-        )
-        .unwrap();
-    let call = LendingPool::addAssetCall {
+
+    let add_token = Vault::addTokenCall { token: asset };
+    bench.send(OWNER, VAULT, add_token).unwrap();
+    let add_liquidity = Vault::addLiquidityCall {
+        token: asset,
+        amount: token.worth(10_000_000),
+    };
+    bench.send(OWNER, VAULT, add_liquidity).unwrap();
+
+    let add_asset = LendingPool::addAssetCall {
         asset,
         pToken: token.p_token(),
         parameters: token.parameters(),
         supplyCapTokens: 0,
         borrowCapTokens: 0,
     };
-    bench.send(OWNER, POOL, call).unwrap();
+    bench.send(OWNER, POOL, add_asset).unwrap();
 }

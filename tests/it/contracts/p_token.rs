@@ -88,16 +88,7 @@ fn an_allowance_is_spent() {
         needed: value,
     };
     assert_eq!(refused, refusal(error));
-    network
-        .send(
-            ALICE,
-            usdc.p_token(),
-            Token::approveCall {
-                spender: BOB,
-                value,
-            },
-        )
-        .unwrap();
+    network.approve(ALICE, usdc.p_token(), BOB, value);
     network.send(BOB, usdc.p_token(), call).unwrap();
     assert_eq!(network.balance_of(usdc.p_token(), CAROL), value);
     let left = network.look(

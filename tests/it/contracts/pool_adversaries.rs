@@ -2,9 +2,7 @@
 
 use alloy_primitives::{Address, Bytes, U256};
 use alloy_sol_types::{SolCall, SolValue};
-use tetrad_contracts::contracts::bindings::{
-    LendingPool, LendingPoolErrors, PriceOracle, ReserveState, Token,
-};
+use tetrad_contracts::contracts::bindings::{LendingPool, LendingPoolErrors, PriceOracle, Token};
 
 use super::{
     bench::{Receipt, refusal},
@@ -13,10 +11,10 @@ use super::{
         RogueTokenErrors,
     },
     network::{ALICE, BOB, Network, ORACLE, OWNER, POOL, WHALE},
+    rogue::{self, ROGUE, behave},
     tokens::TokenInfo,
 };
 
-const ROGUE: Address = Address::repeat_byte(0x99);
 const P_ROGUE: Address = Address::repeat_byte(0x9a);
 const DOLLAR: u64 = 100_000_000;
 
@@ -24,76 +22,36 @@ const DOLLAR: u64 = 100_000_000;
 /// supplied a million of it, Alice ten thousand.
 fn with_rogue() -> Network {
     let mut network = Network::funded();
-    network.deploy(ROGUE, OWNER, "test/RogueToken", &U256::from(6).abi_encode());
+    rogue::deploy(&mut network);
     network.deploy(P_ROGUE, OWNER, "PToken", &(POOL, ROGUE).abi_encode_params());
-    let price = U256::from(DOLLAR);
-    network
-        .send(
-            OWNER,
-            ORACLE,
-            PriceOracle::setPriceCall {
-                token: ROGUE,
-                price,
-            },
-        )
-        .unwrap();
-    let parameters = TokenInfo::of("USDC").parameters();
-    let call = LendingPool::addAssetCall {
+
+    let set_price = PriceOracle::setPriceCall {
+        token: ROGUE,
+        price: U256::from(DOLLAR),
+    };
+    network.send(OWNER, ORACLE, set_price).unwrap();
+    let add_asset = LendingPool::addAssetCall {
         asset: ROGUE,
         pToken: P_ROGUE,
-        parameters,
+        parameters: TokenInfo::of("USDC").parameters(),
         supplyCapTokens: 0,
         borrowCapTokens: 0,
     };
-    network.send(OWNER, POOL, call).unwrap();
+    network.send(OWNER, POOL, add_asset).unwrap();
+
     for (holder, dollars) in [(WHALE, 1_000_000_u64), (ALICE, 10_000), (BOB, 0)] {
         let amount = U256::from(dollars * 1_000_000);
-        network
-            .send(
-                OWNER,
-                ROGUE,
-                Token::mintCall {
-                    to: holder,
-                    amount: amount + amount,
-                },
-            )
-            .unwrap();
-        network
-            .send(
-                holder,
-                ROGUE,
-                Token::approveCall {
-                    spender: POOL,
-                    value: U256::MAX,
-                },
-            )
-            .unwrap();
+        network.mint(ROGUE, holder, amount + amount);
+        network.approve(holder, ROGUE, POOL, U256::MAX);
         if dollars > 0 {
-            network
-                .send(
-                    holder,
-                    POOL,
-                    LendingPool::depositCall {
-                        asset: ROGUE,
-                        amount,
-                    },
-                )
-                .unwrap();
+            let deposit = LendingPool::depositCall {
+                asset: ROGUE,
+                amount,
+            };
+            network.send(holder, POOL, deposit).unwrap();
         }
     }
     network
-}
-
-fn behave(network: &mut Network, manners: Manners) {
-    network
-        .send(OWNER, ROGUE, RogueToken::behaveCall { manners_: manners })
-        .unwrap();
-}
-
-fn state(network: &mut Network) -> ReserveState {
-    network
-        .look(POOL, LendingPool::getReserveCall { asset: ROGUE })
-        .state
 }
 
 fn deposit(amount: u64) -> LendingPool::depositCall {
@@ -125,7 +83,7 @@ fn a_token_that_returns_nothing_works() {
     let mut network = with_rogue();
     behave(&mut network, Manners::ReturnsNothing);
     assert!(every_operation(&mut network).iter().all(Result::is_ok));
-    assert_eq!(network.balance_of(ROGUE, POOL), state(&mut network).cash);
+    assert_eq!(network.balance_of(ROGUE, POOL), network.reserve(ROGUE).cash);
 }
 
 #[test]
@@ -148,7 +106,7 @@ fn a_token_that_moves_another_amount_is_not_taken() {
             )
             .unwrap();
         behave(&mut network, manners);
-        let before = state(&mut network);
+        let before = network.reserve(ROGUE);
         let mismatch = refusal(LendingPoolErrors::TransferMismatch {
             expected,
             received: U256::from(received),
@@ -162,7 +120,7 @@ fn a_token_that_moves_another_amount_is_not_taken() {
             amount: U256::MAX,
         };
         assert_eq!(network.send(ALICE, POOL, repay).unwrap_err(), mismatch);
-        assert_eq!(state(&mut network), before);
+        assert_eq!(network.reserve(ROGUE), before);
     }
 }
 
@@ -179,7 +137,7 @@ fn a_token_that_refuses_is_believed() {
             },
         )
         .unwrap();
-    let before = state(&mut network);
+    let before = network.reserve(ROGUE);
     for (manners, error) in [
         (
             Manners::ReturnsFalse,
@@ -191,7 +149,7 @@ fn a_token_that_refuses_is_believed() {
         for result in every_operation(&mut network) {
             assert_eq!(result.unwrap_err(), error);
         }
-        assert_eq!(state(&mut network), before);
+        assert_eq!(network.reserve(ROGUE), before);
     }
 }
 

@@ -1,9 +1,7 @@
 //! Debts that nothing covers any more.
 
 use alloy_primitives::{Address, U256};
-use tetrad_contracts::contracts::bindings::{
-    LendingLens, LendingPool, LendingPoolErrors, ReserveState,
-};
+use tetrad_contracts::contracts::bindings::{LendingLens, LendingPool, LendingPoolErrors};
 
 use super::{
     bench::{Receipt, refusal},
@@ -13,17 +11,6 @@ use super::{
 
 const DAY: u64 = 86_400;
 const DOLLAR: u64 = 100_000_000;
-
-fn state(network: &mut Network, token: TokenInfo) -> ReserveState {
-    network
-        .look(
-            POOL,
-            LendingPool::getReserveCall {
-                asset: token.address,
-            },
-        )
-        .state
-}
 
 fn liquidate(network: &mut Network, debt: TokenInfo, collateral: TokenInfo) -> Receipt {
     let call = LendingPool::liquidateCall {
@@ -94,8 +81,8 @@ fn what_the_treasury_cannot_bear_becomes_a_deficit() {
         },
     ];
     assert_eq!(receipt.events::<LendingPool::DebtWrittenOff>(), written_off);
-    assert_eq!(state(&mut network, usdc).deficit, usdc.worth(11_000));
-    assert_eq!(state(&mut network, usdt).deficit, usdt.worth(50));
+    assert_eq!(network.reserve(usdc.address).deficit, usdc.worth(11_000));
+    assert_eq!(network.reserve(usdt.address).deficit, usdt.worth(50));
     assert_eq!(
         [slack(&mut network, usdc), slack(&mut network, usdt)],
         before
@@ -111,7 +98,7 @@ fn the_treasury_bears_what_it_can() {
     let mut network = Network::funded();
     let (weth, usdc) = (TokenInfo::of("WETH"), TokenInfo::of("USDC"));
     earn(&mut network, usdc);
-    let treasury = state(&mut network, usdc).treasury;
+    let treasury = network.reserve(usdc.address).treasury;
     assert!(treasury > U256::ZERO);
     under_water(&mut network);
     let receipt = liquidate(&mut network, usdc, weth);
@@ -120,7 +107,7 @@ fn the_treasury_bears_what_it_can() {
         (written_off.asset, written_off.fromTreasury),
         (usdc.address, treasury)
     );
-    let after = state(&mut network, usdc);
+    let after = network.reserve(usdc.address);
     assert_eq!(
         (after.treasury, after.deficit),
         (U256::ZERO, written_off.amount - treasury)
@@ -142,9 +129,9 @@ fn later_income_repays_the_deficit_first() {
     let (weth, usdc) = (TokenInfo::of("WETH"), TokenInfo::of("USDC"));
     under_water(&mut network);
     liquidate(&mut network, usdc, weth);
-    let before = state(&mut network, usdc);
+    let before = network.reserve(usdc.address);
     earn(&mut network, usdc);
-    let after = state(&mut network, usdc);
+    let after = network.reserve(usdc.address);
     assert!(
         after.deficit < before.deficit,
         "the cut of the interest recovers losses"
@@ -155,7 +142,7 @@ fn later_income_repays_the_deficit_first() {
     for _ in 0..10 {
         earn(&mut network, usdc);
     }
-    let end = state(&mut network, usdc);
+    let end = network.reserve(usdc.address);
     assert_eq!(end.deficit, U256::ZERO);
     assert!(end.treasury > U256::ZERO);
 }
@@ -177,14 +164,14 @@ fn a_liquidation_fee_is_income_too() {
     network.borrow(ALICE, weth, weth.worth(6_000)).unwrap();
     network.set_price(usdc, DOLLAR / 10);
     liquidate(&mut network, weth, usdc);
-    let deficit = state(&mut network, weth).deficit;
+    let deficit = network.reserve(weth.address).deficit;
     assert!(deficit > U256::ZERO);
     network.set_price(usdc, DOLLAR);
     under_water(&mut network);
     let fee = liquidate(&mut network, usdc, weth)
         .event::<LendingPool::Liquidation>()
         .fee;
-    let after = state(&mut network, weth);
+    let after = network.reserve(weth.address);
     assert_eq!((after.deficit, after.treasury), (deficit - fee, U256::ZERO));
 }
 
@@ -228,7 +215,7 @@ fn a_debt_whose_collateral_became_worthless_can_be_given_up_by_anybody() {
     let receipt = network.send(BOB, POOL, give_up.clone()).unwrap();
     let event = receipt.event::<LendingPool::DebtWrittenOff>();
     assert_eq!((event.asset, event.amount), (usdc.address, U256::from(2)));
-    assert_eq!(state(&mut network, usdc).deficit, U256::from(2));
+    assert_eq!(network.reserve(usdc.address).deficit, U256::from(2));
 
     let refused = network.send(BOB, POOL, give_up).unwrap_err();
     assert_eq!(

@@ -1,20 +1,16 @@
 //! Borrowing against collateral, and paying back.
 
-use alloy_primitives::{Address, Bytes, U256};
+use alloy_primitives::{Bytes, U256};
 use alloy_sol_types::SolError;
 use tetrad_contracts::contracts::bindings::{
-    AccountView, LendingLens, LendingPool, LendingPoolErrors, Token, TokenErrors,
+    AccountView, LendingPool, LendingPoolErrors, Token, TokenErrors,
 };
 
 use super::{
     bench::refusal,
-    network::{ALICE, BOB, LENS, Network, OWNER, POOL, WHALE},
+    network::{ALICE, BOB, Network, OWNER, POOL, WHALE},
     tokens::TokenInfo,
 };
-
-fn account(network: &mut Network, user: Address) -> AccountView {
-    network.look(LENS, LendingLens::getAccountCall { user })
-}
 
 /// Alice with ten thousand dollars of USDC in the pool, which has plenty of everything.
 fn with_collateral() -> Network {
@@ -37,7 +33,7 @@ fn a_loan_is_paid_out_and_owed() {
     };
     assert_eq!(receipt.event::<LendingPool::Borrow>(), event);
     assert_eq!(network.balance_of(weth.address, ALICE), before + amount);
-    let view = account(&mut network, ALICE);
+    let view = network.account(ALICE);
     assert_eq!(view.debtUsd, U256::from(weth.price_usd_e8));
     assert_eq!(
         view.positions
@@ -58,7 +54,7 @@ fn what_the_view_calls_available_can_be_borrowed_to_the_last_unit() {
     let mut network = with_collateral();
     let usdt = TokenInfo::of("USDT");
     // A score of 350 by the collateral alone; 7136 basis points of ten thousand dollars.
-    let view = account(&mut network, ALICE);
+    let view = network.account(ALICE);
     assert_eq!(view.score, U256::from(350));
     assert_eq!(view.availableUsd, U256::from(713_600_000_000_u64));
     let all = usdt.worth(7_136);
@@ -72,7 +68,7 @@ fn what_the_view_calls_available_can_be_borrowed_to_the_last_unit() {
     };
     assert_eq!(refused, refusal(error));
     network.borrow(ALICE, usdt, all).unwrap();
-    let view = account(&mut network, ALICE);
+    let view = network.account(ALICE);
     assert_eq!(view.availableUsd, U256::ZERO);
     assert!(
         view.healthFactorBps > U256::from(12_000),
@@ -158,7 +154,7 @@ fn a_repayment_takes_at_most_what_is_owed() {
         usdt.worth(600)
     );
     assert_eq!(network.balance_of(usdt.address, ALICE), before);
-    assert_eq!(account(&mut network, ALICE).debtUsd, U256::ZERO);
+    assert_eq!(network.account(ALICE).debtUsd, U256::ZERO);
 }
 
 #[test]
@@ -176,11 +172,11 @@ fn borrowing_and_repaying_at_one_moment_gains_nothing() {
                 .unwrap()
                 .debt
         };
-        let debt = owed(account(&mut network, ALICE));
+        let debt = owed(network.account(ALICE));
         network.borrow(ALICE, uni, U256::from(amount)).unwrap();
         network.repay(ALICE, uni, U256::from(amount)).unwrap();
         assert_eq!(network.balance_of(uni.address, ALICE), before);
-        assert!(owed(account(&mut network, ALICE)) >= debt);
+        assert!(owed(network.account(ALICE)) >= debt);
     }
 }
 
@@ -189,16 +185,7 @@ fn an_unapproved_repayment_shows_the_tokens_own_error() {
     let mut network = with_collateral();
     let usdt = TokenInfo::of("USDT");
     network.borrow(ALICE, usdt, U256::from(10)).unwrap();
-    network
-        .send(
-            ALICE,
-            usdt.address,
-            Token::approveCall {
-                spender: POOL,
-                value: U256::from(9),
-            },
-        )
-        .unwrap();
+    network.approve(ALICE, usdt.address, POOL, U256::from(9));
     let refused = network.repay(ALICE, usdt, U256::MAX).unwrap_err();
     let (allowance, needed) = (U256::from(9), U256::from(10));
     assert_eq!(
@@ -320,6 +307,13 @@ fn stale_prices_stop_what_they_could_be_used_for_and_nothing_else() {
     }
 }
 
+fn set_paused(token: TokenInfo, paused: bool) -> LendingPool::setPausedCall {
+    LendingPool::setPausedCall {
+        asset: token.address,
+        paused,
+    }
+}
+
 #[test]
 fn a_paused_asset_can_only_be_repaid() {
     let mut network = with_collateral();
@@ -327,28 +321,21 @@ fn a_paused_asset_can_only_be_repaid() {
     network.borrow(ALICE, usdt, usdt.worth(100)).unwrap();
     network.deposit(ALICE, usdt, usdt.worth(100)).unwrap();
     for token in [usdt, usdc] {
-        let call = LendingPool::setPausedCall {
-            asset: token.address,
-            paused: true,
-        };
+        let receipt = network.send(OWNER, POOL, set_paused(token, true)).unwrap();
         let event = LendingPool::PausedChanged {
             asset: token.address,
             paused: true,
         };
-        assert_eq!(
-            network
-                .send(OWNER, POOL, call)
-                .unwrap()
-                .event::<LendingPool::PausedChanged>(),
-            event
-        );
+        assert_eq!(receipt.event::<LendingPool::PausedChanged>(), event);
     }
+
     let small = U256::from(1_000);
     let paused = |token: TokenInfo| {
         refusal(LendingPoolErrors::AssetPaused {
             asset: token.address,
         })
     };
+
     assert_eq!(
         network.deposit(ALICE, usdt, small).unwrap_err(),
         paused(usdt)
@@ -369,6 +356,7 @@ fn a_paused_asset_can_only_be_repaid() {
         network.send(ALICE, usdt.p_token(), give).unwrap_err(),
         paused(usdt)
     );
+
     let liquidate = |debt: TokenInfo, collateral: TokenInfo| LendingPool::liquidateCall {
         borrower: ALICE,
         debtAsset: debt.address,
@@ -380,19 +368,14 @@ fn a_paused_asset_can_only_be_repaid() {
         network.send(BOB, POOL, liquidate(usdt, usdc)).unwrap_err(),
         paused(usdt)
     );
-    let call = LendingPool::setPausedCall {
-        asset: usdt.address,
-        paused: false,
-    };
-    network.send(OWNER, POOL, call).unwrap();
+
+    // The collateral's pause is enough to prevent a liquidation.
+    network.send(OWNER, POOL, set_paused(usdt, false)).unwrap();
     assert_eq!(
         network.send(BOB, POOL, liquidate(usdt, usdc)).unwrap_err(),
         paused(usdc)
     );
-    let call = LendingPool::setPausedCall {
-        asset: usdt.address,
-        paused: true,
-    };
-    network.send(OWNER, POOL, call).unwrap();
+
+    network.send(OWNER, POOL, set_paused(usdt, true)).unwrap();
     network.repay(ALICE, usdt, U256::MAX).unwrap();
 }

@@ -1,10 +1,8 @@
 //! What is collateral: what users deposit themselves or accept, and nothing that others send.
 
-use alloy_primitives::{Address, U256};
+use alloy_primitives::{Address, Bytes, U256};
 use alloy_sol_types::SolError;
-use tetrad_contracts::contracts::bindings::{
-    AccountView, LendingLens, LendingPool, LendingPoolErrors,
-};
+use tetrad_contracts::contracts::bindings::{LendingLens, LendingPool, LendingPoolErrors};
 
 use super::{
     bench::{Receipt, refusal},
@@ -13,21 +11,8 @@ use super::{
     tokens::{TOKENS, TokenInfo},
 };
 
-fn account(network: &mut Network, user: Address) -> AccountView {
-    network.look(LENS, LendingLens::getAccountCall { user })
-}
-
 fn collateral(network: &mut Network, user: Address) -> Vec<Address> {
     network.look(LENS, LendingLens::getCollateralCall { user })
-}
-
-/// Alice with ten thousand dollars of USDC in the pool and a debt of a thousand in USDT.
-fn in_debt() -> Network {
-    let mut network = Network::funded();
-    let (usdc, usdt) = (TokenInfo::of("USDC"), TokenInfo::of("USDT"));
-    network.deposit(ALICE, usdc, usdc.worth(10_000)).unwrap();
-    network.borrow(ALICE, usdt, usdt.worth(1_000)).unwrap();
-    network
 }
 
 #[test]
@@ -35,7 +20,7 @@ fn what_others_send_is_collateral_once_the_receiver_says_so() {
     let mut network = Network::funded();
     let weth = TokenInfo::of("WETH");
     network.give(WHALE, BOB, weth, weth.worth(1_000)).unwrap();
-    let view = account(&mut network, BOB);
+    let view = network.account(BOB);
     assert_eq!(
         (view.borrowingPowerUsd, view.positions.len()),
         (U256::ZERO, 1)
@@ -63,7 +48,7 @@ fn what_others_send_is_collateral_once_the_receiver_says_so() {
     };
     assert_eq!(receipt.event::<LendingPool::CollateralSet>(), event);
     assert_eq!(collateral(&mut network, BOB), [weth.address]);
-    let view = account(&mut network, BOB);
+    let view = network.account(BOB);
     assert!(view.borrowingPowerUsd > U256::ZERO && view.score == U256::from(350));
     network
         .borrow(BOB, weth, U256::from(1_000_000_000))
@@ -75,9 +60,9 @@ fn it_can_be_accepted_before_it_arrives() {
     let mut network = Network::funded();
     let weth = TokenInfo::of("WETH");
     network.set_collateral(BOB, weth, true).unwrap();
-    assert!(account(&mut network, BOB).positions.is_empty());
+    assert!(network.account(BOB).positions.is_empty());
     network.give(WHALE, BOB, weth, weth.worth(1_000)).unwrap();
-    assert!(account(&mut network, BOB).borrowingPowerUsd > U256::ZERO);
+    assert!(network.account(BOB).borrowingPowerUsd > U256::ZERO);
 }
 
 #[test]
@@ -89,7 +74,7 @@ fn a_deposit_is_collateral_unless_its_owner_disabled_it() {
     network.set_collateral(BOB, usdc, false).unwrap();
     network.deposit(BOB, usdc, usdc.worth(100)).unwrap();
     assert!(collateral(&mut network, BOB).is_empty());
-    assert_eq!(account(&mut network, BOB).borrowingPowerUsd, U256::ZERO);
+    assert_eq!(network.account(BOB).borrowingPowerUsd, U256::ZERO);
     network.withdraw(BOB, usdc, U256::MAX).unwrap();
     network.deposit(BOB, usdc, usdc.worth(100)).unwrap();
     assert!(
@@ -114,7 +99,7 @@ fn what_is_sent_after_everything_was_withdrawn_is_not_collateral() {
 
 #[test]
 fn collateral_in_use_cannot_be_disabled() {
-    let mut network = in_debt();
+    let mut network = Network::in_debt();
     let (usdc, weth) = (TokenInfo::of("USDC"), TokenInfo::of("WETH"));
     let refused = network.set_collateral(ALICE, usdc, false).unwrap_err();
     assert_eq!(
@@ -137,7 +122,7 @@ fn collateral_in_use_cannot_be_disabled() {
 
 #[test]
 fn only_collateral_is_seized() {
-    let mut network = in_debt();
+    let mut network = Network::in_debt();
     let (usdc, usdt, weth) = (
         TokenInfo::of("USDC"),
         TokenInfo::of("USDT"),
@@ -175,7 +160,7 @@ fn only_collateral_is_seized() {
 
 #[test]
 fn dust_makes_no_operation_noticeably_dearer() {
-    let mut clean = in_debt();
+    let mut clean = Network::in_debt();
     let mut dusty = clean.twin();
     for token in TOKENS {
         dusty.give(WHALE, ALICE, token, U256::from(1)).unwrap();
@@ -203,7 +188,7 @@ fn dust_makes_no_operation_noticeably_dearer() {
 
 #[test]
 fn a_stale_or_halted_token_that_a_stranger_sends_freezes_nothing() {
-    let mut network = in_debt();
+    let mut network = Network::in_debt();
     let (usdc, usdt, cro, uni) = (
         TokenInfo::of("USDC"),
         TokenInfo::of("USDT"),
@@ -255,17 +240,12 @@ fn no_stranger_changes_what_an_account_may_do() {
         let mut alone = Network::funded();
         let collateral = random.pick(&TOKENS);
         let debt = random.pick(&TOKENS);
-        alone
-            .deposit(
-                ALICE,
-                collateral,
-                collateral.worth(1_000 + random.below(9_000)),
-            )
-            .unwrap();
-        alone
-            .borrow(ALICE, debt, debt.worth(100 + random.below(300)))
-            .unwrap();
+        let supplied = collateral.worth(1_000 + random.below(9_000));
+        alone.deposit(ALICE, collateral, supplied).unwrap();
+        let borrowed = debt.worth(100 + random.below(300));
+        alone.borrow(ALICE, debt, borrowed).unwrap();
         alone.wait(random.below(20 * 86_400));
+
         let mut watched = alone.twin();
         // Dust of what is collateral already belongs to Alice, and a debt that is cheaper for a
         // block does her good.
@@ -280,10 +260,11 @@ fn no_stranger_changes_what_an_account_may_do() {
                 .unwrap();
             watched.set_price(collateral, price);
         }
+
         for seconds in [0, random.below(30 * 86_400)] {
             alone.wait(seconds);
             watched.wait(seconds);
-            let [one, two] = [&mut alone, &mut watched].map(|network| account(network, ALICE));
+            let [one, two] = [&mut alone, &mut watched].map(|network| network.account(ALICE));
             assert_eq!(
                 (one.score, one.band, one.dueAt),
                 (two.score, two.band, two.dueAt),
@@ -293,28 +274,38 @@ fn no_stranger_changes_what_an_account_may_do() {
                 two.availableUsd + U256::from(1_000_000) >= one.availableUsd,
                 "round {round}"
             );
+
             let borrow = random.pick(&TOKENS);
-            let amounts = [
-                borrow.worth(1 + random.below(200)),
-                collateral.worth(1 + random.below(3_000)),
-                debt.worth(1 + random.below(400)),
-            ];
-            let outcomes = [&mut alone, &mut watched].map(|network| {
+            let borrowed = borrow.worth(1 + random.below(200));
+            let withdrawn = collateral.worth(1 + random.below(3_000));
+            let repaid = debt.worth(1 + random.below(400));
+            let [alone, watched] = [&mut alone, &mut watched].map(|network| {
                 [
-                    network.borrow(ALICE, borrow, amounts[0]),
-                    network.withdraw(ALICE, collateral, amounts[1]),
-                    network.repay(ALICE, debt, amounts[2]),
+                    network.borrow(ALICE, borrow, borrowed),
+                    network.withdraw(ALICE, collateral, withdrawn),
+                    network.repay(ALICE, debt, repaid),
                 ]
             });
-            for (one, two) in outcomes[0].iter().zip(&outcomes[1]) {
-                match (one, two) {
-                    (Ok(one), Ok(two)) => {
-                        assert!(two.gas <= one.gas + 30_000, "{} and {}", one.gas, two.gas)
-                    }
-                    (Err(one), Err(two)) => assert_eq!(one[..4], two[..4]),
-                    (one, two) => panic!("round {round}: {one:?}, but with strangers {two:?}"),
-                }
+            for (one, two) in alone.iter().zip(&watched) {
+                assert_same_outcome(round, one, two);
             }
         }
+    }
+}
+
+fn assert_same_outcome(
+    round: u64,
+    alone: &Result<Receipt, Bytes>,
+    watched: &Result<Receipt, Bytes>,
+) {
+    match (alone, watched) {
+        (Ok(alone), Ok(watched)) => assert!(
+            watched.gas <= alone.gas + 30_000,
+            "{} and {}",
+            alone.gas,
+            watched.gas
+        ),
+        (Err(alone), Err(watched)) => assert_eq!(alone[..4], watched[..4]),
+        (alone, watched) => panic!("round {round}: {alone:?}, but with strangers {watched:?}"),
     }
 }

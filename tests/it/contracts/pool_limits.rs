@@ -1,24 +1,20 @@
 //! Far beyond what anybody means to do: decades, the largest numbers, the smallest pools.
 
-use alloy_primitives::{Address, U256, address};
+use alloy_primitives::{Address, U256};
 use alloy_sol_types::SolValue;
 use tetrad_contracts::contracts::bindings::{
     LendingLens, LendingPool, LendingPoolErrors, PriceOracle, Token,
 };
 
 use super::{
-    bench::{Bench, refusal},
-    harnesses::{MathHarness, PoolHarness},
+    bench::refusal,
+    harnesses::{MATH, MathHarness, PoolHarness, math},
+    model::ray,
     network::{ALICE, BOB, LENS, Network, ORACLE, OWNER, POOL, WHALE},
     tokens::{TOKENS, TokenInfo},
 };
 
-const MATH: Address = address!("0x0000000000000000000000000000000000003a78");
 const YEAR: u64 = 31_536_000;
-
-fn ray() -> U256 {
-    U256::from(10).pow(U256::from(27))
-}
 
 #[test]
 fn a_pool_survives_centuries() {
@@ -45,9 +41,7 @@ fn a_pool_survives_centuries() {
         assert!(view.cash + view.totalDebt + view.deficit >= view.totalSupplied + view.treasury);
         last = view.liquidityIndex;
     }
-    let state = network
-        .look(POOL, LendingPool::getReserveCall { asset: uni.address })
-        .state;
+    let state = network.reserve(uni.address);
     assert_eq!(state.borrowIndexes, [U256::from(u128::MAX); 5]);
     network.look(LENS, LendingLens::getPoolsCall {});
     network.look(LENS, LendingLens::getAccountCall { user: ALICE });
@@ -61,16 +55,7 @@ fn a_pool_survives_centuries() {
         .find(|position| position.asset == uni.address)
         .unwrap()
         .debt;
-    network
-        .send(
-            OWNER,
-            uni.address,
-            Token::mintCall {
-                to: ALICE,
-                amount: owed,
-            },
-        )
-        .unwrap();
+    network.mint(uni.address, ALICE, owed);
     network
         .repay(ALICE, uni, U256::from(u128::MAX) / U256::from(2))
         .unwrap();
@@ -78,8 +63,7 @@ fn a_pool_survives_centuries() {
 
 #[test]
 fn compounding_is_capped_and_never_wraps() {
-    let mut bench = Bench::new();
-    bench.deploy(MATH, OWNER, "test/MathHarness", &[]);
+    let mut bench = math();
     let mut rpow = |base: U256, exponent: u64| {
         bench.look(
             MATH,
@@ -118,10 +102,7 @@ fn a_few_units_left_behind_cannot_lock_an_asset() {
         .withdraw(WHALE, uni, supplied - U256::from(40))
         .unwrap();
     // What is left in cash is the treasury's; Alice borrows it.
-    let cash = network
-        .look(POOL, LendingPool::getReserveCall { asset: uni.address })
-        .state
-        .cash;
+    let cash = network.reserve(uni.address).cash;
     network.borrow(ALICE, uni, cash).unwrap();
     for _ in 0..4 {
         network.wait(YEAR);
@@ -131,9 +112,7 @@ fn a_few_units_left_behind_cannot_lock_an_asset() {
         };
         network.send(OWNER, POOL, call).unwrap();
     }
-    let state = network
-        .look(POOL, LendingPool::getReserveCall { asset: uni.address })
-        .state;
+    let state = network.reserve(uni.address);
     assert_eq!(state.liquidityIndex, U256::from(u128::MAX));
     let unit = U256::from(u128::MAX) / ray() + U256::from(1);
     network.deposit(BOB, uni, uni.worth(1_000)).unwrap();
@@ -205,10 +184,7 @@ fn interest_without_suppliers_stays_in_the_pool() {
     network.repay(ALICE, usdc, U256::MAX).unwrap();
     network.withdraw(WHALE, usdc, U256::MAX).unwrap();
     let asset = usdc.address;
-    let cash = network
-        .look(POOL, LendingPool::getReserveCall { asset })
-        .state
-        .cash;
+    let cash = network.reserve(asset).cash;
     network.borrow(ALICE, usdc, cash).unwrap();
     let before = network.look(LENS, LendingLens::getPoolCall { asset });
     network.wait(YEAR);
@@ -336,19 +312,8 @@ fn list(network: &mut Network, index: u8) -> (Address, Address) {
     network.send(OWNER, POOL, call).unwrap();
     for user in [WHALE, ALICE, BOB] {
         let amount = U256::from(1_000_000_000_000_u64);
-        network
-            .send(OWNER, asset, Token::mintCall { to: user, amount })
-            .unwrap();
-        network
-            .send(
-                user,
-                asset,
-                Token::approveCall {
-                    spender: POOL,
-                    value: U256::MAX,
-                },
-            )
-            .unwrap();
+        network.mint(asset, user, amount);
+        network.approve(user, asset, POOL, U256::MAX);
     }
     (asset, p_token)
 }

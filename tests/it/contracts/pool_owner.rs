@@ -1,13 +1,14 @@
 //! What the pool's owner can do, what the events say about it, and that nobody else can.
 
-use alloy_primitives::{Address, U256};
+use alloy_primitives::{Address, Bytes, U256};
 use alloy_sol_types::SolValue;
 use tetrad_contracts::contracts::bindings::{
-    AssetParameters, LendingPool, LendingPoolErrors, PriceOracle, Token,
+    AssetParameters, LendingPool, LendingPoolErrors, PriceOracle,
 };
 
 use super::{
-    bench::refusal,
+    bench::{Receipt, refusal},
+    model::ray,
     network::{ALICE, BOB, Network, ORACLE, OWNER, POOL, STRANGER, WHALE},
     tokens::{TOKENS, TokenInfo},
 };
@@ -35,10 +36,6 @@ fn add(asset: Address, p_token: Address, parameters: AssetParameters) -> Lending
         supplyCapTokens: 5,
         borrowCapTokens: 4,
     }
-}
-
-fn ray() -> U256 {
-    U256::from(10).pow(U256::from(27))
 }
 
 fn sound() -> AssetParameters {
@@ -72,12 +69,7 @@ fn an_asset_is_added_once_and_listed() {
     assert_eq!(receipt.event::<LendingPool::CapsChanged>(), event);
 
     let state = receipt.event::<LendingPool::ReserveUpdated>().state;
-    assert_eq!(
-        state,
-        network
-            .look(POOL, LendingPool::getReserveCall { asset: ASSET })
-            .state
-    );
+    assert_eq!(state, network.reserve(ASSET));
     assert_eq!(
         (state.liquidityIndex, state.borrowIndexes),
         (ray(), [ray(); 5])
@@ -109,43 +101,28 @@ fn an_asset_is_added_once_and_listed() {
 fn an_asset_and_its_receipt_token_must_belong_together() {
     let mut network = Network::new();
     deploy(&mut network, ASSET, P_TOKEN, 18);
-    let usdc = TokenInfo::of("USDC");
+    let of_usdc = TokenInfo::of("USDC").p_token();
+    let no_contract = || refusal(LendingPoolErrors::NotAContract { account: STRANGER });
+    let wrong = |p_token| refusal(LendingPoolErrors::WrongPToken { pToken: p_token });
+
     for (asset, p_token, error) in [
-        (
-            STRANGER,
-            P_TOKEN,
-            refusal(LendingPoolErrors::NotAContract { account: STRANGER }),
-        ),
-        (
-            ASSET,
-            STRANGER,
-            refusal(LendingPoolErrors::NotAContract { account: STRANGER }),
-        ),
-        (
-            ASSET,
-            usdc.p_token(),
-            refusal(LendingPoolErrors::WrongPToken {
-                pToken: usdc.p_token(),
-            }),
-        ),
+        (STRANGER, P_TOKEN, no_contract()),
+        (ASSET, STRANGER, no_contract()),
+        (ASSET, of_usdc, wrong(of_usdc)),
     ] {
-        assert_eq!(
-            network
-                .send(OWNER, POOL, add(asset, p_token, sound()))
-                .unwrap_err(),
-            error
-        );
+        let refused = network
+            .send(OWNER, POOL, add(asset, p_token, sound()))
+            .unwrap_err();
+        assert_eq!(refused, error);
     }
+
     // A receipt token of the right asset in another pool.
     let other = Address::repeat_byte(0x73);
     network.deploy(other, OWNER, "PToken", &(ORACLE, ASSET).abi_encode_params());
     let refused = network
         .send(OWNER, POOL, add(ASSET, other, sound()))
         .unwrap_err();
-    assert_eq!(
-        refused,
-        refusal(LendingPoolErrors::WrongPToken { pToken: other })
-    );
+    assert_eq!(refused, wrong(other));
 }
 
 #[test]
@@ -161,14 +138,16 @@ fn more_than_18_decimals_are_refused() {
     );
 }
 
+/// The asset or receipt token with this number.
+fn numbered(kind: u8, index: u8) -> Address {
+    let mut bytes = [kind; 20];
+    bytes[19] = index;
+    Address::new(bytes)
+}
+
 #[test]
 fn there_is_room_for_64_assets() {
     let mut network = Network::new();
-    let numbered = |kind: u8, index: u8| {
-        let mut bytes = [kind; 20];
-        bytes[19] = index;
-        Address::new(bytes)
-    };
     for index in 12..64 {
         let (asset, p_token) = (numbered(0xa1, index), numbered(0xa2, index));
         deploy(&mut network, asset, p_token, 6);
@@ -183,31 +162,13 @@ fn there_is_room_for_64_assets() {
     assert_eq!(refused, refusal(LendingPoolErrors::TooManyAssets {}));
     // The last of them works like any other.
     let last = numbered(0xa1, 63);
-    network
-        .send(
-            OWNER,
-            last,
-            Token::mintCall {
-                to: ALICE,
-                amount: U256::from(5),
-            },
-        )
-        .unwrap();
-    let approve = Token::approveCall {
-        spender: POOL,
-        value: U256::MAX,
+    network.mint(last, ALICE, U256::from(5));
+    network.approve(ALICE, last, POOL, U256::MAX);
+    let deposit = LendingPool::depositCall {
+        asset: last,
+        amount: U256::from(5),
     };
-    network.send(ALICE, last, approve).unwrap();
-    network
-        .send(
-            ALICE,
-            POOL,
-            LendingPool::depositCall {
-                asset: last,
-                amount: U256::from(5),
-            },
-        )
-        .unwrap();
+    network.send(ALICE, POOL, deposit).unwrap();
     assert_eq!(network.balance_of(numbered(0xa2, 63), ALICE), U256::from(5));
 }
 
@@ -227,15 +188,12 @@ fn contradictory_parameters_are_refused() {
     for change in changes {
         let mut parameters = sound();
         change(&mut parameters);
-        let refused = network
-            .send(
-                OWNER,
-                POOL,
-                LendingPool::setParametersCall { asset, parameters },
-            )
-            .unwrap_err();
+
+        let call = LendingPool::setParametersCall { asset, parameters };
+        let refused = network.send(OWNER, POOL, call).unwrap_err();
         assert_eq!(refused, refusal(LendingPoolErrors::InvalidParameters {}));
     }
+
     let extremes: [fn(&mut AssetParameters); 4] = [
         |p| p.kinkBps = 10_000,
         |p| p.reserveFactorBps = 10_000,
@@ -245,14 +203,12 @@ fn contradictory_parameters_are_refused() {
     for change in extremes {
         let mut parameters = sound();
         change(&mut parameters);
-        network
-            .send(
-                OWNER,
-                POOL,
-                LendingPool::setParametersCall { asset, parameters },
-            )
-            .unwrap();
+
+        let call = LendingPool::setParametersCall { asset, parameters };
+        network.send(OWNER, POOL, call).unwrap();
     }
+
+    // The same rules hold when an asset is added.
     deploy(&mut network, ASSET, P_TOKEN, 18);
     let parameters = AssetParameters {
         kinkBps: 0,
@@ -272,27 +228,17 @@ fn new_rates_apply_from_now_on() {
     network.borrow(ALICE, usdc, usdc.worth(500_000)).unwrap();
     network.wait(86_400);
     let asset = usdc.address;
-    let before = network
-        .look(POOL, LendingPool::getReserveCall { asset })
-        .state;
+    let before = network.reserve(asset);
     let parameters = AssetParameters {
         baseRateBps: 5_000,
         ..usdc.parameters()
     };
-    let receipt = network
-        .send(
-            OWNER,
-            POOL,
-            LendingPool::setParametersCall { asset, parameters },
-        )
-        .unwrap();
+    let call = LendingPool::setParametersCall { asset, parameters };
+    let receipt = network.send(OWNER, POOL, call).unwrap();
+
     assert_eq!(receipt.event::<LendingPool::ReserveUpdated>().state, before);
-    assert_eq!(
-        network
-            .look(POOL, LendingPool::getReserveCall { asset })
-            .state,
-        before
-    );
+    let after = network.reserve(asset);
+    assert_eq!(after, before);
 }
 
 #[test]
@@ -307,9 +253,7 @@ fn the_treasury_is_collected_as_far_as_there_is_cash() {
     network.deposit(ALICE, weth, weth.worth(2_000_000)).unwrap();
     network.borrow(ALICE, usdc, usdc.worth(1_000_000)).unwrap();
     network.wait(30 * 86_400);
-    let state = network
-        .look(POOL, LendingPool::getReserveCall { asset })
-        .state;
+    let state = network.reserve(asset);
     let refused = network.send(OWNER, POOL, collect(U256::MAX)).unwrap_err();
     let error = LendingPoolErrors::InsufficientLiquidity {
         needed: state.treasury,
@@ -327,9 +271,7 @@ fn the_treasury_is_collected_as_far_as_there_is_cash() {
     assert_eq!(receipt.event::<LendingPool::TreasuryCollected>(), event);
     network.send(OWNER, POOL, collect(U256::MAX)).unwrap();
     assert_eq!(network.balance_of(asset, STRANGER), state.treasury);
-    let after = network
-        .look(POOL, LendingPool::getReserveCall { asset })
-        .state;
+    let after = network.reserve(asset);
     assert_eq!(after.treasury, U256::ZERO);
     assert_eq!(network.balance_of(asset, POOL), after.cash);
     network.withdraw(WHALE, usdc, U256::MAX).unwrap();
@@ -384,90 +326,64 @@ fn prices_can_come_from_another_oracle() {
 fn everything_here_is_the_owners() {
     let mut network = Network::new();
     let asset = TokenInfo::of("USDC").address;
-    let (amount, to) = (U256::from(1), BOB);
-    let refused = [
+    let usd = U256::from(1);
+
+    let mut refused = Vec::from(change_asset(&mut network, BOB, asset));
+    refused.extend([
         network.send(BOB, POOL, add(ASSET, P_TOKEN, sound())),
-        network.send(
-            BOB,
-            POOL,
-            LendingPool::setParametersCall {
-                asset,
-                parameters: sound(),
-            },
-        ),
-        network.send(
-            BOB,
-            POOL,
-            LendingPool::setCapsCall {
-                asset,
-                supplyCapTokens: 1,
-                borrowCapTokens: 1,
-            },
-        ),
-        network.send(
-            BOB,
-            POOL,
-            LendingPool::setPausedCall {
-                asset,
-                paused: true,
-            },
-        ),
-        network.send(BOB, POOL, LendingPool::setLeastLoanCall { usd: amount }),
+        network.send(BOB, POOL, LendingPool::setLeastLoanCall { usd }),
         network.send(BOB, POOL, LendingPool::setOracleCall { newOracle: ORACLE }),
-        network.send(
-            BOB,
-            POOL,
-            LendingPool::collectTreasuryCall { asset, amount, to },
-        ),
         network.send(
             BOB,
             POOL,
             LendingPool::transferOwnershipCall { newOwner: BOB },
         ),
-    ];
+    ]);
     for result in refused {
         assert_eq!(
             result.unwrap_err(),
             refusal(LendingPoolErrors::OwnableUnauthorizedAccount { account: BOB })
         );
     }
+
     let asset = STRANGER;
-    let unknown = [
-        network.send(
-            OWNER,
-            POOL,
-            LendingPool::setParametersCall {
-                asset,
-                parameters: sound(),
-            },
-        ),
-        network.send(
-            OWNER,
-            POOL,
-            LendingPool::setCapsCall {
-                asset,
-                supplyCapTokens: 1,
-                borrowCapTokens: 1,
-            },
-        ),
-        network.send(
-            OWNER,
-            POOL,
-            LendingPool::setPausedCall {
-                asset,
-                paused: true,
-            },
-        ),
-        network.send(
-            OWNER,
-            POOL,
-            LendingPool::collectTreasuryCall { asset, amount, to },
-        ),
-    ];
-    for result in unknown {
+    for result in change_asset(&mut network, OWNER, asset) {
         assert_eq!(
             result.unwrap_err(),
             refusal(LendingPoolErrors::UnsupportedAsset { asset })
         );
     }
+}
+
+/// The outcomes of every call that changes one asset.
+fn change_asset(
+    network: &mut Network,
+    sender: Address,
+    asset: Address,
+) -> [Result<Receipt, Bytes>; 4] {
+    let parameters = LendingPool::setParametersCall {
+        asset,
+        parameters: sound(),
+    };
+    let caps = LendingPool::setCapsCall {
+        asset,
+        supplyCapTokens: 1,
+        borrowCapTokens: 1,
+    };
+    let paused = LendingPool::setPausedCall {
+        asset,
+        paused: true,
+    };
+    let treasury = LendingPool::collectTreasuryCall {
+        asset,
+        amount: U256::from(1),
+        to: BOB,
+    };
+
+    [
+        network.send(sender, POOL, parameters),
+        network.send(sender, POOL, caps),
+        network.send(sender, POOL, paused),
+        network.send(sender, POOL, treasury),
+    ]
 }

@@ -2,22 +2,16 @@
 
 use alloy_primitives::{Address, Bytes, U256};
 use alloy_sol_types::SolError;
-use tetrad_contracts::contracts::bindings::{
-    AccountView, LendingLens, LendingPool, LendingPoolErrors, Token,
-};
+use tetrad_contracts::contracts::bindings::{LendingLens, LendingPool, LendingPoolErrors};
 
 use super::{
     bench::{Receipt, refusal},
-    network::{ALICE, BOB, LENS, Network, OWNER, POOL, WHALE},
+    network::{ALICE, BOB, LENS, Network, POOL, WHALE},
     random::Random,
     tokens::{TOKENS, TokenInfo},
 };
 
 const DOLLAR: u64 = 100_000_000;
-
-fn account(network: &mut Network, user: Address) -> AccountView {
-    network.look(LENS, LendingLens::getAccountCall { user })
-}
 
 fn liquidate(
     network: &mut Network,
@@ -46,6 +40,23 @@ fn in_debt() -> Network {
     network
 }
 
+/// The same with a price that is halted or stale.
+fn in_debt_without_price(missing: TokenInfo, halted: bool) -> Network {
+    let mut network = in_debt();
+
+    if halted {
+        network.keep_fresh(&TOKENS);
+        network.halt(missing);
+    } else {
+        let others: Vec<TokenInfo> = TOKENS
+            .into_iter()
+            .filter(|token| token.symbol != missing.symbol)
+            .collect();
+        network.keep_fresh(&others);
+    }
+    network
+}
+
 fn tokens() -> [TokenInfo; 4] {
     ["USDC", "WETH", "USDT", "CRO"].map(TokenInfo::of)
 }
@@ -55,16 +66,15 @@ fn collateral_without_a_reliable_price_counts_for_nothing_in_loans() {
     let [usdc, weth, usdt, cro] = tokens();
     for halted in [false, true] {
         let mut network = in_debt();
-        let before = account(&mut network, ALICE);
+        let before = network.account(ALICE);
         if halted {
-            network.keep_fresh(&TOKENS)
-        } else {
-            network.keep_fresh(&[usdc, usdt, cro])
-        }
-        if halted {
+            network.keep_fresh(&TOKENS);
             network.halt(weth);
+        } else {
+            network.keep_fresh(&[usdc, usdt, cro]);
         }
-        let view = account(&mut network, ALICE);
+
+        let view = network.account(ALICE);
         let position = view
             .positions
             .iter()
@@ -76,6 +86,7 @@ fn collateral_without_a_reliable_price_counts_for_nothing_in_loans() {
             view.healthFactorBps, before.healthFactorBps,
             "the last price counts for health"
         );
+
         let all = view.availableUsd / U256::from(100);
         let refused = network
             .borrow(ALICE, usdt, all + U256::from(1))
@@ -84,6 +95,7 @@ fn collateral_without_a_reliable_price_counts_for_nothing_in_loans() {
             refused[..4],
             LendingPoolErrors::BorrowingPowerExceeded::SELECTOR
         );
+
         network.borrow(ALICE, usdt, all - usdt.unit()).unwrap();
         let refused = network.withdraw(ALICE, usdc, usdc.worth(100)).unwrap_err();
         assert_eq!(
@@ -105,21 +117,10 @@ fn debts_and_the_asset_itself_need_reliable_prices() {
                 refusal(LendingPoolErrors::StalePrice { asset })
             }
         };
-        let without = |missing: TokenInfo| {
-            let mut network = in_debt();
-            let others: Vec<TokenInfo> = TOKENS
-                .into_iter()
-                .filter(|token| token.symbol != missing.symbol)
-                .collect();
-            network.keep_fresh(if halted { &TOKENS } else { &others });
-            if halted {
-                network.halt(missing);
-            }
-            network
-        };
+
         // A debt that the action does not touch.
-        let mut network = without(cro);
-        assert_eq!(account(&mut network, ALICE).availableUsd, U256::ZERO);
+        let mut network = in_debt_without_price(cro, halted);
+        assert_eq!(network.account(ALICE).availableUsd, U256::ZERO);
         let refused = [
             network.borrow(ALICE, usdt, small).unwrap_err(),
             network.withdraw(ALICE, usdc, small).unwrap_err(),
@@ -130,8 +131,9 @@ fn debts_and_the_asset_itself_need_reliable_prices() {
             refused.iter().all(|refused| *refused == error(cro.address)),
             "{refused:?}"
         );
+
         // The asset itself, whose collateral is needed for nothing.
-        let mut network = without(weth);
+        let mut network = in_debt_without_price(weth, halted);
         assert_eq!(
             network.borrow(ALICE, weth, small).unwrap_err(),
             error(weth.address)
@@ -148,6 +150,8 @@ fn debts_and_the_asset_itself_need_reliable_prices() {
             network.set_collateral(ALICE, weth, false).unwrap_err(),
             error(weth.address)
         );
+
+        // What concerns neither is possible.
         network.borrow(ALICE, usdt, small).unwrap();
         network.withdraw(ALICE, usdc, small).unwrap();
         network.give(ALICE, BOB, usdc, small).unwrap();
@@ -241,7 +245,7 @@ fn a_debt_is_not_written_off_while_collateral_has_no_fresh_price() {
     );
     network.renew(&[uni]);
     network.send(BOB, POOL, write_off).unwrap();
-    assert_eq!(account(&mut network, ALICE).debtUsd, U256::ZERO);
+    assert_eq!(network.account(ALICE).debtUsd, U256::ZERO);
 }
 
 #[test]
@@ -257,31 +261,30 @@ fn with_any_feeds_stale_every_account_under_water_can_be_liquidated() {
                 network.halt(token);
             }
         }
-        let view = account(&mut network, ALICE);
+        let view = network.account(ALICE);
         if view.healthFactorBps >= U256::from(10_000) {
             continue;
         }
-        let is_fresh = |asset: Address| fresh.iter().find(|token| token.address == asset).copied();
-        for owed in view
-            .positions
-            .iter()
-            .filter(|position| position.debtUsd >= U256::from(DOLLAR))
-        {
+
+        // Whatever is worth a dollar at least, and has a fresh price.
+        let dollar = U256::from(DOLLAR);
+        let fresh_token = |asset: Address| fresh.iter().find(|token| token.address == asset);
+        for owed in view.positions.iter().filter(|owed| owed.debtUsd >= dollar) {
             for held in view
                 .positions
                 .iter()
-                .filter(|position| position.suppliedUsd >= U256::from(DOLLAR))
+                .filter(|held| held.suppliedUsd >= dollar)
             {
-                let (Some(debt), Some(collateral)) = (is_fresh(owed.asset), is_fresh(held.asset))
+                let (Some(debt), Some(collateral)) =
+                    (fresh_token(owed.asset), fresh_token(held.asset))
                 else {
                     continue;
                 };
+
                 let mut network = network.twin();
-                let amount = debt.worth(100_000);
-                network
-                    .send(OWNER, debt.address, Token::mintCall { to: BOB, amount })
-                    .unwrap();
-                let result = liquidate(&mut network, debt, collateral);
+                network.mint(debt.address, BOB, debt.worth(100_000));
+                let result = liquidate(&mut network, *debt, *collateral);
+
                 let seizable = held.liquidationThresholdBps > U256::ZERO;
                 assert_eq!(
                     result.is_ok(),
@@ -294,6 +297,7 @@ fn with_any_feeds_stale_every_account_under_water_can_be_liquidated() {
             }
         }
     }
+
     assert!(liquidated > 50, "{liquidated} liquidations prove little");
 }
 
@@ -315,7 +319,7 @@ fn random_account(random: &mut Random) -> Network {
     }
     for _ in 0..1 + random.below(3) {
         let token = random.pick(&TOKENS);
-        let dollars = account(&mut network, ALICE).availableUsd.to::<u64>() / DOLLAR;
+        let dollars = network.account(ALICE).availableUsd.to::<u64>() / DOLLAR;
         drop(network.borrow(
             ALICE,
             token,

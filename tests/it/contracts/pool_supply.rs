@@ -1,26 +1,13 @@
 //! Supplying to the pool and taking back.
 
 use alloy_primitives::{Address, U256};
-use tetrad_contracts::contracts::bindings::{
-    Account, LendingPool, LendingPoolErrors, ReserveState, Token,
-};
+use tetrad_contracts::contracts::bindings::{Account, LendingPool, LendingPoolErrors, Token};
 
 use super::{
     bench::refusal,
     network::{ALICE, BOB, Network, OWNER, POOL, STRANGER, WHALE},
     tokens::TokenInfo,
 };
-
-fn reserve(network: &mut Network, token: TokenInfo) -> ReserveState {
-    network
-        .look(
-            POOL,
-            LendingPool::getReserveCall {
-                asset: token.address,
-            },
-        )
-        .state
-}
 
 #[test]
 fn a_deposit_becomes_a_claim() {
@@ -254,7 +241,7 @@ fn interest_reaches_the_suppliers_and_the_treasury() {
     grow_index(&mut network, usdc);
     let claim = network.balance_of(usdc.p_token(), WHALE);
     let earned = claim - usdc.worth(1_000);
-    let state = reserve(&mut network, usdc);
+    let state = network.reserve(usdc.address);
     // 90 % of the money lent at 5 % a year for 30 days, of which the treasury keeps a tenth.
     assert!(earned > usdc.worth(3) && earned < usdc.worth(4), "{earned}");
     assert!(state.treasury >= earned / U256::from(9));
@@ -276,7 +263,7 @@ fn interest_reaches_the_suppliers_and_the_treasury() {
 fn a_donation_changes_nothing() {
     let mut network = Network::funded();
     let usdc = TokenInfo::of("USDC");
-    let before = reserve(&mut network, usdc);
+    let before = network.reserve(usdc.address);
     let claim = network.balance_of(usdc.p_token(), WHALE);
     network
         .send(
@@ -288,6 +275,6 @@ fn a_donation_changes_nothing() {
             },
         )
         .unwrap();
-    assert_eq!(reserve(&mut network, usdc), before);
+    assert_eq!(network.reserve(usdc.address), before);
     assert_eq!(network.balance_of(usdc.p_token(), WHALE), claim);
 }

@@ -2,7 +2,7 @@
 
 use alloy_primitives::{Address, Bytes, U256, address};
 use serde_json::Value;
-use tetrad_contracts::contracts::bindings::{SwapStatus, Token, Vault, VaultErrors};
+use tetrad_contracts::contracts::bindings::{SwapStatus, Vault, VaultErrors};
 
 use super::{
     bench::refusal,
@@ -115,16 +115,7 @@ fn set_reserve(network: &mut Network, token: TokenInfo, wanted: U256) {
         )
         .unwrap();
     if !wanted.is_zero() {
-        network
-            .send(
-                OWNER,
-                token,
-                Token::mintCall {
-                    to: OWNER,
-                    amount: wanted,
-                },
-            )
-            .unwrap();
+        network.mint(token, OWNER, wanted);
         network
             .send(
                 OWNER,
@@ -157,16 +148,7 @@ fn execute(network: &mut Network, vector: &Value) {
     }
 
     let token_in = TokenInfo::of(text(&vector["tokenIn"]));
-    network
-        .send(
-            OWNER,
-            token_in.address,
-            Token::mintCall {
-                to: ALICE,
-                amount: amount_in,
-            },
-        )
-        .unwrap();
+    network.mint(token_in.address, ALICE, amount_in);
     let quote = network.look(
         VAULT,
         Vault::quoteSwapCall {

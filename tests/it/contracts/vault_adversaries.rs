@@ -1,7 +1,7 @@
 //! Tokens that break their promises, against the vault.
 
 use alloy_primitives::{Address, Bytes, U256};
-use alloy_sol_types::{SolCall, SolValue};
+use alloy_sol_types::SolCall;
 use tetrad_contracts::contracts::bindings::{PriceOracle, Token, Vault, VaultErrors};
 
 use super::{
@@ -11,70 +11,37 @@ use super::{
         RogueTokenErrors,
     },
     network::{ALICE, Network, ORACLE, OWNER, VAULT},
+    rogue::{self, ROGUE, behave},
     tokens::TokenInfo,
 };
 
-const ROGUE: Address = Address::repeat_byte(0x99);
 const RESERVE: u64 = 1_000_000_000;
 
 /// A vault that trades a token worth as much as USDC, which behaves until it is told otherwise.
 fn with_rogue() -> Network {
     let mut network = Network::new();
-    network.deploy(ROGUE, OWNER, "test/RogueToken", &U256::from(6).abi_encode());
+    rogue::deploy(&mut network);
+
     for holder in [OWNER, ALICE] {
-        network
-            .send(
-                OWNER,
-                ROGUE,
-                Token::mintCall {
-                    to: holder,
-                    amount: U256::from(RESERVE),
-                },
-            )
-            .unwrap();
-        network
-            .send(
-                holder,
-                ROGUE,
-                Token::approveCall {
-                    spender: VAULT,
-                    value: U256::MAX,
-                },
-            )
-            .unwrap();
+        network.mint(ROGUE, holder, U256::from(RESERVE));
+        network.approve(holder, ROGUE, VAULT, U256::MAX);
     }
-    let price = U256::from(100_000_000);
-    network
-        .send(
-            OWNER,
-            ORACLE,
-            PriceOracle::setPriceCall {
-                token: ROGUE,
-                price,
-            },
-        )
-        .unwrap();
+
+    let set_price = PriceOracle::setPriceCall {
+        token: ROGUE,
+        price: U256::from(100_000_000),
+    };
+    network.send(OWNER, ORACLE, set_price).unwrap();
     network
         .send(OWNER, VAULT, Vault::addTokenCall { token: ROGUE })
         .unwrap();
-    let amount = U256::from(RESERVE);
-    network
-        .send(
-            OWNER,
-            VAULT,
-            Vault::addLiquidityCall {
-                token: ROGUE,
-                amount,
-            },
-        )
-        .unwrap();
-    network
-}
+    let add_liquidity = Vault::addLiquidityCall {
+        token: ROGUE,
+        amount: U256::from(RESERVE),
+    };
+    network.send(OWNER, VAULT, add_liquidity).unwrap();
 
-fn behave(network: &mut Network, manners: Manners) {
     network
-        .send(OWNER, ROGUE, RogueToken::behaveCall { manners_: manners })
-        .unwrap();
 }
 
 fn swap(network: &mut Network, token_in: Address, token_out: Address) -> Result<Receipt, Bytes> {
@@ -123,16 +90,7 @@ fn a_token_that_moves_another_amount_is_not_taken() {
             token: ROGUE,
             amount: expected,
         };
-        network
-            .send(
-                OWNER,
-                ROGUE,
-                Token::mintCall {
-                    to: OWNER,
-                    amount: expected,
-                },
-            )
-            .unwrap();
+        network.mint(ROGUE, OWNER, expected);
         assert_eq!(network.send(OWNER, VAULT, add).unwrap_err(), mismatch);
         let (owed, held) = owed_and_held(&mut network);
         assert_eq!(owed, held);
@@ -190,53 +148,38 @@ fn nobody_gets_in_through_a_callback() {
 fn the_owners_functions_are_guarded_too() {
     let to = OWNER;
     let (token, amount) = (ROGUE, U256::from(1));
+
     let calls: [Vec<u8>; 3] = [
         Vault::addLiquidityCall { token, amount }.abi_encode(),
         Vault::removeLiquidityCall { token, amount, to }.abi_encode(),
         Vault::withdrawFeesCall { token, amount, to }.abi_encode(),
     ];
+
     for data in calls {
         let mut network = with_rogue();
+
         // The token owns the vault, so that nothing but the guard can stop it.
-        network
-            .send(
-                OWNER,
-                VAULT,
-                Vault::transferOwnershipCall { newOwner: ROGUE },
-            )
-            .unwrap();
+        let transfer_ownership = Vault::transferOwnershipCall { newOwner: ROGUE };
+        network.send(OWNER, VAULT, transfer_ownership).unwrap();
         let accept = Vault::acceptOwnershipCall {}.abi_encode();
-        network
-            .send(
-                OWNER,
-                ROGUE,
-                RogueToken::callBackCall {
-                    target_: VAULT,
-                    data_: accept.into(),
-                },
-            )
-            .unwrap();
-        network
-            .send(
-                ALICE,
-                ROGUE,
-                Token::transferCall {
-                    to: OWNER,
-                    value: amount,
-                },
-            )
-            .unwrap();
-        network
-            .send(
-                OWNER,
-                ROGUE,
-                RogueToken::callBackCall {
-                    target_: VAULT,
-                    data_: data.into(),
-                },
-            )
-            .unwrap();
+        let call_back = RogueToken::callBackCall {
+            target_: VAULT,
+            data_: accept.into(),
+        };
+        network.send(OWNER, ROGUE, call_back).unwrap();
+        let transfer = Token::transferCall {
+            to: OWNER,
+            value: amount,
+        };
+        network.send(ALICE, ROGUE, transfer).unwrap();
+
+        let call_back = RogueToken::callBackCall {
+            target_: VAULT,
+            data_: data.into(),
+        };
+        network.send(OWNER, ROGUE, call_back).unwrap();
         swap(&mut network, ROGUE, TokenInfo::of("USDC").address).unwrap();
+
         let result = network.look(ROGUE, RogueToken::callResultCall {});
         assert_eq!(
             result,

@@ -1,14 +1,12 @@
 //! What a swap is refused for, in which order, and what a refusal leaves behind: nothing.
 
 use alloy_primitives::{Address, Bytes, U256};
-use tetrad_contracts::contracts::bindings::{
-    PriceOracle, SwapStatus, Token, TokenErrors, Vault, VaultErrors,
-};
+use tetrad_contracts::contracts::bindings::{SwapStatus, TokenErrors, Vault, VaultErrors};
 
 use super::{
     bench::refusal,
     harnesses::MathHarness,
-    network::{ALICE, Network, ORACLE, OWNER, STRANGER, VAULT},
+    network::{ALICE, Network, OWNER, STRANGER, VAULT},
     tokens::TokenInfo,
 };
 
@@ -44,6 +42,12 @@ impl Attempt {
             )
             .status
     }
+
+    /// The swap reverts with this error, and the quote shows this status.
+    fn assert_refused(&self, network: &mut Network, error: Bytes, status: SwapStatus) {
+        assert_eq!(self.send(network), Err(error), "{status:?}");
+        assert_eq!(self.status(network), status);
+    }
 }
 
 #[test]
@@ -55,124 +59,98 @@ fn the_first_failed_check_is_the_one_shown() {
         .unwrap();
     network.send(OWNER, VAULT, Vault::pauseCall {}).unwrap();
     network.warp(601);
+
     let mut attempt = Attempt {
         token_in: STRANGER,
         token_out: STRANGER,
         amount_in: U256::ZERO,
         min_amount_out: U256::MAX,
     };
-    let expect = |network: &mut Network, attempt: &Attempt, error: Bytes, status: SwapStatus| {
-        assert_eq!(attempt.send(network), Err(error), "{status:?}");
-        assert_eq!(attempt.status(network), status);
-    };
-
-    expect(
+    attempt.assert_refused(
         &mut network,
-        &attempt,
         refusal(VaultErrors::Paused {}),
         SwapStatus::Paused,
     );
+
     network.send(OWNER, VAULT, Vault::unpauseCall {}).unwrap();
-    expect(
+    attempt.assert_refused(
         &mut network,
-        &attempt,
         refusal(VaultErrors::SameToken {}),
         SwapStatus::SameToken,
     );
+
     attempt.token_out = weth.address;
-    expect(
+    attempt.assert_refused(
         &mut network,
-        &attempt,
         refusal(VaultErrors::UnsupportedToken {}),
         SwapStatus::UnsupportedToken,
     );
+
     (attempt.token_in, attempt.token_out) = (weth.address, STRANGER);
-    expect(
+    attempt.assert_refused(
         &mut network,
-        &attempt,
         refusal(VaultErrors::UnsupportedToken {}),
         SwapStatus::UnsupportedToken,
     );
+
     (attempt.token_in, attempt.token_out) = (weth.address, usdc.address);
-    expect(
+    attempt.assert_refused(
         &mut network,
-        &attempt,
         refusal(VaultErrors::ZeroAmount {}),
         SwapStatus::ZeroAmount,
     );
+
     attempt.amount_in = U256::from(1) << 128;
-    expect(
+    attempt.assert_refused(
         &mut network,
-        &attempt,
         refusal(VaultErrors::AmountTooLarge {}),
         SwapStatus::AmountTooLarge,
     );
+
     attempt.amount_in = U256::from(1);
-    expect(
+    attempt.assert_refused(
         &mut network,
-        &attempt,
         refusal(VaultErrors::StalePrice {}),
         SwapStatus::StalePrice,
     );
+
     network.set_price(weth, weth.price_usd_e8);
-    expect(
+    attempt.assert_refused(
         &mut network,
-        &attempt,
         refusal(VaultErrors::StalePrice {}),
         SwapStatus::StalePrice,
     );
+
     network.warp(601);
     network.set_price(usdc, usdc.price_usd_e8);
-    expect(
+    attempt.assert_refused(
         &mut network,
-        &attempt,
         refusal(VaultErrors::StalePrice {}),
         SwapStatus::StalePrice,
     );
-    network
-        .send(
-            OWNER,
-            ORACLE,
-            PriceOracle::haltCall {
-                token: usdc.address,
-                target: U256::ZERO,
-            },
-        )
-        .unwrap();
-    expect(
+
+    network.halt(usdc);
+    attempt.assert_refused(
         &mut network,
-        &attempt,
         refusal(VaultErrors::StalePrice {}),
         SwapStatus::StalePrice,
     );
+
     network.renew_prices();
     let halted = |token: TokenInfo| {
         refusal(VaultErrors::TokenHalted {
             token: token.address,
         })
     };
-    expect(&mut network, &attempt, halted(usdc), SwapStatus::Halted);
-    network
-        .send(
-            OWNER,
-            ORACLE,
-            PriceOracle::haltCall {
-                token: weth.address,
-                target: U256::ZERO,
-            },
-        )
-        .unwrap();
-    expect(&mut network, &attempt, halted(weth), SwapStatus::Halted);
-    network
-        .send(
-            OWNER,
-            ORACLE,
-            PriceOracle::resumeCall {
-                token: usdc.address,
-            },
-        )
-        .unwrap();
-    expect(&mut network, &attempt, halted(weth), SwapStatus::Halted);
+    attempt.assert_refused(&mut network, halted(usdc), SwapStatus::Halted);
+
+    network.halt(weth);
+    attempt.assert_refused(&mut network, halted(weth), SwapStatus::Halted);
+
+    network.resume_trading(usdc);
+    attempt.assert_refused(&mut network, halted(weth), SwapStatus::Halted);
+
+    // The function that only quotes refuses as well.
     let amountOut = Vault::getAmountOutCall {
         tokenIn: weth.address,
         tokenOut: usdc.address,
@@ -182,18 +160,10 @@ fn the_first_failed_check_is_the_one_shown() {
         network.try_look(ALICE, VAULT, amountOut).unwrap_err(),
         halted(weth)
     );
-    network
-        .send(
-            OWNER,
-            ORACLE,
-            PriceOracle::resumeCall {
-                token: weth.address,
-            },
-        )
-        .unwrap();
-    expect(
+
+    network.resume_trading(weth);
+    attempt.assert_refused(
         &mut network,
-        &attempt,
         refusal(VaultErrors::ZeroOutput {}),
         SwapStatus::ZeroOutput,
     );
@@ -212,14 +182,14 @@ fn the_first_failed_check_is_the_one_shown() {
         minAmountOut: U256::MAX,
     };
     assert_eq!(attempt.send(&mut network), Err(refusal(error)));
+
     attempt.min_amount_out = quote.amountOut;
     let error = VaultErrors::InsufficientLiquidity {
         needed: quote.amountOut + quote.fee,
         available: usdc.worth(10_000_000),
     };
-    expect(
+    attempt.assert_refused(
         &mut network,
-        &attempt,
         refusal(error),
         SwapStatus::InsufficientLiquidity,
     );
@@ -230,23 +200,19 @@ fn the_first_failed_check_is_the_one_shown() {
         impactBps: U256::from(1_001),
         maxImpactBps: U256::from(1_000),
     };
-    expect(
-        &mut network,
-        &attempt,
-        refusal(error),
-        SwapStatus::PriceImpactTooHigh,
-    );
+    attempt.assert_refused(&mut network, refusal(error), SwapStatus::PriceImpactTooHigh);
+
     attempt.amount_in = weth.worth(1_000_000);
     let error = VaultErrors::ImpactWindowExceeded {
         impactBps: U256::from(1_000),
         maxImpactBps: U256::from(1),
     };
-    expect(
+    attempt.assert_refused(
         &mut network,
-        &attempt,
         refusal(error),
         SwapStatus::ImpactWindowExceeded,
     );
+
     network
         .send(OWNER, VAULT, Vault::setImpactWindowCall { bpsPerHour: 0 })
         .unwrap();
@@ -257,33 +223,18 @@ fn the_first_failed_check_is_the_one_shown() {
         allowance: balance,
         needed,
     };
-    expect(&mut network, &attempt, refusal(error), SwapStatus::Ok);
-    network
-        .send(
-            STRANGER,
-            weth.address,
-            Token::approveCall {
-                spender: VAULT,
-                value: needed,
-            },
-        )
-        .unwrap();
+    attempt.assert_refused(&mut network, refusal(error), SwapStatus::Ok);
+
+    network.approve(STRANGER, weth.address, VAULT, needed);
     let error = TokenErrors::ERC20InsufficientBalance {
         sender: STRANGER,
         balance,
         needed,
     };
-    expect(&mut network, &attempt, refusal(error), SwapStatus::Ok);
-    network
-        .send(
-            OWNER,
-            weth.address,
-            Token::mintCall {
-                to: STRANGER,
-                amount: needed,
-            },
-        )
-        .unwrap();
+    attempt.assert_refused(&mut network, refusal(error), SwapStatus::Ok);
+
+    network.mint(weth.address, STRANGER, needed);
+
     assert_eq!(attempt.send(&mut network), Ok(()));
 }
 
@@ -454,16 +405,7 @@ fn a_published_client_gets_its_swap_through() {
     let min = U256::from((expected * 1e6 * 0.995) as u64);
     let amount = weth.unit() * U256::from(3) / U256::from(2);
     let before = network.balance_of(usdc.address, ALICE);
-    network
-        .send(
-            ALICE,
-            weth.address,
-            Token::approveCall {
-                spender: VAULT,
-                value: amount,
-            },
-        )
-        .unwrap();
+    network.approve(ALICE, weth.address, VAULT, amount);
     let receipt = network.swap(ALICE, (weth, usdc), amount, min).unwrap();
     let swap = receipt.event::<Vault::Swap>();
     assert_eq!(

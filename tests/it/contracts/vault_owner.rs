@@ -2,7 +2,7 @@
 
 use alloy_primitives::{Address, U256};
 use alloy_sol_types::SolValue;
-use tetrad_contracts::contracts::bindings::{Token, Vault, VaultErrors};
+use tetrad_contracts::contracts::bindings::{Vault, VaultErrors};
 
 use super::{
     bench::refusal,
@@ -319,9 +319,7 @@ fn a_reserve_never_outgrows_its_slot() {
     let mut network = Network::new();
     let token = TokenInfo::of("USDC").address;
     let amount = U256::from(1) << 160;
-    network
-        .send(OWNER, token, Token::mintCall { to: OWNER, amount })
-        .unwrap();
+    network.mint(token, OWNER, amount);
     let refused = network
         .send(OWNER, VAULT, Vault::addLiquidityCall { token, amount })
         .unwrap_err();

@@ -25,15 +25,6 @@ fn refresh(network: &mut Network, user: Address) {
         .unwrap();
 }
 
-/// Alice supplies ten thousand dollars and owes a thousand, borrowed just now.
-fn in_debt() -> Network {
-    let mut network = Network::funded();
-    let (usdc, usdt) = (TokenInfo::of("USDC"), TokenInfo::of("USDT"));
-    network.deposit(ALICE, usdc, usdc.worth(10_000)).unwrap();
-    network.borrow(ALICE, usdt, usdt.worth(1_000)).unwrap();
-    network
-}
-
 fn repay(network: &mut Network, dollars: u64) {
     let usdt = TokenInfo::of("USDT");
     network.repay(ALICE, usdt, usdt.worth(dollars)).unwrap();
@@ -131,7 +122,7 @@ fn a_covered_debt_counts_while_it_is_amply_covered() {
 
 #[test]
 fn a_refresh_brings_about_what_the_view_said_and_a_second_one_nothing() {
-    let mut network = in_debt();
+    let mut network = Network::in_debt();
     network.wait(33 * DAY);
     let promised = score(&mut network, ALICE);
     let receipt = network
@@ -179,7 +170,7 @@ fn a_transfer_is_a_checkpoint_for_both() {
 
 #[test]
 fn a_refresh_in_a_dip_leaves_the_rate_band_but_one_after_missed_terms_does_not() {
-    let mut network = in_debt();
+    let mut network = Network::in_debt();
     let usdt = TokenInfo::of("USDT");
     // 180 days of deposits and 90 of health, and six payments: 750 points with full health, of
     // which a dip takes 50.
@@ -210,7 +201,7 @@ fn a_refresh_in_a_dip_leaves_the_rate_band_but_one_after_missed_terms_does_not()
 
 #[test]
 fn good_behaviour_lowers_the_rate_and_raises_the_limit() {
-    let mut network = in_debt();
+    let mut network = Network::in_debt();
     let usdt = TokenInfo::of("USDT");
     let before = network.look(LENS, LendingLens::getAccountCall { user: ALICE });
     for _ in 0..10 {

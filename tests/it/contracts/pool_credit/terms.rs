@@ -2,7 +2,7 @@
 
 use alloy_primitives::U256;
 
-use super::{DAY, in_debt, refresh, repay, score};
+use super::{DAY, refresh, repay, score};
 use crate::contracts::{
     network::{ALICE, Network},
     tokens::TokenInfo,
@@ -10,7 +10,7 @@ use crate::contracts::{
 
 #[test]
 fn the_first_loan_starts_a_term_of_thirty_days() {
-    let mut network = in_debt();
+    let mut network = Network::in_debt();
     let due = network.now() + 30 * DAY;
     assert_eq!(score(&mut network, ALICE).dueAt, U256::from(due));
     network.wait(3 * DAY);
@@ -27,7 +27,7 @@ fn the_first_loan_starts_a_term_of_thirty_days() {
 
 #[test]
 fn a_payment_that_counts_renews_the_term() {
-    let mut network = in_debt();
+    let mut network = Network::in_debt();
     network.wait(DAY);
     repay(&mut network, 101);
     let view = score(&mut network, ALICE);
@@ -51,7 +51,7 @@ fn a_payment_counts_only_if_it_is_large_and_the_debt_was_held() {
         (30 * DAY, 101, true),
         (30 * DAY + 1, 101, false),
     ] {
-        let mut network = in_debt();
+        let mut network = Network::in_debt();
         network.wait(seconds);
         repay(&mut network, dollars);
         let expected = U256::from(u64::from(counts));
@@ -88,7 +88,7 @@ fn less_than_fifty_dollars_never_counts() {
 fn borrowing_more_restarts_the_day_a_debt_must_be_held() {
     // Otherwise a small old debt would let a large new one be borrowed and repaid in one
     // transaction, for points.
-    let mut network = in_debt();
+    let mut network = Network::in_debt();
     let usdt = TokenInfo::of("USDT");
     network.wait(2 * DAY);
     network.borrow(ALICE, usdt, usdt.worth(2_000)).unwrap();
@@ -101,7 +101,7 @@ fn borrowing_more_restarts_the_day_a_debt_must_be_held() {
 
 #[test]
 fn one_payment_a_term_earns_points() {
-    let mut network = in_debt();
+    let mut network = Network::in_debt();
     network.wait(2 * DAY);
     repay(&mut network, 200);
     repay(&mut network, 200);
@@ -121,7 +121,7 @@ fn one_payment_a_term_earns_points() {
 
 #[test]
 fn paying_a_day_early_every_term_earns_almost_every_point() {
-    let mut network = in_debt();
+    let mut network = Network::in_debt();
     let usdt = TokenInfo::of("USDT");
     for _ in 0..10 {
         network.wait(29 * DAY);
@@ -151,7 +151,7 @@ fn a_recycled_loan_earns_one_payment_a_term() {
 
 #[test]
 fn paying_at_the_end_of_a_term_and_again_in_the_next_is_no_way_to_earn_twice() {
-    let mut network = in_debt();
+    let mut network = Network::in_debt();
     let usdt = TokenInfo::of("USDT");
     let mut earned = Vec::new();
     for day in 1..=300 {
@@ -173,7 +173,7 @@ fn paying_at_the_end_of_a_term_and_again_in_the_next_is_no_way_to_earn_twice() {
 
 #[test]
 fn ten_payments_are_all_that_counts() {
-    let mut network = in_debt();
+    let mut network = Network::in_debt();
     let usdt = TokenInfo::of("USDT");
     network.borrow(ALICE, usdt, usdt.worth(4_000)).unwrap();
     for _ in 0..12 {
@@ -190,7 +190,7 @@ fn ten_payments_are_all_that_counts() {
 
 #[test]
 fn a_debt_in_any_asset_belongs_to_the_one_term() {
-    let mut network = in_debt();
+    let mut network = Network::in_debt();
     let weth = TokenInfo::of("WETH");
     network.borrow(ALICE, weth, weth.worth(3_000)).unwrap();
     network.wait(DAY);
@@ -217,7 +217,7 @@ fn a_debt_in_any_asset_belongs_to_the_one_term() {
 
 #[test]
 fn a_missed_term_costs_at_once_and_every_day() {
-    let mut network = in_debt();
+    let mut network = Network::in_debt();
     network.wait(30 * DAY);
     let view = score(&mut network, ALICE);
     assert_eq!(
@@ -244,7 +244,7 @@ fn a_missed_term_costs_at_once_and_every_day() {
 
 #[test]
 fn it_does_not_matter_when_somebody_looks() {
-    let mut early = in_debt();
+    let mut early = Network::in_debt();
     early.wait(31 * DAY);
     let mut late = early.twin();
     refresh(&mut early, ALICE);
@@ -261,7 +261,7 @@ fn it_does_not_matter_when_somebody_looks() {
 
 #[test]
 fn a_late_payment_renews_the_term_but_earns_nothing() {
-    let mut network = in_debt();
+    let mut network = Network::in_debt();
     network.wait(35 * DAY);
     repay(&mut network, 200);
     let view = score(&mut network, ALICE);
@@ -284,7 +284,7 @@ fn a_late_payment_renews_the_term_but_earns_nothing() {
 
 #[test]
 fn repaying_everything_late_keeps_the_penalty() {
-    let mut network = in_debt();
+    let mut network = Network::in_debt();
     network.wait(31 * DAY);
     network
         .repay(ALICE, TokenInfo::of("USDT"), U256::MAX)

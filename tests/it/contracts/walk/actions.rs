@@ -1,12 +1,16 @@
 //! What users and the owner do, each time to the contract and to the model.
 
 use alloy_primitives::{Address, Bytes, LogData, U256};
-use tetrad_contracts::contracts::bindings::{LendingPool, Token};
+use tetrad_contracts::contracts::bindings::LendingPool;
 
 use super::{DAY, USERS, Walk};
 use crate::contracts::{
     bench::Receipt,
-    model::{liquidation::Liquidation, pool::Outcome, session::Part},
+    model::{
+        liquidation::Liquidation,
+        pool::Outcome,
+        session::{Part, Session},
+    },
     network::{OWNER, POOL},
 };
 
@@ -56,6 +60,7 @@ impl Walk {
     fn choose(&mut self) -> Action {
         let total = ACTIONS.iter().map(|(_, weight)| weight).sum();
         let mut drawn = self.random.below(total);
+
         for (action, weight) in ACTIONS {
             if drawn < weight {
                 return action;
@@ -68,7 +73,8 @@ impl Walk {
     fn perform(&mut self, action: Action) {
         let user = self.random.pick(&USERS);
         let index = self.random.below(self.tokens.len() as u64) as usize;
-        let (token, asset) = (self.tokens[index], self.tokens[index].address);
+        let token = self.tokens[index];
+
         let (real, expected) = match action {
             Action::Deposit => {
                 let amount = self.amount(token.worth(100_000));
@@ -92,13 +98,7 @@ impl Walk {
                 )
             }
             Action::Repay => {
-                let owed = self.model.open(user, Some(index));
-                let owed = owed
-                    .parts
-                    .iter()
-                    .find(|part| part.index == index)
-                    .unwrap()
-                    .owed(owed.history.band);
+                let owed = self.owed(user, index);
                 let amount = self.amount(owed);
                 (
                     self.network.repay(user, token, amount),
@@ -137,27 +137,46 @@ impl Walk {
             ),
             Action::Collect => {
                 let (amount, to) = (self.amount(token.worth(10)), OWNER);
-                let real = self.network.send(
-                    OWNER,
-                    POOL,
-                    LendingPool::collectTreasuryCall { asset, amount, to },
-                );
-                (real, self.model.collect(index, amount, to))
+                let asset = token.address;
+                let call = LendingPool::collectTreasuryCall { asset, amount, to };
+                (
+                    self.network.send(OWNER, POOL, call),
+                    self.model.collect(index, amount, to),
+                )
             }
         };
+
         self.compare(action, real, expected);
+    }
+
+    /// What a user owes of an asset.
+    fn owed(&self, user: Address, index: usize) -> U256 {
+        let session = self.model.open(user, Some(index));
+        session
+            .parts
+            .iter()
+            .find(|part| part.index == index)
+            .unwrap()
+            .owed(session.history.band)
     }
 
     /// Repays half of each user's largest debt when the term is about to end.
     pub(super) fn pay_what_is_due(&mut self) {
         for user in USERS {
             let session = self.model.open(user, None);
-            let (due, now, band) = (session.history.due_at, self.model.now, session.history.band);
+            let band = session.history.band;
+            let due = session.history.due_at;
+            let now = self.model.now;
+            if due < now || due >= now + 10 * DAY {
+                continue;
+            }
+
             let owed = session.parts.iter().filter(|part| !part.debt.is_zero());
             let largest = owed.max_by_key(|part| part.asset.usd_up(part.owed(band)));
-            let Some(part) = largest.filter(|_| now <= due && due < now + 10 * DAY) else {
+            let Some(part) = largest else {
                 continue;
             };
+
             let (index, amount) = (part.index, part.owed(band).div_ceil(U256::from(2)));
             let real = self.network.repay(user, self.tokens[index], amount);
             let expected = self.model.repay(user, index, amount);
@@ -221,20 +240,19 @@ impl Walk {
         }
     }
 
+    /// Liquidates a user, one of those below health 1 if there are any, for assets that the user owes
+    /// and holds, if any.
     fn liquidate(&mut self, liquidator: Address) {
-        let sick = |user: &Address| {
-            self.model
-                .open(*user, None)
-                .worth()
-                .health()
-                .is_some_and(|health| health < 10_000)
-        };
-        let victims: Vec<Address> = USERS.into_iter().filter(sick).collect();
+        let victims: Vec<Address> = USERS
+            .into_iter()
+            .filter(|user| is_liquidatable(&self.model.open(*user, None)))
+            .collect();
         let borrower = if victims.is_empty() {
             self.random.pick(&USERS)
         } else {
             self.random.pick(&victims)
         };
+
         let session = self.model.view(borrower);
         let owed: Vec<usize> = session
             .parts
@@ -251,6 +269,7 @@ impl Walk {
         let any = [self.random.below(4) as usize];
         let debt = self.random.pick(if owed.is_empty() { &any } else { &owed });
         let collateral = self.random.pick(if held.is_empty() { &any } else { &held });
+
         let all = self.random.chance(40);
         let amount = if all {
             U256::MAX
@@ -258,6 +277,7 @@ impl Walk {
             self.amount(self.tokens[debt].worth(50_000))
         };
         let in_kind = self.random.chance(40);
+
         let call = LendingPool::liquidateCall {
             borrower,
             debtAsset: self.tokens[debt].address,
@@ -266,6 +286,7 @@ impl Walk {
             inKind: in_kind,
         };
         let real = self.network.send(liquidator, POOL, call);
+
         let terms = Liquidation {
             liquidator,
             borrower,
@@ -275,6 +296,7 @@ impl Walk {
             in_kind,
         };
         let expected = self.model.liquidate(terms);
+
         self.compare(Action::Liquidate, real, expected);
     }
 
@@ -284,64 +306,63 @@ impl Walk {
     pub(super) fn check_liquidations(&self) {
         for borrower in USERS {
             let session = self.model.view(borrower);
-            if session
-                .worth()
-                .health()
-                .is_none_or(|health| health >= 10_000)
-            {
+            if !is_liquidatable(&session) {
                 continue;
             }
-            let usable = |part: &&Part| part.asset.fresh(self.model.now) && !part.asset.paused;
-            let owed = session
-                .parts
-                .iter()
-                .filter(usable)
-                .filter(|part| !part.debt.is_zero());
+
+            let owed = session.parts.iter().filter(|part| !part.debt.is_zero());
             for (debt, collateral) in
                 owed.flat_map(|owed| session.parts.iter().map(move |part| (owed, part)))
             {
-                let dollars = collateral.asset.usd_down(collateral.supplied());
-                if !collateral.collateral
-                    || !usable(&collateral)
-                    || dollars < U256::from(100_000_000)
-                {
-                    continue;
+                let debt_amount = debt.owed(session.history.band);
+                if self.can_be_exchanged(debt, debt_amount, collateral) {
+                    self.check_liquidation(borrower, debt, debt_amount, collateral);
                 }
-                let least = collateral
-                    .asset
-                    .usd_up(U256::from(1))
-                    .max(U256::from(100_000_000));
-                if debt.asset.usd_up(debt.owed(session.history.band)) < least {
-                    continue;
-                }
-                let call = LendingPool::liquidateCall {
-                    borrower,
-                    debtAsset: debt.asset.address,
-                    collateralAsset: collateral.asset.address,
-                    amount: U256::MAX,
-                    inKind: true,
-                };
-                let mut twin = self.network.twin();
-                // Whoever liquidates has the means.
-                let mint = Token::mintCall {
-                    to: OWNER,
-                    amount: debt.owed(session.history.band),
-                };
-                twin.send(OWNER, debt.asset.address, mint).unwrap();
-                let approve = Token::approveCall {
-                    spender: POOL,
-                    value: U256::MAX,
-                };
-                twin.send(OWNER, debt.asset.address, approve).unwrap();
-                let result = twin.send(OWNER, POOL, call);
-                assert!(
-                    result.is_ok(),
-                    "{borrower} cannot be liquidated: {result:?}"
-                );
             }
         }
     }
 
+    /// Whether both have usable prices, and the debt is worth at least a unit of the collateral.
+    fn can_be_exchanged(&self, debt: &Part, debt_amount: U256, collateral: &Part) -> bool {
+        let dollar = U256::from(100_000_000);
+        let is_usable = |part: &Part| part.asset.fresh(self.model.now) && !part.asset.paused;
+        let unit = collateral.asset.usd_up(U256::from(1));
+
+        is_usable(debt)
+            && is_usable(collateral)
+            && collateral.collateral
+            && collateral.asset.usd_down(collateral.supplied()) >= dollar
+            && debt.asset.usd_up(debt_amount) >= unit.max(dollar)
+    }
+
+    /// Liquidates a user on a copy of the network.
+    fn check_liquidation(
+        &self,
+        borrower: Address,
+        debt: &Part,
+        debt_amount: U256,
+        collateral: &Part,
+    ) {
+        let mut twin = self.network.twin();
+        // Whoever liquidates has the means.
+        twin.mint(debt.asset.address, OWNER, debt_amount);
+        twin.approve(OWNER, debt.asset.address, POOL, U256::MAX);
+
+        let call = LendingPool::liquidateCall {
+            borrower,
+            debtAsset: debt.asset.address,
+            collateralAsset: collateral.asset.address,
+            amount: U256::MAX,
+            inKind: true,
+        };
+        let result = twin.send(OWNER, POOL, call);
+        assert!(
+            result.is_ok(),
+            "{borrower} cannot be liquidated: {result:?}"
+        );
+    }
+
+    /// The contract's outcome is the model's, in its events or its error.
     pub(super) fn compare(
         &mut self,
         action: Action,
@@ -353,6 +374,7 @@ impl Walk {
                 let ours = receipt.logs.into_iter().filter(|log| log.address == POOL);
                 let events: Vec<LogData> = ours.map(|log| log.data).collect();
                 assert_eq!(events, expected, "{action:?}");
+
                 self.seen.selectors.extend(
                     events
                         .iter()
@@ -368,4 +390,12 @@ impl Walk {
             }
         }
     }
+}
+
+/// Whether an account is below health 1.
+fn is_liquidatable(session: &Session) -> bool {
+    session
+        .worth()
+        .health()
+        .is_some_and(|health| health < 10_000)
 }
