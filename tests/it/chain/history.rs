@@ -95,40 +95,64 @@ proptest! {
     /// the newest are always given, and only what is beyond the limits is refused.
     #[test]
     fn every_state_that_is_given_is_the_one_that_was_there(
-        sizes in prop::collection::vec((0..2_000_u64, prop_oneof![19 => 0..30_u64, 1 => 1_000..4_000_u64]), 140..220),
+        sizes in prop::collection::vec(
+            (0..2_000_u64, prop_oneof![19 => 0..30_u64, 1 => 1_000..4_000_u64]),
+            140..220,
+        ),
         blocks in prop_oneof![Just(5_u64), Just(150), Just(10_000)],
     ) {
-        let limits = HistoryLimits { blocks, bytes: 1 << 40 };
-        let mut head = genesis();
-        let mut roots = VecDeque::from([head.state.root()]);
-        for (at, (first, count)) in sizes.into_iter().enumerate() {
-            head = with_block(&head, first, count, limits);
-            roots.push_back(head.state.root());
-            // Some states are asked for while blocks come, some twice.
-            let asked = first % roots.len() as u64;
-            if let Ok(state) = head.state_after(asked) {
-                prop_assert_eq!(state.root(), roots[asked as usize], "state after block {} of {}", asked, at);
-            }
-            // Now and then back, sometimes to before what is held as it was.
-            if at % 50 == 49
-                && let Ok(earlier) = head.rewound(head.number() - first % 40)
-            {
-                head = earlier;
-                roots.truncate(head.number() as usize + 1);
-            }
+        assert_states_are_those_that_were(sizes, blocks)?;
+    }
+}
+
+fn assert_states_are_those_that_were(
+    sizes: Vec<(u64, u64)>,
+    blocks: u64,
+) -> Result<(), TestCaseError> {
+    let limits = HistoryLimits {
+        blocks,
+        bytes: 1 << 40,
+    };
+
+    let mut head = genesis();
+    let mut roots = VecDeque::from([head.state.root()]);
+    for (at, (first, count)) in sizes.into_iter().enumerate() {
+        head = with_block(&head, first, count, limits);
+        roots.push_back(head.state.root());
+
+        // Some states are asked for while blocks come, some twice.
+        let asked = first % roots.len() as u64;
+        if let Ok(state) = head.state_after(asked) {
+            prop_assert_eq!(
+                state.root(),
+                roots[asked as usize],
+                "state after block {} of {}",
+                asked,
+                at
+            );
         }
-        let mut given = 0_u64;
-        for (number, root) in roots.iter().enumerate() {
-            if let Ok(state) = head.state_after(number as u64) {
-                prop_assert_eq!(state.root(), *root, "state after block {}", number);
-                given += 1;
-            }
-        }
-        prop_assert!(head.state_after(head.number()).is_ok() && given <= blocks + 1);
-        if blocks == 10_000 {
-            prop_assert_eq!(given, roots.len() as u64);
+
+        // Now and then back, sometimes to before what is held as it was.
+        if at % 50 == 49
+            && let Ok(earlier) = head.rewound(head.number() - first % 40)
+        {
+            head = earlier;
+            roots.truncate(head.number() as usize + 1);
         }
     }
+
+    let mut given = 0_u64;
+    for (number, root) in roots.iter().enumerate() {
+        if let Ok(state) = head.state_after(number as u64) {
+            prop_assert_eq!(state.root(), *root, "state after block {}", number);
+            given += 1;
+        }
+    }
+    prop_assert!(head.state_after(head.number()).is_ok() && given <= blocks + 1);
+    if blocks == 10_000 {
+        prop_assert_eq!(given, roots.len() as u64);
+    }
+    Ok(())
 }
 
 proptest! {
@@ -138,44 +162,90 @@ proptest! {
     /// the newest at no other.
     #[test]
     fn logs_are_found_where_they_are(
-        steps in prop::collection::vec((prop::collection::vec((0..12_u8, 0..6_u8), 0..4), 0..300_u64), 100..400),
+        steps in prop::collection::vec(
+            (prop::collection::vec((0..12_u8, 0..6_u8), 0..4), 0..300_u64),
+            100..400,
+        ),
         blocks in prop_oneof![Just(90_u64), Just(10_000)],
-        wanted in prop::collection::vec((0..12_u8, 0..6_u8, any::<bool>(), 0..400_u64, 0..400_u64), 20),
+        wanted in prop::collection::vec(
+            (0..12_u8, 0..6_u8, any::<bool>(), 0..400_u64, 0..400_u64),
+            20,
+        ),
     ) {
-        let limits = HistoryLimits { blocks, bytes: 1 << 40 };
-        let log = |(address, topic): &(u8, u8)| {
-            let topics = vec![B256::with_last_byte(*topic), B256::with_last_byte(topic / 2)];
-            Log::new_unchecked(Address::with_last_byte(*address), topics, Bytes::new())
-        };
-        let mut head = genesis();
-        let mut model = vec![Vec::new()];
-        for (at, (logs, back)) in steps.into_iter().enumerate() {
-            head = with_logs(&head, (0, 0), logs.iter().map(log).collect(), limits);
-            model.push(logs);
-            if at % 40 == 39
-                && let Some(number) = head.number().checked_sub(back % 150)
-                && let Ok(earlier) = head.rewound(number)
-            {
-                head = earlier;
-                model.truncate(head.number() as usize + 1);
-            }
-        }
-        for (address, topic, both, from, to) in wanted {
-            let topics = vec![LogKey::topic(0, &B256::with_last_byte(topic)), LogKey::topic(0, &B256::with_last_byte(topic + 1))];
-            let keys = [vec![LogKey::address(&Address::with_last_byte(address))], topics];
-            let keys = if both { &keys[..] } else { &keys[1..] };
-            let found: Vec<u64> = head.candidates(from, to, keys).map(|block| block.number()).collect();
-            let complete = (head.number() + 1) / 64 * 64;
-            let (first, last) = (from.max(head.oldest()), to.min(head.number()));
-            for number in first..=last {
-                let logs = &model[number as usize];
-                let topic = logs.iter().any(|(_, own)| *own == topic || *own == topic + 1);
-                let has = topic && (!both || logs.iter().any(|(own, _)| *own == address));
-                prop_assert_eq!(found.contains(&number), has || number >= complete, "block {}", number);
-            }
-            prop_assert!(found.is_sorted() && found.iter().all(|number| (first..=last).contains(number)));
+        assert_logs_are_found(steps, blocks, wanted)?;
+    }
+}
+
+fn assert_logs_are_found(
+    steps: Vec<(Vec<(u8, u8)>, u64)>,
+    blocks: u64,
+    wanted: Vec<(u8, u8, bool, u64, u64)>,
+) -> Result<(), TestCaseError> {
+    let limits = HistoryLimits {
+        blocks,
+        bytes: 1 << 40,
+    };
+
+    let log = |(address, topic): &(u8, u8)| {
+        let topics = vec![
+            B256::with_last_byte(*topic),
+            B256::with_last_byte(topic / 2),
+        ];
+        Log::new_unchecked(Address::with_last_byte(*address), topics, Bytes::new())
+    };
+
+    let mut head = genesis();
+    let mut model = vec![Vec::new()];
+    for (at, (logs, back)) in steps.into_iter().enumerate() {
+        head = with_logs(&head, (0, 0), logs.iter().map(log).collect(), limits);
+        model.push(logs);
+
+        if at % 40 == 39
+            && let Some(number) = head.number().checked_sub(back % 150)
+            && let Ok(earlier) = head.rewound(number)
+        {
+            head = earlier;
+            model.truncate(head.number() as usize + 1);
         }
     }
+
+    for (address, topic, both, from, to) in wanted {
+        let topics = vec![
+            LogKey::topic(0, &B256::with_last_byte(topic)),
+            LogKey::topic(0, &B256::with_last_byte(topic + 1)),
+        ];
+        let keys = [
+            vec![LogKey::address(&Address::with_last_byte(address))],
+            topics,
+        ];
+        let keys = if both { &keys[..] } else { &keys[1..] };
+        let found: Vec<u64> = head
+            .candidates(from, to, keys)
+            .map(|block| block.number())
+            .collect();
+
+        // Of blocks beyond whole groups of 64, all are looked at.
+        let complete = (head.number() + 1) / 64 * 64;
+        let (first, last) = (from.max(head.oldest()), to.min(head.number()));
+
+        for number in first..=last {
+            let logs = &model[number as usize];
+            let topic = logs
+                .iter()
+                .any(|(_, own)| *own == topic || *own == topic + 1);
+            let has = topic && (!both || logs.iter().any(|(own, _)| *own == address));
+            prop_assert_eq!(
+                found.contains(&number),
+                has || number >= complete,
+                "block {}",
+                number
+            );
+        }
+        prop_assert!(
+            found.is_sorted() && found.iter().all(|number| (first..=last).contains(number))
+        );
+    }
+    Ok(())
 }
 
 #[test]

@@ -27,8 +27,13 @@ enum Step {
 }
 
 fn step() -> impl Strategy<Value = Step> {
+    let send = (0u8..4, 0u64..8, 1u64..20).prop_map(|(sender, nonce, tip)| Step::Send {
+        sender,
+        nonce,
+        tip,
+    });
     prop_oneof![
-        9 => (0u8..4, 0u64..8, 1u64..20).prop_map(|(sender, nonce, tip)| Step::Send { sender, nonce, tip }),
+        9 => send,
         1 => Just(Step::Seal),
     ]
 }
@@ -185,37 +190,79 @@ proptest! {
 
     #[test]
     fn behaves_like_the_model(steps in prop::collection::vec(step(), 1..80)) {
-        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-        let (chain, mut model) = (chain(), Model::default());
-        for step in steps {
-            match step {
-                Step::Send { sender: from, nonce, tip } => {
-                    let outcome = chain.accept(transaction(from, nonce, tip)).map(|_: Accepted| ());
-                    match (outcome, model.send(from, nonce, tip)) {
-                        (Ok(()), Ok(())) => {}
-                        (Err(error), Err(expected)) => prop_assert!(error.to_string().starts_with(expected), "{error} is not {expected}"),
-                        (outcome, expected) => prop_assert!(false, "{outcome:?} is not {expected:?}"),
-                    }
-                }
-                Step::Seal => {
-                    let block = runtime.block_on(seal(&chain, 1)).unwrap();
-                    let sealed: Vec<_> = block.transactions.iter().map(|tx| (tx.sender, alloy::consensus::Transaction::nonce(&tx.envelope))).collect();
-                    let expected: Vec<_> = model.seal().into_iter().map(|(from, nonce)| (sender(from), nonce)).collect();
-                    prop_assert_eq!(sealed, expected);
+        assert_behaves_like_the_model(steps)?;
+    }
+}
+
+fn assert_behaves_like_the_model(steps: Vec<Step>) -> Result<(), TestCaseError> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .build()
+        .unwrap();
+    let (chain, mut model) = (chain(), Model::default());
+
+    for step in steps {
+        match step {
+            Step::Send {
+                sender: from,
+                nonce,
+                tip,
+            } => {
+                let outcome = chain
+                    .accept(transaction(from, nonce, tip))
+                    .map(|_: Accepted| ());
+                match (outcome, model.send(from, nonce, tip)) {
+                    (Ok(()), Ok(())) => {}
+                    (Err(error), Err(expected)) => prop_assert!(
+                        error.to_string().starts_with(expected),
+                        "{error} is not {expected}"
+                    ),
+                    (outcome, expected) => prop_assert!(false, "{outcome:?} is not {expected:?}"),
                 }
             }
-            prop_assert_eq!(chain.pool().len(), model.waiting.len());
-            let offered: Vec<_> = chain.pool().executable(0, 1_000).iter().map(|pooled| (pooled.transaction.sender, pooled.nonce())).collect();
-            let expected: Vec<_> = model.executable().into_iter().map(|(from, nonce)| (sender(from), nonce)).collect();
-            prop_assert_eq!(offered, expected);
-            for from in 0..4 {
-                let state = chain.head().state.nonce(sender(from)).unwrap();
-                let pending = chain.pool().pending_nonce(sender(from)).unwrap_or(state);
-                prop_assert_eq!(pending, model.pending_nonce(from));
+            Step::Seal => {
+                let block = runtime.block_on(seal(&chain, 1)).unwrap();
+                let sealed: Vec<_> = block
+                    .transactions
+                    .iter()
+                    .map(|tx| {
+                        (
+                            tx.sender,
+                            alloy::consensus::Transaction::nonce(&tx.envelope),
+                        )
+                    })
+                    .collect();
+                let expected: Vec<_> = model
+                    .seal()
+                    .into_iter()
+                    .map(|(from, nonce)| (sender(from), nonce))
+                    .collect();
+                prop_assert_eq!(sealed, expected);
             }
         }
-        chain.stop();
+
+        prop_assert_eq!(chain.pool().len(), model.waiting.len());
+        let offered: Vec<_> = chain
+            .pool()
+            .executable(0, 1_000)
+            .iter()
+            .map(|pooled| (pooled.transaction.sender, pooled.nonce()))
+            .collect();
+        let expected: Vec<_> = model
+            .executable()
+            .into_iter()
+            .map(|(from, nonce)| (sender(from), nonce))
+            .collect();
+        prop_assert_eq!(offered, expected);
+
+        for from in 0..4 {
+            let state = chain.head().state.nonce(sender(from)).unwrap();
+            let pending = chain.pool().pending_nonce(sender(from)).unwrap_or(state);
+            prop_assert_eq!(pending, model.pending_nonce(from));
+        }
     }
+
+    chain.stop();
+    Ok(())
 }
 
 #[test]

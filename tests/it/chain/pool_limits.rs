@@ -9,12 +9,13 @@ use std::{
 
 use alloy::{
     consensus::{SignableTransaction, Transaction as _},
-    primitives::U256,
+    primitives::{Address, U256},
 };
 use proptest::prelude::*;
 use tetrad_chain::{Accepted, Chain, Change, Edit, PoolLimits, PoolOrder, Setting, SubmitError};
 use tetrad_primitives::block::{Envelope, Submission};
 use tetrad_stdx::clock::ManualClock;
+use tokio::sync::oneshot;
 
 use super::pool::{chain_with, sender, transaction};
 use crate::support::chain::seal;
@@ -69,9 +70,15 @@ fn step() -> impl Strategy<Value = Step> {
         prop_oneof![4 => 0u64..4, 1 => 4u64..9],
         1u64..25,
         5u64..40,
-    );
+    )
+        .prop_map(|(from, nonce, tip, cap)| Step::Send {
+            from,
+            nonce,
+            tip: tip.min(cap),
+            cap,
+        });
     prop_oneof![
-        30 => send.prop_map(|(from, nonce, tip, cap)| Step::Send { from, nonce, tip: tip.min(cap), cap }),
+        30 => send,
         1 => Just(Step::Seal),
         3 => (4u64..42).prop_map(|fee| Step::BaseFee { fee }),
         2 => (0u64..42).prop_map(|fee| Step::Release { fee }),
@@ -169,6 +176,7 @@ impl Model {
                 return Err("replacement transaction underpriced");
             }
         }
+
         let mut after = self.clone();
         after.remove(from, nonce);
         let new = Waiting {
@@ -178,10 +186,12 @@ impl Model {
             cap,
             arrival: self.arrivals,
         };
+
         // As it would be if it were in already.
         let mut with = after.clone();
         with.waiting.push(new);
         let rank = (with.executable(from, nonce), new.pays(base_fee));
+
         while after
             .waiting
             .iter()
@@ -196,10 +206,12 @@ impl Model {
                 _ => return Err("account limit exceeded"),
             }
         }
+
         // What a replacement replaces is in the pool until it is in, and may be the worst.
         let (replaced, mut left) = (self.find(from, nonce).copied(), after);
         while left.waiting.len() >= LIMITS.transactions {
             assert!(replaced.is_none(), "a replacement needs no room");
+
             let rank_of =
                 |each: &Waiting| (left.executable(each.from, each.nonce), each.pays(base_fee));
             let worst = left
@@ -207,6 +219,7 @@ impl Model {
                 .iter()
                 .min_by_key(|each| (rank_of(each), Reverse(each.arrival)))
                 .unwrap();
+
             if rank_of(worst) >= rank {
                 let future = rank_of(worst).0 && !rank.0;
                 return Err(if future {
@@ -215,15 +228,18 @@ impl Model {
                     "transaction underpriced"
                 });
             }
+
             let (victim, last) = (worst.from, left.last(worst.from).unwrap());
             if victim == from && last <= nonce {
                 return Err("transaction underpriced");
             }
             left.remove(victim, last);
         }
+
         left.waiting.push(new);
         left.arrivals += 1;
         left.active[usize::from(from)] = self.now;
+
         *self = left;
         Ok(())
     }
@@ -307,77 +323,185 @@ proptest! {
 
     #[test]
     fn a_full_pool_behaves_like_the_model(steps in prop::collection::vec(step(), 1..200)) {
-        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-        let clock = Arc::new(ManualClock::at(1_000_000));
-        let (chain, mut model) = (chain_with(LIMITS, clock.clone()), Model::default());
-        let mut submitters = BTreeMap::new();
-        for step in steps {
-            let base_fee = chain.next_base_fee(&chain.head()).unwrap();
-            match step {
-                Step::Send { from, nonce, tip, cap } => {
-                    let arrival = model.arrivals;
-                    let outcome = chain.accept(priced(from, nonce, tip, cap)).map(|accepted: Accepted| {
-                        accepted.included.map(|included| submitters.insert(arrival, included));
-                    });
-                    match (outcome, model.send(from, nonce, tip, cap, base_fee)) {
-                        (Ok(()), Ok(())) => {}
-                        (Err(error), Err(expected)) => prop_assert!(error.to_string().starts_with(expected), "{error} is not {expected}"),
-                        (outcome, expected) => prop_assert!(false, "{outcome:?} is not {expected:?}"),
-                    }
-                }
-                Step::Seal => {
-                    let block = runtime.block_on(seal(&chain, 1)).unwrap();
-                    let sealed: Vec<_> = block.transactions.iter().map(|tx| (tx.sender, tx.envelope.nonce())).collect();
-                    let expected: Vec<_> = model.seal(base_fee).into_iter().map(|(from, nonce)| (sender(from), nonce)).collect();
-                    prop_assert_eq!(sealed, expected);
-                }
-                Step::BaseFee { fee } => {
-                    runtime.block_on(chain.change(Change::Set(Setting::NextBaseFee(wei(fee))))).unwrap();
-                }
-                Step::Release { fee } => {
-                    chain.pool().release_unaffordable(wei(fee));
-                    let included = model.executable_at(wei(fee));
-                    for each in &model.waiting {
-                        let Some(submitter) = submitters.get_mut(&each.arrival) else { continue };
-                        let waits = included.contains(&(each.from, each.nonce));
-                        prop_assert_eq!(submitter.try_recv().is_err(), waits, "{:?} at {}", each, fee);
-                        if !waits {
-                            submitters.remove(&each.arrival);
-                        }
-                    }
-                }
-                Step::Drop { from, nonce } => {
-                    let hash = chain.pool().content_of(sender(from)).iter().find(|(pooled, _)| pooled.nonce() == nonce).map(|(pooled, _)| pooled.transaction.hash());
-                    let dropped = hash.is_some_and(|hash| chain.pool().reject(hash, SubmitError::Evicted));
-                    prop_assert_eq!(dropped, model.find(from, nonce).is_some());
-                    model.remove(from, nonce);
-                }
-                Step::SetNonce { from, nonce } => {
-                    let edit = Change::Edit(vec![Edit::Nonce(sender(from), nonce)]);
-                    runtime.block_on(chain.change(edit)).unwrap();
-                    model.set_nonce(from, nonce);
-                }
-                Step::Wait { ms } => {
-                    clock.advance(ms);
-                    model.now += ms;
-                    chain.expire_waiting();
-                    model.expire(base_fee);
-                }
-            }
-            prop_assert_eq!(content(&chain), model.content());
-            let executable = model.content().iter().filter(|(.., executable)| *executable).count();
-            prop_assert_eq!(chain.pool().counts(), (executable, model.waiting.len() - executable));
-            for fee in [0, 4, 9, 15, 22, 30, 38, 60].map(wei) {
-                let offered = chain.pool().executable(fee, 1_000);
-                let offered: Vec<_> = offered.iter().map(|pooled| (pooled.transaction.sender, pooled.nonce())).collect();
-                let expected: Vec<_> = model.executable_at(fee).into_iter().map(|(from, nonce)| (sender(from), nonce)).collect();
-                prop_assert_eq!(chain.pool().has_executable(fee), !expected.is_empty());
-                prop_assert_eq!(offered, expected);
-            }
-            prop_assert!(chain.pool().len() <= LIMITS.transactions);
-        }
-        chain.stop();
+        assert_behaves_like_the_model(steps)?;
     }
+}
+
+fn assert_behaves_like_the_model(steps: Vec<Step>) -> Result<(), TestCaseError> {
+    let mut pools = Pools::new();
+
+    for step in steps {
+        pools.take(step)?;
+        pools.compare()?;
+    }
+
+    pools.chain.stop();
+    Ok(())
+}
+
+/// The pool of a chain, and its model.
+struct Pools {
+    runtime: tokio::runtime::Runtime,
+    clock: Arc<ManualClock>,
+    chain: Chain,
+    model: Model,
+    /// Who waits for the block of a transaction, by its number of arrival.
+    submitters: BTreeMap<u64, oneshot::Receiver<Result<(), SubmitError>>>,
+}
+
+impl Pools {
+    fn new() -> Self {
+        let clock = Arc::new(ManualClock::at(1_000_000));
+        Self {
+            runtime: tokio::runtime::Builder::new_current_thread()
+                .build()
+                .unwrap(),
+            chain: chain_with(LIMITS, clock.clone()),
+            clock,
+            model: Model::default(),
+            submitters: BTreeMap::new(),
+        }
+    }
+
+    /// Takes a step in both, which must have the same outcome.
+    fn take(&mut self, step: Step) -> Result<(), TestCaseError> {
+        let base_fee = self.chain.next_base_fee(&self.chain.head()).unwrap();
+
+        match step {
+            Step::Send {
+                from,
+                nonce,
+                tip,
+                cap,
+            } => self.send(from, nonce, tip, cap, base_fee)?,
+            Step::Seal => {
+                let block = self.runtime.block_on(seal(&self.chain, 1)).unwrap();
+                let sealed: Vec<_> = block
+                    .transactions
+                    .iter()
+                    .map(|tx| (tx.sender, tx.envelope.nonce()))
+                    .collect();
+                let expected = with_addresses(self.model.seal(base_fee));
+                prop_assert_eq!(sealed, expected);
+            }
+            Step::BaseFee { fee } => self.change(Change::Set(Setting::NextBaseFee(wei(fee)))),
+            Step::Release { fee } => self.release(fee)?,
+            Step::Drop { from, nonce } => {
+                let hash = self
+                    .chain
+                    .pool()
+                    .content_of(sender(from))
+                    .iter()
+                    .find(|(pooled, _)| pooled.nonce() == nonce)
+                    .map(|(pooled, _)| pooled.transaction.hash());
+                let dropped =
+                    hash.is_some_and(|hash| self.chain.pool().reject(hash, SubmitError::Evicted));
+                prop_assert_eq!(dropped, self.model.find(from, nonce).is_some());
+                self.model.remove(from, nonce);
+            }
+            Step::SetNonce { from, nonce } => {
+                self.change(Change::Edit(vec![Edit::Nonce(sender(from), nonce)]));
+                self.model.set_nonce(from, nonce);
+            }
+            Step::Wait { ms } => {
+                self.clock.advance(ms);
+                self.model.now += ms;
+                self.chain.expire_waiting();
+                self.model.expire(base_fee);
+            }
+        }
+        Ok(())
+    }
+
+    fn change(&self, change: Change) {
+        self.runtime.block_on(self.chain.change(change)).unwrap();
+    }
+
+    fn send(
+        &mut self,
+        from: u8,
+        nonce: u64,
+        tip: u64,
+        cap: u64,
+        base_fee: u64,
+    ) -> Result<(), TestCaseError> {
+        let arrival = self.model.arrivals;
+        let outcome = self.chain.accept(priced(from, nonce, tip, cap));
+        let expected = self.model.send(from, nonce, tip, cap, base_fee);
+
+        match (outcome, expected) {
+            (Ok(accepted), Ok(())) => {
+                if let Some(included) = accepted.included {
+                    self.submitters.insert(arrival, included);
+                }
+            }
+            (Err(error), Err(expected)) => prop_assert!(
+                error.to_string().starts_with(expected),
+                "{error} is not {expected}"
+            ),
+            (outcome, expected) => {
+                let outcome = outcome.map(drop);
+                prop_assert!(false, "{outcome:?} is not {expected:?}");
+            }
+        }
+        Ok(())
+    }
+
+    /// Releases submitters whose transactions do not pay the fee, and those only.
+    fn release(&mut self, fee: u64) -> Result<(), TestCaseError> {
+        self.chain.pool().release_unaffordable(wei(fee));
+        let included = self.model.executable_at(wei(fee));
+
+        for each in &self.model.waiting {
+            let Some(submitter) = self.submitters.get_mut(&each.arrival) else {
+                continue;
+            };
+            let waits = included.contains(&(each.from, each.nonce));
+            prop_assert_eq!(
+                submitter.try_recv().is_err(),
+                waits,
+                "{:?} at {}",
+                each,
+                fee
+            );
+            if !waits {
+                self.submitters.remove(&each.arrival);
+            }
+        }
+        Ok(())
+    }
+
+    /// Both have the same content, and offer the same at any base fee.
+    fn compare(&self) -> Result<(), TestCaseError> {
+        let pool = self.chain.pool();
+        let expected = self.model.content();
+        prop_assert_eq!(content(&self.chain), expected.clone());
+        prop_assert!(pool.len() <= LIMITS.transactions);
+
+        let executable = expected.iter().filter(|(.., is)| *is).count();
+        let queued = self.model.waiting.len() - executable;
+        prop_assert_eq!(pool.counts(), (executable, queued));
+
+        for fee in [0, 4, 9, 15, 22, 30, 38, 60].map(wei) {
+            let offered: Vec<_> = pool
+                .executable(fee, 1_000)
+                .iter()
+                .map(|pooled| (pooled.transaction.sender, pooled.nonce()))
+                .collect();
+            let expected = with_addresses(self.model.executable_at(fee));
+            prop_assert_eq!(pool.has_executable(fee), !expected.is_empty());
+            prop_assert_eq!(offered, expected);
+        }
+        Ok(())
+    }
+}
+
+/// The transactions of the model with the addresses of their senders.
+fn with_addresses(transactions: Vec<(u8, u64)>) -> Vec<(Address, u64)> {
+    transactions
+        .into_iter()
+        .map(|(from, nonce)| (sender(from), nonce))
+        .collect()
 }
 
 fn message(outcome: Result<Accepted, SubmitError>) -> String {
@@ -396,6 +520,7 @@ fn bytes_are_limited_in_all_and_of_an_account() {
         ..PoolLimits::default()
     };
     let chain = chain_with(limits, Arc::new(ManualClock::at(1_000_000)));
+
     for nonce in 0..4 {
         for from in 0..2 {
             chain
@@ -403,12 +528,15 @@ fn bytes_are_limited_in_all_and_of_an_account() {
                 .unwrap();
         }
     }
+
     assert!(
         message(chain.accept(transaction(0, 4, 9)))
             .starts_with("account limit exceeded: 4 transactions")
     );
+
     chain.accept(transaction(2, 0, 3)).unwrap();
     chain.accept(transaction(2, 1, 3)).unwrap();
+
     // One that is as large as two others takes the place of two.
     let mut large = transaction(3, 0, 5);
     let Envelope::Eip1559(signed) = large.transaction.envelope else {
@@ -418,6 +546,7 @@ fn bytes_are_limited_in_all_and_of_an_account() {
     (unsigned.input, unsigned.gas_limit) = (vec![1; one].into(), 1_000_000);
     large.transaction.envelope = Envelope::Eip1559(unsigned.into_signed(signature));
     chain.accept(large.clone()).unwrap();
+
     let expected = [
         (0, 0),
         (0, 1),
@@ -433,6 +562,7 @@ fn bytes_are_limited_in_all_and_of_an_account() {
         content(&chain),
         expected.map(|(from, nonce)| (from, nonce, true)).into()
     );
+
     // Those that remain pay as much or more: nothing is lost for one that does not get in.
     for tip in [1, 2] {
         let Envelope::Eip1559(signed) = large.transaction.envelope.clone() else {
@@ -440,10 +570,12 @@ fn bytes_are_limited_in_all_and_of_an_account() {
         };
         let (mut unsigned, ..) = signed.into_parts();
         (unsigned.max_priority_fee_per_gas, unsigned.nonce) = (u128::from(tip) * 1_000_000_000, 0);
+
         let mut cheap = transaction(4, 0, tip);
         cheap.transaction.envelope = Envelope::Eip1559(
             unsigned.into_signed(*transaction(4, 0, tip).transaction.envelope.signature()),
         );
+
         let before = content(&chain);
         let outcome = chain.accept(cheap).map(|_| ());
         match tip {
@@ -463,6 +595,7 @@ fn bytes_are_limited_in_all_and_of_an_account() {
             }
         }
     }
+
     chain.stop();
 }
 
@@ -505,12 +638,14 @@ fn a_replacement_pays_as_much_more_as_is_asked_for() {
 #[test]
 fn evicting_one_of_many_is_quick() {
     const PER_ACCOUNT: u64 = 20_000;
+
     let limits = PoolLimits {
         transactions: 8 * PER_ACCOUNT as usize / 4,
         per_account: PER_ACCOUNT as usize,
         ..PoolLimits::default()
     };
     let chain = chain_with(limits, Arc::new(ManualClock::at(1_000_000)));
+
     let began = std::time::Instant::now();
     for from in 0..4 {
         for nonce in 0..PER_ACCOUNT / 2 {
@@ -519,6 +654,7 @@ fn evicting_one_of_many_is_quick() {
                 .unwrap();
         }
     }
+
     let filled = began.elapsed();
     for from in 4..8 {
         for nonce in 0..PER_ACCOUNT / 2 {
@@ -527,16 +663,19 @@ fn evicting_one_of_many_is_quick() {
                 .unwrap();
         }
     }
+
     assert_eq!(chain.pool().len(), limits.transactions);
     assert!(
         content(&chain).iter().all(|(from, ..)| *from >= 4),
         "the best payers stay"
     );
+
     let evicting = began.elapsed() - filled;
     assert!(
         evicting < 20 * filled + Duration::from_secs(2),
         "{evicting:?} after {filled:?}"
     );
+
     chain.stop();
 }
 

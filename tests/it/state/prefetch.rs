@@ -307,18 +307,27 @@ proptest! {
         inputs in prop::collection::vec(0u64..4, 1..4),
         loses: bool,
     ) {
-        let whole = world(&contracts);
-        let far = Far::below(&whole, loses);
-        let forked = State::forked(far.clone());
-        prop_assert_eq!(called(&whole, inputs[0]), called(&forked, inputs[0]));
-        if !loses {
-            prop_assert_eq!(far.singles.load(Ordering::Relaxed), 0);
-        }
-
-        let far = Far::below(&whole, loses);
-        let forked = State::forked(far);
-        prop_assert_eq!(sealed(&whole, &inputs), sealed(&forked, &inputs));
+        assert_gives_the_same(&contracts, &inputs, loses)?;
     }
+}
+
+fn assert_gives_the_same(
+    contracts: &[(Vec<Op>, Vec<u64>)],
+    inputs: &[u64],
+    loses: bool,
+) -> Result<(), TestCaseError> {
+    let whole = world(contracts);
+    let far = Far::below(&whole, loses);
+    let forked = State::forked(far.clone());
+    prop_assert_eq!(called(&whole, inputs[0]), called(&forked, inputs[0]));
+    if !loses {
+        prop_assert_eq!(far.singles.load(Ordering::Relaxed), 0);
+    }
+
+    let far = Far::below(&whole, loses);
+    let forked = State::forked(far);
+    prop_assert_eq!(sealed(&whole, inputs), sealed(&forked, inputs));
+    Ok(())
 }
 
 #[test]

@@ -65,70 +65,44 @@ proptest! {
 
     #[test]
     fn behaves_like_a_map_and_has_the_same_root(steps in prop::collection::vec(step(), 1..120)) {
-        let (mut trie, mut model) = (Trie::<Slot>::default(), Model::new());
-        let mut snapshots: Vec<(Trie<Slot>, Model)> = Vec::new();
-        for step in steps {
-            match step {
-                Step::Insert(key, value) => {
-                    prop_assert_eq!(trie.insert(key, slot(value)).map(|old| old.value), model.insert(key, value));
-                }
-                Step::Remove(key) => prop_assert_eq!(trie.remove(&key).map(|old| old.value), model.remove(&key)),
-                Step::RemoveNth(n) => {
-                    if let Some(key) = model.keys().nth(n.checked_rem(model.len()).unwrap_or(0)).copied() {
-                        prop_assert_eq!(trie.remove(&key).map(|old| old.value), model.remove(&key));
-                    }
-                }
-                Step::Root => prop_assert_eq!(trie.root(), root_of(&model)),
-                Step::Snapshot => snapshots.push((trie.clone(), model.clone())),
-                Step::Rewind(n) => {
-                    if let Some(snapshot) = snapshots.get(n.checked_rem(snapshots.len()).unwrap_or(0)) {
-                        (trie, model) = snapshot.clone();
-                    }
-                }
-            }
-            prop_assert_eq!(trie.len(), model.len());
-        }
-        snapshots.push((trie, model));
-        for (mut trie, model) in snapshots {
-            prop_assert_eq!(trie.root(), root_of(&model));
-            let entries: Vec<_> = trie.iter().map(|(key, slot)| (*key, slot.value)).collect();
-            prop_assert_eq!(entries, model.into_iter().collect::<Vec<_>>());
-        }
+        assert_behaves_like_a_map(steps)?;
     }
 
     #[test]
-    fn merged_tries_have_the_entries_and_the_root_of_both(one in prop::collection::btree_map(key(), 1u64..1_000, 0..60), other in prop::collection::btree_map(key(), 1u64..1_000, 0..60), hashed in any::<bool>()) {
-        let entries = |from: &BTreeMap<B256, u64>| from.iter().map(|(key, value)| (*key, U256::from(*value))).collect::<Model>();
-        let mut model = entries(&one);
-        let mut trie: Trie<Slot> = model.iter().map(|(key, value)| (*key, slot(*value))).collect();
-        // Of equal keys, either value may remain.
-        let added: Model = entries(&other).into_iter().map(|(key, value)| (key, *model.get(&key).unwrap_or(&value))).collect();
-        let mut theirs: Trie<Slot> = added.iter().map(|(key, value)| (*key, slot(*value))).collect();
-        model.extend(added);
-        if hashed {
-            trie.root();
-            theirs.root();
-        }
-        trie.merge(theirs);
-        prop_assert_eq!(trie.len(), model.len());
-        prop_assert_eq!(trie.root(), root_of(&model));
-        let entries: Vec<_> = trie.iter().map(|(key, slot)| (*key, slot.value)).collect();
-        prop_assert_eq!(entries, model.into_iter().collect::<Vec<_>>());
+    fn merged_tries_have_the_entries_and_the_root_of_both(
+        one in prop::collection::btree_map(key(), 1u64..1_000, 0..60),
+        other in prop::collection::btree_map(key(), 1u64..1_000, 0..60),
+        hashed in any::<bool>(),
+    ) {
+        assert_merged(&one, &other, hashed)?;
     }
 
     #[test]
-    fn collects_entries_in_any_order(entries in prop::collection::vec((key(), 1u64..1_000), 0..60), ascending in 0usize..60) {
-        let mut entries: Vec<_> = entries.into_iter().map(|(key, value)| (key, U256::from(value))).collect();
+    fn collects_entries_in_any_order(
+        entries in prop::collection::vec((key(), 1u64..1_000), 0..60),
+        ascending in 0usize..60,
+    ) {
+        let mut entries: Vec<_> = entries
+            .into_iter()
+            .map(|(key, value)| (key, U256::from(value)))
+            .collect();
         let ascending = ascending.min(entries.len());
         entries[..ascending].sort_by_key(|(key, _)| *key);
         let model: Model = entries.iter().copied().collect();
-        let mut trie: Trie<Slot> = entries.into_iter().map(|(key, value)| (key, slot(value))).collect();
+        let mut trie: Trie<Slot> = entries
+            .into_iter()
+            .map(|(key, value)| (key, slot(value)))
+            .collect();
+
         prop_assert_eq!(trie.len(), model.len());
         prop_assert_eq!(trie.root(), root_of(&model));
     }
 
     #[test]
-    fn proves_what_is_there_and_what_is_not(entries in prop::collection::btree_map(key(), 1u64..1_000, 0..60), asked in prop::collection::vec(key(), 10)) {
+    fn proves_what_is_there_and_what_is_not(
+        entries in prop::collection::btree_map(key(), 1u64..1_000, 0..60),
+        asked in prop::collection::vec(key(), 10),
+    ) {
         let mut trie = Trie::<Slot>::default();
         for (key, value) in &entries {
             trie.insert(*key, slot(U256::from(*value)));
@@ -137,9 +111,98 @@ proptest! {
         for key in asked.iter().chain(entries.keys()) {
             let expected = entries.get(key).map(|value| alloy_rlp::encode(*value));
             let proof = trie.proof(key);
-            prop_assert!(verify_proof(root, Nibbles::unpack(key), expected, &proof).is_ok(), "{key} {proof:?}");
+            prop_assert!(
+                verify_proof(root, Nibbles::unpack(key), expected, &proof).is_ok(),
+                "{key} {proof:?}"
+            );
         }
     }
+}
+
+fn assert_merged(
+    one: &BTreeMap<B256, u64>,
+    other: &BTreeMap<B256, u64>,
+    hashed: bool,
+) -> Result<(), TestCaseError> {
+    let entries = |from: &BTreeMap<B256, u64>| {
+        from.iter()
+            .map(|(key, value)| (*key, U256::from(*value)))
+            .collect::<Model>()
+    };
+    let mut model = entries(one);
+    let mut trie: Trie<Slot> = model
+        .iter()
+        .map(|(key, value)| (*key, slot(*value)))
+        .collect();
+
+    // Of equal keys, either value may remain.
+    let added: Model = entries(other)
+        .into_iter()
+        .map(|(key, value)| (key, *model.get(&key).unwrap_or(&value)))
+        .collect();
+    let mut theirs: Trie<Slot> = added
+        .iter()
+        .map(|(key, value)| (*key, slot(*value)))
+        .collect();
+    model.extend(added);
+
+    if hashed {
+        trie.root();
+        theirs.root();
+    }
+
+    trie.merge(theirs);
+    prop_assert_eq!(trie.len(), model.len());
+    prop_assert_eq!(trie.root(), root_of(&model));
+    let entries: Vec<_> = trie.iter().map(|(key, slot)| (*key, slot.value)).collect();
+    prop_assert_eq!(entries, model.into_iter().collect::<Vec<_>>());
+    Ok(())
+}
+
+fn assert_behaves_like_a_map(steps: Vec<Step>) -> Result<(), TestCaseError> {
+    let (mut trie, mut model) = (Trie::<Slot>::default(), Model::new());
+    let mut snapshots: Vec<(Trie<Slot>, Model)> = Vec::new();
+
+    for step in steps {
+        match step {
+            Step::Insert(key, value) => {
+                prop_assert_eq!(
+                    trie.insert(key, slot(value)).map(|old| old.value),
+                    model.insert(key, value)
+                );
+            }
+            Step::Remove(key) => {
+                prop_assert_eq!(trie.remove(&key).map(|old| old.value), model.remove(&key))
+            }
+            Step::RemoveNth(n) => {
+                if let Some(key) = model
+                    .keys()
+                    .nth(n.checked_rem(model.len()).unwrap_or(0))
+                    .copied()
+                {
+                    prop_assert_eq!(trie.remove(&key).map(|old| old.value), model.remove(&key));
+                }
+            }
+            Step::Root => prop_assert_eq!(trie.root(), root_of(&model)),
+            Step::Snapshot => snapshots.push((trie.clone(), model.clone())),
+            Step::Rewind(n) => {
+                if let Some(snapshot) = snapshots.get(n.checked_rem(snapshots.len()).unwrap_or(0)) {
+                    (trie, model) = snapshot.clone();
+                }
+            }
+        }
+
+        prop_assert_eq!(trie.len(), model.len());
+    }
+
+    // Nor did a snapshot change with the trie it was taken of.
+    snapshots.push((trie, model));
+    for (mut trie, model) in snapshots {
+        prop_assert_eq!(trie.root(), root_of(&model));
+        let entries: Vec<_> = trie.iter().map(|(key, slot)| (*key, slot.value)).collect();
+        prop_assert_eq!(entries, model.into_iter().collect::<Vec<_>>());
+    }
+    Ok(())
 }
 
 /// Enough edits that they are hashed on several threads.

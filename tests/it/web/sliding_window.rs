@@ -39,22 +39,12 @@ proptest! {
     #[test]
     fn admits_what_the_model_admits(
         limit in 1usize..8,
-        steps in prop::collection::vec((0u8..4, prop_oneof![0u64..3_000, 55_000u64..65_000]), 1..150),
+        steps in prop::collection::vec(
+            (0u8..4, prop_oneof![0u64..3_000, 55_000u64..65_000]),
+            1..150,
+        ),
     ) {
-        let (mut window, mut model, mut now) = (SlidingWindow::new(limit, WINDOW_MS, 100), Model::default(), 0);
-        for (client, pause) in steps {
-            now += pause;
-            let admission = window.admit(key(client), now);
-            let (admitted, remaining) = model.admit(client, now, limit);
-            prop_assert_eq!((admission.admitted, admission.remaining), (admitted, remaining));
-            // Somebody who waits as long as told is let in.
-            prop_assert!(admission.reset_ms >= 1 && admission.reset_ms <= WINDOW_MS);
-            if !admission.admitted {
-                let at = |time| Model { admitted: model.admitted.clone() }.admit(client, time, limit).0;
-                prop_assert!(at(now + admission.reset_ms));
-                prop_assert!(!at(now + admission.reset_ms - 1), "not a moment earlier");
-            }
-        }
+        assert_admits_what_the_model_admits(limit, steps)?;
     }
 
     #[test]
@@ -65,4 +55,40 @@ proptest! {
             prop_assert!(window.clients() <= 16);
         }
     }
+}
+
+fn assert_admits_what_the_model_admits(
+    limit: usize,
+    steps: Vec<(u8, u64)>,
+) -> Result<(), TestCaseError> {
+    let (mut window, mut model, mut now) = (
+        SlidingWindow::new(limit, WINDOW_MS, 100),
+        Model::default(),
+        0,
+    );
+
+    for (client, pause) in steps {
+        now += pause;
+        let admission = window.admit(key(client), now);
+        let (admitted, remaining) = model.admit(client, now, limit);
+        prop_assert_eq!(
+            (admission.admitted, admission.remaining),
+            (admitted, remaining)
+        );
+
+        // Somebody who waits as long as told is let in.
+        prop_assert!(admission.reset_ms >= 1 && admission.reset_ms <= WINDOW_MS);
+        if !admission.admitted {
+            let at = |time| {
+                Model {
+                    admitted: model.admitted.clone(),
+                }
+                .admit(client, time, limit)
+                .0
+            };
+            prop_assert!(at(now + admission.reset_ms));
+            prop_assert!(!at(now + admission.reset_ms - 1), "not a moment earlier");
+        }
+    }
+    Ok(())
 }

@@ -419,24 +419,7 @@ proptest! {
         values in values(),
         cut in any::<prop::sample::Index>(),
     ) {
-        for request in requests(&values) {
-            let mut bytes = request.encode().unwrap();
-            let at = cut.index(bytes.len());
-            // The end of the message is the end of a signed transaction.
-            if !matches!(request, Request::Submit { .. }) || at < 3 {
-                prop_assert!(Request::decode(&bytes[..at]).is_err(), "{:?}", request);
-                bytes.push(0);
-                prop_assert!(Request::decode(&bytes).is_err() || at < 3, "{:?}", request);
-            }
-        }
-
-        for response in responses(&values) {
-            let mut bytes = response.encode();
-            let at = cut.index(bytes.len());
-            prop_assert!(Response::decode(&bytes[..at]).is_err(), "{:?}", response);
-            bytes.push(0);
-            prop_assert!(Response::decode(&bytes).is_err(), "{:?}", response);
-        }
+        assert_truncated_messages_are_refused(&values, cut)?;
     }
 
     #[test]
@@ -446,20 +429,58 @@ proptest! {
         at in any::<prop::sample::Index>(),
         insert in prop::collection::vec(any::<u8>(), 0..12),
     ) {
-        let mut request = which.get(&requests(&values)).encode().unwrap();
-        let place = at.index(request.len());
-        request.splice(place..(place + 2).min(request.len()), insert.iter().copied());
-        if let Ok(request) = Request::decode(&request) {
-            prop_assert!(request.encode().is_ok());
-        }
+        assert_damaged_messages_are_decoded_or_refused(&values, which, at, insert)?;
+    }
+}
 
-        let mut response = which.get(&responses(&values)).encode();
-        let place = at.index(response.len());
-        response.splice(place..(place + 2).min(response.len()), insert);
-        if let Ok(response) = Response::decode(&response) {
-            prop_assert!(!response.encode().is_empty());
+fn assert_damaged_messages_are_decoded_or_refused(
+    values: &Values,
+    which: prop::sample::Index,
+    at: prop::sample::Index,
+    insert: Vec<u8>,
+) -> Result<(), TestCaseError> {
+    let mut request = which.get(&requests(values)).encode().unwrap();
+    let place = at.index(request.len());
+    request.splice(
+        place..(place + 2).min(request.len()),
+        insert.iter().copied(),
+    );
+    if let Ok(request) = Request::decode(&request) {
+        prop_assert!(request.encode().is_ok());
+    }
+
+    let mut response = which.get(&responses(values)).encode();
+    let place = at.index(response.len());
+    response.splice(place..(place + 2).min(response.len()), insert);
+    if let Ok(response) = Response::decode(&response) {
+        prop_assert!(!response.encode().is_empty());
+    }
+    Ok(())
+}
+
+fn assert_truncated_messages_are_refused(
+    values: &Values,
+    cut: prop::sample::Index,
+) -> Result<(), TestCaseError> {
+    for request in requests(values) {
+        let mut bytes = request.encode().unwrap();
+        let at = cut.index(bytes.len());
+        // The end of the message is the end of a signed transaction.
+        if !matches!(request, Request::Submit { .. }) || at < 3 {
+            prop_assert!(Request::decode(&bytes[..at]).is_err(), "{:?}", request);
+            bytes.push(0);
+            prop_assert!(Request::decode(&bytes).is_err() || at < 3, "{:?}", request);
         }
     }
+
+    for response in responses(values) {
+        let mut bytes = response.encode();
+        let at = cut.index(bytes.len());
+        prop_assert!(Response::decode(&bytes[..at]).is_err(), "{:?}", response);
+        bytes.push(0);
+        prop_assert!(Response::decode(&bytes).is_err(), "{:?}", response);
+    }
+    Ok(())
 }
 
 proptest! {

@@ -349,7 +349,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_bytes_are_compared(code: Vec<u8>, deployed: Vec<u8>, start in 0_usize..40, length in 0_usize..40) {
+        fn any_bytes_are_compared(
+            code: Vec<u8>,
+            deployed: Vec<u8>,
+            start in 0_usize..40,
+            length in 0_usize..40,
+        ) {
             let reference = [Reference { start, length }];
             if let Ok(code) = CompiledCode::parse(&hex::encode(&code), &[], &reference) {
                 code.match_runtime(&deployed);
@@ -367,7 +372,9 @@ mod tests {
             let code = compiled(&with_metadata(&body, hash), &[Reference { start, length: 32 }]);
             let mut deployed = body.clone();
             deployed[start..start + 32].copy_from_slice(&value);
-            prop_assert_eq!(code.match_runtime(&with_metadata(&deployed, hash)), Some(CodeMatch::Exact));
+            let found = code.match_runtime(&with_metadata(&deployed, hash));
+            prop_assert_eq!(found, Some(CodeMatch::Exact));
+
             deployed[start + 32..].iter_mut().for_each(|byte| *byte ^= 1);
             prop_assert_eq!(code.match_runtime(&with_metadata(&deployed, hash)), None);
         }

@@ -212,7 +212,11 @@ proptest! {
         let mut history = PriceHistory::starting(start, &[10, 20]);
         apply(&mut history, &blocks);
         let now = blocks.last().expect("a block").0;
-        prop_assert_eq!(history.candles(0, now, MINUTE, u64::MAX >> 8), expected_candles(start, &blocks, MINUTE));
+        prop_assert_eq!(
+            history.candles(0, now, MINUTE, u64::MAX >> 8),
+            expected_candles(start, &blocks, MINUTE)
+        );
+
         let long = history.candles(0, now, HOUR, 5);
         let short = history.candles(0, now, 300, 60);
         let (time, last, volume) = *long.last().expect("a candle");

@@ -165,43 +165,59 @@ mod tests {
         /// Minutes that were read continue as those that were written.
         #[test]
         fn minutes_are_read_as_they_were_written(
-            steps in prop::collection::vec((0u64..9_000, 0usize..3, 0u64..1 << 62, any::<bool>()), 0..200),
+            steps in prop::collection::vec(
+                (0u64..9_000, 0usize..3, 0u64..1 << 62, any::<bool>()),
+                0..200,
+            ),
             more in prop::collection::vec((0u64..9_000, 0usize..3, 0u64..1 << 62), 0..20),
         ) {
-            let mut time = 1_000_000;
-            let mut minutes = Minutes::starting(time, &[5, 6, u64::MAX >> 1]);
-            for (seconds, token, price, traded) in steps {
-                time += seconds;
-                minutes.advance(time);
-                minutes.set(token, price, time);
-                if traded {
-                    minutes.add_volume(token, u128::from(price) << 64);
-                    minutes.add_volume(usize::MAX, 1);
-                }
-            }
-            let stored = bytes(&minutes);
-            let from = &mut Reader::new(&stored);
-            let mut read = Minutes::read(from).unwrap();
-            prop_assert!(from.is_empty());
-            for (seconds, token, price) in more {
-                time += seconds;
-                for minutes in [&mut minutes, &mut read] {
-                    minutes.advance(time);
-                    minutes.set(token, price, time);
-                }
-            }
-            prop_assert_eq!(bytes(&read), bytes(&minutes));
-            for minute in *minutes.held().start()..=*minutes.held().end() {
-                prop_assert_eq!(read.bar(minute, 0), minutes.bar(minute, 0));
-            }
-            let back = time - 3 * MINUTE;
-            prop_assert_eq!(read.rewind(back), minutes.rewind(back));
+            assert_read_as_written(steps, more)?;
         }
 
         #[test]
         fn any_bytes_are_read_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..100)) {
             let _ = Minutes::read(&mut Reader::new(&bytes));
         }
+    }
+
+    fn assert_read_as_written(
+        steps: Vec<(u64, usize, u64, bool)>,
+        more: Vec<(u64, usize, u64)>,
+    ) -> Result<(), TestCaseError> {
+        let mut time = 1_000_000;
+        let mut minutes = Minutes::starting(time, &[5, 6, u64::MAX >> 1]);
+
+        for (seconds, token, price, traded) in steps {
+            time += seconds;
+            minutes.advance(time);
+            minutes.set(token, price, time);
+            if traded {
+                minutes.add_volume(token, u128::from(price) << 64);
+                minutes.add_volume(usize::MAX, 1);
+            }
+        }
+
+        let stored = bytes(&minutes);
+        let from = &mut Reader::new(&stored);
+        let mut read = Minutes::read(from).unwrap();
+        prop_assert!(from.is_empty());
+
+        for (seconds, token, price) in more {
+            time += seconds;
+            for minutes in [&mut minutes, &mut read] {
+                minutes.advance(time);
+                minutes.set(token, price, time);
+            }
+        }
+
+        prop_assert_eq!(bytes(&read), bytes(&minutes));
+        for minute in *minutes.held().start()..=*minutes.held().end() {
+            prop_assert_eq!(read.bar(minute, 0), minutes.bar(minute, 0));
+        }
+
+        let back = time - 3 * MINUTE;
+        prop_assert_eq!(read.rewind(back), minutes.rewind(back));
+        Ok(())
     }
 
     #[test]

@@ -328,24 +328,32 @@ mod tests {
 
     proptest! {
         #[test]
-        fn settings_are_read_as_they_were_written(made in prop::collection::vec(settings(), 0..40)) {
-            let mut all = DevSettings::default();
-            let mut each = Writer::default();
-            for setting in &made {
-                all.set(*setting);
-                setting.write(&mut each);
-            }
-            let from = &mut Reader::new(each.bytes());
-            for setting in &made {
-                prop_assert_eq!(Setting::read(from), Ok(*setting));
-            }
-            prop_assert!(from.is_empty());
-
-            let mut written = Writer::default();
-            all.write(&mut written);
-            let from = &mut Reader::new(written.bytes());
-            prop_assert_eq!(DevSettings::read(from), Ok(all));
-            prop_assert!(from.is_empty());
+        fn settings_are_read_as_they_were_written(
+            made in prop::collection::vec(settings(), 0..40),
+        ) {
+            assert_read_as_written(&made)?;
         }
+    }
+
+    fn assert_read_as_written(made: &[Setting]) -> Result<(), TestCaseError> {
+        let mut all = DevSettings::default();
+        let mut each = Writer::default();
+        for setting in made {
+            all.set(*setting);
+            setting.write(&mut each);
+        }
+
+        let from = &mut Reader::new(each.bytes());
+        for setting in made {
+            prop_assert_eq!(Setting::read(from), Ok(*setting));
+        }
+        prop_assert!(from.is_empty());
+
+        let mut written = Writer::default();
+        all.write(&mut written);
+        let from = &mut Reader::new(written.bytes());
+        prop_assert_eq!(DevSettings::read(from), Ok(all));
+        prop_assert!(from.is_empty());
+        Ok(())
     }
 }

@@ -126,34 +126,48 @@ mod tests {
         fn entries_in_effect_at_any_height_match_the_model(
             raw in prop::collection::vec(prop::option::weighted(0.4, 0..1_000_u64), 0..120),
         ) {
-            let entries: Vec<Option<u64>> =
-                raw.iter().enumerate().map(|(at, to)| to.map(|to| to % (at as u64 + 1))).collect();
-            let mut reverts = Reverts::default();
-            for (at, to) in entries.iter().enumerate() {
-                if let Some(to) = to {
-                    reverts.insert(at as u64, *to);
-                    reverts.insert(at as u64, *to);
-                }
-            }
+            assert_matches_the_model(&raw)?;
+        }
+    }
 
-            let counts = model(&entries);
-            for (end, counting) in counts.iter().enumerate() {
-                for (height, before) in counts.iter().enumerate().take(end) {
-                    prop_assert_eq!(
-                        reverts.is_void(height as u64, end as u64),
-                        !counting.contains(&(height as u64)),
-                        "entry {} of {}", height, end
-                    );
-                    let leads = before.iter().all(|own| counting.contains(own))
-                        && counting.range(..height as u64).all(|own| before.contains(own));
-                    prop_assert_eq!(
-                        reverts.leads(height as u64, end as u64),
-                        leads,
-                        "from {} to {}", height, end
-                    );
-                }
+    fn assert_matches_the_model(raw: &[Option<u64>]) -> Result<(), TestCaseError> {
+        let entries: Vec<Option<u64>> = raw
+            .iter()
+            .enumerate()
+            .map(|(at, to)| to.map(|to| to % (at as u64 + 1)))
+            .collect();
+        let mut reverts = Reverts::default();
+        for (at, to) in entries.iter().enumerate() {
+            if let Some(to) = to {
+                reverts.insert(at as u64, *to);
+                reverts.insert(at as u64, *to);
             }
         }
+
+        let counts = model(&entries);
+        for (end, counting) in counts.iter().enumerate() {
+            for (height, before) in counts.iter().enumerate().take(end) {
+                prop_assert_eq!(
+                    reverts.is_void(height as u64, end as u64),
+                    !counting.contains(&(height as u64)),
+                    "entry {} of {}",
+                    height,
+                    end
+                );
+                let leads = before.iter().all(|own| counting.contains(own))
+                    && counting
+                        .range(..height as u64)
+                        .all(|own| before.contains(own));
+                prop_assert_eq!(
+                    reverts.leads(height as u64, end as u64),
+                    leads,
+                    "from {} to {}",
+                    height,
+                    end
+                );
+            }
+        }
+        Ok(())
     }
 
     #[test]

@@ -110,11 +110,16 @@ mod tests {
         #[test]
         fn long_bodies_arrive_whole(words in vec("[a-z ]{1,40}", 0..40), times in 1..400usize) {
             let body = Bytes::from(words.concat().repeat(times));
-            let runtime = tokio::runtime::Builder::new_current_thread().build().expect("no failure");
+            let runtime = tokio::runtime::Builder::new_current_thread()
+                .build()
+                .expect("no failure");
+
             for coding in [Coding::Brotli, Coding::Gzip] {
                 let plain = CountedBody::from_counted(body.clone().into());
-                let encoded = EncodedBody::new(plain, Encoder::new(coding, Effort::Once, 0), Held::default());
-                let encoded = runtime.block_on(encoded.collect()).expect("no failure").to_bytes();
+                let encoder = Encoder::new(coding, Effort::Once, 0);
+                let body_stream = EncodedBody::new(plain, encoder, Held::default());
+                let collected = runtime.block_on(body_stream.collect()).expect("no failure");
+                let encoded = collected.to_bytes();
                 prop_assert!(decode(&encoded, coding) == body);
             }
         }

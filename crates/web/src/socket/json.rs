@@ -370,21 +370,27 @@ mod tests {
             texts in proptest::collection::vec(any::<String>(), 0..5),
             piece in 1_usize..40,
         ) {
-            let documents: Vec<_> = texts
-                .iter()
-                .map(|text| serde_json::json!([{"text": text}, text]).to_string())
-                .collect();
-            let bytes = documents.concat();
-            let mut codec = DocumentCodec::new(usize::MAX);
-            let mut buffer = BytesMut::new();
-            let mut all = Vec::new();
-            for piece in bytes.as_bytes().chunks(piece) {
-                buffer.extend_from_slice(piece);
-                while let Some(document) = codec.decode(&mut buffer).unwrap() {
-                    all.push(document.to_string());
-                }
-            }
-            prop_assert_eq!(all, documents);
+            assert_documents_are_found(&texts, piece)?;
         }
+    }
+
+    fn assert_documents_are_found(texts: &[String], piece: usize) -> Result<(), TestCaseError> {
+        let documents: Vec<_> = texts
+            .iter()
+            .map(|text| serde_json::json!([{"text": text}, text]).to_string())
+            .collect();
+        let bytes = documents.concat();
+
+        let mut codec = DocumentCodec::new(usize::MAX);
+        let mut buffer = BytesMut::new();
+        let mut all = Vec::new();
+        for piece in bytes.as_bytes().chunks(piece) {
+            buffer.extend_from_slice(piece);
+            while let Some(document) = codec.decode(&mut buffer).unwrap() {
+                all.push(document.to_string());
+            }
+        }
+        prop_assert_eq!(all, documents);
+        Ok(())
     }
 }
