@@ -163,8 +163,8 @@ impl Console {
                             let own = console.clone();
                             // Rendering executes the block again.
                             let render = move || own.render(&head, &added, &removed);
-                            let text = tokio::task::spawn_blocking(render).await.unwrap_or_default();
-                            send(&lines, text, &mut missed);
+                            let rendered = tokio::task::spawn_blocking(render).await;
+                            send(&lines, rendered.unwrap_or_default(), &mut missed);
                         }
                     }
                     Ok(_) => {}
@@ -172,7 +172,10 @@ impl Console {
                     Err(RecvError::Closed) => return,
                 },
                 failure = failures.recv() => match failure {
-                    Ok(call) if console.logging.load(Ordering::Relaxed) && limiter.admits(&call, Instant::now()) => {
+                    Ok(call)
+                        if console.logging.load(Ordering::Relaxed)
+                            && limiter.admits(&call, Instant::now()) =>
+                    {
                         let own = console.clone();
                         let head = newest.clone();
                         let render = move || own.render_failure(&head, &call);

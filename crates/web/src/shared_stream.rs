@@ -69,7 +69,8 @@ impl StreamWatch {
             return true;
         };
         either!(own, stream => {
-            matches!(stream.ready(Interest::READABLE).now_or_never(), Some(Ok(ready)) if ready.is_read_closed())
+            let ready = stream.ready(Interest::READABLE).now_or_never();
+            matches!(ready, Some(Ok(ready)) if ready.is_read_closed())
         })
     }
 }
@@ -118,7 +119,10 @@ impl AsyncWrite for SharedStream {
         context: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
-        either!(self.0, stream => poll_written(|| stream.poll_write_ready(context), || stream.try_write(bytes)))
+        either!(self.0, stream => poll_written(
+            || stream.poll_write_ready(context),
+            || stream.try_write(bytes),
+        ))
     }
 
     fn poll_write_vectored(
@@ -137,7 +141,10 @@ impl AsyncWrite for SharedStream {
             return self.poll_write(context, &gathered[..length]);
         }
 
-        either!(self.0, stream => poll_written(|| stream.poll_write_ready(context), || stream.try_write_vectored(bytes)))
+        either!(self.0, stream => poll_written(
+            || stream.poll_write_ready(context),
+            || stream.try_write_vectored(bytes),
+        ))
     }
 
     fn is_write_vectored(&self) -> bool {

@@ -113,8 +113,11 @@ pub fn clean(text: &str) -> String {
 /// Control characters, separators of lines and paragraphs, and the formatting characters of
 /// bidirectional text (UAX #9).
 fn is_layout(letter: char) -> bool {
-    letter.is_control()
-        || matches!(letter, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    let is_formatting = matches!(
+        letter,
+        '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
+    );
+    letter.is_control() || is_formatting
 }
 
 /// Cuts a text that is too long.

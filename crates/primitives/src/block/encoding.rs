@@ -40,7 +40,11 @@ pub fn without_signature(unsigned: UnsignedTransaction) -> Envelope {
 
 /// Returns whether a legacy transaction has no signature.
 pub(super) fn is_unsigned_legacy(envelope: &Envelope) -> bool {
-    matches!(envelope, Envelope::Legacy(signed) if signed.signature().r().is_zero() && signed.signature().s().is_zero())
+    let Envelope::Legacy(signed) = envelope else {
+        return false;
+    };
+    let signature = signed.signature();
+    signature.r().is_zero() && signature.s().is_zero()
 }
 
 /// Appends the encoding of EIP-2718, whose trie is the block's transactions root.
