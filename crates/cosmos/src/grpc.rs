@@ -99,31 +99,36 @@ impl Grpc {
     }
 
     fn build_reflection(&self) -> Vec<(&'static str, Service)> {
-        let encoded = self.gateway.messages.encoded();
-        let configure = || {
-            let builder = Builder::configure().register_encoded_file_descriptor_set(&encoded);
-            let builder = self
-                .gateway
-                .methods
-                .services()
-                .into_iter()
-                .fold(builder, |builder, name| builder.with_service_name(name));
-            builder.with_service_name(V1).with_service_name(V1_ALPHA)
-        };
-
-        // Older tools know only the alpha version.
-        let built = || -> Result<_, tonic_reflection::server::Error> {
-            let v1 = configure().build_v1()?;
-            let alpha = configure().build_v1alpha()?;
-            let v1 = boxed(v1.max_decoding_message_size(MAX_REFLECTED));
-            let alpha = boxed(alpha.max_decoding_message_size(MAX_REFLECTED));
-            Ok(vec![(V1, v1), (V1_ALPHA, alpha)])
-        };
         // Queries work without reflection.
-        built().unwrap_or_else(|error| {
+        self.try_build_reflection().unwrap_or_else(|error| {
             tracing::error!(%error, "gRPC has no reflection");
             Vec::new()
         })
+    }
+
+    fn try_build_reflection(
+        &self,
+    ) -> Result<Vec<(&'static str, Service)>, tonic_reflection::server::Error> {
+        let encoded = self.gateway.messages.encoded();
+        let v1 = self.configure_reflection(&encoded).build_v1()?;
+        // Older tools know only the alpha version.
+        let alpha = self.configure_reflection(&encoded).build_v1alpha()?;
+
+        let v1 = boxed(v1.max_decoding_message_size(MAX_REFLECTED));
+        let alpha = boxed(alpha.max_decoding_message_size(MAX_REFLECTED));
+        Ok(vec![(V1, v1), (V1_ALPHA, alpha)])
+    }
+
+    /// A builder of the service that describes the queries and itself.
+    fn configure_reflection<'a>(&self, encoded: &'a [u8]) -> Builder<'a> {
+        let builder = Builder::configure().register_encoded_file_descriptor_set(encoded);
+        let builder = self
+            .gateway
+            .methods
+            .services()
+            .into_iter()
+            .fold(builder, |builder, name| builder.with_service_name(name));
+        builder.with_service_name(V1).with_service_name(V1_ALPHA)
     }
 
     /// The routes: all paths.

@@ -402,23 +402,25 @@ mod tests {
         assert_eq!(messages.address_kind(&address), Some(AddressKind::Account));
     }
 
+    /// A message as it is written after it was read from this JSON and encoded.
+    fn round_trip(messages: &Messages, name: &str, json: Json) -> Json {
+        let descriptor = messages
+            .pool()
+            .get_message_by_name(name)
+            .expect("it is there");
+        let message = from_json(descriptor.clone(), json).expect("it is valid");
+        let decoded = DynamicMessage::decode(descriptor, message.encode_to_vec().as_slice())
+            .expect("it is valid");
+        messages.to_json(&decoded)
+    }
+
     #[test]
     fn messages_are_written_as_gateways_write_them() {
         let messages = Messages::new(&Network::default());
-        let round_trip = |name: &str, json| {
-            let descriptor = messages
-                .pool()
-                .get_message_by_name(name)
-                .expect("it is there");
-            let message = from_json(descriptor.clone(), json).expect("it is valid");
-            let decoded = DynamicMessage::decode(descriptor, message.encode_to_vec().as_slice())
-                .expect("it is valid");
-            messages.to_json(&decoded)
-        };
         let params =
             json!({ "unbonding_time": "1814400s", "min_commission_rate": "50000000000000000" });
         assert_eq!(
-            round_trip("cosmos.staking.v1beta1.Params", params),
+            round_trip(&messages, "cosmos.staking.v1beta1.Params", params),
             json!({
                 "unbonding_time": "1814400s", "max_validators": 0, "max_entries": 0, "historical_entries": 0,
                 "bond_denom": "", "min_commission_rate": "0.050000000000000000",
@@ -426,6 +428,7 @@ mod tests {
         );
         assert_eq!(
             round_trip(
+                &messages,
                 "cosmos.base.query.v1beta1.PageResponse",
                 json!({ "total": "7" })
             ),
@@ -434,6 +437,7 @@ mod tests {
         let account = json!({ "@type": "/hyperpaxeer.types.v1.EthAccount", "code_hash": "0x" });
         assert_eq!(
             round_trip(
+                &messages,
                 "cosmos.auth.v1beta1.QueryAccountResponse",
                 json!({ "account": account })
             ),
@@ -441,6 +445,7 @@ mod tests {
         );
         assert_eq!(
             round_trip(
+                &messages,
                 "cosmos.gov.v1.Vote",
                 json!({ "options": [{ "option": "VOTE_OPTION_YES", "weight": "1" }] })
             ),

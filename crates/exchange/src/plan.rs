@@ -158,32 +158,38 @@ mod tests {
     use super::*;
     use crate::oracle::Feed;
 
+    /// The next price from an oracle without halts, and from one with them.
+    fn steps(now: u64, target: u64, max_move_bps: u64) -> [u64; 2] {
+        let without_halts = oracle(Feed::default(), None, max_move_bps);
+        let with_halts = OracleState {
+            halts: Some(Vec::new()),
+            ..without_halts.clone()
+        };
+
+        [without_halts, with_halts].map(|oracle| {
+            let network = Network::default();
+            let plan = plan(&network, &oracle, &[], true);
+            step(now, target, plan.most(now), plan.accepted(now))
+        })
+    }
+
     #[test]
     fn a_step_stays_within_what_the_oracle_accepts() {
-        let step = |now, target, max_move_bps| {
-            let (oracle, halts) = (
-                oracle(Feed::default(), None, max_move_bps),
-                Some(Vec::new()),
-            );
-            let next = |oracle: &OracleState| {
-                let network = Network::default();
-                let plan = plan(&network, oracle, &[], true);
-                step(now, target, plan.most(now), plan.accepted(now))
-            };
-            [next(&oracle), next(&OracleState { halts, ..oracle })]
-        };
-        assert_eq!(step(1_000, 1_100, 2_500), [1_100; 2]);
-        assert_eq!(step(1_000, 2_000, 2_500), [1_200; 2]);
-        assert_eq!(step(1_000, 2_000, 100), [1_010; 2]);
-        assert_eq!(step(1_000, 1, 2_500), [800; 2]);
-        assert_eq!(step(1, 0, 2_500), [1; 2]);
-        assert_eq!(step(4, 9, 2_500), [5; 2]);
+        assert_eq!(steps(1_000, 1_100, 2_500), [1_100; 2]);
+        assert_eq!(steps(1_000, 2_000, 2_500), [1_200; 2]);
+        assert_eq!(steps(1_000, 2_000, 100), [1_010; 2]);
+        assert_eq!(steps(1_000, 1, 2_500), [800; 2]);
+        assert_eq!(steps(1, 0, 2_500), [1; 2]);
+        assert_eq!(steps(4, 9, 2_500), [5; 2]);
         assert_eq!(
-            step(3, 9, 2_500),
+            steps(3, 9, 2_500),
             [3, 4],
             "an oracle without halts rejects a move by one unit"
         );
-        assert_eq!(step(i64::MAX as u64, u64::MAX, 2_500), [i64::MAX as u64; 2]);
+        assert_eq!(
+            steps(i64::MAX as u64, u64::MAX, 2_500),
+            [i64::MAX as u64; 2]
+        );
     }
 
     #[test]

@@ -555,24 +555,29 @@ mod tests {
         );
     }
 
+    /// Whether there is a fault for a request of a client, which may state its name.
+    fn is_affected(faults: &Faults, uri: &str, header: Option<&str>, peer: &str) -> bool {
+        let mut request = request("POST", uri);
+        if let Some(name) = header {
+            request
+                .headers_mut()
+                .insert(NAME_HEADER, name.parse().expect("a value"));
+        }
+        let peer = Peer {
+            address: (peer.parse::<IpAddr>().expect("an address"), 1).into(),
+            connection: 0,
+        };
+
+        faults.on_request(&request, peer, None).is_some()
+    }
+
     #[test]
     fn a_client_is_found_by_name_or_address() {
         let faults = Faults::default();
         let _named = faults.add(fault(FaultClients::Named("alice".to_owned()), 0));
 
-        let affected = |uri: &str, header: Option<&str>, peer: &str| {
-            let mut request = request("POST", uri);
-            if let Some(name) = header {
-                request
-                    .headers_mut()
-                    .insert(NAME_HEADER, name.parse().expect("a value"));
-            }
-            let peer = Peer {
-                address: (peer.parse::<IpAddr>().expect("an address"), 1).into(),
-                connection: 0,
-            };
-            faults.on_request(&request, peer, None).is_some()
-        };
+        let affected =
+            |uri: &str, header: Option<&str>, peer: &str| is_affected(&faults, uri, header, peer);
 
         assert!(
             affected("/rpc?client=alice", None, "127.0.0.1")

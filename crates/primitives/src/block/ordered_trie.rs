@@ -10,8 +10,8 @@ use alloy_trie::{
 };
 use tetrad_stdx::keccak::Messages;
 
-/// Returns the root of the trie of `count` values. `encode` appends the value of an index.
-pub(super) fn ordered_root(count: usize, encode: impl Fn(usize, &mut Vec<u8>)) -> B256 {
+/// Returns the root of the trie of `count` values. `encode_value` appends the value of an index.
+pub(super) fn ordered_root(count: usize, encode_value: impl Fn(usize, &mut Vec<u8>)) -> B256 {
     let mut entries: Vec<_> = (0..count)
         .map(|index| (Nibbles::unpack(alloy_rlp::encode(index)), index))
         .collect();
@@ -29,26 +29,21 @@ pub(super) fn ordered_root(count: usize, encode: impl Fn(usize, &mut Vec<u8>)) -
     let mut references = Vec::new();
     for level in levels.iter().rev() {
         let mut found = vec![RlpNode::default(); level.len()];
-        let encode = |node: &Node, out: &mut Vec<u8>| match &node.content {
-            Content::Value(index) => {
-                value.clear();
-                encode(*index, &mut value);
-                LeafNodeRef::new(&node.path, &value).encode(out);
-            }
-            Content::Children { first, mask } => {
-                let children = &references[*first..first + mask.count_ones() as usize];
-                encode_branch(&node.path, BranchNodeRef::new(children, *mask), out);
-            }
-        };
-
-        messages.hash(level, encode, |node, encoded, hash| {
-            let short = if encoded.len() < 32 {
-                RlpNode::from_raw(encoded)
-            } else {
-                None
-            };
-            found[node.position] = short.unwrap_or_else(|| RlpNode::word_rlp(&hash));
-        });
+        messages.hash(
+            level,
+            |node, out| match &node.content {
+                Content::Value(index) => {
+                    value.clear();
+                    encode_value(*index, &mut value);
+                    LeafNodeRef::new(&node.path, &value).encode(out);
+                }
+                Content::Children { first, mask } => {
+                    let children = &references[*first..first + mask.count_ones() as usize];
+                    encode_branch(&node.path, BranchNodeRef::new(children, *mask), out);
+                }
+            },
+            |node, encoded, hash| found[node.position] = reference(encoded, &hash),
+        );
 
         references = found;
     }
@@ -56,6 +51,16 @@ pub(super) fn ordered_root(count: usize, encode: impl Fn(usize, &mut Vec<u8>)) -
     references[root]
         .as_hash()
         .unwrap_or_else(|| keccak256(&references[root]))
+}
+
+/// How a parent refers to a node: by its hash, or by the node itself if that is shorter.
+fn reference(encoded: &[u8], hash: &B256) -> RlpNode {
+    let short = if encoded.len() < 32 {
+        RlpNode::from_raw(encoded)
+    } else {
+        None
+    };
+    short.unwrap_or_else(|| RlpNode::word_rlp(hash))
 }
 
 struct Node {

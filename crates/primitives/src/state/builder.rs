@@ -318,29 +318,29 @@ mod tests {
     use super::*;
     use crate::state::{AccountChange, AccountFields, Changes};
 
+    fn change(n: u64, after: Option<AccountFields>) -> AccountChange {
+        let address = Address::left_padding_from(&n.to_be_bytes());
+        let slots = match n {
+            70 => 2 * SLOTS as u64 + 10,
+            _ if after.is_some() && n.is_multiple_of(10) => 5,
+            _ => 0,
+        };
+
+        AccountChange {
+            address,
+            key: keccak256(address),
+            after,
+            storage_wiped: false,
+            storage: (1..=slots)
+                .map(|slot| (U256::from(slot), U256::from(n + slot)))
+                .collect(),
+            public_key: None,
+        }
+    }
+
     /// Accounts, one in ten of them with storage, and one with more slots than a piece holds. Some
     /// are destroyed again.
     fn state() -> State {
-        let change = |n: u64, after: Option<AccountFields>| {
-            let address = Address::left_padding_from(&n.to_be_bytes());
-            let slots = match n {
-                70 => 2 * SLOTS as u64 + 10,
-                _ if after.is_some() && n.is_multiple_of(10) => 5,
-                _ => 0,
-            };
-
-            AccountChange {
-                address,
-                key: keccak256(address),
-                after,
-                storage_wiped: false,
-                storage: (1..=slots)
-                    .map(|slot| (U256::from(slot), U256::from(n + slot)))
-                    .collect(),
-                public_key: None,
-            }
-        };
-
         let mut state = State::default();
 
         let code = |n: u64| {
@@ -411,29 +411,31 @@ mod tests {
         }
     }
 
+    /// The error of a contract followed by a piece with so many slots.
+    fn error_with_slots(count: usize) -> Option<Malformed> {
+        let mut record = records(&state(), 0)
+            .into_iter()
+            .find(|record| record[0] == 0 && record.len() > 60)
+            .unwrap();
+
+        let slot = Slot {
+            index: U256::ZERO,
+            value: U256::ZERO,
+        };
+        let mut slots = Writer::default();
+        Piece::Slots(vec![slot; count]).write(&mut slots);
+        record.extend(slots.into_bytes());
+
+        StateBuilder::read(std::iter::once(record.as_slice())).err()
+    }
+
     #[test]
     fn a_piece_with_too_many_slots_is_refused() {
-        let read = |count: usize| {
-            let mut record = records(&state(), 0)
-                .into_iter()
-                .find(|record| record[0] == 0 && record.len() > 60)
-                .unwrap();
-
-            let mut slots = Writer::default();
-            Piece::Slots(vec![
-                Slot {
-                    index: U256::ZERO,
-                    value: U256::ZERO
-                };
-                count
-            ])
-            .write(&mut slots);
-            record.extend(slots.into_bytes());
-
-            StateBuilder::read(std::iter::once(record.as_slice())).err()
-        };
-        assert_eq!(read(SLOTS), None);
-        assert_eq!(read(SLOTS + 1), Some(Malformed("number of slots")));
+        assert_eq!(error_with_slots(SLOTS), None);
+        assert_eq!(
+            error_with_slots(SLOTS + 1),
+            Some(Malformed("number of slots"))
+        );
     }
 
     #[test]

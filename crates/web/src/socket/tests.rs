@@ -227,6 +227,25 @@ async fn a_client_that_is_not_read_is_not_taken_for_silent() {
     );
 }
 
+/// The times at which a client that sends more requests than are in flight gets its answers.
+async fn times_of_answers(flow: &Arc<Flow>) -> Vec<u64> {
+    let requests = vec![Message::text("request"); FEW_IN_FLIGHT + 2];
+    // The client is not silent until all are answered.
+    let pongs = vec![Message::Pong(Default::default()); 3 * DAY as usize / 10];
+    let (sent, _) = converse_within(
+        flow.clone(),
+        Hermit::<false> { events: 0 },
+        usize::MAX,
+        [requests, pongs].concat(),
+    )
+    .await;
+
+    sent.into_iter()
+        .filter(|(_, message)| *message == Message::text("answer"))
+        .map(|(at, _)| at)
+        .collect()
+}
+
 #[tokio::test(start_paused = true)]
 async fn where_memory_is_scarce_few_messages_are_in_progress() {
     let budget = Budget::new(1 << 20);
@@ -236,34 +255,13 @@ async fn where_memory_is_scarce_few_messages_are_in_progress() {
     };
     let flow = Arc::new(Flow::new(capacity, Faults::default()));
 
-    let answered = async || {
-        let requests = vec![Message::text("request"); FEW_IN_FLIGHT + 2];
-        // The client is not silent until all are answered.
-        let words = [
-            requests,
-            vec![Message::Pong(Default::default()); 3 * DAY as usize / 10],
-        ]
-        .concat();
-        let (sent, _) = converse_within(
-            flow.clone(),
-            Hermit::<false> { events: 0 },
-            usize::MAX,
-            words,
-        )
-        .await;
-        let answers = sent
-            .into_iter()
-            .filter(|(_, message)| *message == Message::text("answer"));
-        answers.map(|(at, _)| at).collect::<Vec<_>>()
-    };
-
     let times: Vec<_> = (1..=FEW_IN_FLIGHT as u64 + 2)
         .map(|n| DAY + 10 * n)
         .collect();
-    assert_eq!(answered().await, times);
+    assert_eq!(times_of_answers(&flow).await, times);
 
     let all = budget.hold(1 << 20).await.expect("room");
-    let late = answered().await;
+    let late = times_of_answers(&flow).await;
     assert_eq!(late[..FEW_IN_FLIGHT], times[..FEW_IN_FLIGHT]);
     // Those that have to wait begin when one of the others ends.
     assert_eq!(late[FEW_IN_FLIGHT..], [2 * DAY + 10, 2 * DAY + 20]);
@@ -273,7 +271,10 @@ async fn where_memory_is_scarce_few_messages_are_in_progress() {
         tokio::time::sleep(Duration::from_secs(100)).await;
         drop(all);
     });
-    assert_eq!(answered().await[FEW_IN_FLIGHT..], [DAY + 100, DAY + 100]);
+    assert_eq!(
+        times_of_answers(&flow).await[FEW_IN_FLIGHT..],
+        [DAY + 100, DAY + 100]
+    );
 }
 
 #[tokio::test(start_paused = true)]
