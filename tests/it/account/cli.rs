@@ -9,7 +9,10 @@ use std::{
 
 use clap::Parser;
 use tempfile::TempDir;
-use tetrad::cli::{Command, Error, keys::Console};
+use tetrad::cli::{
+    Command, Error,
+    keys::{self, Console},
+};
 use zeroize::Zeroizing;
 
 /// A binary with the commands over accounts and nothing else.
@@ -127,6 +130,14 @@ impl Desk {
 pub(super) fn mode(path: &Path) -> u32 {
     use std::os::unix::fs::PermissionsExt;
     fs::metadata(path).expect("a file").permissions().mode() & 0o777
+}
+
+/// The error of a command over keys.
+pub(super) fn error(result: Result<String, Error>) -> keys::Error {
+    match result {
+        Err(Error::Keys(error)) => error,
+        other => panic!("not an error over keys: {other:?}"),
+    }
 }
 
 #[test]

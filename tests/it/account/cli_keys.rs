@@ -4,26 +4,18 @@ use std::{fs, path::Path};
 
 use tetrad::{
     account::{Keystore, KeystoreError, MnemonicError},
-    cli::{self, keys},
+    cli::keys,
 };
 
 #[cfg(unix)]
 use super::cli::mode;
-use super::cli::{Desk, User, run};
+use super::cli::{Desk, User, error, run};
 
 /// The mnemonic of development tools and its first account.
 const JUNK: &str = "test test test test test test test test test test test junk";
 const JUNK_0: &str = "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266";
 const JUNK_0_KEY: &str = "0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80";
 const JUNK_0_FILE: &str = "f39fd6e51aad88f6f4ce6ab8827279cfffb92266.json";
-
-/// The error of a command over keys.
-fn error(result: Result<String, cli::Error>) -> keys::Error {
-    match result {
-        Err(cli::Error::Keys(error)) => error,
-        other => panic!("not an error over keys: {other:?}"),
-    }
-}
 
 fn decrypt(path: &Path, password: &str) -> Result<String, KeystoreError> {
     let keystore =

@@ -9,16 +9,9 @@ use tetrad::{
 };
 
 use super::{
-    cli::{Desk, User, run},
+    cli::{Desk, User, error, run},
     vectors::{golden, list, pairs, text},
 };
-
-fn error(result: Result<String, cli::Error>) -> keys::Error {
-    match result {
-        Err(cli::Error::Keys(error)) => error,
-        other => panic!("not an error over keys: {other:?}"),
-    }
-}
 
 fn json(result: Result<String, cli::Error>) -> Value {
     serde_json::from_str(&result.expect("success")).expect("JSON")

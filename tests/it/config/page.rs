@@ -1,22 +1,8 @@
 //! The settings of the page.
 
-use tetrad::{
-    Config,
-    config::{ValueOrigin, Values, settings},
-};
+use tetrad::Config;
 
-fn read(text: &str, flags: &[(&str, &str)]) -> Result<Config, String> {
-    let mut values = Values::default();
-    let mut read = || {
-        values.read_text(text, "x.toml")?;
-        for (name, value) in flags {
-            let setting = settings().find(|setting| setting.name == *name).unwrap();
-            values.read(setting, value, ValueOrigin::Flag(setting.flag()))?;
-        }
-        Config::from_values(&values)
-    };
-    read().map_err(|error| error.to_string())
-}
+use super::read;
 
 #[test]
 fn origins_and_the_gateway_are_read_from_any_layer() {
