@@ -208,29 +208,29 @@ fn a_key_of_another_address_is_refused() {
 
 #[test]
 fn what_decrypts_to_no_key_is_refused() {
-    let zeros = |mut file: Value| {
-        // The keystream is ciphertext xor key; written as ciphertext, it decrypts to zero.
-        let ciphertext = bytes(file["crypto"]["ciphertext"].as_str().unwrap());
-        let keystream: Vec<u8> = ciphertext
-            .iter()
-            .zip(key().to_bytes().iter())
-            .map(|(a, b)| a ^ b)
-            .collect();
-        file["crypto"]["ciphertext"] = json!(alloy_primitives::hex::encode(&keystream));
-        let salt = bytes(file["crypto"]["kdfparams"]["salt"].as_str().unwrap());
-        let mut derived = [0; 32];
-        scrypt::scrypt(
-            PASSWORD,
-            &salt,
-            &scrypt::Params::new(1, 1, 1).unwrap(),
-            &mut derived,
-        )
-        .unwrap();
-        let mac = alloy_primitives::keccak256([&derived[16..], &keystream].concat());
-        file["crypto"]["mac"] = json!(alloy_primitives::hex::encode(mac));
-        file
-    };
-    let error = read(&zeros(file())).unwrap().decrypt(PASSWORD).unwrap_err();
+    let mut file = file();
+    // The keystream is ciphertext xor key; written as ciphertext, it decrypts to zero.
+    let ciphertext = bytes(file["crypto"]["ciphertext"].as_str().unwrap());
+    let keystream: Vec<u8> = ciphertext
+        .iter()
+        .zip(key().to_bytes().iter())
+        .map(|(a, b)| a ^ b)
+        .collect();
+    file["crypto"]["ciphertext"] = json!(alloy_primitives::hex::encode(&keystream));
+
+    let salt = bytes(file["crypto"]["kdfparams"]["salt"].as_str().unwrap());
+    let mut derived = [0; 32];
+    scrypt::scrypt(
+        PASSWORD,
+        &salt,
+        &scrypt::Params::new(1, 1, 1).unwrap(),
+        &mut derived,
+    )
+    .unwrap();
+    let mac = alloy_primitives::keccak256([&derived[16..], &keystream].concat());
+    file["crypto"]["mac"] = json!(alloy_primitives::hex::encode(mac));
+
+    let error = read(&file).unwrap().decrypt(PASSWORD).unwrap_err();
     assert_eq!(error, KeystoreError::Key(KeyError::OutOfRange));
 }
 

@@ -32,16 +32,19 @@ async fn a_production_node_signs_for_its_keystore_and_nobody_else() {
     fs::create_dir(&directory).unwrap();
     let password = folder.path().join("password");
     fs::write(&password, "correct horse\n").unwrap();
+
     let (second, first) = (
         keep(&directory, "b.json", "correct horse"),
         keep(&directory, "a.json", "correct horse"),
     );
     fs::write(directory.join(".hidden"), "not looked at").unwrap();
+
     let node = node_with(|config| {
         production(config);
         (config.keystore, config.password_file) = (Some(directory), Some(password));
     })
     .await;
+
     let listed = node.rpc("eth_accounts", json!([])).await;
     assert_eq!(
         listed,
@@ -54,6 +57,7 @@ async fn a_production_node_signs_for_its_keystore_and_nobody_else() {
         node.development_accounts().is_empty(),
         "nobody prints these keys"
     );
+
     let signature = node.rpc("eth_sign", json!([first, "0x1234"])).await;
     let signature: Signature = signature.as_str().unwrap().parse().unwrap();
     let hash = eip191_hash_message(hex!("1234"));
@@ -61,6 +65,7 @@ async fn a_production_node_signs_for_its_keystore_and_nobody_else() {
         signature.recover_address_from_prehash(&hash).unwrap(),
         first
     );
+
     // It is asked for money, not for a key.
     let error = node
         .rpc_error(
@@ -75,6 +80,7 @@ async fn a_production_node_signs_for_its_keystore_and_nobody_else() {
             .contains("insufficient funds"),
         "{error}"
     );
+
     let stranger = Address::repeat_byte(9);
     let error = node
         .rpc_error(

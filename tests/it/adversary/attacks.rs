@@ -63,22 +63,7 @@ pub(super) async fn unread(campaign: &Campaign, probed: &[Probed], time: Duratio
     long.sort_by_key(|probed| std::cmp::Reverse(probed.bytes));
     let until = Instant::now() + time;
     let connections = campaign.form.connections;
-    let spawn = |probed: &[&Probed], connections: usize| {
-        let mut tasks = JoinSet::new();
-        for n in 0..connections {
-            for probed in probed {
-                let (subject, mut request) = (campaign.subject.clone(), probed.largest.clone());
-                request
-                    .listener
-                    .clone_from(&probed.operation.listeners[n % probed.operation.listeners.len()]);
-                let framing = unread_framing(&request, n);
-                tasks.spawn(async move {
-                    framing::send(&subject, &request, framing, attacker_address(n), 0).await
-                });
-            }
-        }
-        tasks
-    };
+
     for (n, one) in long.iter().enumerate() {
         campaign
             .honest
@@ -92,11 +77,12 @@ pub(super) async fn unread(campaign: &Campaign, probed: &[Probed], time: Duratio
             .measure(
                 &one.operation.name,
                 &attack,
-                spawn(&[one], connections),
+                spawn_unread(campaign, &[one], connections),
                 at_most(until, long.len() - n),
             )
             .await;
     }
+
     campaign.honest.begin("short responses unread");
     for group in short.chunks(TOGETHER) {
         let names: Vec<_> = group
@@ -106,9 +92,28 @@ pub(super) async fn unread(campaign: &Campaign, probed: &[Probed], time: Duratio
         let name = format!("{} short responses from {} on", group.len(), names[0]);
         let attack = format!("unread by {EACH} connections each");
         campaign
-            .measure(&name, &attack, spawn(group, EACH), LEAST)
+            .measure(&name, &attack, spawn_unread(campaign, group, EACH), LEAST)
             .await;
     }
+}
+
+/// Requests the longest responses of operations on so many connections each.
+fn spawn_unread(campaign: &Campaign, probed: &[&Probed], connections: usize) -> JoinSet<()> {
+    let mut tasks = JoinSet::new();
+    for n in 0..connections {
+        for probed in probed {
+            let listeners = &probed.operation.listeners;
+            let mut request = probed.largest.clone();
+            request.listener.clone_from(&listeners[n % listeners.len()]);
+
+            let subject = campaign.subject.clone();
+            let framing = unread_framing(&request, n);
+            tasks.spawn(async move {
+                framing::send(&subject, &request, framing, attacker_address(n), 0).await
+            });
+        }
+    }
+    tasks
 }
 
 /// The bodies of the methods of JSON-RPC with the longest responses.

@@ -129,38 +129,47 @@ pub(super) async fn held_bodies(campaign: &Campaign, probed: &[Probed], time: Du
             routes.push(one);
         }
     }
+
     let each = (time / u32::try_from(2 * routes.len().max(1)).unwrap()).max(LEAST);
+
     for one in routes {
         let mut client = Client::new(client_address(2));
         let length = largest_body(campaign, &mut client, one).await;
         campaign
             .revive(&one.operation.name, &format!("a body of {length} bytes"))
             .await;
+
         for length in [length, 2] {
             let connections = (HELD_BYTES / length).min(4 * campaign.form.connections);
+
             let mut tasks = JoinSet::new();
             for n in 0..connections {
                 let request = one.operation.with_body(Bytes::new(), &one.arguments);
                 let subject = campaign.subject.clone();
                 tasks.spawn(async move { drop(hold_back(subject, request, length, n).await) });
             }
+
             let attack = format!("{connections} bodies of {length} bytes held back");
             let name = &one.operation.name;
             let (began, request) = (Instant::now(), one.largest.clone());
+
             let beside = async {
                 tokio::time::sleep(each / 2).await;
                 let began = Instant::now();
                 let asked = client.ask(&campaign.subject, &request).await;
                 (asked, began.elapsed())
             };
+
             let (_, (asked, took)) = tokio::join!(
                 campaign.measure(name, &attack, tasks, each.max(BESIDE_HELD_LIMIT)),
                 beside
             );
+
             let is_refused = asked
                 .as_ref()
                 .is_ok_and(|outcome| outcome.status == 503 && request.body.len() < 16_000);
             let is_lost = asked.is_err() && request.body.len() < DISCARDED;
+
             if took > BESIDE_HELD_LIMIT || is_lost || is_refused {
                 let answer = asked.map(|outcome| outcome.status);
                 campaign.fail(format!(

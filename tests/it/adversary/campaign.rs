@@ -74,6 +74,12 @@ struct Figures {
     growth: (u64, String),
 }
 
+/// The growth in megabytes from `start` to `peak`, as far as both are known.
+fn growth(peak: Option<u64>, start: Option<u64>) -> u64 {
+    peak.zip(start)
+        .map_or(0, |(peak, start)| peak.saturating_sub(start))
+}
+
 impl Figures {
     fn new(part: &str) -> Self {
         let (part, growth) = (part.to_owned(), (0, String::new()));
@@ -83,6 +89,13 @@ impl Figures {
             requests: 0,
             connections: 0,
             growth,
+        }
+    }
+
+    /// Remembers by how many megabytes an attack grew the node, if none grew it more.
+    fn note_growth(&mut self, grown: u64, name: &str, attack: &str) {
+        if grown > self.growth.0 {
+            self.growth = (grown, format!("{name}, {attack}"));
         }
     }
 
@@ -238,13 +251,10 @@ impl Campaign {
         let before = self.subject.resident();
         self.subject.forget_peak();
         let began = Instant::now();
-        let over = |peak: Option<u64>, start: Option<u64>| {
-            peak.zip(start)
-                .map_or(0, |(peak, start)| peak.saturating_sub(start))
-        };
         let mut busy = (began, self.subject.processor_time());
         while began.elapsed() < at_most && self.subject.is_alive() {
             tokio::time::sleep(SAMPLE).await;
+
             if busy.0.elapsed() > IDLE {
                 let now = self.subject.processor_time();
                 if now
@@ -255,15 +265,18 @@ impl Campaign {
                 }
                 busy = (Instant::now(), now);
             }
-            if over(self.subject.peak(), before) > STOP_MULTIPLE * GROWTH_LIMIT {
+
+            if growth(self.subject.peak(), before) > STOP_MULTIPLE * GROWTH_LIMIT {
                 break;
             }
+
             // Nothing is left that could make it grow.
             while tasks.try_join_next().is_some() {}
             if tasks.is_empty() {
                 break;
             }
         }
+
         let peak = if self.subject.is_alive() {
             self.subject.peak()
         } else {
@@ -273,13 +286,10 @@ impl Campaign {
         if self.revive(name, attack).await {
             return;
         }
-        let (grown, total) = (over(peak, before), over(peak, self.base));
-        {
-            let largest = &mut self.figures.lock().growth;
-            if grown > largest.0 {
-                *largest = (grown, format!("{name}, {attack}"));
-            }
-        }
+
+        let grown = growth(peak, before);
+        let total = growth(peak, self.base);
+        self.figures.lock().note_growth(grown, name, attack);
         if grown > BLAMED {
             println!("{grown} MB, in all {total} MB: {name}, {attack:.120}");
         }

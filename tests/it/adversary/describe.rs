@@ -104,6 +104,7 @@ impl Operation {
             .iter()
             .zip(arguments)
             .filter_map(|(parameter, value)| Some((parameter, value.as_ref()?)));
+
         match &self.call {
             Call::Http {
                 method,
@@ -355,6 +356,7 @@ fn of_openapi(document: &Value) -> Vec<Operation> {
                 operations.push(socket(&name, MAIN, path.clone()));
                 continue;
             }
+
             let mut parameters: Vec<_> = described["parameters"]
                 .as_array()
                 .into_iter()
@@ -374,6 +376,7 @@ fn of_openapi(document: &Value) -> Vec<Operation> {
                     }
                 })
                 .collect();
+
             let body = described["requestBody"]["content"]
                 .as_object()
                 .into_iter()
@@ -388,6 +391,7 @@ fn of_openapi(document: &Value) -> Vec<Operation> {
                     examples: content.get("example").cloned().into_iter().collect(),
                 });
             }
+
             let call = Call::Http {
                 method,
                 path: path.clone(),
@@ -447,24 +451,11 @@ fn of_openrpc(document: &Value) -> Vec<Operation> {
 fn of_comet() -> Vec<Operation> {
     let mut operations = Vec::new();
     for (method, described) in comet_methods() {
-        let parameters = |place: Place| {
-            let parameters = described.iter().map(|(name, kind)| {
-                let schema = match kind {
-                    CometType::Number => json!({"type": "integer", "minimum": 0}),
-                    CometType::Flag => json!({"type": "boolean"}),
-                    CometType::Text | CometType::Hex | CometType::Bytes => {
-                        json!({"type": "string"})
-                    }
-                };
-                Parameter {
-                    name: (*name).to_owned(),
-                    place: place.clone(),
-                    required: false,
-                    schema,
-                    examples: Vec::new(),
-                }
-            });
-            parameters.collect::<Vec<_>>()
+        let parameters = |place: Place| -> Vec<Parameter> {
+            described
+                .iter()
+                .map(|(name, kind)| comet_parameter(name, *kind, place.clone()))
+                .collect()
         };
         let listeners = vec!["comet".to_owned()];
         operations.push(Operation {
@@ -489,6 +480,21 @@ fn of_comet() -> Vec<Operation> {
         });
     }
     operations
+}
+
+fn comet_parameter(name: &str, kind: CometType, place: Place) -> Parameter {
+    let schema = match kind {
+        CometType::Number => json!({"type": "integer", "minimum": 0}),
+        CometType::Flag => json!({"type": "boolean"}),
+        CometType::Text | CometType::Hex | CometType::Bytes => json!({"type": "string"}),
+    };
+    Parameter {
+        name: name.to_owned(),
+        place,
+        required: false,
+        schema,
+        examples: Vec::new(),
+    }
 }
 
 /// The example of a parameter, and the words that its description has in backticks.

@@ -356,7 +356,13 @@ impl HonestClient {
                 let stream = connect(address, self.api.from, None).await?;
                 let opened = client_async(format!("ws://{address}/rpc"), stream).await;
                 let (mut socket, _) = opened.map_err(|error| error.to_string())?;
-                let subscribe = json!({"jsonrpc": "2.0", "id": 1, "method": "eth_subscribe", "params": ["newHeads"]});
+
+                let subscribe = json!({
+                    "jsonrpc": "2.0",
+                    "id": 1,
+                    "method": "eth_subscribe",
+                    "params": ["newHeads"],
+                });
                 socket
                     .send(Message::text(subscribe.to_string()))
                     .await

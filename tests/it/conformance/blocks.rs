@@ -110,10 +110,13 @@ async fn encodings_hash_to_what_the_headers_say() {
 #[tokio::test]
 async fn every_block_traces_to_the_gas_of_its_receipts() {
     let Some(node) = imported().await else { return };
+
     for height in 1..=54u64 {
         let tag = format!("{height:#x}");
+
         let receipts = node.rpc("eth_getBlockReceipts", json!([tag])).await;
         let receipts = receipts.as_array().unwrap();
+
         let steps = node.rpc("debug_traceBlockByNumber", json!([tag])).await;
         let calls = node
             .rpc(
@@ -122,6 +125,7 @@ async fn every_block_traces_to_the_gas_of_its_receipts() {
             )
             .await;
         let flat = node.rpc("trace_block", json!([tag])).await;
+
         for (index, receipt) in receipts.iter().enumerate() {
             let gas = number(&receipt["gasUsed"]);
             let (steps, calls) = (&steps[index], &calls[index]);
@@ -132,10 +136,12 @@ async fn every_block_traces_to_the_gas_of_its_receipts() {
             assert_eq!(steps["result"]["gas"], json!(gas as u64), "block {height}");
             assert_eq!(number(&calls["result"]["gasUsed"]), gas, "block {height}");
             assert_eq!(calls["result"]["from"], receipt["from"]);
+
             if let Some(status) = receipt["status"].as_str() {
                 assert_eq!(steps["result"]["failed"], json!(status == "0x0"));
                 assert_eq!(calls["result"].get("error").is_some(), status == "0x0");
             }
+
             let first = flat
                 .as_array()
                 .unwrap()
@@ -146,6 +152,7 @@ async fn every_block_traces_to_the_gas_of_its_receipts() {
                 receipt["transactionHash"]
             );
         }
+
         for tracer in [
             "prestateTracer",
             "4byteTracer",
@@ -157,6 +164,7 @@ async fn every_block_traces_to_the_gas_of_its_receipts() {
                 .await;
             assert_eq!(traced.as_array().unwrap().len(), receipts.len(), "{tracer}");
         }
+
         let types = json!(["trace", "stateDiff", "vmTrace"]);
         let replayed = node
             .rpc("trace_replayBlockTransactions", json!([tag, types]))

@@ -114,6 +114,14 @@ fn number(text: &str) -> U256 {
     }
 }
 
+/// The position of a fork in the order of forks.
+fn position(name: &str) -> usize {
+    FORKS
+        .iter()
+        .position(|(fork, _)| *fork == name)
+        .unwrap_or_else(|| panic!("{name}?"))
+}
+
 /// The `config` of a genesis file for a network of the suite, such as `Cancun` or
 /// `ParisToShanghaiAtTime15k`.
 fn chain_config(network: &str, own: &Value) -> Value {
@@ -123,26 +131,21 @@ fn chain_config(network: &str, own: &Value) -> Value {
     };
     let mut config = Map::new();
     config.insert("chainId".to_owned(), json!(1));
-    let place = |name: &str| {
-        FORKS
-            .iter()
-            .position(|(fork, _)| *fork == name)
-            .unwrap_or_else(|| panic!("{name}?"))
-    };
     let mut begin = |name: &str, at: u64| {
-        FORKS[place(name)]
-            .1
-            .iter()
-            .for_each(|field| drop(config.insert((*field).to_owned(), json!(at))));
+        for field in FORKS[position(name)].1 {
+            config.insert((*field).to_owned(), json!(at));
+        }
     };
+
     // The fork around the DAO is none of those that every later one includes.
-    FORKS[..=place(rules)]
+    FORKS[..=position(rules)]
         .iter()
         .filter(|(name, _)| *name != "Dao")
         .for_each(|(name, _)| begin(name, 0));
     if rules == "Constantinople" {
         begin("ConstantinopleFix", NEVER);
     }
+
     if let Some((name, at)) = next {
         let first = match at.strip_prefix("Time") {
             Some("15k") => 15_000,
@@ -153,7 +156,7 @@ fn chain_config(network: &str, own: &Value) -> Value {
                 "terminalTotalDifficulty".to_owned(),
                 json!(format!("0x{total}")),
             )),
-            None => FORKS[place(rules) + 1..=place(name)]
+            None => FORKS[position(rules) + 1..=position(name)]
                 .iter()
                 .filter(|(between, _)| *between != "Dao" || name == "Dao")
                 .for_each(|(name, _)| begin(name, first)),
@@ -162,6 +165,7 @@ fn chain_config(network: &str, own: &Value) -> Value {
             config.insert("daoForkSupport".to_owned(), json!(true));
         }
     }
+
     if let Some(schedule) = own["blobSchedule"].as_object() {
         let quantity = |value: &Value| json!(number(value.as_str().unwrap()).to::<u64>());
         let schedule = schedule.iter().map(|(fork, blobs)| {
@@ -351,14 +355,16 @@ fn outcomes(path: &Path) -> Vec<(String, Result<(), String>)> {
     let cases: BTreeMap<String, Case> =
         serde_json::from_str(&std::fs::read_to_string(path).unwrap())
             .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    let run = |case: &Case| {
-        catch_unwind(AssertUnwindSafe(|| run(case)))
-            .unwrap_or_else(|_| Err("panicked; see above".to_owned()))
-    };
     cases
         .iter()
-        .map(|(name, case)| (name.clone(), run(case)))
+        .map(|(name, case)| (name.clone(), outcome(case)))
         .collect()
+}
+
+/// Runs a case; a panic is a failure of this case alone.
+fn outcome(case: &Case) -> Result<(), String> {
+    catch_unwind(AssertUnwindSafe(|| run(case)))
+        .unwrap_or_else(|_| Err("panicked; see above".to_owned()))
 }
 
 #[test]

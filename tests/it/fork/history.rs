@@ -10,14 +10,18 @@ use crate::support::{number, sign};
 async fn old_blocks_are_answered_as_by_the_other_node() {
     let upstream = upstream().await;
     let fork = fork_of(&upstream.rpc_url(), |_| {}).await;
+
     let latest = upstream.latest().await;
     let (number, hash) = (latest["number"].clone(), latest["hash"].clone());
     let transaction = latest["transactions"][0].clone();
+
     let old = upstream
         .rpc("eth_getBlockByNumber", json!(["0x1", false]))
         .await;
+
     let (token, account) = (upstream.token(), upstream.account(0));
     let call = json!({"to": token, "data": "0x18160ddd"});
+
     let questions = |newest: &str| {
         vec![
             ("eth_getBlockByNumber", json!([newest, true])),
@@ -66,6 +70,7 @@ async fn old_blocks_are_answered_as_by_the_other_node() {
             ("eth_getLogs", json!([{"blockHash": old["hash"]}])),
         ]
     };
+
     let number = number.as_str().unwrap();
     for newest in ["latest", number] {
         for (method, params) in questions(newest) {
@@ -80,6 +85,7 @@ async fn old_blocks_are_answered_as_by_the_other_node() {
             );
         }
     }
+
     fork.rpc("anvil_mine", json!(["0x2"])).await;
     for (method, params) in questions(number) {
         assert_eq!(
@@ -88,6 +94,7 @@ async fn old_blocks_are_answered_as_by_the_other_node() {
             "{method} {params}"
         );
     }
+
     // What nobody has.
     assert_eq!(
         fork.rpc(
@@ -153,11 +160,14 @@ async fn methods_of_explorers_and_debuggers_reach_the_other_chains_blocks() {
 async fn logs_of_both_chains_come_in_order() {
     let upstream = upstream().await;
     let fork = fork_of(&upstream.rpc_url(), |_| {}).await;
+
     let forked = fork.height().await;
     fork.transfer_token(3, 1).await;
     fork.transfer_token(3, 2).await;
+
     // One that the fork must not see.
     upstream.transfer_token(3, 9).await;
+
     let transfer = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef";
     let query = |range: Value| {
         let mut filter = json!({"address": [upstream.token()], "topics": [transfer, null]});
@@ -167,6 +177,7 @@ async fn logs_of_both_chains_come_in_order() {
             .extend(range.as_object().unwrap().clone());
         json!([filter])
     };
+
     let logs = fork
         .rpc("eth_getLogs", query(json!({"fromBlock": "0x1"})))
         .await;
@@ -177,6 +188,7 @@ async fn logs_of_both_chains_come_in_order() {
         .map(|log| log["data"].as_str().unwrap()[64..].to_owned())
         .collect();
     assert_eq!(amounts, ["28", "01", "02"]);
+
     let filter = fork
         .rpc(
             "eth_newFilter",
@@ -184,6 +196,7 @@ async fn logs_of_both_chains_come_in_order() {
         )
         .await;
     assert_eq!(fork.rpc("eth_getFilterLogs", json!([filter])).await, logs);
+
     let own = fork
         .rpc(
             "eth_getLogs",
@@ -191,6 +204,7 @@ async fn logs_of_both_chains_come_in_order() {
         )
         .await;
     assert_eq!(own.as_array().unwrap()[..], logs.as_array().unwrap()[1..]);
+
     let reversed = fork
         .rpc_error(
             "eth_getLogs",
@@ -198,6 +212,7 @@ async fn logs_of_both_chains_come_in_order() {
         )
         .await;
     assert_eq!(reversed["code"], -32602);
+
     let spanning = fork
         .rpc_error(
             "trace_filter",

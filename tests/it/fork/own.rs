@@ -3,12 +3,13 @@
 use serde_json::json;
 
 use super::{fork_of, upstream};
-use crate::support::{number, sign};
+use crate::support::{TestNode, number, sign};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn begins_with_the_other_chain_as_it_is() {
     let upstream = upstream().await;
     let fork = fork_of(&upstream.rpc_url(), |_| {}).await;
+
     assert_eq!(fork.rpc("eth_chainId", json!([])).await, "0x7d");
     assert_eq!(
         fork.rpc("eth_blockNumber", json!([])).await,
@@ -16,6 +17,7 @@ async fn begins_with_the_other_chain_as_it_is() {
     );
     let block = fork.latest().await;
     assert_eq!(block, upstream.latest().await);
+
     let token = upstream.token();
     for params in [
         json!([token, "latest"]),
@@ -29,6 +31,7 @@ async fn begins_with_the_other_chain_as_it_is() {
             );
         }
     }
+
     for slot in 0..8 {
         let params = json!([token, format!("{slot:#x}"), "latest"]);
         let method = "eth_getStorageAt";
@@ -38,10 +41,12 @@ async fn begins_with_the_other_chain_as_it_is() {
             "slot {slot}"
         );
     }
+
     assert_eq!(
         upstream.token_balance(3, "latest").await,
         fork.token_balance(3, "latest").await
     );
+
     // Development accounts have what they have on every chain of this node.
     let balance = fork
         .rpc("eth_getBalance", json!([fork.account(0), "latest"]))
@@ -55,6 +60,7 @@ async fn begins_with_the_other_chain_as_it_is() {
         .await,
         "0x0"
     );
+
     // The next block follows on the one that is forked.
     let fee = fork.rpc("eth_baseFee", json!([])).await;
     assert_eq!(fee, upstream.rpc("eth_baseFee", json!([])).await);
@@ -64,6 +70,7 @@ async fn begins_with_the_other_chain_as_it_is() {
         (&next["parentHash"], &next["baseFeePerGas"]),
         (&block["hash"], &fee)
     );
+
     let since = number(&next["timestamp"]) - number(&block["timestamp"]);
     assert!(
         since < 600,
@@ -71,22 +78,64 @@ async fn begins_with_the_other_chain_as_it_is() {
     );
 }
 
+/// An account that only the genesis file has.
+const MADE: &str = "0x00000000000000000000000000000000000000ff";
+
+fn word(number: u8) -> String {
+    format!("0x{number:064x}")
+}
+
+/// What the genesis file lists is as it says, and the rest is the other chain's.
+async fn assert_has_listed_accounts(fork: &TestNode, upstream: &TestNode) {
+    let token = upstream.token();
+    let own = upstream.account(0).to_string();
+    let read = async |method: &str, of: &str| fork.rpc(method, json!([of, "latest"])).await;
+
+    assert_eq!(read("eth_getBalance", &own).await, "0x7");
+    assert_eq!(read("eth_getTransactionCount", MADE).await, "0x3");
+    assert_eq!(read("eth_getCode", MADE).await, "0x5f5ff3");
+    assert_eq!(read("eth_getCode", &token.to_string()).await, "0x00");
+    let stored = fork
+        .rpc("eth_getStorageAt", json!([MADE, "0x1", "latest"]))
+        .await;
+    assert_eq!(stored, word(9));
+
+    // The other development accounts have their coins.
+    let other = read("eth_getBalance", &fork.account(1).to_string()).await;
+    assert_eq!(number(&other), 10_000 * 10u128.pow(18));
+
+    // What the file does not list is the other chain's.
+    for slot in 0..8 {
+        let params = json!([token, format!("{slot:#x}"), "latest"]);
+        assert_eq!(
+            fork.rpc("eth_getStorageAt", params.clone()).await,
+            upstream.rpc("eth_getStorageAt", params).await,
+            "slot {slot}"
+        );
+    }
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn begins_with_the_accounts_of_a_genesis_file() {
     let upstream = upstream().await;
     let token = upstream.token();
-    let (own, made) = (
-        upstream.account(0),
-        "0x00000000000000000000000000000000000000ff",
-    );
-    let slot = |number: u8| format!("0x{number:064x}");
-    // Without what a first block needs, which is not asked for here: contracts of Prague, a valid number.
+    let own = upstream.account(0);
+
+    // Without what a first block needs, which is not asked for here: contracts of Prague, a valid
+    // number.
     let genesis = json!({
         "config": {"chainId": 5, "pragueTime": 0},
-        "difficulty": "0x0", "gasLimit": "0x1", "number": "0xffffffffffffffff",
+        "difficulty": "0x0",
+        "gasLimit": "0x1",
+        "number": "0xffffffffffffffff",
         "alloc": {
             own.to_string(): {"balance": "0x7"},
-            made: {"balance": "0x0", "nonce": "0x3", "code": "0x5f5ff3", "storage": {slot(1): slot(9), slot(2): slot(0)}},
+            MADE: {
+                "balance": "0x0",
+                "nonce": "0x3",
+                "code": "0x5f5ff3",
+                "storage": {word(1): word(9), word(2): word(0)},
+            },
             token.to_string(): {"balance": "0x0", "code": "0x00"},
         },
     });
@@ -97,39 +146,16 @@ async fn begins_with_the_accounts_of_a_genesis_file() {
     })
     .await;
 
-    let check = async || {
-        let read = async |method: &str, of: &str| fork.rpc(method, json!([of, "latest"])).await;
-        assert_eq!(read("eth_getBalance", &own.to_string()).await, "0x7");
-        assert_eq!(read("eth_getTransactionCount", made).await, "0x3");
-        assert_eq!(read("eth_getCode", made).await, "0x5f5ff3");
-        assert_eq!(read("eth_getCode", &token.to_string()).await, "0x00");
-        // The others have their coins.
-        let other = read("eth_getBalance", &fork.account(1).to_string()).await;
-        assert_eq!(number(&other), 10_000 * 10u128.pow(18));
-        let stored = fork
-            .rpc("eth_getStorageAt", json!([made, "0x1", "latest"]))
-            .await;
-        assert_eq!(stored, slot(9));
-        // What the file does not list is the other chain's.
-        for slot in 0..8 {
-            let params = json!([token, format!("{slot:#x}"), "latest"]);
-            assert_eq!(
-                fork.rpc("eth_getStorageAt", params.clone()).await,
-                upstream.rpc("eth_getStorageAt", params).await,
-                "slot {slot}"
-            );
-        }
-    };
     assert_eq!(fork.latest().await, upstream.latest().await);
     assert_eq!(fork.rpc("eth_chainId", json!([])).await, "0x7d");
-    check().await;
+    assert_has_listed_accounts(&fork, &upstream).await;
 
     // They are a part of the first block.
     fork.rpc("anvil_setBalance", json!([own, "0x1"])).await;
     fork.rpc("evm_mine", json!([])).await;
     fork.rpc("anvil_rollback", json!([1])).await;
     fork.rpc("anvil_reset", json!([{"forking": {}}])).await;
-    check().await;
+    assert_has_listed_accounts(&fork, &upstream).await;
 
     // A chain of its own is the network's: the file cannot begin one.
     fork.rpc("anvil_reset", json!([])).await;
@@ -187,11 +213,13 @@ async fn runs_everything_that_other_chains_run() {
     })
     .await;
     assert_eq!(fork.rpc("eth_chainId", json!([])).await, "0x7a69");
+
     // A contract that stores what BLOCKHASH gives for the block in its call data: PUSH0
     // CALLDATALOAD BLOCKHASH PUSH0 SSTORE.
     let code = "0x5f35405f5500";
     let contract = "0x00000000000000000000000000000000000000c0";
     fork.rpc("anvil_setCode", json!([contract, code])).await;
+
     for height in [0, 2, 4] {
         let data = format!("0x{height:064x}");
         let request =
@@ -200,6 +228,7 @@ async fn runs_everything_that_other_chains_run() {
         let stored = fork
             .rpc("eth_getStorageAt", json!([contract, "0x0", "latest"]))
             .await;
+
         let block = upstream
             .rpc(
                 "eth_getBlockByNumber",
@@ -208,6 +237,7 @@ async fn runs_everything_that_other_chains_run() {
             .await;
         assert_eq!(stored, block["hash"], "block {height}");
     }
+
     // Signed for the fork's own id, from the nonce that the other chain knows.
     let nonce = number(
         &fork
@@ -218,6 +248,7 @@ async fn runs_everything_that_other_chains_run() {
             .await,
     ) as u64;
     assert_eq!(nonce, 1);
+
     let mut transaction = sign::transfer(nonce);
     transaction.chain_id = 31_337;
     let hash = fork
@@ -227,6 +258,7 @@ async fn runs_everything_that_other_chains_run() {
         fork.rpc("eth_getTransactionReceipt", json!([hash])).await["status"],
         "0x1"
     );
+
     let traced = fork
         .rpc(
             "debug_traceTransaction",
@@ -234,6 +266,7 @@ async fn runs_everything_that_other_chains_run() {
         )
         .await;
     assert_eq!(traced["value"], "0x1");
+
     // An account of the other chain, without its key.
     let treasury = fork.account(4);
     fork.rpc("anvil_impersonateAccount", json!([treasury]))
@@ -241,6 +274,7 @@ async fn runs_everything_that_other_chains_run() {
     fork.rpc("anvil_dealERC20", json!([treasury, fork.token(), "0x5"]))
         .await;
     assert_eq!(fork.token_balance(4, "latest").await, 5);
+
     let error = fork
         .rpc_error("eth_getProof", json!([contract, [], "latest"]))
         .await;

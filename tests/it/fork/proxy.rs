@@ -155,45 +155,35 @@ async fn answer(State(inner): State<Arc<Inner>>, headers: HeaderMap, body: Bytes
                 .any(|call| methods.contains(&call["method"].as_str().unwrap())) =>
         {
             let error = json!({"code": -32601, "message": "the method is not available"});
-            json!({"jsonrpc": "2.0", "id": request["id"], "error": error})
-                .to_string()
-                .into_response()
+            refusal(&request["id"], &error)
         }
         Mood::RefusesBatches if request.is_array() => {
             let error = json!({"code": -32600, "message": "no batches"});
-            json!({"jsonrpc": "2.0", "id": null, "error": error})
-                .to_string()
-                .into_response()
+            refusal(&Value::Null, &error)
         }
         Mood::ConfusesIds if request.is_array() => {
             let answers = calls
                 .iter()
                 .map(|_| json!({"jsonrpc": "2.0", "id": 77, "result": "0x1"}));
-            Value::Array(answers.collect()).to_string().into_response()
+            batch(answers)
         }
         Mood::Limits(left, error) if request.is_array() && left > 0 => {
             *inner.mood.lock() = Mood::Limits(left.saturating_sub(calls.len()), error.clone());
             let answers = calls
                 .iter()
                 .map(|call| json!({"jsonrpc": "2.0", "id": call["id"], "error": error}));
-            Value::Array(answers.collect()).to_string().into_response()
+            batch(answers)
         }
         Mood::Replaces(block) if calls.iter().any(asks_for_a_block) => {
+            // A fork asks for the chain id with it.
             let chain_id = json!("0x7d");
-            let answers: Vec<_> = calls
-                .iter()
-                .map(|call| {
-                    // A fork asks for the chain id with it.
-                    let is_block = asks_for_a_block(call);
-                    let result = if is_block { &block } else { &chain_id };
-                    json!({"jsonrpc": "2.0", "id": call["id"], "result": result})
-                })
-                .collect();
-            let answer = match request {
-                Value::Array(_) => Value::Array(answers),
-                _ => answers[0].clone(),
-            };
-            answer.to_string().into_response()
+            results(&request, |call| {
+                if asks_for_a_block(call) {
+                    block.clone()
+                } else {
+                    chain_id.clone()
+                }
+            })
         }
         Mood::Fails(left, status) if left > 0 => {
             *inner.mood.lock() = Mood::Fails(left - 1, status);
@@ -205,31 +195,9 @@ async fn answer(State(inner): State<Arc<Inner>>, headers: HeaderMap, body: Bytes
         | Mood::Replaces(_)
         | Mood::RefusesBatches
         | Mood::ConfusesIds
-        | Mood::Limits(..) => {
-            let answer = inner
-                .http
-                .post(&inner.upstream)
-                .header("content-type", "application/json")
-                .body(body);
-            answer
-                .send()
-                .await
-                .unwrap()
-                .bytes()
-                .await
-                .unwrap()
-                .into_response()
-        }
+        | Mood::Limits(..) => passed_on(&inner, body).await,
         Mood::Says(text) => text.into_response(),
-        Mood::Answers(result) => {
-            let answer =
-                |call: &Value| json!({"jsonrpc": "2.0", "id": call["id"], "result": result});
-            let answers = match &request {
-                Value::Array(calls) => calls.iter().map(answer).collect(),
-                call => answer(call),
-            };
-            answers.to_string().into_response()
-        }
+        Mood::Answers(result) => results(&request, |_| result.clone()),
         Mood::Redirects(to) => (StatusCode::TEMPORARY_REDIRECT, [("location", to)]).into_response(),
         Mood::Endless => {
             let zeros = Bytes::from("0,".repeat(1 << 16));
@@ -241,5 +209,41 @@ async fn answer(State(inner): State<Arc<Inner>>, headers: HeaderMap, body: Bytes
             let _hanging = Hanging::begin(&inner.hanging);
             std::future::pending().await
         }
+    }
+}
+
+/// The other node's own response.
+async fn passed_on(inner: &Inner, body: Bytes) -> Response {
+    inner
+        .http
+        .post(&inner.upstream)
+        .header("content-type", "application/json")
+        .body(body)
+        .send()
+        .await
+        .unwrap()
+        .bytes()
+        .await
+        .unwrap()
+        .into_response()
+}
+
+/// An error instead of any result.
+fn refusal(id: &Value, error: &Value) -> Response {
+    json!({"jsonrpc": "2.0", "id": id, "error": error})
+        .to_string()
+        .into_response()
+}
+
+fn batch(answers: impl Iterator<Item = Value>) -> Response {
+    Value::Array(answers.collect()).to_string().into_response()
+}
+
+/// The response with a result for each call of a request, alone or in a batch.
+fn results(request: &Value, result: impl Fn(&Value) -> Value) -> Response {
+    let answer = |call: &Value| json!({"jsonrpc": "2.0", "id": call["id"], "result": result(call)});
+    match request {
+        Value::Array(calls) => batch(calls.iter().map(answer)),
+        call => answer(call).to_string().into_response(),
     }
 }

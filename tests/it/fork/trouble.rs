@@ -143,9 +143,11 @@ async fn nothing_is_answered_that_is_not_known() {
         config.fork.timeout = Duration::from_millis(300);
     })
     .await;
+
     let (known, unknown) = (fork.account(0), NOBODY);
     let token = fork.token();
     let error = json!({"error": {"code": -32_000, "message": "missing trie node"}}).to_string();
+
     for (mood, what) in [
         (
             Mood::Fails(usize::MAX, StatusCode::INTERNAL_SERVER_ERROR),
@@ -159,9 +161,11 @@ async fn nothing_is_answered_that_is_not_known() {
         (Mood::Answers(json!([])), "not what was asked for"),
     ] {
         proxy.set(mood.clone());
+
         let call = json!({"to": token, "data": "0x18160ddd"});
         let send = json!({"from": known, "to": NOBODY, "value": "0x1"});
         let raw = crate::support::sign::raw(crate::support::sign::transfer(0), 2);
+
         for (method, params) in [
             ("eth_getBalance", json!([unknown, "latest"])),
             ("eth_getTransactionCount", json!([unknown, "latest"])),
@@ -176,6 +180,7 @@ async fn nothing_is_answered_that_is_not_known() {
         ] {
             let answer = fork.request(method, params.clone()).await;
             let told = answer["error"].to_string();
+
             // What the other node says of its own blocks is handed on, garbage or not.
             let handed_on = matches!(
                 (&mood, method),
@@ -186,8 +191,10 @@ async fn nothing_is_answered_that_is_not_known() {
                 "{mood:?}: {method}: {answer}"
             );
         }
+
         let sent = fork.request("eth_sendRawTransaction", json!([raw])).await;
         assert!(sent["error"].to_string().contains(what), "{mood:?}: {sent}");
+
         // What is known is known.
         assert_ne!(
             fork.rpc("eth_getBalance", json!([known, "latest"])).await,
@@ -198,6 +205,7 @@ async fn nothing_is_answered_that_is_not_known() {
             upstream.rpc("eth_blockNumber", json!([])).await
         );
     }
+
     // And when all is well again, so is everything.
     proxy.set(Mood::Well);
     assert_eq!(
