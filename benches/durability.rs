@@ -25,27 +25,27 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// A log entry about as large as a block of `transfers` transfers.
 fn entry(transfers: u64) -> LogEntry {
-    let change = |n: u64| {
-        let address = Address::from_word(B256::from(U256::from(n + 1)));
-        let after = AccountFields {
-            nonce: n,
-            balance: U256::from(u128::MAX - u128::from(n)),
-            code: None,
-        };
-        let storage = vec![(U256::from(n), U256::MAX); 3];
-        AccountChange {
-            address,
-            key: keccak256(address),
-            after: Some(after),
-            storage_wiped: false,
-            storage,
-            public_key: None,
-        }
-    };
     LogEntry::Edit {
         changes: Arc::new(Changes((0..transfers).map(change).collect())),
         root: B256::ZERO,
         parameters: None,
+    }
+}
+
+fn change(n: u64) -> AccountChange {
+    let address = Address::from_word(B256::from(U256::from(n + 1)));
+    let after = AccountFields {
+        nonce: n,
+        balance: U256::from(u128::MAX - u128::from(n)),
+        code: None,
+    };
+    AccountChange {
+        address,
+        key: keccak256(address),
+        after: Some(after),
+        storage_wiped: false,
+        storage: vec![(U256::from(n), U256::MAX); 3],
+        public_key: None,
     }
 }
 
@@ -88,6 +88,7 @@ fn restart(accounts: u64) {
         signers: Default::default(),
         cosmos: Default::default(),
     });
+
     let opening = || Opening {
         store: ChainStore {
             storage: storage.clone(),
@@ -105,17 +106,21 @@ fn restart(accounts: u64) {
         balance: U256::from(n + 1),
         ..GenesisAccount::default()
     };
+
     let genesis = Genesis {
         accounts: (0..accounts).map(account).collect(),
         ..Genesis::empty(1_000, 30_000_000)
     };
+
     let first = open(opening(), false, || genesis.build(params.clone())).unwrap();
     drop(genesis);
+
     let identity = ChainIdentity {
         chain_id: 125,
         genesis: first.head.genesis.hash,
     };
     let (genesis, block) = (first.head.genesis.clone(), first.head.block.clone());
+
     let checkpoint = Checkpoint {
         height: 0,
         shift: Default::default(),
@@ -125,6 +130,7 @@ fn restart(accounts: u64) {
         parameters: Default::default(),
         standing: Default::default(),
     };
+
     let start = Instant::now();
     let bytes = checkpoint.write(&*storage, identity).unwrap();
     println!(
@@ -132,8 +138,10 @@ fn restart(accounts: u64) {
         start.elapsed().as_secs_f64(),
         bytes >> 20
     );
+
     assert_eq!(checkpoints(&*storage).unwrap(), [0]);
     drop((checkpoint, first));
+
     let start = Instant::now();
     let again = open(opening(), false, || {
         unreachable!("the directory holds a chain")

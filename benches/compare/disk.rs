@@ -99,15 +99,18 @@ pub(crate) fn blocks(effort: Effort) {
         "an old balance, µs",
         "MB",
     ];
+
     let (peer, _directory) = on_disk(&peers::tetrad(), "os");
     let server = Server::start(&peer.command);
     let mut client = server.client();
     let chain_id = client.number("eth_chainId", json!([]));
     let mut funder = Wallet::development(0, chain_id);
+
     let multicall = deploy_multicall(&mut client, &mut funder);
     let token = deploy_token(&mut client, &mut funder, multicall);
     let (first, last) = mint(&mut client, &mut funder, multicall, token);
     let (first, last) = (format!("{first:#x}"), format!("{last:#x}"));
+
     let mut senders = vec![Wallet::development(1, chain_id)];
     let work = Work {
         kind: Kind::Native,
@@ -115,6 +118,7 @@ pub(crate) fn blocks(effort: Effort) {
         stride: 1,
         manual: false,
     };
+
     report::table("Growth: blocks on disk", &columns);
     for target in [0, effort.blocks / 100, effort.blocks / 10, effort.blocks] {
         let mut number = client.number("eth_blockNumber", json!([]));
@@ -123,13 +127,16 @@ pub(crate) fn blocks(effort: Effort) {
             client.call("anvil_mine", json!([format!("{count:#x}"), "0x1"]));
             number += count;
         }
+
         let transfers_made = submit(&server, &mut client, &mut senders, work);
         let empty = Instant::now();
         for _ in 0..20 {
             client.call("evm_mine", json!([]));
         }
         let empty = empty.elapsed().as_secs_f64() * 50.0;
+
         let newest = format!("{:#x}", client.number("eth_blockNumber", json!([])));
+
         let logs = |last: &str| {
             let query = Request::rpc(
                 "eth_getLogs",
@@ -138,8 +145,10 @@ pub(crate) fn blocks(effort: Effort) {
             repeat(&server, &query, effort.time).cpu
         };
         let (within, over_all) = (logs(&last), logs(&newest));
+
         let balance = Request::rpc("eth_getBalance", &json!([recipient(505), last]));
         let old = repeat(&server, &balance, effort.time).cpu;
+
         let figures = [
             transfers_made.per_second,
             empty,

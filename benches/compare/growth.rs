@@ -54,6 +54,7 @@ struct Turn {
 pub(crate) fn run(effort: Effort) {
     for slots in [false, true] {
         let (mut small, mut grown) = (Chain::start(), Chain::start());
+
         let what = if slots {
             "slots of one contract"
         } else {
@@ -74,15 +75,19 @@ pub(crate) fn run(effort: Effort) {
             "bytes per entry",
         ];
         report::table(&format!("Growth: {what}"), &columns);
+
         let idle = grown.server.memory();
+
         for target in [0, effort.accounts / 10, effort.accounts] {
             grown.grow(target, slots);
             let memory = grown.server.memory();
+
             let turns: Vec<(Turn, Turn)> =
                 (0..TURNS).map(|_| (grown.turn(), small.turn())).collect();
             let reads: Vec<(f64, f64)> = (0..TURNS)
                 .map(|_| (grown.read(effort), small.read(effort)))
                 .collect();
+
             let spread = |of: fn(&Turn) -> f64| {
                 report::spread(&turns.iter().map(|(grown, _)| of(grown)).collect::<Vec<_>>())
             };
@@ -93,12 +98,14 @@ pub(crate) fn run(effort: Effort) {
                     .unzip();
                 report::ratio(&grown, &small)
             };
+
             let (grown_reads, small_reads): (Vec<_>, Vec<_>) = reads.into_iter().unzip();
             let per_entry = if target == 0 {
                 f64::NAN
             } else {
                 (memory - idle) * 1_048_576.0 / target as f64
             };
+
             let row = [
                 spread(|turn| turn.many.per_second),
                 share(|turn| turn.many.per_second),

@@ -48,6 +48,7 @@ const MIXES: [(&str, Requests); 2] = [
 pub(crate) fn run(effort: Effort) {
     let targets = targets();
     let echo = Server::start(&peers::echo().command);
+
     let columns = [
         "Connections",
         "Load",
@@ -59,23 +60,28 @@ pub(crate) fn run(effort: Effort) {
         "p99.9, µs",
         "p99, % of the echo's",
     ];
+
     for (mix, requests) in MIXES {
         report::table(&format!("Latency: {mix}"), &columns);
+
         let mut nodes: Vec<_> = targets
             .iter()
             .map(|target| (target.name, &target.server, requests(&target.prepared)))
             .collect();
         nodes.push(("echo", &echo, requests(&targets[0].prepared)));
+
         for connections in CONNECTIONS {
             let mut highest = vec![f64::INFINITY; nodes.len()];
             for (name, share) in LOADS {
                 let rate = share.map(|share| share * highest[0]);
+
                 // Others that cannot keep up would only measure how long the queue gets.
                 let able = nodes
                     .iter()
                     .zip(&highest)
                     .filter(|(_, highest)| rate.is_none_or(|rate| rate < **highest));
                 let mut able: Vec<_> = able.map(|(node, _)| node).collect();
+
                 let runs = in_turns(effort.rounds, &mut able, |(_, server, requests)| {
                     load::run(server, requests, connections, rate, effort.time)
                 });
@@ -85,6 +91,7 @@ pub(crate) fn run(effort: Effort) {
                     };
                     highest = runs.iter().map(median).collect();
                 }
+
                 let echo = &runs[runs.len() - 1];
                 let figures = runs.iter().map(|runs| {
                     let figures = runs.iter().zip(echo).map(|(run, echo)| {
@@ -100,6 +107,7 @@ pub(crate) fn run(effort: Effort) {
                     });
                     figures.collect()
                 });
+
                 let names: Vec<&str> = able.iter().map(|(name, ..)| *name).collect();
                 report::rows(
                     &[&connections.to_string(), name],

@@ -93,12 +93,15 @@ pub(crate) fn run(
             client
         })
         .collect();
+
     let next = AtomicUsize::new(0);
     set_timer_slack(1);
     let (cpu, began) = (server.cpu(), Instant::now() + LEAD);
-    let lane = |lane: usize, mut client: Client| {
+
+    let run_lane = |lane: usize, mut client: Client| {
         let mut latencies = Vec::new();
         thread::sleep(began.saturating_duration_since(Instant::now()));
+
         for turn in 0.. {
             let (number, due) = match rate {
                 None => (next.fetch_add(1, Ordering::Relaxed), began.elapsed()),
@@ -110,6 +113,7 @@ pub(crate) fn run(
             if due >= time {
                 break;
             }
+
             thread::sleep(due.saturating_sub(began.elapsed()));
             client.exchange(&requests[number % requests.len()]).unwrap();
             latencies.push((began.elapsed() - due).as_secs_f64() * 1e6);
@@ -117,19 +121,21 @@ pub(crate) fn run(
         latencies
     };
     let mut latencies: Vec<f64> = thread::scope(|scope| {
-        let lane = &lane;
+        let run_lane = &run_lane;
         let lanes: Vec<_> = clients
             .into_iter()
             .enumerate()
-            .map(|(at, client)| scope.spawn(move || lane(at, client)))
+            .map(|(at, client)| scope.spawn(move || run_lane(at, client)))
             .collect();
         lanes
             .into_iter()
             .flat_map(|lane| lane.join().unwrap())
             .collect()
     });
+
     let measured = Measured::of(latencies.len() as u64, began.elapsed(), server.cpu() - cpu);
     set_timer_slack(0);
+
     Measured {
         latency: [0.5, 0.99, 0.999].map(|share| report::quantile(&mut latencies, share)),
         ..measured

@@ -128,56 +128,28 @@ async fn a_user_has_one_history_of_both_services() {
     node.approve_all(&user, VAULT).await;
     let (usdc, weth) = (token("USDC"), token("WETH"));
     let asset = usdc.address;
-    assert!(
-        node.send(
-            &user,
-            pool,
-            LendingPool::depositCall {
-                asset,
-                amount: units(&usdc, 10_000)
-            }
-        )
-        .await
-        .status()
-    );
-    assert!(
-        node.send(
-            &user,
-            pool,
-            LendingPool::borrowCall {
-                asset: weth.address,
-                amount: units(&weth, 1)
-            }
-        )
-        .await
-        .status()
-    );
+
+    let deposit = LendingPool::depositCall {
+        asset,
+        amount: units(&usdc, 10_000),
+    };
+    assert!(node.send(&user, pool, deposit).await.status());
+    let borrow = LendingPool::borrowCall {
+        asset: weth.address,
+        amount: units(&weth, 1),
+    };
+    assert!(node.send(&user, pool, borrow).await.status());
     let swapped = swap(&node, &user, "WETH", "USDC", units(&weth, 1)).await;
-    let part = units(&weth, 1) / U256::from(4);
-    assert!(
-        node.send(
-            &user,
-            pool,
-            LendingPool::repayCall {
-                asset: weth.address,
-                amount: part
-            }
-        )
-        .await
-        .status()
-    );
-    assert!(
-        node.send(
-            &user,
-            pool,
-            LendingPool::withdrawCall {
-                asset,
-                amount: U256::from(1_500_000)
-            }
-        )
-        .await
-        .status()
-    );
+    let repay = LendingPool::repayCall {
+        asset: weth.address,
+        amount: units(&weth, 1) / U256::from(4),
+    };
+    assert!(node.send(&user, pool, repay).await.status());
+    let withdraw = LendingPool::withdrawCall {
+        asset,
+        amount: U256::from(1_500_000),
+    };
+    assert!(node.send(&user, pool, withdraw).await.status());
 
     let path = format!("/api/user/{}/history", user.address());
     let page = node.get_json(&path).await;
@@ -187,6 +159,7 @@ async fn a_user_has_one_history_of_both_services() {
         .map(|entry| entry["type"].as_str().expect("text"))
         .collect();
     assert_eq!(kinds, ["withdraw", "repay", "swap", "borrow", "deposit"]);
+
     assert_contains(&entries[2], &swapped);
     assert_eq!(
         (&entries[0]["amount"], &entries[0]["asset"]["symbol"]),
@@ -194,6 +167,7 @@ async fn a_user_has_one_history_of_both_services() {
     );
     assert_eq!(entries[1]["amount"], "0.25");
     assert_eq!(entries[4]["amount"], "10000.0");
+
     for entry in entries {
         let receipt = node
             .rpc(
@@ -201,11 +175,13 @@ async fn a_user_has_one_history_of_both_services() {
                 json!([entry["transactionHash"]]),
             )
             .await;
+
         let height = entry["blockNumber"].as_u64().expect("a number");
         assert_eq!(receipt["blockNumber"], format!("{height:#x}"));
         let block = node.chain().head().block(height).expect("a block").clone();
         assert_eq!(entry["timestamp"], block.header.timestamp * 1_000);
     }
+
     let stranger = node
         .get_json("/api/user/0x00000000000000000000000000000000000000aa/history")
         .await;
@@ -278,13 +254,16 @@ async fn what_memory_no_longer_holds_is_listed_all_the_same() {
             config.history.blocks = blocks;
         })
     };
+
     let node = start(100_000).await;
     let users = [node.signer(0), node.signer(1)];
     let pool = node.config().network.contracts.lending_pool;
+
     for user in &users {
         node.approve_all(user, VAULT).await;
         node.approve_all(user, pool).await;
     }
+
     let weth = token("WETH");
     for round in 0..9u64 {
         let user = &users[(round % 2) as usize];
@@ -295,6 +274,7 @@ async fn what_memory_no_longer_holds_is_listed_all_the_same() {
             Some(snapshot) => Some(snapshot.await),
             None => None,
         };
+
         swap(
             &node,
             user,
@@ -303,15 +283,18 @@ async fn what_memory_no_longer_holds_is_listed_all_the_same() {
             units(&weth, round + 1),
         )
         .await;
+
         let deposit = LendingPool::depositCall {
             asset: weth.address,
             amount: units(&weth, round + 1),
         };
         assert!(node.send(user, pool, deposit).await.status());
+
         if let Some(snapshot) = snapshot {
             assert_eq!(node.rpc("evm_revert", json!([snapshot])).await, true);
         }
     }
+
     let user = users[0].address();
     let paths = [
         "/api/swaps?limit=2".to_owned(),
@@ -319,6 +302,7 @@ async fn what_memory_no_longer_holds_is_listed_all_the_same() {
         format!("/api/swaps?limit=200&user={user}"),
         format!("/api/user/{user}/history?limit=3"),
     ];
+
     let mut before = Vec::new();
     for path in &paths {
         before.push(all_pages(&node, path).await);
@@ -331,8 +315,10 @@ async fn what_memory_no_longer_holds_is_listed_all_the_same() {
 
     for blocks in [3, 7] {
         let node = start(blocks).await;
+
         let head = node.chain().head();
         assert!(head.oldest() + 8 > head.number(), "memory holds few blocks");
+
         for (path, before) in paths.iter().zip(&before) {
             assert_eq!(all_pages(&node, path).await, *before, "{path}");
         }

@@ -3,6 +3,7 @@
 use std::{
     io::Write,
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
 use alloy::consensus::TxLegacy;
@@ -11,6 +12,7 @@ use alloy_primitives::{Address, Bytes, TxKind, U256, address, hex, keccak256};
 use serde_json::{Value, json};
 use tempfile::{NamedTempFile, TempDir};
 use tetrad::genesis::file::parse;
+use tetrad_primitives::block::Block;
 
 use crate::support::{TestNode, node_with, number, process::tetrad, sign};
 
@@ -240,6 +242,7 @@ async fn an_import_refuses_headers_that_break_a_rule_by_the_field() {
     mine(&node, 1).await;
     let block = node.chain().head().block.clone();
     let head = node.chain().head().rewound(0).unwrap();
+
     let sealed = |change: &dyn Fn(&mut tetrad_chain::ForeignBlock)| {
         let mut foreign = alloy_rlp::Decodable::decode(&mut &block.encode()[..]).unwrap();
         change(&mut foreign);
@@ -247,7 +250,9 @@ async fn an_import_refuses_headers_that_break_a_rule_by_the_field() {
             .map(|_| ())
             .map_err(|error| error.to_string())
     };
+
     assert_eq!(sealed(&|_| {}), Ok(()));
+
     type Change = Box<dyn Fn(&mut tetrad_chain::ForeignBlock)>;
     let changes: [(&str, Change); 16] = [
         ("number", Box::new(|block| block.header.number = 2)),
@@ -575,6 +580,29 @@ async fn the_dao_fork_moves_balances_and_marks_ten_blocks() {
     node.end().await;
 }
 
+/// More transactions than a block holds, by their size but not by their gas.
+const LARGE_TRANSACTIONS: usize = 66;
+
+/// Sends large transactions, and returns the block that is mined of them.
+async fn mine_large_transactions(node: &TestNode) -> Arc<Block> {
+    for nonce in 0..LARGE_TRANSACTIONS as u64 {
+        let transaction = TxLegacy {
+            chain_id: Some(7),
+            nonce,
+            gas_price: 5_000_000_000,
+            gas_limit: 1_400_000,
+            to: TxKind::Call(Address::with_last_byte(0xaa)),
+            input: vec![0; 130_000].into(),
+            ..Default::default()
+        };
+        node.rpc("eth_sendRawTransaction", json!([sign::raw(transaction, 0)]))
+            .await;
+    }
+
+    mine(node, 1).await;
+    node.chain().head().block.clone()
+}
+
 #[tokio::test]
 async fn a_block_of_osaka_has_at_most_eight_mebibytes() {
     let before = |genesis: &mut Value| {
@@ -582,38 +610,22 @@ async fn a_block_of_osaka_has_at_most_eight_mebibytes() {
         genesis["config"]["osakaTime"] = Value::Null;
     };
     let osaka = |genesis: &mut Value| genesis["gasLimit"] = json!("0x3b9aca00");
-    // More than a block holds, by what the data costs.
-    let fill = async |node: &TestNode| {
-        for nonce in 0..66 {
-            let transaction = TxLegacy {
-                chain_id: Some(7),
-                nonce,
-                gas_price: 5_000_000_000,
-                gas_limit: 1_400_000,
-                to: TxKind::Call(Address::with_last_byte(0xaa)),
-                input: vec![0; 130_000].into(),
-                ..Default::default()
-            };
-            node.rpc("eth_sendRawTransaction", json!([sign::raw(transaction, 0)]))
-                .await;
-        }
-        mine(node, 1).await;
-        node.chain().head().block.clone()
-    };
+
     let node = begin_with(&genesis(osaka), |config| config.gas_limit = 1_000_000_000).await;
-    let block = fill(&node).await;
+    let block = mine_large_transactions(&node).await;
     assert!(
         block.size() <= 8 << 20 && block.size() > 8_000_000,
         "{}",
         block.size()
     );
-    let left = 66 - block.transactions.len();
+    let left = LARGE_TRANSACTIONS - block.transactions.len();
     mine(&node, 1).await;
     assert_eq!(node.chain().head().block.transactions.len(), left);
     node.end().await;
 
     let node = begin_with(&genesis(before), |config| config.gas_limit = 1_000_000_000).await;
-    assert_eq!(fill(&node).await.transactions.len(), 66);
+    let block = mine_large_transactions(&node).await;
+    assert_eq!(block.transactions.len(), LARGE_TRANSACTIONS);
     let file = saved(&blocks(&node).concat());
     let error = refusal(&genesis(osaka), vec![file.path().to_owned()]).await;
     assert!(
@@ -694,36 +706,41 @@ async fn an_import_may_leave_out_what_cannot_follow() {
     node.end().await;
 }
 
+/// Starts a node that imports blocks. Returns its exit code, and what it printed about errors.
+fn run_import(genesis: &Path, import: &str) -> (Option<i32>, String) {
+    let arguments = [
+        "--listen",
+        "127.0.0.1:0",
+        "--ws-listen",
+        "off",
+        "--genesis",
+        genesis.to_str().unwrap(),
+        "--import",
+        import,
+    ];
+    let output = tetrad(&arguments).output().unwrap();
+    (
+        output.status.code(),
+        String::from_utf8(output.stderr).unwrap(),
+    )
+}
+
 #[tokio::test]
 async fn a_failed_import_has_an_exit_code_of_its_own() {
     let genesis = genesis(|_| {});
     let (directory, paths) = three_files(&genesis, |block| block.truncate(20)).await;
     let file = saved(genesis.to_string().as_bytes());
-    let code = |file: &Path, import: &str| {
-        let arguments = [
-            "--listen",
-            "127.0.0.1:0",
-            "--ws-listen",
-            "off",
-            "--genesis",
-            file.to_str().unwrap(),
-            "--import",
-            import,
-        ];
-        let output = tetrad(&arguments).output().unwrap();
-        (
-            output.status.code(),
-            String::from_utf8(output.stderr).unwrap(),
-        )
-    };
     let all: Vec<&str> = paths.iter().map(|path| path.to_str().unwrap()).collect();
-    let (failed, message) = code(file.path(), &all.join(","));
+
+    let (failed, message) = run_import(file.path(), &all.join(","));
     assert_eq!(failed, Some(3), "{message}");
     assert!(
         message.contains("1.rlp: not the RLP of a block after 0 blocks"),
         "{message}"
     );
-    let (missing, message) = code(file.path(), directory.path().join("none").to_str().unwrap());
+
+    let none = directory.path().join("none");
+    let (missing, message) = run_import(file.path(), none.to_str().unwrap());
     assert_eq!(missing, Some(3), "{message}");
-    assert_eq!(code(&directory.path().join("none"), all[0]).0, Some(1));
+    assert_eq!(run_import(&none, all[0]).0, Some(1));
 }

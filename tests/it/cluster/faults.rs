@@ -70,6 +70,7 @@ pub(super) async fn cause(
 ) {
     let leader = cluster.leader().await;
     let follower = (leader + 1) % 3;
+
     match fault {
         Fault::LeaderKilled => {
             cluster.kill(leader);

@@ -126,27 +126,33 @@ impl NatsServers {
     ) -> Self {
         let directory = tempfile::tempdir().unwrap();
         let machine = |index| network.map(|network| network.machine(index));
+
         let address =
             |index, port| machine(index).map_or_else(free_address, |machine| machine.address(port));
         let addresses: Vec<_> = (0..count)
             .map(|index| address(index, CLIENT_PORT))
             .collect();
         let listeners: Vec<_> = (0..count).map(|index| address(index, ROUTE_PORT)).collect();
+
         let cluster = listeners[0].port();
         let mut routes = Vec::new();
+
         let sync = if version(&program) < KNOWS_SYNC_INTERVAL {
             ""
         } else {
             "sync_interval: always, "
         };
+
         let mut servers = Vec::new();
         for (index, address) in addresses.into_iter().enumerate() {
             let name = format!("n{index}");
             let store = directory.path().join(&name);
+
             let mut text = format!(
                 "server_name: {name}\nlisten: \"{address}\"\n\
                  jetstream {{ store_dir: {store:?}, {sync}max_memory_store: 64M, max_file_store: 1G }}\n"
             );
+
             if count > 1 {
                 let mut others = Vec::new();
                 for other in (0..count).filter(|other| *other != index) {
@@ -155,6 +161,7 @@ impl NatsServers {
                         others.push(format!("nats://{}", listeners[other]));
                         continue;
                     }
+
                     let proxy = Proxy::start(listeners[other]).await;
                     others.push(format!("nats://{}", proxy.address()));
                     routes.push((index, other, proxy));
@@ -165,12 +172,15 @@ impl NatsServers {
                     listeners[index]
                 );
             }
+
             if secured {
                 text += &shipped_accounts();
             }
+
             let config = store.with_extension("conf");
             fs::write(&config, text).unwrap();
             let log = store.with_extension("log");
+
             let machine = machine(index);
             let child = run(&program, machine, &config, &log);
             servers.push(NatsServer {
@@ -184,6 +194,7 @@ impl NatsServers {
                 secured,
             });
         }
+
         Self {
             program,
             servers,

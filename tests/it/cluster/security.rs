@@ -167,6 +167,23 @@ async fn a_production_cluster_works_with_the_shipped_permissions_and_takes_signe
     cluster.leader().await;
 }
 
+/// The error with which a node ends that cannot start.
+fn error_of_start(data_dir: &str, more: &[&str]) -> String {
+    let arguments = [
+        "--listen",
+        "127.0.0.1:0",
+        "--ws-listen",
+        "127.0.0.1:0",
+        "--data-dir",
+        data_dir,
+        "--node-name",
+        "a",
+    ];
+    let (done, said, error) = output(&[&arguments[..], more].concat());
+    assert!(!done, "{said}{error}");
+    error
+}
+
 #[test]
 fn a_node_with_a_wrong_password_or_an_unusable_file_is_refused_with_a_sentence() {
     let runtime = tokio::runtime::Runtime::new().unwrap();
@@ -176,22 +193,9 @@ fn a_node_with_a_wrong_password_or_an_unusable_file_is_refused_with_a_sentence()
     let directory = tempfile::tempdir().unwrap();
     let path = |name: &str| directory.path().join(name).display().to_string();
     std::fs::write(path("empty.pem"), "").unwrap();
-    let run = |more: &[&str]| {
-        let data = path("chain");
-        let arguments = [
-            "--listen",
-            "127.0.0.1:0",
-            "--ws-listen",
-            "127.0.0.1:0",
-            "--data-dir",
-            &data,
-            "--node-name",
-            "a",
-        ];
-        let (done, said, error) = output(&[&arguments[..], more].concat());
-        assert!(!done, "{said}{error}");
-        error
-    };
+    let chain = path("chain");
+    let run = |more: &[&str]| error_of_start(&chain, more);
+
     let wrong = format!("nats://node:unlikely@{}", nats.address(0));
     let error = run(&["--cluster", &wrong]);
     assert!(
@@ -199,11 +203,13 @@ fn a_node_with_a_wrong_password_or_an_unusable_file_is_refused_with_a_sentence()
         "{error}"
     );
     assert!(!error.contains("unlikely"), "{error}");
+
     let error = run(&[
         "--cluster",
         &format!("{wrong},nats://other:password@127.0.0.1:1"),
     ]);
     assert!(error.contains("different users"), "{error}");
+
     let secure = format!("tls://{}", nats.address(0));
     for (file, what) in [
         ("empty.pem", "no such PEM section"),
@@ -222,20 +228,24 @@ async fn a_node_answers_requests_of_others_in_inboxes_only() {
     let Some(nats) = NatsServers::start(1).await else {
         return;
     };
+
     let cluster = nodes(&nats, 2, &["--exchange-price-tick", "0"]).await;
     let leader = cluster.leader().await;
     let client = nats.client().await;
+
     let bucket = jetstream::new(client.clone())
         .get_key_value("tetrad-test")
         .await
         .unwrap();
     let lease: Value =
         serde_json::from_slice(&bucket.get("leader").await.unwrap().unwrap()).unwrap();
+
     let requests = format!(
         "tetrad.test.node.node-{leader}.{:016x}",
         lease["instance"].as_u64().unwrap()
     );
     let subjects = [requests, format!("tetrad.test.command.node-{leader}")];
+
     for reply in ["tetrad.test.log", "$KV.tetrad-test.leader"] {
         for subject in &subjects {
             client
@@ -244,10 +254,12 @@ async fn a_node_answers_requests_of_others_in_inboxes_only() {
                 .unwrap();
         }
     }
+
     // Those before it have been handled once this one is answered.
     for subject in subjects {
         client.request(subject, "\x07".into()).await.unwrap();
     }
+
     // Nobody receives those to another process of the same name, or to one that is known from what
     // nodes announce only.
     for instance in [
@@ -265,6 +277,7 @@ async fn a_node_answers_requests_of_others_in_inboxes_only() {
             async_nats::client::RequestErrorKind::NoResponders
         );
     }
+
     for index in 0..2 {
         ask(
             cluster.rpc(index),
@@ -375,8 +388,10 @@ async fn nodes_continue_once_a_foreign_message_was_removed_from_the_log() {
     let Some(nats) = NatsServers::start(1).await else {
         return;
     };
+
     let mut cluster = nodes(&nats, 2, &["--exchange-price-tick", "0"]).await;
     let client = nats.client().await;
+
     let mut nonce = 0;
     for is_entry in [false, true] {
         let leader = cluster.leader().await;
@@ -389,18 +404,21 @@ async fn nodes_continue_once_a_foreign_message_was_removed_from_the_log() {
             .await;
             nonce += 1;
         }
+
         let mut stream = jetstream::new(client.clone())
             .get_stream("tetrad-test")
             .await
             .unwrap();
         let last = stream.info().await.unwrap().state.last_sequence;
         let newest = stream.get_raw_message(last).await.unwrap();
+
         let sequence = if is_entry {
             // The next entry, by its header, with the content of the newest one, changed.
             let header = newest.headers.get("Tetrad-Entry").unwrap().to_string();
             let height: u64 = header.split(' ').nth(1).unwrap().parse().unwrap();
             let mut headers = HeaderMap::new();
             headers.insert("Tetrad-Entry", format!("1 {} 0 1 ab 1", height + 1));
+
             let mut payload = newest.payload.to_vec();
             let middle = payload.len() / 2;
             payload[middle] ^= 1;
@@ -408,14 +426,18 @@ async fn nodes_continue_once_a_foreign_message_was_removed_from_the_log() {
         } else {
             publish(&client, HeaderMap::new(), b"foreign".to_vec()).await
         };
+
         until_ready(&cluster, 1 - leader, false).await;
+
         for index in 0..2 {
             cluster.kill(index);
         }
+
         assert!(stream.delete_message(sequence).await.unwrap());
         for index in 0..2 {
             cluster.restart(index).await;
         }
+
         let leader = cluster.leader().await;
         ask(
             cluster.rpc(leader),
@@ -424,6 +446,7 @@ async fn nodes_continue_once_a_foreign_message_was_removed_from_the_log() {
         )
         .await;
         nonce += 1;
+
         for index in 0..2 {
             until_ready(&cluster, index, true).await;
         }

@@ -354,12 +354,15 @@ async fn transactions_that_wait_for_a_block_or_a_lower_fee_survive_the_leader() 
     let Some(nats) = NatsServers::start(1).await else {
         return;
     };
+
     let (mut cluster, leader, follower) = cluster(&nats, &["--no-mining"]).await;
+
     let cheap = |nonce| TxEip1559 {
         max_fee_per_gas: 1,
         max_priority_fee_per_gas: 1,
         ..transfer(nonce)
     };
+
     let mut hashes = Vec::new();
     for (node, index) in [(leader, 0), (follower, 1)] {
         let url = cluster.rpc(node);
@@ -372,6 +375,7 @@ async fn transactions_that_wait_for_a_block_or_a_lower_fee_survive_the_leader() 
                 )
                 .await,
             );
+
             // An acknowledged transaction counts at once.
             let count = ask(
                 url,
@@ -381,10 +385,13 @@ async fn transactions_that_wait_for_a_block_or_a_lower_fee_survive_the_leader() 
             .await;
             assert_eq!(count, format!("{:#x}", nonce + 1));
         }
+
         hashes.push(ask(url, "eth_sendRawTransaction", json!([raw(cheap(3), index)])).await);
     }
+
     cluster.kill(leader);
     let next = cluster.leader().await;
+
     let deadline = Instant::now() + super::WAIT_TIMEOUT;
     for hash in &hashes {
         while ask(cluster.rpc(next), "eth_getTransactionByHash", json!([hash]))
@@ -395,6 +402,7 @@ async fn transactions_that_wait_for_a_block_or_a_lower_fee_survive_the_leader() 
             sleep(super::POLL).await;
         }
     }
+
     ask(cluster.rpc(next), "anvil_mine", json!(["0x1"])).await;
     for (at, hash) in hashes.iter().enumerate() {
         let receipt = ask(
@@ -695,6 +703,7 @@ async fn a_change_whose_request_or_answer_was_lost_is_made_once() {
     let Some(nats) = NatsServers::start(1).await else {
         return;
     };
+
     let arguments = ["--exchange-price-tick", "0"].map(str::to_owned).to_vec();
     let cluster = Cluster::start(
         &nats,
@@ -706,10 +715,13 @@ async fn a_change_whose_request_or_answer_was_lost_is_made_once() {
         },
     )
     .await;
+
     let leader = cluster.leader().await;
     let follower = (leader + 1) % 3;
     let url = cluster.rpc(follower).to_owned();
+
     let account = "0x00000000000000000000000000000000000000aa";
+
     let before = number(&ask(&url, "eth_blockNumber", json!([])).await);
     let start = u128::from(
         std::time::SystemTime::UNIX_EPOCH
@@ -717,8 +729,10 @@ async fn a_change_whose_request_or_answer_was_lost_is_made_once() {
             .unwrap()
             .as_secs(),
     );
+
     for round in 1..4 {
         ask(&url, "anvil_setBlockTimestampInterval", json!([1])).await;
+
         // Requests are lost on their way from the node or to the leader, or answers are.
         let silent = if round == 2 { leader } else { follower };
         match round {
@@ -728,6 +742,7 @@ async fn a_change_whose_request_or_answer_was_lost_is_made_once() {
                 .for_each(|proxy| proxy.hold_to(End::Client)),
             _ => cluster.proxies(silent).iter().for_each(Proxy::hold),
         }
+
         let changes = [
             ("anvil_mine", json!(["0x5"])),
             ("anvil_addBalance", json!([account, "0x1"])),
@@ -742,11 +757,14 @@ async fn a_change_whose_request_or_answer_was_lost_is_made_once() {
             let url = url.clone();
             tokio::spawn(async move { call(&url, method, params).await })
         });
+
         lose_what_is_held(&cluster, silent).await;
+
         let mut answers = Vec::new();
         for asked in asked {
             answers.push(asked.await.unwrap().unwrap());
         }
+
         assert_eq!(
             number(&ask(&url, "eth_blockNumber", json!([])).await),
             before + 5 * round
@@ -756,6 +774,7 @@ async fn a_change_whose_request_or_answer_was_lost_is_made_once() {
             round
         );
         assert_eq!(number(&answers[2]), round - 1, "the id of the snapshot");
+
         let moved = answers[3].as_i64().unwrap();
         assert!(
             (9_000..=10_000).contains(&moved),
@@ -1271,6 +1290,7 @@ async fn a_node_joins_a_cluster_whose_log_was_compacted() {
     let Some(nats) = NatsServers::start(1).await else {
         return;
     };
+
     let settings = [
         "--exchange-price-tick",
         "0",
@@ -1287,19 +1307,23 @@ async fn a_node_joins_a_cluster_whose_log_was_compacted() {
         },
     )
     .await;
+
     let leader = cluster.leader().await;
     let servers = nats.urls().join(",");
+
     let hash = ask(
         cluster.rpc(leader),
         "eth_sendRawTransaction",
         json!([raw(transfer(0), 0)]),
     )
     .await;
+
     // The leader offers its checkpoints from time to time.
     let deadline = Instant::now() + super::WAIT_TIMEOUT;
     let begins = loop {
         assert!(Instant::now() < deadline, "nothing is removed");
         ask(cluster.rpc(leader), "anvil_mine", json!(["0x20"])).await;
+
         let (done, said, error) = output(&[
             "cluster",
             "compact",
@@ -1308,8 +1332,10 @@ async fn a_node_joins_a_cluster_whose_log_was_compacted() {
             "--cluster-name",
             "test",
         ]);
+
         // There is no checkpoint before the leader has offered the first.
         assert!(done || error.contains("no checkpoint"), "{said}{error}");
+
         match said
             .trim()
             .rsplit(' ')
@@ -1320,9 +1346,12 @@ async fn a_node_joins_a_cluster_whose_log_was_compacted() {
             _ => sleep(super::POLL).await,
         }
     };
+
     let newcomer = cluster.add(&nats).await;
+
     let head = number(&ask(cluster.rpc(leader), "eth_blockNumber", json!([])).await);
     assert!(begins <= head, "{begins} > {head}");
+
     for block in [begins, head] {
         let wanted = json!([format!("{block:#x}"), false]);
         let expected = ask(cluster.rpc(leader), "eth_getBlockByNumber", wanted.clone()).await;
@@ -1331,6 +1360,7 @@ async fn a_node_joins_a_cluster_whose_log_was_compacted() {
             expected
         );
     }
+
     // Before it, the log has nothing to be fetched; the state is whole.
     assert_eq!(
         ask(
@@ -1341,6 +1371,7 @@ async fn a_node_joins_a_cluster_whose_log_was_compacted() {
         .await,
         Value::Null
     );
+
     for (nonce, index) in [(1, newcomer), (2, leader)] {
         let hash = ask(
             cluster.rpc(index),
@@ -1348,6 +1379,7 @@ async fn a_node_joins_a_cluster_whose_log_was_compacted() {
             json!([raw(transfer(nonce), 0)]),
         )
         .await;
+
         assert_eq!(
             ask(
                 cluster.rpc(index),

@@ -208,6 +208,7 @@ async fn both_kinds_of_json_rpc_share_an_address() {
             "{method}: {answer}"
         );
     }
+
     let block = post(&node, request(1, "block", json!({}))).await["result"].clone();
     let hash = block["block_id"]["hash"].clone();
     assert_eq!(

@@ -1,14 +1,9 @@
 //! CometBFT's methods over `GET`, beside the other interfaces and on a port of their own.
 
-use std::net::SocketAddr;
-
 use serde_json::{Value, json};
 
+use super::free;
 use crate::support::{TestNode, node_with};
-
-fn free() -> Option<SocketAddr> {
-    Some(SocketAddr::from(([127, 0, 0, 1], 0)))
-}
 
 async fn get(node: &TestNode, base: &str, path: &str) -> (u16, Value) {
     let response = node

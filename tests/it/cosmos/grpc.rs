@@ -1,16 +1,11 @@
 //! gRPC: where it is served, what reflection lists, and what is refused.
 
-use std::net::SocketAddr;
-
 use prost::Message;
 
+use super::free;
 use crate::support::{grpc::GrpcClient, node, node_with};
 
 const REFLECTION: &str = "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo";
-
-fn free() -> Option<SocketAddr> {
-    Some(SocketAddr::from(([127, 0, 0, 1], 0)))
-}
 
 async fn services(grpc: &mut GrpcClient) -> Vec<String> {
     use tonic_reflection::pb::v1::{

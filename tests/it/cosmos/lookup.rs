@@ -3,10 +3,9 @@
 use alloy_primitives::{Address, hex};
 use base64ct::{Base64, Encoding};
 use serde_json::{Value, json};
-use sha2::{Digest, Sha256};
 use tetrad_primitives::block::cosmos::proto::Any;
 
-use super::signing::{Mode, bech32, multi_send, send};
+use super::signing::{Mode, bech32, cosmos_hash, multi_send, send};
 use crate::support::{
     TestNode, node, node_with,
     sign::{raw, signer, transfer},
@@ -15,10 +14,6 @@ use crate::support::{
 
 const TO: Address = Address::repeat_byte(0xaa);
 const OTHER: Address = Address::repeat_byte(0xbb);
-
-fn cosmos_hash(raw: &[u8]) -> String {
-    hex::encode_upper(Sha256::digest(raw))
-}
 
 /// Sends a Cosmos transaction. Returns its hash.
 async fn send_cosmos(node: &TestNode, index: usize, message: Any) -> String {
@@ -97,10 +92,12 @@ async fn a_transaction_is_found_by_its_hashes_on_every_interface() {
         .unwrap()
         .trim_start_matches("0x")
         .to_owned();
+
     let shown =
         node.comet("block", json!({ "height": "2" })).await["result"]["block"]["data"]["txs"][0]
             .clone();
     let shown = Base64::decode_vec(shown.as_str().unwrap()).unwrap();
+
     for (hashes, height) in [
         ([cosmos, other_hash], "1"),
         ([cosmos_hash(&shown), ethereum[2..].to_owned()], "2"),
@@ -108,16 +105,19 @@ async fn a_transaction_is_found_by_its_hashes_on_every_interface() {
         let found = node
             .get_json(&format!("/cosmos/tx/v1beta1/txs/{}", hashes[0]))
             .await;
+
         let response = &found["tx_response"];
         assert_eq!(
             (&response["height"], &response["code"]),
             (&height.into(), &0.into()),
             "{found}"
         );
+
         assert_eq!(response["txhash"], hashes[0]);
         assert_eq!(response["tx"]["@type"], "/cosmos.tx.v1beta1.Tx");
         assert_eq!(response["tx"]["body"], found["tx"]["body"]);
         assert!(response["timestamp"].as_str().unwrap().ends_with('Z'));
+
         let by_other_hash = node
             .get_json(&format!("/cosmos/tx/v1beta1/txs/{}", hashes[1]))
             .await;
@@ -134,10 +134,12 @@ async fn a_transaction_is_found_by_its_hashes_on_every_interface() {
             cosmos_hash(&Base64::decode_vec(result["tx"].as_str().unwrap()).unwrap()),
             hashes[0]
         );
+
         assert_eq!(
             search(&node, &format!("tx.hash='{}'", hashes[0])).await,
             [hashes[0].clone()]
         );
+
         // Ethereum clients know the Ethereum hash only.
         let known = node
             .rpc(
@@ -155,6 +157,7 @@ async fn a_transaction_is_found_by_its_hashes_on_every_interface() {
             .is_null()
         );
     }
+
     let message =
         node.get_json("/cosmos/tx/v1beta1/txs/block/1").await["txs"][0]["body"]["messages"][0]
             .clone();
@@ -162,9 +165,11 @@ async fn a_transaction_is_found_by_its_hashes_on_every_interface() {
         (&message["@type"], &message["to_address"]),
         (&"/cosmos.bank.v1beta1.MsgSend".into(), &bech32(TO).into())
     );
+
     let message =
         node.get_json("/cosmos/tx/v1beta1/txs/block/2").await["txs"][0]["body"]["messages"][0]
             .clone();
+
     let encoded = node
         .rpc("eth_getRawTransactionByHash", json!([ethereum]))
         .await;
@@ -172,6 +177,7 @@ async fn a_transaction_is_found_by_its_hashes_on_every_interface() {
         (&message["@type"], &message["raw"]),
         (&"/cosmos.evm.vm.v1.MsgEthereumTx".into(), &encoded)
     );
+
     for path in [
         "tx/v1beta1/txs/block/-1",
         "base/tendermint/v1beta1/abci_query?height=-1",
@@ -182,6 +188,7 @@ async fn a_transaction_is_found_by_its_hashes_on_every_interface() {
             "{path}"
         );
     }
+
     let unknown = "00".repeat(32);
     assert_eq!(
         node.get(&format!("/cosmos/tx/v1beta1/txs/{unknown}"))
@@ -203,6 +210,7 @@ async fn transactions_are_found_by_their_events() {
     let place = tempfile::tempdir().unwrap();
     for data_dir in [None, Some(place.path().join("chain"))] {
         let is_on_disk = data_dir.is_some();
+
         let open = async || {
             node_with(|config| {
                 config.data_dir = data_dir.clone();
@@ -213,14 +221,17 @@ async fn transactions_are_found_by_their_events() {
             .await
         };
         let mut node = open().await;
+
         let (first, second) = (node.account(0), node.account(1));
         let a = send_cosmos(&node, 0, send(first, TO, 5)).await;
         let b = send_cosmos(&node, 0, multi_send(first, &[(OTHER, 1), (TO, 2)])).await;
         let c = send_cosmos(&node, 1, send(second, TO, 7)).await;
         let ethereum = send_ethereum(&node, 2, 0).await;
+
         for nonce in 1..6 {
             send_ethereum(&node, 2, nonce).await;
         }
+
         for _ in 0..if is_on_disk { 2 } else { 1 } {
             let [to, other, from] = [TO, OTHER, first].map(bech32);
             for (query, expected) in [
@@ -251,8 +262,10 @@ async fn transactions_are_found_by_their_events() {
                     "{query}"
                 );
             }
+
             let found = search(&node, &format!("ethereum_tx.ethereumTxHash='{ethereum}'")).await;
             assert_eq!(found.len(), 1);
+
             let sender = bech32(signer(2).address());
             assert_eq!(
                 search(
@@ -277,6 +290,7 @@ async fn transactions_are_found_by_their_events() {
                     .collect::<Vec<_>>(),
                 ["7", "6"]
             );
+
             let path =
                 "/cosmos/tx/v1beta1/txs?events=tx.height>0&page=2&limit=2&order_by=ORDER_BY_DESC";
             let body = node.get_json(path).await;
@@ -288,6 +302,7 @@ async fn transactions_are_found_by_their_events() {
                 .collect();
             assert_eq!(heights, ["7", "6"]);
             assert_eq!(body["total"], "9");
+
             let blocks = node
                 .comet(
                     "block_search",
@@ -299,10 +314,12 @@ async fn transactions_are_found_by_their_events() {
                 blocks["result"]["blocks"][0]["block"]["header"]["height"],
                 "9"
             );
+
             node.end().await;
             if !is_on_disk {
                 break;
             }
+
             node = open().await;
         }
     }

@@ -14,3 +14,10 @@ mod queries;
 pub(crate) mod signing;
 mod transactions;
 mod wallet;
+
+use std::net::SocketAddr;
+
+/// A listener of its own on any free port.
+fn free() -> Option<SocketAddr> {
+    Some(SocketAddr::from(([127, 0, 0, 1], 0)))
+}

@@ -1,10 +1,11 @@
 //! Cosmos transactions signed in every way that wallets do.
 
 use alloy::signers::{SignerSync, local::PrivateKeySigner};
-use alloy_primitives::{Address, B256, keccak256};
+use alloy_primitives::{Address, B256, hex, keccak256};
 use base64ct::{Base64, Encoding};
 use prost::Message;
 use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
 use tetrad::account::{Hrp, Kind, address_to_bech32};
 use tetrad_primitives::block::{
     Submission, Transaction,
@@ -240,40 +241,50 @@ impl Unsigned {
     /// The sign document, written here once more. Its keys are sorted, which the test of vectors
     /// confirms.
     fn amino(&self) -> Value {
-        let coins = |coins: &[Coin]| -> Value {
-            coins
-                .iter()
-                .map(|coin| json!({ "amount": coin.amount, "denom": coin.denom }))
-                .collect()
-        };
-        let message = |message: &Any| match message.type_url.rsplit('.').next().unwrap() {
-            "MsgSend" => {
-                let send = MsgSend::decode(message.value.as_slice()).unwrap();
-                json!({ "type": "cosmos-sdk/MsgSend", "value": {
-                    "amount": coins(&send.amount), "from_address": send.from_address, "to_address": send.to_address,
-                }})
-            }
-            _ => {
-                let send = MsgMultiSend::decode(message.value.as_slice()).unwrap();
-                let all = |all: &[AddressCoins]| -> Value {
-                    all.iter()
-                        .map(|one| json!({ "address": one.address, "coins": coins(&one.coins) }))
-                        .collect()
-                };
-                json!({ "type": "cosmos-sdk/MsgMultiSend", "value": {
-                    "inputs": all(&send.inputs), "outputs": all(&send.outputs),
-                }})
-            }
-        };
         json!({
             "account_number": self.account_number.to_string(),
             "chain_id": self.chain_id,
-            "fee": { "amount": coins(&self.fee.amount), "gas": self.fee.gas_limit.to_string() },
+            "fee": { "amount": amino_coins(&self.fee.amount), "gas": self.fee.gas_limit.to_string() },
             "memo": self.memo,
-            "msgs": self.messages.iter().map(message).collect::<Vec<_>>(),
+            "msgs": self.messages.iter().map(amino_message).collect::<Vec<_>>(),
             "sequence": self.sequence.to_string(),
         })
     }
+}
+
+/// A message in the sign document.
+fn amino_message(message: &Any) -> Value {
+    match message.type_url.rsplit('.').next().unwrap() {
+        "MsgSend" => {
+            let send = MsgSend::decode(message.value.as_slice()).unwrap();
+            json!({ "type": "cosmos-sdk/MsgSend", "value": {
+                "amount": amino_coins(&send.amount),
+                "from_address": send.from_address,
+                "to_address": send.to_address,
+            }})
+        }
+        _ => {
+            let send = MsgMultiSend::decode(message.value.as_slice()).unwrap();
+            json!({ "type": "cosmos-sdk/MsgMultiSend", "value": {
+                "inputs": amino_shares(&send.inputs),
+                "outputs": amino_shares(&send.outputs),
+            }})
+        }
+    }
+}
+
+fn amino_shares(shares: &[AddressCoins]) -> Value {
+    shares
+        .iter()
+        .map(|share| json!({ "address": share.address, "coins": amino_coins(&share.coins) }))
+        .collect()
+}
+
+fn amino_coins(coins: &[Coin]) -> Value {
+    coins
+        .iter()
+        .map(|coin| json!({ "amount": coin.amount, "denom": coin.denom }))
+        .collect()
 }
 
 fn decoded(parts: &TxRaw) -> Box<CosmosTransaction> {
@@ -342,4 +353,9 @@ impl TestNode {
         let body = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
         self.post_json("/", body).await.1
     }
+}
+
+/// The hash by which Cosmos clients know a transaction.
+pub(crate) fn cosmos_hash(raw: &[u8]) -> String {
+    hex::encode_upper(Sha256::digest(raw))
 }

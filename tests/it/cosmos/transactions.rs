@@ -20,16 +20,12 @@ use tetrad_primitives::block::{
 };
 
 use super::signing::{
-    CHAIN_ID, GAS, MODES, Mode, PRICE, Unsigned, bech32, coins, multi_send, send,
+    CHAIN_ID, GAS, MODES, Mode, PRICE, Unsigned, bech32, coins, cosmos_hash, multi_send, send,
 };
 use crate::support::{TestNode, node, number, sign};
 
 const TO: Address = Address::repeat_byte(0xaa);
 const OTHER: Address = Address::repeat_byte(0xbb);
-
-fn cosmos_hash(raw: &[u8]) -> String {
-    hex::encode_upper(Sha256::digest(raw))
-}
 
 async fn balance(node: &TestNode, account: Address) -> U256 {
     node.reader().get_balance(account).await.unwrap()
@@ -136,21 +132,42 @@ fn malformed_bytes_are_refused_wherever_they_end() {
 
 proptest! {
     #[test]
-    fn no_bytes_make_decoding_panic(change in any::<[u8; 3]>(), at in any::<prop::sample::Index>(), which in 0..13usize) {
+    fn no_bytes_make_decoding_panic(
+        change in any::<[u8; 3]>(),
+        at in any::<prop::sample::Index>(),
+        which in 0..13usize,
+    ) {
         let file: Value = serde_json::from_str(include_str!("../../data/cosmos-txs.json")).unwrap();
-        let mut raw = Base64::decode_vec(file["txs"][which]["tx"].as_str().unwrap()).unwrap();
-        let original = raw.clone();
+        let raw = Base64::decode_vec(file["txs"][which]["tx"].as_str().unwrap()).unwrap();
         let at = at.index(raw.len() - 3);
-        raw[at..at + 3].copy_from_slice(&change);
-        let signer = SignerData { chain_id: CHAIN_ID, evm_chain_id: 125, account_number: 7 };
-        if let Ok(DecodedTx::Bank(tx)) = DecodedTx::decode(&raw) {
-            let is_signed = tx.verify(&signer).is_ok();
-            let other = tx.body != bank(&original).body || tx.declared_fee() != bank(&original).declared_fee();
-            prop_assert!(!is_signed || !other);
-            tx.to_legacy().ok();
-        }
-        let _ = Submission::decode(&raw);
+        assert_no_signature_of_another(&raw, at, change)?;
     }
+}
+
+/// A transaction with other bytes is decoded or not, and none with another content is signed.
+fn assert_no_signature_of_another(
+    original: &[u8],
+    at: usize,
+    change: [u8; 3],
+) -> Result<(), TestCaseError> {
+    let mut raw = original.to_vec();
+    raw[at..at + 3].copy_from_slice(&change);
+
+    let signer = SignerData {
+        chain_id: CHAIN_ID,
+        evm_chain_id: 125,
+        account_number: 7,
+    };
+    if let Ok(DecodedTx::Bank(tx)) = DecodedTx::decode(&raw) {
+        let original = bank(original);
+        let is_signed = tx.verify(&signer).is_ok();
+        let is_other = tx.body != original.body || tx.declared_fee() != original.declared_fee();
+        prop_assert!(!is_signed || !is_other);
+        tx.to_legacy().ok();
+    }
+
+    let _ = Submission::decode(&raw);
+    Ok(())
 }
 
 #[tokio::test]
@@ -205,6 +222,7 @@ async fn ethereum_clients_see_legacy_transactions_without_a_signature() {
     let node = node().await;
     let from = node.account(0);
     let before = node.chain().head();
+
     // Blocks of other nodes have to be later than their parents.
     node.increase_time(5).await;
     let raw = node
@@ -213,12 +231,14 @@ async fn ethereum_clients_see_legacy_transactions_without_a_signature() {
         .sign(Mode::Direct);
     let multi = multi_send(from, &[(TO, 1), (OTHER, 2)]);
     assert_eq!(node.broadcast(&raw).await["code"], 0);
+
     let between = node.chain().head();
     node.increase_time(5).await;
     let unsigned = node.unsigned(0, vec![multi]).await;
     assert_eq!(node.broadcast(&unsigned.sign(Mode::Amino)).await["code"], 0);
 
     let block = node.rpc("eth_getBlockByNumber", json!(["0x1", true])).await;
+
     let tx = &block["transactions"][0];
     assert_eq!(
         (&tx["type"], &tx["v"], &tx["r"], &tx["s"]),
@@ -234,6 +254,7 @@ async fn ethereum_clients_see_legacy_transactions_without_a_signature() {
         (5_000, PRICE, 0)
     );
     assert_eq!(tx["to"], format!("{TO:#x}"));
+
     let receipt = node
         .rpc("eth_getTransactionReceipt", json!([tx["hash"]]))
         .await;
@@ -242,6 +263,7 @@ async fn ethereum_clients_see_legacy_transactions_without_a_signature() {
         (&"0x1".into(), u128::from(GAS))
     );
     assert_eq!(receipt["logs"], json!([]));
+
     // Alloy's client and its hash of the encoding.
     let seen = node
         .reader()
@@ -254,6 +276,7 @@ async fn ethereum_clients_see_legacy_transactions_without_a_signature() {
         .inner
         .tx_hash()
         .to_owned();
+
     let encoded: Bytes = node
         .rpc("eth_getRawTransactionByHash", json!([hash]))
         .await
@@ -271,11 +294,13 @@ async fn ethereum_clients_see_legacy_transactions_without_a_signature() {
         (&trace["type"], &trace["to"], number(&trace["value"])),
         (&"CALL".into(), &tx["to"], 5_000)
     );
+
     let traces = node
         .rpc("debug_traceBlockByNumber", json!(["0x2", options]))
         .await;
     let trace = &traces[0]["result"];
     assert_eq!(trace["to"], format!("{BANK_ADDRESS:#x}"));
+
     let inner = trace["calls"]
         .as_array()
         .unwrap()
@@ -283,6 +308,7 @@ async fn ethereum_clients_see_legacy_transactions_without_a_signature() {
         .map(|call| number(&call["value"]))
         .collect::<Vec<_>>();
     assert_eq!(inner, [1, 2]);
+
     let traces = node.rpc("trace_block", json!(["0x2"])).await;
     assert_eq!(traces.as_array().unwrap().len(), 3);
     let replayed = node
@@ -296,6 +322,7 @@ async fn ethereum_clients_see_legacy_transactions_without_a_signature() {
         diff[format!("{OTHER:#x}")]["balance"]["+"].is_string(),
         "{diff}"
     );
+
     for tracer in [
         "prestateTracer",
         "4byteTracer",
@@ -308,11 +335,13 @@ async fn ethereum_clients_see_legacy_transactions_without_a_signature() {
         )
         .await;
     }
+
     assert_eq!(
         node.rpc("debug_traceTransaction", json!([tx["hash"]]))
             .await["structLogs"],
         json!([])
     );
+
     if cfg!(all(feature = "js-tracer", unix)) {
         let script = "{ values: [], enter(call) { this.values.push(Number(call.getValue())) }, exit() {}, fault() {}, \
                         result(context) { return { values: this.values, gas: context.gasUsed } } }";
@@ -330,6 +359,7 @@ async fn ethereum_clients_see_legacy_transactions_without_a_signature() {
         let block = node.chain().head().block(number).unwrap().clone();
         let foreign = ForeignBlock::decode(&mut &block.encode()[..]).unwrap();
         assert_eq!(apply(&parent, foreign).unwrap().block.hash, block.hash);
+
         // What the block lists follows from what was signed.
         let amount = if number == 1 { "5000" } else { "ahpx" };
         let [from, to] = [amount, "9999"].map(hex::encode);
@@ -486,12 +516,14 @@ async fn refusals_have_the_codes_of_the_sdk() {
     let rich = u128::MAX;
     let price = PRICE * u128::from(GAS);
     let collector = Address::from_slice(&Sha256::digest("fee_collector")[..20]);
+
     let message = |name: &str, value: Vec<u8>| {
         vec![Any {
             type_url: name.to_owned(),
             value,
         }]
     };
+
     let stranger =
         alloy::signers::local::PrivateKeySigner::from_bytes(&B256::repeat_byte(7)).unwrap();
     let to_stranger = send(stranger.address(), TO, 1);
@@ -504,6 +536,7 @@ async fn refusals_have_the_codes_of_the_sdk() {
         message("/cosmos.bank.v1beta1.MsgSend", own.encode_to_vec())
     };
     let cosmos = "cosmos1qy352eufqy352eufqy352eufqy35qqqptw34ca";
+
     let cases: Vec<(&str, u32, Vec<u8>)> = vec![
         ("no transaction", 2, vec![1, 2, 3]),
         (
@@ -674,6 +707,7 @@ async fn refusals_have_the_codes_of_the_sdk() {
             Unsigned::new(stranger.clone(), 0, 0, vec![to_stranger.clone()]).sign(Mode::Direct),
         ),
     ];
+
     for (what, code, raw) in cases {
         let answer = node.broadcast(&raw).await;
         assert_eq!(
@@ -683,6 +717,7 @@ async fn refusals_have_the_codes_of_the_sdk() {
         );
         assert!(answer["raw_log"].as_str().unwrap().len() < 1_000, "{what}");
         assert_eq!(answer["txhash"], cosmos_hash(&raw), "{what}");
+
         let tx = json!({ "tx": Base64::encode_string(&raw) });
         let checked = node.comet("check_tx", tx.clone()).await["result"].clone();
         assert_eq!(checked["code"], code, "{what}: {checked}");
@@ -697,6 +732,7 @@ async fn refusals_have_the_codes_of_the_sdk() {
             "{what}"
         );
     }
+
     let uneven = tetrad_primitives::block::cosmos::proto::MsgMultiSend {
         inputs: vec![tetrad_primitives::block::cosmos::proto::AddressCoins {
             address: bech32(from),
@@ -711,6 +747,7 @@ async fn refusals_have_the_codes_of_the_sdk() {
         tx.messages = message("/cosmos.bank.v1beta1.MsgMultiSend", uneven.encode_to_vec());
     })
     .await;
+
     let answer = node.broadcast(&raw).await;
     assert_eq!(
         (&answer["code"], &answer["codespace"]),
@@ -723,14 +760,17 @@ async fn refusals_have_the_codes_of_the_sdk() {
     node.mine().await;
     let late = changed(&node, |tx| tx.timeout_height = 1).await;
     assert_eq!(node.broadcast(&late).await["code"], 30);
+
     let raw = changed(&node, |tx| tx.timeout_height = 2).await;
     assert_eq!(node.broadcast(&raw).await["code"], 0);
+
     let raw = changed(&node, |tx| tx.sequence -= 1).await;
     assert_eq!(
         node.broadcast(&raw).await["code"],
         32,
         "its sequence is used up"
     );
+
     for (body, what) in [
         (json!({}), "invalid empty tx"),
         (
@@ -832,8 +872,10 @@ async fn a_transfer_that_the_balance_does_not_cover_fails_and_pays() {
 async fn a_simulation_answers_the_gas_that_is_needed() {
     let node = node().await;
     let from = node.account(0);
+
     let mut unsigned = node.unsigned(0, vec![send(from, TO, 1)]).await;
     let body = |raw: &[u8]| json!({ "tx_bytes": Base64::encode_string(raw) });
+
     let (status, answer) = node
         .post_json("/cosmos/tx/v1beta1/simulate", body(&unsigned.unsigned()))
         .await;
@@ -843,8 +885,10 @@ async fn a_simulation_answers_the_gas_that_is_needed() {
         .unwrap()
         .parse()
         .unwrap();
+
     let size = unsigned.sign(Mode::Direct).len() as u64;
     assert_eq!(gas, 21_000 + 10 * size + 25_000);
+
     unsigned.fee = Fee {
         gas_limit: gas,
         amount: coins(u128::from(gas) * PRICE),
@@ -854,18 +898,22 @@ async fn a_simulation_answers_the_gas_that_is_needed() {
         node.broadcast(&unsigned.sign(Mode::Direct)).await["code"],
         0
     );
+
     // CosmJS asks in this way.
     let unsigned = node.unsigned(0, vec![send(from, TO, 1)]).await;
     let raw = unsigned.unsigned();
     let mut data = vec![0x12];
     prost::encode_length_delimiter(raw.len(), &mut data).unwrap();
     data.extend_from_slice(&raw);
+
     let query =
         json!({ "path": "/cosmos.tx.v1beta1.Service/Simulate", "data": hex::encode(&data) });
     let response = node.comet("abci_query", query).await["result"]["response"].clone();
     assert_eq!(response["code"], 0, "{response}");
+
     let value = Base64::decode_vec(response["value"].as_str().unwrap()).unwrap();
     assert_eq!(value[0], 0x0a, "gas_info");
+
     // CosmJS gives simulations a key of another type.
     let other = Unsigned {
         key_type: "/cosmos.crypto.secp256k1.PubKey".to_owned(),
@@ -877,6 +925,7 @@ async fn a_simulation_answers_the_gas_that_is_needed() {
             .0,
         200
     );
+
     // cosmpy writes the transaction out.
     for key in ["ethermint", "cosmos.evm", "hyperpaxeer"]
         .map(|of| format!("/{of}.crypto.v1.ethsecp256k1.PubKey"))
@@ -896,6 +945,7 @@ async fn a_simulation_answers_the_gas_that_is_needed() {
             .await;
         assert_eq!(status, 200, "{answer}");
     }
+
     let wrong = Unsigned {
         sequence: 9,
         ..unsigned
@@ -969,6 +1019,7 @@ async fn chains_keep_cosmos_transactions_on_disk() {
 async fn both_kinds_of_transactions_share_one_order() {
     const ACCOUNTS: usize = 4;
     const EACH: u64 = 60;
+
     let node = Arc::new(node().await);
     let initial: Vec<U256> = {
         let mut all = Vec::new();
@@ -977,13 +1028,16 @@ async fn both_kinds_of_transactions_share_one_order() {
         }
         all
     };
+
     let clients = (0..ACCOUNTS).map(|index| {
         let node = node.clone();
         tokio::spawn(async move {
             let (from, mut sent) = (node.account(index), [0u64; 2]);
             let mut unsigned = node.unsigned(index, Vec::new()).await;
+
             for nonce in 0..EACH {
                 unsigned.sequence = nonce;
+
                 // A pattern that differs between the clients.
                 let amount = nonce * 31 + index as u64;
                 match (nonce * 7 + index as u64 * 3) % 5 {
@@ -1018,16 +1072,21 @@ async fn both_kinds_of_transactions_share_one_order() {
             sent
         })
     });
+
     let mut sent = Vec::new();
     for client in clients.collect::<Vec<_>>() {
         sent.push(client.await.unwrap());
     }
+
     let totals = sent
         .iter()
         .fold([0, 0], |sum, sent| [sum[0] + sent[0], sum[1] + sent[1]]);
     assert_eq!(balance(&node, TO).await, U256::from(totals[0]));
     assert_eq!(balance(&node, OTHER).await, U256::from(totals[1]));
+
+    // Each account's transactions are in the order of its nonces, of whichever kind.
     let (mut next, mut fees) = ([0u64; ACCOUNTS], [U256::ZERO; ACCOUNTS]);
+
     let head = node.chain().head();
     for number in 1..=head.number() {
         let block = head.block(number).unwrap();
@@ -1039,16 +1098,20 @@ async fn both_kinds_of_transactions_share_one_order() {
             else {
                 continue;
             };
+
             assert_eq!(transaction.envelope.nonce(), next[index]);
             next[index] += 1;
+
             let price = transaction.effective_gas_price(block.header.base_fee_per_gas);
             fees[index] += U256::from(price) * U256::from(receipt.gas_used);
         }
     }
+
     assert_eq!(next, [EACH; ACCOUNTS]);
     for index in 0..ACCOUNTS {
         let left = initial[index] - fees[index] - U256::from(sent[index][0] + sent[index][1]);
         assert_eq!(balance(&node, node.account(index)).await, left, "{index}");
     }
+
     Arc::into_inner(node).unwrap().end().await;
 }

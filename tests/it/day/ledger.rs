@@ -52,6 +52,7 @@ impl Books {
         self.follow(node).await;
         let contracts = node.config().network.contracts;
         let tokens = node.config().network.tokens.clone();
+
         let own = [0, 2].map(|index| derived(node, index));
         let everybody: Vec<Address> = node
             .development_accounts()
@@ -60,6 +61,7 @@ impl Books {
             .chain(own)
             .chain([VAULT, contracts.lending_pool])
             .collect();
+
         let mut calls = Vec::new();
         for token in &tokens {
             calls.push((token.address, Token::totalSupplyCall {}.abi_encode()));
@@ -77,6 +79,7 @@ impl Books {
                 }
                 .abi_encode(),
             ));
+
             let balance = |account: &Address| {
                 (
                     token.address,
@@ -85,10 +88,12 @@ impl Books {
             };
             calls.extend(everybody.iter().map(balance));
         }
+
         let numbers = ask(node, calls).await;
         let pools = node
             .view(contracts.lending_lens, LendingLens::getPoolsCall {})
             .await;
+
         for ((token, numbers), pool) in tokens
             .iter()
             .zip(numbers.chunks_exact(3 + everybody.len()))
@@ -97,13 +102,16 @@ impl Books {
             let [supply, reserve, fees, balances @ ..] = numbers else {
                 panic!("{numbers:?}")
             };
+
             let sum: U256 = balances.iter().sum();
             assert_eq!(sum, *supply, "{}: somebody is missing", token.symbol);
+
             let [.., vault, lending] = balances else {
                 panic!("{balances:?}")
             };
             assert_eq!(*vault, reserve + fees, "{} in the vault", token.symbol);
             assert_eq!(*lending, pool.cash, "{} in the pool", token.symbol);
+
             let before = self
                 .surplus
                 .get(&token.address)

@@ -106,6 +106,7 @@ async fn accounts_are_edited_and_impersonated() {
 async fn blocks_and_time_are_decided() {
     let node = node().await;
     let anvil = node.reader();
+
     anvil.anvil_mine(Some(3), Some(10)).await.unwrap();
     anvil.anvil_mine(None, None).await.unwrap();
     anvil.evm_mine(None).await.unwrap();
@@ -118,8 +119,10 @@ async fn blocks_and_time_are_decided() {
         .unwrap();
     assert_eq!(anvil.anvil_mine_detailed(None).await.unwrap().len(), 1);
     assert_eq!(anvil.get_block_number().await.unwrap(), 8);
+
     anvil.anvil_set_auto_mine(false).await.unwrap();
     assert!(!anvil.anvil_get_auto_mine().await.unwrap());
+
     let request = TransactionRequest::default()
         .with_from(node.account(0))
         .with_to(node.account(1));
@@ -128,6 +131,7 @@ async fn blocks_and_time_are_decided() {
         .await
         .unwrap()
         .tx_hash();
+
     assert_eq!(
         anvil.anvil_drop_transaction(waiting).await.unwrap(),
         Some(waiting)
@@ -137,7 +141,9 @@ async fn blocks_and_time_are_decided() {
         .await
         .unwrap();
     anvil.anvil_drop_all_transactions().await.unwrap();
+
     anvil.anvil_set_interval_mining(1_000).await.unwrap();
+
     anvil.anvil_set_auto_mine(true).await.unwrap();
     anvil
         .anvil_set_next_block_base_fee_per_gas(12_345)
@@ -150,7 +156,9 @@ async fn blocks_and_time_are_decided() {
     assert!(anvil.anvil_set_block_gas_limit(40_000_000).await.unwrap());
     anvil.anvil_set_min_gas_price(1).await.unwrap_err();
     anvil.anvil_set_logging(false).await.unwrap();
+
     assert!(anvil.anvil_increase_time(100).await.unwrap() >= 100);
+
     let now = node.chain().now();
     anvil.anvil_set_time(now + 1_000).await.unwrap();
     anvil
@@ -158,7 +166,9 @@ async fn blocks_and_time_are_decided() {
         .await
         .unwrap();
     anvil.anvil_set_block_timestamp_interval(5).await.unwrap();
+
     anvil.evm_mine(None).await.unwrap();
+
     let block = anvil
         .get_block_by_number(Default::default())
         .await
@@ -169,10 +179,13 @@ async fn blocks_and_time_are_decided() {
         (now + 2_000, 40_000_000)
     );
     assert_eq!(block.header.base_fee_per_gas, Some(12_345));
+
     assert!(anvil.anvil_remove_block_timestamp_interval().await.unwrap());
+
     let info = anvil.anvil_node_info().await.unwrap();
     assert_eq!(info.current_block_hash, block.header.hash);
     assert_eq!(anvil.anvil_metadata().await.unwrap().chain_id, 125);
+
     anvil.anvil_set_chain_id(31337).await.unwrap();
     assert_eq!(anvil.get_chain_id().await.unwrap(), 31337);
 }

@@ -261,11 +261,13 @@ impl std::io::Write for Sink {
 #[tokio::test]
 async fn failed_calls_are_shown_with_their_reason_and_a_flood_of_them_is_counted() {
     let node = node().await;
+
     let call = Token::transferCall {
         to: Address::with_last_byte(9),
         value: U256::MAX,
     };
     let request = json!({"from": node.account(0), "to": token("USDC").address, "data": Bytes::from(call.abi_encode())});
+
     let error = node.rpc_error("eth_call", json!([request])).await;
     let failed = |gas: u64| {
         let mut call = request.clone();
@@ -283,12 +285,14 @@ async fn failed_calls_are_shown_with_their_reason_and_a_flood_of_them_is_counted
             reason: None,
         }
     };
+
     let (calls, (sender, mut shown)) = (
         FailedCalls::default(),
         tokio::sync::mpsc::unbounded_channel(),
     );
     let following =
         tokio::spawn(console(0).follow(node.chain().clone(), calls.clone(), None, Sink(sender)));
+
     // It follows from some moment on.
     let first = loop {
         calls.add(failed(100_000));
@@ -297,11 +301,14 @@ async fn failed_calls_are_shown_with_their_reason_and_a_flood_of_them_is_counted
             break text;
         }
     };
+
     let line =
         "eth_call  0xf39F…2266 → USDC.transfer  reverted: ERC20InsufficientBalance(sender: 0xf39F";
     assert!(first.starts_with(line) && first.ends_with(")\n"), "{first}");
+
     (0..1_000).for_each(|gas| calls.add(failed(gas)));
     node.send_wei(0).await;
+
     let mut lines = 0;
     loop {
         let text = shown.recv().await.unwrap();
@@ -310,6 +317,7 @@ async fn failed_calls_are_shown_with_their_reason_and_a_flood_of_them_is_counted
         }
         lines += text.lines().count();
     }
+
     assert!(lines < 20, "{lines}");
     following.abort();
 }

@@ -235,6 +235,7 @@ async fn a_time_that_is_set_holds_with_a_fixed_interval_as_well() {
 #[tokio::test]
 async fn no_block_is_of_the_year_10000() {
     let node = node_at(manual_clock(), |_| {}).await;
+
     let (_, start) = head(&node).await;
     for (method, params) in [
         ("evm_setNextBlockTimestamp", json!([LAST_SECOND + 1])),
@@ -261,7 +262,9 @@ async fn no_block_is_of_the_year_10000() {
             "{method} {params}: {error}"
         );
     }
+
     assert_eq!(head(&node).await, (0, start));
+
     // Time stands still in the last second: transactions are still sealed, and only a later block
     // is refused.
     node.rpc("evm_setTime", json!([LAST_SECOND])).await;
@@ -269,6 +272,7 @@ async fn no_block_is_of_the_year_10000() {
         send(&node).await;
         assert_eq!(head(&node).await, (number, LAST_SECOND.into()));
     }
+
     let error = node.rpc_error("evm_mine", json!([])).await;
     assert!(
         error["data"]
@@ -281,8 +285,10 @@ async fn no_block_is_of_the_year_10000() {
         node.rpc_error("evm_increaseTime", json!([1])).await["code"],
         -32602
     );
+
     send(&node).await;
     assert_eq!(head(&node).await, (3, LAST_SECOND.into()));
+
     let block = node
         .get_json("/cosmos/base/tendermint/v1beta1/blocks/latest")
         .await;

@@ -52,6 +52,7 @@ async fn act(
             let at = random.below(snapshots.len() as u64) as usize;
             let (id, before) = snapshots[at].clone();
             snapshots.truncate(at);
+
             match chain.revert(id).await {
                 Ok(known) => {
                     assert!(known);
@@ -71,6 +72,7 @@ async fn act(
                 Address::with_last_byte(random.below(200) as u8),
                 random.below(1_000),
             );
+
             let edits = [
                 Edit::Balance(address, U256::from(value)),
                 Edit::ChainId(125),
@@ -87,6 +89,7 @@ async fn act(
                 interval: Some(2),
                 at_least: 1,
             };
+
             let count = random.below(4);
             chain.mine(count, pace).await.is_ok()
         }
@@ -94,6 +97,7 @@ async fn act(
         6 => {
             // Going back or elsewhere takes along whatever was in those blocks.
             sent.clear();
+
             let depth = random.below(4).min(chain.head().number());
             if random.chance(50) {
                 chain.change(Change::Rollback { depth }).await.is_ok()
@@ -111,6 +115,7 @@ async fn act(
         _ => {
             let from = random.below(ACCOUNTS as u64) as usize;
             let to = Address::with_last_byte(random.below(250) as u8);
+
             match send(chain, transfer(from, nonce(chain, from), to)).await {
                 Ok(hash) => sent.insert(hash),
                 Err(_) => false,

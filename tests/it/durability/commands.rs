@@ -9,14 +9,9 @@ use serde_json::json;
 use tetrad_contracts::contracts::bindings::{LendingPool, Token};
 
 use crate::support::{
-    TestNode,
     chain::{token, units},
-    node_with,
+    node_on,
 };
-
-async fn node_on(directory: &Path) -> TestNode {
-    node_with(|config| config.data_dir = Some(directory.to_owned())).await
-}
 
 pub(crate) fn chain(directory: &Path, arguments: &[&str]) -> (bool, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_tetrad"));
@@ -157,6 +152,7 @@ async fn a_chain_of_an_earlier_version_keeps_its_lending_pool() {
     let place = tempfile::tempdir().unwrap();
     let directory = place.path().join("chain");
     import_earlier_version(place.path(), &directory);
+
     for _ in 0..2 {
         let node = node_on(&directory).await;
         let pool = node.config().network.contracts.lending_pool;
@@ -172,6 +168,7 @@ async fn a_chain_of_an_earlier_version_keeps_its_lending_pool() {
             node.get_json("/api/pools").await.as_array().map(Vec::len),
             Some(12)
         );
+
         let (user, weth) = (node.signer(4), token("WETH"));
         let amount = units(&weth, 1);
         assert!(
@@ -191,10 +188,12 @@ async fn a_chain_of_an_earlier_version_keeps_its_lending_pool() {
             amount,
         };
         assert!(node.send(&user, pool, deposit).await.status());
+
         let activity = node
             .get_json(&format!("/api/user/{}/history", user.address()))
             .await;
         assert_eq!(activity["data"][0]["type"], "deposit", "{activity}");
+
         let positions = node
             .get_json(&format!("/api/user/{}/positions", user.address()))
             .await;

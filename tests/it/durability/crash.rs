@@ -102,23 +102,29 @@ async fn kill_again_and_again(kills: u64, arguments: &[&str], mined: bool) {
     let http = reqwest::Client::new();
     let mut acknowledged: Vec<Value> = Vec::new();
     let mut program = Program::start(directory.path(), arguments).await;
+
     for _ in 0..kills {
         let going = Arc::new(AtomicBool::new(true));
         let clients: Vec<_> = (0..CLIENTS)
             .map(|client| tokio::spawn(load(program.url.clone(), client, going.clone())))
             .collect();
+
         tokio::time::sleep(Duration::from_millis(10 + random.below(120))).await;
         program.kill();
         going.store(false, Ordering::Relaxed);
+
         let before = acknowledged.len();
         for client in clients {
             acknowledged.extend(client.await.unwrap());
         }
+
         program = Program::start(directory.path(), arguments).await;
+
         // All of this round, and some of those before.
         let older = (0..20.min(before)).map(|_| random.below(before as u64) as usize);
         for at in older.chain(before..acknowledged.len()) {
             let hash = &acknowledged[at];
+
             let known = call(
                 &http,
                 &program.url,
@@ -134,12 +140,14 @@ async fn kill_again_and_again(kills: u64, arguments: &[&str], mined: bool) {
             );
         }
     }
+
     program.kill();
     assert!(
         acknowledged.len() as u64 >= kills,
         "there was hardly any load: {}",
         acknowledged.len()
     );
+
     let mut verify = Command::new(env!("CARGO_BIN_EXE_tetrad"));
     verify
         .args(["chain", "--data-dir"])
@@ -151,6 +159,7 @@ async fn kill_again_and_again(kills: u64, arguments: &[&str], mined: bool) {
         "{}",
         String::from_utf8_lossy(&output.stderr)
     );
+
     println!(
         "{} acknowledged; {}",
         acknowledged.len(),

@@ -163,29 +163,36 @@ fn a_log_is_obstructed_until_there_is_room_for_what_was_refused() {
     for durability in [Durability::Fsync, Durability::Os] {
         let disk = Disk::new(1);
         let storage: Arc<dyn Storage> = Arc::new(disk.clone());
+
         let used = || {
             let length = |name: &String| storage.open(name).unwrap().length().unwrap();
             storage.names().unwrap().iter().map(length).sum::<u64>()
         };
+
         let identity = ChainIdentity {
             chain_id: 125,
             genesis: B256::repeat_byte(7),
         };
         let logs = LocalLogs::new(storage.clone()).with_durability(durability);
+
         let mut log = logs.open(identity, 0).unwrap();
         log.append(0, &entry(1).to_bytes()).unwrap();
         log.sync().unwrap();
+
         disk.limit(Some(used() + 1_000));
         log.append(1, &entry(4_000).to_bytes()).unwrap_err();
         assert!(log.is_obstructed());
+
         log.append(1, &entry(2).to_bytes()).unwrap();
         assert!(
             log.is_obstructed(),
             "a small entry says nothing of a large one"
         );
+
         // Room for the least that is tried, but not for what was refused.
         for room in [500, 100_000, 200_000] {
             disk.limit(Some(used() + room));
+
             let (names, before) = (storage.names().unwrap(), used());
             log.probe().unwrap_err();
             assert!(log.is_obstructed());
@@ -195,10 +202,12 @@ fn a_log_is_obstructed_until_there_is_room_for_what_was_refused() {
                 "it leaves nothing"
             );
         }
+
         disk.limit(None);
         log.probe().unwrap();
         assert!(!log.is_obstructed());
         log.append(2, &entry(4_000).to_bytes()).unwrap();
+
         // An entry as large as what was refused ends it, too. Syncing gives back the room that was
         // set aside.
         log.sync().unwrap();
@@ -207,6 +216,7 @@ fn a_log_is_obstructed_until_there_is_room_for_what_was_refused() {
         disk.limit(None);
         log.append(3, &entry(4_000).to_bytes()).unwrap();
         assert!(!log.is_obstructed());
+
         drop(log);
         assert_eq!(
             logs.open(identity, 0)
@@ -223,6 +233,7 @@ fn a_log_is_obstructed_until_there_is_room_for_what_was_refused() {
 #[tokio::test]
 async fn a_node_that_cannot_write_large_blocks_is_not_ready_and_says_so_once() {
     let place = tempfile::tempdir().unwrap();
+
     // No file may grow beyond three megabytes or, where a shell counts in other units, six.
     let mut command = std::process::Command::new("/bin/sh");
     command
@@ -238,11 +249,13 @@ async fn a_node_that_cannot_write_large_blocks_is_not_ready_and_says_so_once() {
         "0",
         "--data-dir",
     ]);
+
     let node = Running::run({
         command.arg(place.path());
         command
     })
     .await;
+
     let http = reqwest::Client::new();
     let url = node.ready["rpc"].as_str().unwrap().to_owned();
     let call = async |method: &str, params: Value| -> Value {
@@ -254,7 +267,9 @@ async fn a_node_that_cannot_write_large_blocks_is_not_ready_and_says_so_once() {
             .body(body);
         request.send().await.unwrap().json().await.unwrap()
     };
+
     let from = call("eth_accounts", json!([])).await["result"][0].clone();
+
     let send = async |bytes: usize| {
         let data = format!("0x{}", "11".repeat(bytes));
         call(
@@ -263,6 +278,7 @@ async fn a_node_that_cannot_write_large_blocks_is_not_ready_and_says_so_once() {
         )
         .await
     };
+
     let status = async || {
         http.get(url.replace("/rpc", "/ready"))
             .send()
@@ -271,6 +287,7 @@ async fn a_node_that_cannot_write_large_blocks_is_not_ready_and_says_so_once() {
             .status()
             .as_u16()
     };
+
     assert_eq!(status().await, 200);
     let mut sent = 0;
     let refusal = loop {
@@ -282,6 +299,7 @@ async fn a_node_that_cannot_write_large_blocks_is_not_ready_and_says_so_once() {
         assert!(sent < 100, "the log never reached its limit");
     };
     assert!(refusal.contains("the chain cannot be written"), "{refusal}");
+
     let log = place.path().join("log-00000000000000000000");
     let mut small = 0;
     for _ in 0..8 {
@@ -295,6 +313,7 @@ async fn a_node_that_cannot_write_large_blocks_is_not_ready_and_says_so_once() {
         assert_eq!(status().await, 503);
     }
     assert!(small > 0, "small blocks still fit");
+
     let printed = node.log();
     assert_eq!(
         printed.matches("the chain cannot be written").count(),

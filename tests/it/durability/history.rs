@@ -27,6 +27,7 @@ use crate::support::{TestNode, node_with};
 async fn old_blocks_are_found_by_number_hash_and_transaction() {
     let disk = Disk::new(1);
     let (chain, _writer) = start(recover(Arc::new(disk.clone())).unwrap(), Mining::Instant);
+
     let mut hashes = Vec::new();
     for nonce in 0..40 {
         hashes.push(
@@ -35,6 +36,7 @@ async fn old_blocks_are_found_by_number_hash_and_transaction() {
                 .unwrap(),
         );
     }
+
     for restarted in [false, true] {
         let (chain, _writer) = if restarted {
             let (chain, writer) = start(recover(Arc::new(disk.kill())).unwrap(), Mining::Instant);
@@ -42,12 +44,14 @@ async fn old_blocks_are_found_by_number_hash_and_transaction() {
         } else {
             (chain.clone(), None)
         };
+
         let head = chain.head();
         assert!(
             restarted || head.oldest() > 30,
             "memory holds {} blocks",
             head.number() - head.oldest()
         );
+
         for (at, hash) in hashes.iter().enumerate() {
             let number = at as u64 + 1;
             let block = chain
@@ -72,13 +76,16 @@ async fn old_blocks_are_found_by_number_hash_and_transaction() {
                     .map(|(block, index)| (block.hash, index)),
                 Some((block.hash, 0))
             );
+
             assert_eq!(block.verify(), Ok(()));
+
             let state = chain.view(BlockId::Number(number)).unwrap().state;
             assert_eq!(
                 state.balance(Address::repeat_byte(9)).unwrap(),
                 U256::from(number),
                 "after block {number}"
             );
+
             let before = head.state_before(number).unwrap();
             assert_eq!(
                 before.balance(Address::repeat_byte(9)).unwrap(),
@@ -86,6 +93,7 @@ async fn old_blocks_are_found_by_number_hash_and_transaction() {
                 "before block {number}"
             );
         }
+
         assert_eq!(
             chain
                 .view(BlockId::Earliest)
@@ -127,6 +135,7 @@ async fn old_blocks_are_found_across_parts_of_the_index() {
     let holder = node.account(0);
     let token = crate::support::chain::token("USDC");
     let blocks = transfers(&node, token.address).await;
+
     let directory = tempfile::tempdir().unwrap();
     let storage: Arc<dyn Storage> = Arc::new(Directory::new(directory.path()).unwrap());
     let identity = ChainIdentity {
@@ -136,13 +145,16 @@ async fn old_blocks_are_found_across_parts_of_the_index() {
     let logs = LocalLogs::new(storage.clone())
         .with_durability(Durability::Os)
         .with_segments_of(2_000);
+
     let mut log = logs.open(identity, 0).unwrap();
     let history = DiskHistory::open(storage.clone(), log.reader(), identity, 3_000).unwrap();
+
     let append = |log: &mut dyn BlockLog, entry: &LogEntry| {
         let before = log.written();
         log.append(log.end(), &entry.to_bytes()).unwrap();
         history.insert(entry, log.written() - before);
     };
+
     for block in &blocks {
         let entry = LogEntry::Block {
             block: block.clone(),
@@ -151,6 +163,7 @@ async fn old_blocks_are_found_across_parts_of_the_index() {
         };
         append(&mut *log, &entry);
     }
+
     let entry = LogEntry::Revert {
         to: 17,
         shift: Default::default(),
@@ -166,6 +179,7 @@ async fn old_blocks_are_found_across_parts_of_the_index() {
             for (at, block) in blocks.iter().enumerate() {
                 let found = history.block(block.number()).map(|block| block.hash);
                 assert_eq!(found, (at < 17).then_some(block.hash), "block {at}");
+
                 let hash = block.transactions[0].hash();
                 let found = history.find(hash);
                 assert_eq!(
@@ -178,8 +192,10 @@ async fn old_blocks_are_found_across_parts_of_the_index() {
                     at < 17
                 );
             }
+
             let numbers: Vec<u64> = blocks.iter().map(|block| block.number()).collect();
             let (first, last) = (numbers[0], numbers[18]);
+
             let by = |keys: &[LogKey]| {
                 history.candidates(
                     first,
@@ -188,17 +204,20 @@ async fn old_blocks_are_found_across_parts_of_the_index() {
                 )
             };
             let recipient = |n: u8| LogKey::topic(2, &Address::with_last_byte(n).into_word());
+
             assert_eq!(by(&[LogKey::address(&token.address)]), numbers);
             assert_eq!(
                 by(&[LogKey::topic(1, &holder.into_word()), recipient(5)]),
                 [numbers[4]]
             );
             assert!(by(&[recipient(99)]).is_empty());
+
             let newest_first = |before: u64, key: LogKey| {
                 history
                     .candidates_before(before, &[vec![key]])
                     .collect::<Vec<_>>()
             };
+
             let standing: Vec<u64> = numbers[..17].iter().rev().copied().collect();
             assert_eq!(
                 newest_first(u64::MAX, LogKey::address(&token.address)),
@@ -214,6 +233,7 @@ async fn old_blocks_are_found_across_parts_of_the_index() {
                 newest_first(numbers[4], recipient(5)).is_empty()
                     && newest_first(0, recipient(5)).is_empty()
             );
+
             let between = history.candidates(
                 numbers[3],
                 numbers[6],
@@ -221,6 +241,7 @@ async fn old_blocks_are_found_across_parts_of_the_index() {
             );
             assert_eq!(between, [numbers[3], numbers[6]]);
         }
+
         // Indexes that rot, or are gone, are made again.
         for file in std::fs::read_dir(directory.path()).unwrap() {
             let path = file.unwrap().path();
@@ -425,7 +446,9 @@ async fn fees_of_old_blocks_are_those_of_the_blocks_that_were_asked_for() {
             config.data_dir = data_dir;
         });
         let node = node.await;
+
         let mut base_fees = vec![json!("0x3b9aca00")];
+
         for tip in 0..40u64 {
             let fee = format!("{:#x}", 1_000_000_000 + tip);
             let transfer = json!([{
@@ -433,14 +456,17 @@ async fn fees_of_old_blocks_are_those_of_the_blocks_that_were_asked_for() {
                 "maxFeePerGas": "0x2540be400", "maxPriorityFeePerGas": fee,
             }]);
             node.rpc("eth_sendTransaction", transfer).await;
+
             let block = node
                 .rpc("eth_getBlockByNumber", json!(["latest", false]))
                 .await;
             base_fees.push(block["baseFeePerGas"].clone());
         }
+
         let fees = |count: Value, newest: Value| {
             node.request("eth_feeHistory", json!([count, newest, [0, 50, 100]]))
         };
+
         for (count, newest) in [
             (1u64, 1u64),
             (5, 10),
@@ -453,6 +479,7 @@ async fn fees_of_old_blocks_are_those_of_the_blocks_that_were_asked_for() {
         ] {
             let answer = fees(json!(count), json!(format!("{newest:#x}"))).await;
             let first = (newest + 1).saturating_sub(count);
+
             // The first block is always held, and of the others the newest eight.
             let is_held = |number: u64| is_on_disk || number > 32 || number == 0;
             if !is_held(newest) {
@@ -460,6 +487,7 @@ async fn fees_of_old_blocks_are_those_of_the_blocks_that_were_asked_for() {
                 assert_eq!(answer["error"]["message"], "pruned history unavailable");
                 continue;
             }
+
             let first = (first..=newest)
                 .rev()
                 .take_while(|number| is_held(*number))
@@ -471,6 +499,7 @@ async fn fees_of_old_blocks_are_those_of_the_blocks_that_were_asked_for() {
                 json!(format!("{first:#x}")),
                 "{count} to {newest}: {answer}"
             );
+
             let number = (newest + 1 - first) as usize;
             for (member, length) in [
                 ("baseFeePerGas", number + 1),
@@ -479,11 +508,13 @@ async fn fees_of_old_blocks_are_those_of_the_blocks_that_were_asked_for() {
             ] {
                 assert_eq!(result[member].as_array().unwrap().len(), length, "{member}");
             }
+
             for (at, block) in (first..=newest).enumerate() {
                 assert_eq!(
                     result["baseFeePerGas"][at], base_fees[block as usize],
                     "block {block}"
                 );
+
                 let tip = block.checked_sub(1).map_or(0, |tip| 1_000_000_000 + tip);
                 assert_eq!(
                     result["reward"][at][1],
@@ -491,6 +522,7 @@ async fn fees_of_old_blocks_are_those_of_the_blocks_that_were_asked_for() {
                     "block {block}"
                 );
             }
+
             if let Some(next) = base_fees
                 .get(newest as usize + 1)
                 .filter(|_| is_held(newest + 1))
@@ -498,6 +530,7 @@ async fn fees_of_old_blocks_are_those_of_the_blocks_that_were_asked_for() {
                 assert_eq!(result["baseFeePerGas"][number], *next, "the block after");
             }
         }
+
         assert_eq!(
             fees(json!(0), json!("0x5")).await["result"]["oldestBlock"],
             "0x0"
@@ -508,32 +541,37 @@ async fn fees_of_old_blocks_are_those_of_the_blocks_that_were_asked_for() {
     }
 }
 
+/// A block without transactions, of about so many bytes.
+fn block_of_size(number: u64, bytes: usize) -> Arc<Block> {
+    let header = Header {
+        number,
+        extra_data: vec![7; bytes].into(),
+        ..Header::default()
+    };
+    Arc::new(Block {
+        hash: header.hash_slow(),
+        header,
+        transactions: Vec::new(),
+        receipts: Vec::new(),
+        ommers: Vec::new(),
+        withdrawals: None,
+        known_size: OnceLock::new(),
+    })
+}
+
 /// Decoded, it takes several times the memory of its encoding, which is more than the cache of
 /// blocks holds.
 #[test]
 fn many_readers_of_a_large_block_decode_it_once() {
-    let block = |number, bytes| {
-        let header = Header {
-            number,
-            extra_data: vec![7; bytes].into(),
-            ..Header::default()
-        };
-        Arc::new(Block {
-            hash: header.hash_slow(),
-            header,
-            transactions: Vec::new(),
-            receipts: Vec::new(),
-            ommers: Vec::new(),
-            withdrawals: None,
-            known_size: OnceLock::new(),
-        })
-    };
     let entry = |block| LogEntry::Block {
         block,
         changes: Arc::default(),
         shift: Default::default(),
     };
-    let entries = [entry(block(1, 5_000_000)), entry(block(2, 10))];
+    let entries = [
+        entry(block_of_size(1, 5_000_000)),
+        entry(block_of_size(2, 10)),
+    ];
     let indexed = Indexed::new(&entries);
     let reader = indexed.log.reader();
     for (height, entry) in (0..).zip(&entries) {

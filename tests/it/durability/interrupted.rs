@@ -82,12 +82,38 @@ fn at_every_call(
     }
 }
 
+/// No command accepts a directory in which a restore was interrupted, and a backup does not replace
+/// what is there.
+fn assert_unusable(storage: &Arc<dyn Storage>, copy: &Disk, calls: u64) {
+    let errors = [
+        verify(&kept_in(storage.clone())).unwrap_err().to_string(),
+        export(&kept_in(storage.clone()), &mut io::sink())
+            .unwrap_err()
+            .to_string(),
+        backup(&kept_in(storage.clone()), &Disk::new(1))
+            .unwrap_err()
+            .to_string(),
+    ];
+    for error in errors {
+        assert!(error.contains("interrupted"), "call {calls}: {error}");
+    }
+
+    let stays = backup(&kept_in(Arc::new(copy.clone())), &**storage)
+        .unwrap_err()
+        .to_string();
+    assert!(
+        stays.contains("interrupted") || stays.contains("not empty"),
+        "call {calls}: {stays}"
+    );
+}
+
 #[tokio::test]
 async fn a_restore_that_is_interrupted_anywhere_leaves_the_old_chain_the_new_one_or_a_refusal() {
     let ((old, before), (copy, after)) = (disk_with(30).await, disk_with(12).await);
     let (mut refused, mut kept, mut replaced) = (0, 0, 0);
     let act =
         |target: &Arc<dyn Storage>| restore(&kept_in(Arc::new(copy.clone())), &**target).is_ok();
+
     at_every_call(&old, act, |calls, left| {
         let storage: Arc<dyn Storage> = Arc::new(left.kill());
         match newest(&storage) {
@@ -100,40 +126,17 @@ async fn a_restore_that_is_interrupted_anywhere_leaves_the_old_chain_the_new_one
                     error.contains("interrupted") && error.contains("repeat"),
                     "call {calls}: {error}"
                 );
-                assert!(
-                    verify(&kept_in(storage.clone()))
-                        .unwrap_err()
-                        .to_string()
-                        .contains("interrupted"),
-                    "call {calls}"
-                );
-                assert!(
-                    export(&kept_in(storage.clone()), &mut io::sink())
-                        .unwrap_err()
-                        .to_string()
-                        .contains("interrupted")
-                );
-                assert!(
-                    backup(&kept_in(storage.clone()), &Disk::new(1))
-                        .unwrap_err()
-                        .to_string()
-                        .contains("interrupted")
-                );
-                let stays = backup(&kept_in(Arc::new(copy.clone())), &*storage)
-                    .unwrap_err()
-                    .to_string();
-                assert!(
-                    stays.contains("interrupted") || stays.contains("not empty"),
-                    "call {calls}: {stays}"
-                );
+                assert_unusable(&storage, &copy, calls);
             }
         }
+
         // The command can be repeated, and interrupted again while it is.
         let again: Arc<dyn Storage> = Arc::new(left);
         let complete = newest(&again) == Ok(after);
         restore(&kept_in(Arc::new(copy.clone())), &*again)
             .unwrap_or_else(|error| panic!("call {calls}, repeated: {error}"));
         assert_eq!(newest(&again), Ok(after), "call {calls}, repeated");
+
         let first = again.folder("replaced-1").unwrap();
         assert_eq!(
             newest(&first),

@@ -67,6 +67,7 @@ impl Model {
     async fn act(&mut self, chain: &Chain) {
         let random = &mut self.random;
         let before = values(&chain.head().state);
+
         match random.below(20) {
             0..8 => {
                 let from = random.below(ACCOUNTS as u64) as usize;
@@ -134,6 +135,7 @@ impl Model {
             }
             _ => {}
         }
+
         assert_eq!(chain.head().number(), self.blocks.len() as u64);
     }
 

@@ -112,17 +112,21 @@ fn every_height_is_read_as_it_was() {
             standing: Default::default(),
         };
         first.write(&*storage, identity).unwrap();
+
         let logs = LocalLogs::new(storage.clone())
             .with_durability(Durability::Os)
             .with_segments_of(3_000);
         let mut log = logs.open(identity, 0).unwrap();
         let history = DiskHistory::open(storage.clone(), log.reader(), identity, 2_000).unwrap();
+
         // The state below each height, and one that was read before what it is made of was taken
         // back.
         let mut states = vec![head.state.clone()];
         let mut early = None;
+
         for step in 0..300u64 {
             let mut state = states[step as usize].clone();
+
             let entry = if step > 10 && random.chance(4) {
                 let to = step - random.below(10);
                 early = Some((
@@ -149,10 +153,13 @@ fn every_height_is_read_as_it_was() {
                     parameters: None,
                 }
             };
+
             states.push(state);
+
             let before = log.written();
             log.append(step, &entry.to_bytes()).unwrap();
             history.insert(&entry, log.written() - before);
+
             if let Some((past, state)) = &early {
                 compare(
                     past,
@@ -163,6 +170,7 @@ fn every_height_is_read_as_it_was() {
             if random.chance(90) {
                 early = None;
             }
+
             let height = random.below(step + 2);
             if !history.is_void(height.saturating_sub(1)) || height == step + 1 {
                 let past = OldState::below(history.clone(), height).unwrap().unwrap();
@@ -173,7 +181,9 @@ fn every_height_is_read_as_it_was() {
                 );
             }
         }
+
         history.finish();
+
         let reopened = DiskHistory::open(storage, log.reader(), identity, 2_000).unwrap();
         let counts = |height: &u64| {
             height
@@ -188,6 +198,7 @@ fn every_height_is_read_as_it_was() {
                 &format!("seed {seed}, height {height} after a restart"),
             );
         }
+
         assert_eq!(
             OldState::below(reopened, 9).unwrap().unwrap().block_hash(0),
             None::<B256>

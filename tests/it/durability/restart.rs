@@ -29,13 +29,16 @@ async fn seen(node: &TestNode, accounts: &[String], transactions: &[Value]) -> V
     let mut seen = Vec::new();
     let newest = node.block_number().await;
     let token = crate::support::chain::token("WETH");
+
     for number in 0..=newest {
         let block = json!(format!("{number:#x}"));
         seen.push(node.rpc("eth_getBlockByNumber", json!([block, true])).await);
+
         // The states of most are read from the log.
         for account in accounts {
             seen.push(node.rpc("eth_getBalance", json!([account, block])).await);
         }
+
         // totalSupply()
         seen.push(
             node.rpc(
@@ -44,6 +47,7 @@ async fn seen(node: &TestNode, accounts: &[String], transactions: &[Value]) -> V
             )
             .await,
         );
+
         if number > 0 {
             seen.push(
                 node.rpc(
@@ -54,10 +58,12 @@ async fn seen(node: &TestNode, accounts: &[String], transactions: &[Value]) -> V
             );
         }
     }
+
     for hash in transactions {
         seen.push(node.rpc("eth_getTransactionReceipt", json!([hash])).await);
         seen.push(node.rpc("eth_getTransactionByHash", json!([hash])).await);
     }
+
     for account in accounts {
         seen.push(
             node.get_json(&format!("/cosmos/auth/v1beta1/accounts/{account}"))
@@ -77,6 +83,7 @@ async fn seen(node: &TestNode, accounts: &[String], transactions: &[Value]) -> V
         .await,
     );
     seen.push(node.get_json("/api/prices").await["data"].clone());
+
     let token = crate::support::chain::key(&token);
     for period in ["1h", "24h", "7d"] {
         seen.push(

@@ -89,12 +89,15 @@ async fn every_change_of_one_writer_is_followed_by_the_other() {
         let random = &mut Random::new(seed);
         let log = MemoryLog::default();
         let writers = [writer(&log, seed), writer(&log, seed + 1_000)];
+
         let mut snapshots = Vec::new();
+
         for step in 0..40 {
             let at = random.below(2) as usize;
             let chain = &writers[at].0;
             let entries = log.heights().end;
             let seen = |chain: &Chain| (known(&chain.head()), chain.now());
+
             match random.below(9) {
                 0 | 1 => {
                     // Follows first: the nonce has to be the newest.
@@ -147,6 +150,8 @@ async fn every_change_of_one_writer_is_followed_by_the_other() {
                         .unwrap(),
                 ),
             }
+
+            // Another writer, which starts from the log alone, sees the same.
             if log.heights().end > entries {
                 let found = recover(&log, seed + 2_000).head;
                 assert_eq!(
@@ -154,6 +159,7 @@ async fn every_change_of_one_writer_is_followed_by_the_other() {
                     known(&found),
                     "seed {seed}, step {step}"
                 );
+
                 let balance = |head: &Head| head.state.balance(Address::repeat_byte(5)).unwrap();
                 assert_eq!(
                     balance(&chain.head()),
@@ -166,6 +172,7 @@ async fn every_change_of_one_writer_is_followed_by_the_other() {
                 );
             }
         }
+
         // A writer that is started later knows them from the log alone.
         let (chain, _writer) = writer(&log, seed + 3_000);
         let listed: Vec<u64> = chain
@@ -179,6 +186,7 @@ async fn every_change_of_one_writer_is_followed_by_the_other() {
             snapshots.iter().map(|(id, _)| *id).eq(listed),
             "seed {seed}"
         );
+
         for (id, before) in snapshots.into_iter().rev() {
             assert!(chain.revert(id).await.unwrap(), "seed {seed}");
             assert_eq!((known(&chain.head()), chain.now()), before, "seed {seed}");
@@ -193,13 +201,17 @@ async fn an_entry_without_an_answer_is_followed_if_it_was_stored_and_made_again_
         let random = &mut Random::new(seed);
         let log = MemoryLog::default();
         let writers = [writer(&log, seed), writer(&log, seed + 1_000)];
+
         let mut acknowledged = Vec::new();
+
         for step in 0..25 {
             let chain = &writers[random.below(2) as usize].0;
+
             for _ in 0..random.below(3) {
                 let fault = [Fault::Lost, Fault::Unanswered, Fault::None][random.below(3) as usize];
                 log.faults().lock().push_back(fault);
             }
+
             // The outcome of a change without an answer is unknown.
             match random.below(7) {
                 0..2 => {
@@ -239,6 +251,7 @@ async fn an_entry_without_an_answer_is_followed_if_it_was_stored_and_made_again_
                         .await,
                 ),
             }
+
             log.faults().lock().clear();
             let found = recover(&log, seed + 2_000).head;
             for (chain, _) in &writers {
@@ -250,9 +263,12 @@ async fn an_entry_without_an_answer_is_followed_if_it_was_stored_and_made_again_
                 );
             }
         }
+
+        // No transaction is included twice, and none that was acknowledged is missing.
         let chain = &writers[0].0;
         let newest = chain.head();
         let mut included = HashSet::new();
+
         for number in 1..=newest.number() {
             let block = chain
                 .block(&newest, BlockId::Number(number))
@@ -266,6 +282,7 @@ async fn an_entry_without_an_answer_is_followed_if_it_was_stored_and_made_again_
                 );
             }
         }
+
         assert!(
             acknowledged.iter().all(|hash| included.contains(hash)),
             "seed {seed}"

@@ -25,24 +25,29 @@ async fn candles(node: &TestNode, symbol: &str, query: &str) -> Vec<Value> {
 #[tokio::test]
 async fn a_candle_is_what_the_logs_say() {
     let (node, clock) = ticking_node().await;
+
     let weth = token("WETH");
     for _ in 0..70 {
         clock.advance(7_000);
         node.wake().await;
     }
+
     let mut logged = vec![(
         node.chain().head().genesis.header.timestamp,
         weth.reference_price,
     )];
     for number in 1..=node.block_number().await {
         let block = node.chain().head().block(number).expect("a block").clone();
+
         let updates = block
             .logs()
             .filter_map(|at| PriceOracle::PriceUpdated::decode_log_data(&at.log.data).ok());
         let own = updates.filter(|event| event.token == weth.address);
         logged.extend(own.map(|event| (event.timestamp.to::<u64>(), event.price.to::<u64>())));
     }
+
     let start = logged[0].0;
+
     for (interval, seconds) in [("1m", 60), ("5m", 300)] {
         let mut compared = 0;
         for candle in candles(&node, "WETH", &format!("?interval={interval}")).await {
@@ -50,6 +55,7 @@ async fn a_candle_is_what_the_logs_say() {
             if begin < start {
                 continue;
             }
+
             let open = logged
                 .iter()
                 .rev()
@@ -62,6 +68,7 @@ async fn a_candle_is_what_the_logs_say() {
             let prices: Vec<u64> = std::iter::once(open)
                 .chain(within.map(|(_, price)| *price))
                 .collect();
+
             let expected = [
                 Some(&open),
                 prices.iter().max(),
@@ -73,8 +80,10 @@ async fn a_candle_is_what_the_logs_say() {
                 names.map(|name| usd_e8(&candle[name])),
                 expected.map(|price| *price.expect("a price"))
             );
+
             compared += 1;
         }
+
         assert!(compared >= 1, "{interval}");
     }
     node.end().await;

@@ -333,6 +333,7 @@ async fn a_price_that_moves_in_every_block_defers_no_other() {
     for by_owner in [false, true] {
         let (place, clock) = (tempfile::tempdir().unwrap(), manual_clock());
         let file = place.path().join("prices.csv");
+
         let falls = (1..60).map(|second| {
             if by_owner {
                 format!("{second},3512.35,70\n")
@@ -348,15 +349,18 @@ async fn a_price_that_moves_in_every_block_defers_no_other() {
             ),
         )
         .unwrap();
+
         let node = node_at(clock.clone(), |config| {
             config.exchange.price_tick = Some(Duration::from_secs(2));
             config.exchange.price_sources = vec![SourceSpec::Replay(file), SourceSpec::Simulation];
             config.rate_limit = 0;
         });
         let node = node.await;
+
         let (weth, sol, uni) = (token("WETH"), token("SOL"), token("UNI"));
         let genesis = node.chain().head().genesis.header.timestamp;
         let (mut was, mut weth_moves, mut uni_moves) = ([0; 2], 0, 0);
+
         for second in 1..=16 {
             clock.advance(1_000);
             if by_owner {
@@ -369,6 +373,7 @@ async fn a_price_that_moves_in_every_block_defers_no_other() {
             } else {
                 node.mine().await;
             }
+
             let now = [
                 node.oracle_price(&weth).await.1,
                 node.oracle_price(&uni).await.1,
@@ -378,11 +383,13 @@ async fn a_price_that_moves_in_every_block_defers_no_other() {
                 uni_moves + u32::from(now[1] != was[1]),
             );
             was = now;
+
             // A fifth at once, and with every tick. The price itself may cause a block before the
             // one that is asked for, which is then a second later.
             let since = node.chain().head().block.header.timestamp - genesis;
             assert_eq!(halted(&node, &sol).await, since < 8, "second {since}");
         }
+
         assert_eq!(weth_moves, 16, "every block");
         assert!(uni_moves >= 8, "{uni_moves} of 8 ticks");
         assert_eq!(node.oracle_price(&sol).await.0, 7_000_000_000);

@@ -513,6 +513,7 @@ async fn a_list_of_tokens_that_is_not_complete_is_an_error() {
 #[tokio::test]
 async fn an_action_refuses_parameters_that_it_does_not_take() {
     let node = node_with(|_| {}).await;
+
     let refusal = async |query: &str| {
         let answer = ask(&node, query).await;
         assert_eq!(
@@ -522,6 +523,7 @@ async fn an_action_refuses_parameters_that_it_does_not_take() {
         );
         answer["result"].as_str().unwrap().to_owned()
     };
+
     let own = format!("module=account&action=txlist&address={STRANGER}");
     let message = refusal(&format!("{own}&filterBy=from")).await;
     assert!(
@@ -530,6 +532,7 @@ async fn an_action_refuses_parameters_that_it_does_not_take() {
         ),
         "{message}"
     );
+
     let logs = format!("module=logs&action=getLogs&address={STRANGER}");
     assert!(
         refusal(&format!("{logs}&startblock=1"))
@@ -541,12 +544,14 @@ async fn an_action_refuses_parameters_that_it_does_not_take() {
             .await
             .ends_with("takes none")
     );
+
     let topics = format!("topic0={0}&topic1={0}&topic2={0}", STRANGER.into_word());
     assert!(
         refusal(&format!("{logs}&{topics}&topic0_1_opr=or&topic1_2_opr=and"))
             .await
             .contains("all and, or all or")
     );
+
     let balance = format!("module=account&action=balance&address={STRANGER}");
     assert!(
         refusal(&format!("{balance}&tag=0x1"))
@@ -558,6 +563,7 @@ async fn an_action_refuses_parameters_that_it_does_not_take() {
             .await
             .contains("this node's chain is 125")
     );
+
     assert!(
         refusal(&format!("{own}&filter_by=both"))
             .await
@@ -568,6 +574,7 @@ async fn an_action_refuses_parameters_that_it_does_not_take() {
             .await
             .contains("takes only to, from, data")
     );
+
     let accepted = ask(
         &node,
         &format!("{balance}&tag=latest&apikey=x&chainid=125&page="),

@@ -6,8 +6,6 @@ mod model;
 mod tokens;
 mod verification;
 
-use std::path::Path;
-
 use alloy_primitives::{Address, Bytes, U256, address, hex};
 use alloy_sol_types::{SolCall, sol};
 use serde_json::{Value, json};
@@ -28,10 +26,6 @@ sol! {
 
 /// A stranger to the chain.
 pub(crate) const STRANGER: Address = address!("0x00000000000000000000000000000000000000aa");
-
-pub(crate) async fn node_on(directory: &Path) -> TestNode {
-    node_with(|config| config.data_dir = Some(directory.to_owned())).await
-}
 
 impl TestNode {
     /// Sends a transaction of an account that the node signs for; the hash.
@@ -209,6 +203,7 @@ async fn internal_calls_are_those_of_the_traces() {
     let node = node_with(|_| {}).await;
     let user = node.signer(0);
     node.approve_all(&user, VAULT).await;
+
     let (weth, usdc) = (token("WETH"), token("USDC"));
     let swap = Vault::swapExactTokensForTokensCall {
         _tokenIn: weth.address,
@@ -216,8 +211,10 @@ async fn internal_calls_are_those_of_the_traces() {
         _amountIn: units(&weth, 1),
         _minAmountOut: U256::ZERO,
     };
+
     let receipt = node.send(&user, VAULT, swap).await;
     let hash = receipt.transaction_hash;
+
     let traces = node.rpc("trace_transaction", json!([hash])).await;
     let expected = traces
         .as_array()
@@ -240,6 +237,7 @@ async fn internal_calls_are_those_of_the_traces() {
             )
         })
         .collect();
+
     let items = node
         .all_items(&format!(
             "/api/v2/transactions/{hash}/internal-transactions"
@@ -256,11 +254,13 @@ async fn internal_calls_are_those_of_the_traces() {
             )
         })
         .collect();
+
     assert!(
         found.len() > 3,
         "a swap calls tokens and the oracle: {found:?}"
     );
     assert_eq!(found, expected);
+
     let of_vault = node
         .all_items(&format!("/api/v2/addresses/{VAULT}/internal-transactions"))
         .await;
@@ -274,6 +274,41 @@ async fn internal_calls_are_those_of_the_traces() {
     node.end().await;
 }
 
+/// Sends a transaction, which fails. Returns its result, and the reason as Blockscout and as
+/// Etherscan show it.
+async fn failure(node: &TestNode, request: Value) -> (Value, Value, Value) {
+    let hash = node
+        .rpc("eth_sendTransaction", json!([request]))
+        .await
+        .as_str()
+        .unwrap()
+        .to_owned();
+
+    let shown = node.get_json(&format!("/api/v2/transactions/{hash}")).await;
+    assert_eq!(shown["status"], "error");
+
+    let status = node
+        .get_json(&format!(
+            "/api?module=transaction&action=getstatus&txhash={hash}"
+        ))
+        .await;
+    assert_eq!(
+        status["result"],
+        json!({ "isError": "1", "errDescription": shown["result"] })
+    );
+
+    let info = node
+        .get_json(&format!(
+            "/api?module=transaction&action=gettxinfo&txhash={hash}"
+        ))
+        .await;
+    (
+        shown["result"].clone(),
+        shown["revert_reason"].clone(),
+        info["result"]["revertReason"].clone(),
+    )
+}
+
 #[tokio::test]
 async fn a_failed_transaction_says_why() {
     let node = node_with(|_| {}).await;
@@ -281,33 +316,7 @@ async fn a_failed_transaction_says_why() {
     let call = async |to: Address, gas: u64, input: Vec<u8>| {
         let request =
             json!({ "from": from, "to": to, "gas": U256::from(gas), "input": Bytes::from(input) });
-        let hash = node
-            .rpc("eth_sendTransaction", json!([request]))
-            .await
-            .as_str()
-            .unwrap()
-            .to_owned();
-        let shown = node.get_json(&format!("/api/v2/transactions/{hash}")).await;
-        assert_eq!(shown["status"], "error");
-        let status = node
-            .get_json(&format!(
-                "/api?module=transaction&action=getstatus&txhash={hash}"
-            ))
-            .await;
-        assert_eq!(
-            status["result"],
-            json!({ "isError": "1", "errDescription": shown["result"] })
-        );
-        let info = node
-            .get_json(&format!(
-                "/api?module=transaction&action=gettxinfo&txhash={hash}"
-            ))
-            .await;
-        (
-            shown["result"].clone(),
-            shown["revert_reason"].clone(),
-            info["result"]["revertReason"].clone(),
-        )
+        failure(&node, request).await
     };
     let code = async |code: &str| {
         node.rpc("anvil_setCode", json!([STRANGER, code])).await;

@@ -6,14 +6,14 @@ use std::{collections::BTreeSet, fs, path::Path};
 use alloy_primitives::{Address, Bytes, U256, b256};
 use serde_json::{Value, json};
 
-use super::{STRANGER, each, node_on};
+use super::{STRANGER, each};
 use crate::{
     contracts::random::Random,
     durability::commands::chain,
     support::{
         TestNode,
         chain::token,
-        node_with,
+        node_on, node_with,
         process::{Running, signal, tetrad},
     },
 };
@@ -284,6 +284,7 @@ async fn a_killed_node_has_the_whole_index_again() {
     tetrad_stdx::tls::install_provider();
     let directory = tempfile::tempdir().unwrap();
     let http = reqwest::Client::new();
+
     let call = async |url: &Value, method: &str, params: Value| {
         let body = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
         let request = http
@@ -292,19 +293,23 @@ async fn a_killed_node_has_the_whole_index_again() {
             .body(body.to_string());
         request.send().await.unwrap().json::<Value>().await.unwrap()["result"].clone()
     };
+
     let mut sent = Vec::new();
+
     for round in 0..5_u64 {
         let mut node = start(directory.path()).await;
         let (rpc, rest) = (
             node.ready["rpc"].clone(),
             node.ready["rest"].as_str().unwrap().to_owned(),
         );
+
         let from = call(&rpc, "eth_accounts", json!([])).await[0].clone();
         for value in 0..20 + round {
             let transaction =
                 json!([{ "from": from, "to": STRANGER, "value": format!("{value:#x}") }]);
             sent.push(call(&rpc, "eth_sendTransaction", transaction).await);
         }
+
         let mut listed = Vec::new();
         let mut query = String::new();
         loop {
@@ -317,6 +322,7 @@ async fn a_killed_node_has_the_whole_index_again() {
                     .iter()
                     .map(|item| item["hash"].clone()),
             );
+
             let next = &page["next_page_params"];
             if next.is_null() {
                 break;
@@ -326,11 +332,14 @@ async fn a_killed_node_has_the_whole_index_again() {
                 next["block_number"], next["index"]
             );
         }
+
         listed.reverse();
         assert_eq!(listed, sent);
+
         signal(node.child.id(), "-KILL");
         node.child.wait().unwrap();
     }
+
     let (ok, told) = chain(directory.path(), &["verify"]);
     assert!(ok, "{told}");
 }

@@ -342,6 +342,7 @@ async fn blockscouts_interface_takes_a_file() {
     let compilers = compilers(&output());
     let node = node_with_compilers(&compilers).await;
     let address = node.deploy(creation(&runtime(0, 2))).await;
+
     let config = node
         .get_json("/api/v2/smart-contracts/verification/config")
         .await;
@@ -361,6 +362,7 @@ async fn blockscouts_interface_takes_a_file() {
         ),
         "--line--\r\n".to_owned(),
     ];
+
     let path = format!(
         "{}/api/v2/smart-contracts/{address}/verification/via/standard-input",
         node.rest_url()
@@ -371,12 +373,14 @@ async fn blockscouts_interface_takes_a_file() {
             .header("content-type", "multipart/form-data; boundary=line");
         async { request.body(body).send().await.unwrap() }
     };
+
     let begun: Value = send(body.concat()).await.json().await.unwrap();
     assert_eq!(
         begun["message"], "Smart-contract verification started",
         "{begun}"
     );
     assert_eq!(node.ended(&begun["verification_id"]).await["status"], "1");
+
     let contract = node
         .get_json(&format!("/api/v2/smart-contracts/{address}"))
         .await;
@@ -396,6 +400,7 @@ async fn blockscouts_interface_takes_a_file() {
         (&contract["license_type"], &contract["optimization_runs"]),
         (&json!("mit"), &json!(7))
     );
+
     let missing = send(body[1..].concat()).await;
     assert_eq!(missing.status(), 400);
     assert!(
@@ -563,6 +568,31 @@ async fn refusals_say_what_is_wrong() {
     node.end().await;
 }
 
+/// Submits a contract to verify, with so many runs of the optimizer, for a client by the address
+/// that a proxy states. Returns the status and the body of the response.
+async fn submit_for(node: &TestNode, client: &str, address: Address, runs: u32) -> (u16, Value) {
+    let mut input = input();
+    input["settings"]["optimizer"]["runs"] = json!(runs);
+    let body = json!({
+        "stdJsonInput": input,
+        "compilerVersion": "0.8.24+commit.e11b9ed9",
+        "contractIdentifier": "src/Greeter.sol:Greeter",
+    });
+
+    let response = node
+        .http
+        .post(format!(
+            "{}/sourcify/v2/verify/125/{address}",
+            node.rest_url()
+        ))
+        .header("x-forwarded-for", client)
+        .json(&body)
+        .send()
+        .await
+        .unwrap();
+    (response.status().as_u16(), response.json().await.unwrap())
+}
+
 #[tokio::test]
 async fn verifications_wait_in_turns_by_client() {
     let compilers = compilers(&output());
@@ -579,39 +609,24 @@ async fn verifications_wait_in_turns_by_client() {
     })
     .await;
     let address = node.deploy(creation(&runtime(0, 1))).await;
-    let submit = async |client: &str, runs: u32| {
-        let mut input = input();
-        input["settings"]["optimizer"]["runs"] = json!(runs);
-        let body = json!({
-            "stdJsonInput": input, "compilerVersion": "0.8.24+commit.e11b9ed9", "contractIdentifier": "src/Greeter.sol:Greeter"
-        });
-        let url = format!("{}/sourcify/v2/verify/125/{address}", node.rest_url());
-        let request = node
-            .http
-            .post(url)
-            .header("x-forwarded-for", client)
-            .json(&body);
-        let response = request.send().await.unwrap();
-        (
-            response.status().as_u16(),
-            response.json::<Value>().await.unwrap(),
-        )
-    };
-
+    let submit = async |client: &str, runs| submit_for(&node, client, address, runs).await;
     let under_way = || {
         fs::read_to_string(compilers.path().join("begun"))
             .unwrap_or_default()
             .lines()
             .count()
     };
+
     for runs in 1..=6 {
         let (status, body) = submit("1.1.1.1", runs).await;
         assert_eq!(status, 202, "{body}");
+
         // Two are under way before others wait.
         while under_way() < runs.min(2) as usize {
             tokio::task::yield_now().await;
         }
     }
+
     let (status, body) = submit("1.1.1.1", 7).await;
     assert_eq!(status, 429, "{body}");
     assert!(
@@ -621,6 +636,7 @@ async fn verifications_wait_in_turns_by_client() {
             .starts_with("4 of your verifications are waiting"),
         "{body}"
     );
+
     let (status, body) = submit("2.2.2.2", 100).await;
     assert_eq!(status, 202, "{body}");
 

@@ -108,6 +108,7 @@ async fn an_address_in_any_form_gets_coins_and_tokens() {
 #[tokio::test]
 async fn what_cannot_be_paid_is_refused_with_the_reason() {
     let node = node_with(|_| {}).await;
+
     let refused = async |body: Value, status: u16, code: &str, part: &str| {
         let (found, answer) = pay_from(&node, "", body).await;
         assert_eq!(
@@ -120,6 +121,7 @@ async fn what_cannot_be_paid_is_refused_with_the_reason() {
             "{answer}"
         );
     };
+
     refused(json!({}), 400, "invalid_parameter", "address").await;
     refused(json!([1]), 400, "invalid_parameter", "address").await;
     refused(
@@ -143,6 +145,7 @@ async fn what_cannot_be_paid_is_refused_with_the_reason() {
         "DOGE",
     )
     .await;
+
     // The vault takes no coins.
     let vault = node.config().network.contracts.vault;
     refused(
@@ -152,6 +155,7 @@ async fn what_cannot_be_paid_is_refused_with_the_reason() {
         "accepts no HPX",
     )
     .await;
+
     let treasury = node.get_json("/api/faucet").await["data"]["account"].clone();
     node.rpc("anvil_setBalance", json!([treasury, "0xde0b6b3a7640000"]))
         .await;
@@ -162,6 +166,7 @@ async fn what_cannot_be_paid_is_refused_with_the_reason() {
         "has 1.0 HPX",
     )
     .await;
+
     node.rpc("anvil_setBalance", json!([treasury, "0x56bc75e2d63100000"]))
         .await;
     // 100 coins, but nothing for the gas.

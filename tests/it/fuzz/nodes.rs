@@ -38,6 +38,7 @@ fn impersonated(head: &Head) -> Transaction {
 #[test]
 fn any_bytes_are_a_message_between_nodes_or_not() {
     let transaction = impersonated(&head());
+
     let requests = [
         Request::submit(
             &Submission {
@@ -77,6 +78,7 @@ fn any_bytes_are_a_message_between_nodes_or_not() {
             ]),
         },
     ];
+
     let outcomes = [
         Outcome::Submitted(Ok(Acknowledgement::Included)),
         Outcome::Changed(Ok(ChangeOutcome::Seconds(-5))),
@@ -85,6 +87,7 @@ fn any_bytes_are_a_message_between_nodes_or_not() {
         Outcome::Undecodable("why".to_owned()),
         Outcome::InProgress,
     ];
+
     let mut seeds: Vec<Vec<u8>> = requests
         .iter()
         .map(|request| request.encode().unwrap())
@@ -96,16 +99,19 @@ fn any_bytes_are_a_message_between_nodes_or_not() {
         }
         .encode()
     }));
+
     seeds.push(
         json!({"node": "a", "instance": 5, "epoch": 3})
             .to_string()
             .into_bytes(),
     );
+
     let state = json!({
         "node": "a", "instance": "05", "version": "0.1.0", "role": "leader", "epoch": 3, "height": 5, "block": 4,
         "url": "http://a", "timeMs": 5,
     });
     seeds.push(state.to_string().into_bytes());
+
     assert!(seeds.iter().all(|seed| message(seed) > 0));
     assert!(fuzz("message", 5_000, &seeds, message) > 0);
 }

@@ -16,6 +16,7 @@ async fn each_sample_is_the_view_of_its_block() {
     let user = node.signer(1);
     let contracts = node.config().network.contracts;
     node.approve_all(&user, contracts.lending_pool).await;
+
     let usdc = token("USDC");
     for step in 1..=6 {
         node.increase_time(3_600).await;
@@ -30,6 +31,7 @@ async fn each_sample_is_the_view_of_its_block() {
         );
         node.mine().await;
     }
+
     let now = node.chain().head().block.header.timestamp * 1_000;
     for (query, least) in [
         ("", 6),
@@ -89,14 +91,17 @@ async fn samples_of_states_that_memory_no_longer_holds_are_those_that_were() {
             config.history.blocks = blocks;
         })
     };
+
     let node = start(100_000).await;
     let (pool, lens) = {
         let contracts = &node.config().network.contracts;
         (contracts.lending_pool, contracts.lending_lens)
     };
+
     let user = node.signer(1);
     node.approve_all(&user, pool).await;
     let (usdc, weth) = (token("USDC"), token("WETH"));
+
     for step in 1..=8u64 {
         node.increase_time(2_000 * step).await;
         let deposit = LendingPool::depositCall {
@@ -104,6 +109,7 @@ async fn samples_of_states_that_memory_no_longer_holds_are_those_that_were() {
             amount: units(&usdc, step * 1_000),
         };
         assert!(node.send(&user, pool, deposit).await.status());
+
         node.increase_time(777).await;
         if step % 2 == 0 {
             let deposit = LendingPool::depositCall {
@@ -112,6 +118,7 @@ async fn samples_of_states_that_memory_no_longer_holds_are_those_that_were() {
             };
             assert!(node.send(&user, pool, deposit).await.status());
         }
+
         if step == 5 {
             let view = node
                 .view(
@@ -129,10 +136,12 @@ async fn samples_of_states_that_memory_no_longer_holds_are_those_that_were() {
             };
             assert!(node.send(&node.treasury(), pool, change).await.status());
         }
+
         // Interest goes on in blocks that do not touch the pool.
         node.increase_time(1_234).await;
         node.mine().await;
     }
+
     let paths =
         ["USDC", "WETH"].map(|symbol| format!("/api/pools/{symbol}/history?period=24h&limit=500"));
     let mut before = Vec::new();
@@ -153,6 +162,7 @@ async fn samples_of_states_that_memory_no_longer_holds_are_those_that_were() {
             .as_array()
             .expect("a list")
             .clone();
+
         let gone = after
             .iter()
             .filter(|sample| sample["blockNumber"].as_u64() < Some(oldest))

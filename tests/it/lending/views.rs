@@ -236,6 +236,7 @@ async fn act(node: &TestNode, user: &PrivateKeySigner, random: &mut Random) {
     let pool = node.config().network.contracts.lending_pool;
     let amount = units(token, token.development_balance) / U256::from(2 + random.below(50));
     let asset = token.address;
+
     match random.below(10) {
         0 | 1 => drop(
             node.send_anyway(user, pool, LendingPool::depositCall { asset, amount })
@@ -255,14 +256,8 @@ async fn act(node: &TestNode, user: &PrivateKeySigner, random: &mut Random) {
         ),
         8 => {
             let enabled = random.below(2) == 0;
-            drop(
-                node.send_anyway(
-                    user,
-                    pool,
-                    LendingPool::setCollateralCall { asset, enabled },
-                )
-                .await,
-            );
+            let set_collateral = LendingPool::setCollateralCall { asset, enabled };
+            drop(node.send_anyway(user, pool, set_collateral).await);
         }
         9 => {
             // A claim from somebody else, which is not collateral.
@@ -278,17 +273,14 @@ async fn act(node: &TestNode, user: &PrivateKeySigner, random: &mut Random) {
         6 => {
             let (price, _) = node.oracle_price(token).await;
             let price = U256::from(price * (70 + random.below(60)) / 100);
+            let set_price = PriceOracle::setPriceCall {
+                token: asset,
+                price,
+            };
             assert!(
-                node.send(
-                    &node.treasury(),
-                    ORACLE,
-                    PriceOracle::setPriceCall {
-                        token: asset,
-                        price
-                    }
-                )
-                .await
-                .status()
+                node.send(&node.treasury(), ORACLE, set_price)
+                    .await
+                    .status()
             );
         }
         _ => {

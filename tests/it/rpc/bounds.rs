@@ -76,6 +76,7 @@ async fn what_traces_record_is_bounded_in_memory() {
     let code = json!({AT: {"code": COPIES}});
     let call = json!({"to": AT, "gas": "0x2faf080"});
     let all = json!({"callTracer": {}, "flatCallTracer": {}, "4byteTracer": {}});
+
     for (tracer, config) in [
         ("callTracer", json!({"withLog": true})),
         ("flatCallTracer", json!({})),
@@ -90,6 +91,7 @@ async fn what_traces_record_is_bounded_in_memory() {
             "the trace exceeds 67108864 bytes",
         );
     }
+
     let options = json!({"enableMemory": true, "stateOverrides": code});
     says(
         &node
@@ -97,6 +99,7 @@ async fn what_traces_record_is_bounded_in_memory() {
             .await,
         "leave out enableMemory",
     );
+
     for types in [
         json!(["trace"]),
         json!(["vmTrace"]),
@@ -119,6 +122,7 @@ async fn what_traces_record_is_bounded_in_memory() {
             json!([{"from": from, "to": AT, "gas": "0x4c4b40"}]),
         )
         .await;
+
     let receipt = node.rpc("eth_getTransactionReceipt", json!([hash])).await;
     let block = receipt["blockNumber"].clone();
     for (method, params) in [
@@ -150,6 +154,7 @@ async fn what_traces_record_is_bounded_in_memory() {
             "the trace exceeds 67108864 bytes",
         );
     }
+
     // What does not tell of calldata does not record it.
     let found = node
         .rpc("ots_searchTransactionsBefore", json!([AT, 0, 10]))

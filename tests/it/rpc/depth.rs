@@ -67,18 +67,21 @@ async fn json_rpc_answers_requests_of_any_depth() {
         let arrays = nested("[", "]", depth);
         let objects = format!("{}1{}", "{\"a\":".repeat(depth), "}".repeat(depth));
         let rlp = nested_rlp(depth.min(100_000));
+
         let typed = |types: &str, message: &str| {
             format!(
                 r#"["{account}",{{"types":{types},"primaryType":"A","domain":{{}},"message":{message}}}]"#
             )
         };
         let member = |kind: String| format!(r#"{{"A":[{{"name":"a","type":"{kind}"}}]}}"#);
+
         let chain = (0..depth.min(20_000))
             .map(|at| format!(r#""T{at}":[{{"name":"a","type":"T{}"}}]"#, at + 1));
         let chain = format!(
             r#"{{"A":[{{"name":"a","type":"T0"}}],{}}}"#,
             chain.collect::<Vec<_>>().join(",")
         );
+
         for (method, params) in [
             ("eth_call", arrays.clone()),
             ("eth_call", format!("[{objects}]")),
@@ -129,6 +132,7 @@ async fn json_rpc_answers_requests_of_any_depth() {
             let body =
                 format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{params}}}"#);
             let response = node.post(body).await;
+
             // Members that nothing knows are not looked at.
             let is_ignored = params.starts_with("[{\"a\"") && method == "eth_call";
             assert!(
@@ -136,6 +140,7 @@ async fn json_rpc_answers_requests_of_any_depth() {
                 "{method}: {response}"
             );
         }
+
         let in_id = node
             .post(format!(
                 r#"{{"jsonrpc":"2.0","id":{arrays},"method":"eth_chainId","params":[]}}"#
@@ -253,33 +258,43 @@ async fn calls_that_nest_as_deeply_as_the_evm_allows_are_traced_by_every_tracer(
 /// Files are read on threads with 2 MiB of stack here, as those of a node are.
 #[test]
 fn files_of_any_depth_are_refused() {
-    let directory = tempfile::tempdir().unwrap();
-    let read = move |depth: usize| {
-        let arrays = nested("[", "]", depth);
-        let genesis = directory.path().join("genesis.json");
-        std::fs::write(
-            &genesis,
-            format!(r#"{{"config":{{"x":{arrays}}},"alloc":{{}}}}"#),
-        )
-        .unwrap();
-        let refused = tetrad::genesis::file::load(&genesis).unwrap_err();
-        assert!(refused.to_string().contains("recursion limit"), "{refused}");
-        assert!(serde_json::from_str::<Value>(&arrays).is_err());
-        let abi = format!(
-            r#"[{{"type":"function","name":"f","inputs":[{{"name":"a","type":"uint8{}"}}],"outputs":[],"stateMutability":"view"}}]"#,
-            "[]".repeat(depth)
-        );
-        let refused =
-            tetrad_contracts::sources::read_abi(serde_json::from_str(&abi).unwrap()).unwrap_err();
-        assert_eq!(
-            refused,
-            "the ABI has a type that is nested more than 64 deep"
-        );
-    };
     let thread = std::thread::Builder::new().stack_size(2 << 20);
     thread
-        .spawn(move || [1_000, 1_000_000].into_iter().for_each(read))
+        .spawn(|| {
+            for depth in [1_000, 1_000_000] {
+                assert_files_are_refused(depth);
+            }
+        })
         .unwrap()
         .join()
         .unwrap();
+}
+
+fn assert_files_are_refused(depth: usize) {
+    let arrays = nested("[", "]", depth);
+    assert!(serde_json::from_str::<Value>(&arrays).is_err());
+
+    let directory = tempfile::tempdir().unwrap();
+    let genesis = directory.path().join("genesis.json");
+    std::fs::write(
+        &genesis,
+        format!(r#"{{"config":{{"x":{arrays}}},"alloc":{{}}}}"#),
+    )
+    .unwrap();
+    let refused = tetrad::genesis::file::load(&genesis).unwrap_err();
+    assert!(refused.to_string().contains("recursion limit"), "{refused}");
+
+    let kind = format!("uint8{}", "[]".repeat(depth));
+    let abi = json!([{
+        "type": "function",
+        "name": "f",
+        "inputs": [{"name": "a", "type": kind}],
+        "outputs": [],
+        "stateMutability": "view",
+    }]);
+    let refused = tetrad_contracts::sources::read_abi(abi).unwrap_err();
+    assert_eq!(
+        refused,
+        "the ABI has a type that is nested more than 64 deep"
+    );
 }

@@ -174,6 +174,22 @@ async fn an_idle_filter_expires() {
     changes(&node, &polled).await;
 }
 
+/// The response to a client that asks for a filter, by the address that a proxy states.
+async fn new_filter(node: &TestNode, client: &str) -> Value {
+    let body = json!({"jsonrpc": "2.0", "id": 1, "method": "eth_newBlockFilter", "params": []});
+    node.http
+        .post(node.rpc_url())
+        .header("content-type", "application/json")
+        .header("x-forwarded-for", client)
+        .body(body.to_string())
+        .send()
+        .await
+        .unwrap()
+        .json()
+        .await
+        .unwrap()
+}
+
 #[tokio::test]
 async fn one_client_leaves_filters_to_others() {
     let node = node_with(|config| {
@@ -181,32 +197,16 @@ async fn one_client_leaves_filters_to_others() {
         config.trusted_proxies = vec!["127.0.0.0/8".parse().unwrap()];
     })
     .await;
-    let new = async |client: &str| -> Value {
-        let body = json!({"jsonrpc": "2.0", "id": 1, "method": "eth_newBlockFilter", "params": []})
-            .to_string();
-        let request = node
-            .http
-            .post(node.rpc_url())
-            .header("content-type", "application/json")
-            .body(body);
-        request
-            .header("x-forwarded-for", client)
-            .send()
-            .await
-            .unwrap()
-            .json()
-            .await
-            .unwrap()
-    };
-    let first = new("1.1.1.1").await["result"].clone();
-    assert!(new("1.1.1.1").await["error"].is_null());
+
+    let first = new_filter(&node, "1.1.1.1").await["result"].clone();
+    assert!(new_filter(&node, "1.1.1.1").await["error"].is_null());
     assert_eq!(
-        new("1.1.1.1").await["error"]["message"],
+        new_filter(&node, "1.1.1.1").await["error"]["message"],
         "too many filters of this client: at most 2"
     );
-    assert!(new("2.2.2.2").await["error"].is_null());
+    assert!(new_filter(&node, "2.2.2.2").await["error"].is_null());
     assert_eq!(node.rpc("eth_uninstallFilter", json!([first])).await, true);
-    assert!(new("1.1.1.1").await["error"].is_null());
+    assert!(new_filter(&node, "1.1.1.1").await["error"].is_null());
 }
 
 #[tokio::test]

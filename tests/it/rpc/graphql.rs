@@ -119,10 +119,12 @@ async fn the_schema_is_geths() {
 async fn blocks_have_the_values_of_json_rpc() {
     let node = node().await;
     node.send_wei(0).await;
+
     let known = node
         .rpc("eth_getBlockByNumber", json!(["latest", true]))
         .await;
     let number = known["number"].as_str().unwrap();
+
     let fields = "number hash timestamp difficulty gasUsed gasLimit nonce logsBloom mixHash extraData stateRoot receiptsRoot transactionsRoot baseFeePerGas withdrawalsRoot blobGasUsed excessBlobGas";
     let data = node
         .graphql(&format!(
@@ -132,6 +134,7 @@ async fn blocks_have_the_values_of_json_rpc() {
              slotNumber blockAccessListHash raw rawHeader }} }}"
         ))
         .await;
+
     let block = &data["block"];
     for field in fields.split(' ') {
         assert_eq!(block[field], known[field], "{field}");
@@ -144,6 +147,7 @@ async fn blocks_have_the_values_of_json_rpc() {
         (&block["ommerHash"], &block["miner"]["address"]),
         (&known["sha3Uncles"], &known["miner"])
     );
+
     let hash = &known["transactions"][0]["hash"];
     assert_eq!(
         block["transactions"],
@@ -161,12 +165,14 @@ async fn blocks_have_the_values_of_json_rpc() {
         (&block["parent"]["hash"], &block["withdrawals"]),
         (&known["parentHash"], &json!([]))
     );
+
     let header: Bytes = serde_json::from_value(block["rawHeader"].clone()).unwrap();
     assert_eq!(json!(keccak256(header)), known["hash"]);
     assert_eq!(
         block["raw"],
         node.rpc("debug_getRawBlock", json!([number])).await
     );
+
     // By hash, by a decimal text, and the newest.
     let hash = known["hash"].as_str().unwrap();
     let decimal = u64::from_str_radix(&number[2..], 16).unwrap();
@@ -181,6 +187,7 @@ async fn blocks_have_the_values_of_json_rpc() {
             hash
         );
     }
+
     for absent in [
         "number: 88888888",
         "number: -3",
@@ -192,6 +199,7 @@ async fn blocks_have_the_values_of_json_rpc() {
             json!({"block": null})
         );
     }
+
     let both = node
         .graphql_error(&format!(
             "{{ block(number: \"0x03\", hash: \"{hash}\") {{ number }} }}"
@@ -252,12 +260,14 @@ async fn transactions_have_the_values_of_json_rpc() {
     let hash = hash.as_str().unwrap();
     let known = node.rpc("eth_getTransactionByHash", json!([hash])).await;
     let receipt = node.rpc("eth_getTransactionReceipt", json!([hash])).await;
+
     let same = "nonce gasPrice maxFeePerGas maxPriorityFeePerGas gas value hash r s v yParity type accessList { address }";
     let query = format!(
         "{{ transaction(hash: \"{hash}\") {{ {same} index inputData block {{ number hash logsBloom }} status gasUsed \
          cumulativeGasUsed effectiveGasPrice effectiveTip blobGasUsed blobGasPrice maxFeePerBlobGas blobVersionedHashes \
          from {{ address transactionCount }} to {{ address }} createdContract {{ address }} logs {{ index }} raw rawReceipt }} }}"
     );
+
     let found = node.graphql(&query).await["transaction"].take();
     for field in [
         "nonce",
@@ -296,6 +306,7 @@ async fn transactions_have_the_values_of_json_rpc() {
         (&found["to"]["address"], &found["createdContract"]),
         (&known["to"], &Value::Null)
     );
+
     for none in [
         "blobGasUsed",
         "blobGasPrice",
@@ -313,6 +324,7 @@ async fn transactions_have_the_values_of_json_rpc() {
         node.rpc("debug_getRawReceipts", json!([known["blockNumber"]]))
             .await
     );
+
     // The state of an account is that of the named block.
     let before =
         format!("{{ transaction(hash: \"{hash}\") {{ from(block: 0) {{ transactionCount }} }} }}");
@@ -320,6 +332,7 @@ async fn transactions_have_the_values_of_json_rpc() {
         node.graphql(&before).await["transaction"]["from"]["transactionCount"],
         "0x0"
     );
+
     let absent = "{ transaction(hash: \"0xffc6c7e602c56aa30c554bb691377f8703d778cec8845f4b88c0f72516b304f4\") { hash } }";
     assert_eq!(node.graphql(absent).await, json!({"transaction": null}));
     node.end().await;
@@ -328,16 +341,19 @@ async fn transactions_have_the_values_of_json_rpc() {
 #[tokio::test]
 async fn logs_are_selected_by_block_contract_and_topic() {
     let node = node().await;
+
     let (signer, usdc, to) = (node.signer(0), token("USDC"), Address::repeat_byte(9));
     let transfer = Token::transferCall {
         to,
         value: U256::from(5),
     };
     let receipt = node.send(&signer, usdc.address, transfer).await;
+
     let (block, topic) = (
         receipt.block_number.unwrap(),
         Token::Transfer::SIGNATURE_HASH,
     );
+
     let fields = "index topics data account { address } transaction { hash block { number } }";
     let address = format!("{:#x}", usdc.address);
     let expected = json!([{
@@ -347,14 +363,17 @@ async fn logs_are_selected_by_block_contract_and_topic() {
         "account": {"address": address},
         "transaction": {"hash": receipt.transaction_hash, "block": {"number": format!("{block:#x}")}},
     }]);
+
     let query = format!(
         "{{ logs(filter: {{ fromBlock: {block}, toBlock: \"{block:#x}\", topics: [], addresses: [] }}) {{ {fields} }} }}"
     );
     assert_eq!(node.graphql(&query).await["logs"], expected);
+
     let one = |filter: &str| {
         format!("{{ block(number: {block}) {{ logs(filter: {{ {filter} }}) {{ {fields} }} }} }}")
     };
     let either = format!("topics: [[\"0x{:064x}\", \"{topic:#x}\"]]", 1);
+
     for filter in [
         either.as_str(),
         &format!("addresses: [\"{address}\"]"),
@@ -377,6 +396,7 @@ async fn logs_are_selected_by_block_contract_and_topic() {
             "{filter}"
         );
     }
+
     let (message, _) = node
         .graphql_error("{ logs(filter: { fromBlock: 3, toBlock: 2 }) { index } }")
         .await;

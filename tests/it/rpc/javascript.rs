@@ -62,6 +62,7 @@ async fn message(node: &TestNode, options: Value) -> String {
 async fn scripts_see_every_step_of_a_transaction_as_it_ran() {
     let node = node().await;
     set_up(&node).await;
+
     for request in [
         json!({"to": CALLER}),
         json!({"to": node.account(1), "value": "0x5"}),
@@ -73,8 +74,10 @@ async fn scripts_see_every_step_of_a_transaction_as_it_ran() {
         let mut request = request;
         request["from"] = json!(node.account(0));
         request["gas"] = json!("0x30000");
+
         let hash = node.rpc("eth_sendTransaction", json!([request])).await;
         let receipt = node.rpc("eth_getTransactionReceipt", json!([hash])).await;
+
         let seen = node
             .rpc("debug_traceTransaction", json!([hash, traced_by(SCRIPT)]))
             .await;
@@ -92,6 +95,7 @@ async fn scripts_see_every_step_of_a_transaction_as_it_ran() {
             (&json!(0), u128::from(seen["block"].as_u64().unwrap()))
         );
         assert_eq!(seen["error"].is_null(), receipt["status"] == "0x1");
+
         let lines = node.rpc("debug_traceTransaction", json!([hash])).await;
         let ops = lines["structLogs"]
             .as_array()
@@ -104,6 +108,7 @@ async fn scripts_see_every_step_of_a_transaction_as_it_ran() {
             .collect::<Vec<_>>();
         assert_eq!(seen["ops"], json!(ops), "{request}");
     }
+
     let calls = node
         .rpc(
             "debug_traceCall",
@@ -356,12 +361,14 @@ async fn scripts_are_bounded_in_time_memory_and_size() {
     });
     let node = node.await;
     set_up(&node).await;
+
     let script =
         |members: &str| json!({"tracer": format!("{{ fault() {{}}, result() {{}}, {members} }}")});
     let hurried = |mut options: Value| {
         options["timeout"] = json!("300ms");
         options
     };
+
     for options in [
         hurried(script("step() { while (true); }")),
         hurried(returning("(() => { while (true); })()")),
@@ -376,6 +383,7 @@ async fn scripts_are_bounded_in_time_memory_and_size() {
             "execution timeout after 300ms"
         );
     }
+
     for expression in [
         "'a'.repeat(2 ** 29).length",
         "(() => { const all = []; while (true) all.push({ at: all.length }) })()",
@@ -384,6 +392,7 @@ async fn scripts_are_bounded_in_time_memory_and_size() {
         "(() => { let big = 3n; while (true) big *= big })()",
     ] {
         let message = message(&node, returning(expression)).await;
+
         let limited =
             message.contains("used more than 64 MiB of memory (rpc.max-tracer-megabytes)");
         // The engine itself limits some lengths.
@@ -392,17 +401,21 @@ async fn scripts_are_bounded_in_time_memory_and_size() {
             "{expression}: {message}"
         );
     }
+
     let long = message(&node, returning("'a'.repeat(1024).repeat(2048)")).await;
     assert!(
         long.starts_with("the trace exceeds 1048576 bytes; return less from result()"),
         "{long}"
     );
+
     let deep = "(() => { let at = 0; for (let i = 0; i < 1e5; i++) at = [at]; return at })()";
     let deep = message(&node, returning(deep)).await;
     assert!(
         deep.contains("too deeply") || deep.contains("more than 64 MiB"),
         "{deep}"
     );
+
+    // The node is as before.
     assert!(
         node.rpc(
             "debug_traceCall",

@@ -230,15 +230,18 @@ async fn entry_points_create_accounts_and_run_their_operations() {
         .enumerate()
     {
         let salt = B256::from(U256::from(salt));
+
         let deploy = ICreateX::deployCreate2Call {
             salt,
             initCode: CREDULOUS.into(),
         };
         let init_code: Bytes = [CREATE_X.as_slice(), &deploy.abi_encode()].concat().into();
+
         let sender = CREATE_X.create2_from_code(keccak256(salt), CREDULOUS);
         let deposit = IEntryPoint::depositToCall { account: sender }.abi_encode();
         let deposit = json!([{"from": bundler.address(), "to": entry_point, "value": "0xde0b6b3a7640000", "data": Bytes::from(deposit)}]);
         node.rpc("eth_sendTransaction", deposit).await;
+
         let beneficiary = Address::repeat_byte(0xbe);
         let call = if entry_point == ENTRY_POINT_06 {
             let op = OldUserOperation {
@@ -277,10 +280,12 @@ async fn entry_points_create_accounts_and_run_their_operations() {
             }
             .abi_encode()
         };
+
         let request = json!([{"from": bundler.address(), "to": entry_point, "gas": "0x2dc6c0", "data": Bytes::from(call)}]);
         let hash = node.rpc("eth_sendTransaction", request).await;
         let receipt = node.receipt(serde_json::from_value(hash).unwrap()).await;
         assert!(receipt.status(), "{entry_point}");
+
         let ran = receipt
             .logs()
             .iter()

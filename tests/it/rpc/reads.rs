@@ -53,7 +53,9 @@ async fn another_chain_id_is_a_flag_away() {
 async fn the_past_stays_readable_at_every_block() {
     let node = node().await;
     let (from, to) = (node.account(0), Address::with_last_byte(0xaa));
+
     const BLOCKS: u64 = 300;
+
     let mut hashes = Vec::new();
     for _ in 0..BLOCKS {
         node.rpc(
@@ -61,15 +63,18 @@ async fn the_past_stays_readable_at_every_block() {
             json!([{"from": from, "to": to, "value": "0x1", "gas": "0x5208"}]),
         )
         .await;
+
         hashes.push(
             node.rpc("eth_getBlockByNumber", json!(["latest", false]))
                 .await["hash"]
                 .clone(),
         );
     }
+
     for number in 0..=BLOCKS {
         let tag = json!(format!("{number:#x}"));
         let expected = json!(format!("{number:#x}"));
+
         assert_eq!(
             node.rpc("eth_getBalance", json!([to, tag])).await,
             expected,
@@ -81,6 +86,7 @@ async fn the_past_stays_readable_at_every_block() {
             expected
         );
     }
+
     for (index, hash) in hashes.iter().enumerate() {
         let expected = json!(format!("{:#x}", index + 1));
         for id in [
@@ -102,6 +108,7 @@ async fn the_past_stays_readable_at_every_block() {
             json!(format!("{BLOCKS:#x}"))
         );
     }
+
     let error = node
         .rpc_error("eth_getBalance", json!([to, format!("{:#x}", BLOCKS + 1)]))
         .await;
@@ -150,6 +157,7 @@ async fn blocks_link_to_their_parents_and_show_their_transactions() {
         )
         .await;
     }
+
     let mut parent = node
         .rpc("eth_getBlockByNumber", json!(["earliest", true]))
         .await;
@@ -165,6 +173,7 @@ async fn blocks_link_to_their_parents_and_show_their_transactions() {
             .await;
         assert_eq!(by_number, by_hash);
         assert_eq!(by_number["parentHash"], parent["hash"]);
+
         let hashes = node
             .rpc(
                 "eth_getBlockByNumber",
@@ -203,6 +212,7 @@ async fn blocks_link_to_their_parents_and_show_their_transactions() {
             .await,
             "0x0"
         );
+
         let transaction = &by_number["transactions"][0];
         assert_eq!(
             &node
@@ -236,6 +246,7 @@ async fn blocks_link_to_their_parents_and_show_their_transactions() {
             .await,
             Value::Null
         );
+
         let receipts = node
             .rpc("eth_getBlockReceipts", json!([by_number["number"]]))
             .await;
@@ -248,6 +259,7 @@ async fn blocks_link_to_their_parents_and_show_their_transactions() {
             receipts,
             node.rpc("eth_getBlockReceipts", json!([block])).await
         );
+
         parent = by_number;
     }
 }
@@ -280,6 +292,7 @@ async fn what_does_not_exist_is_null() {
 #[tokio::test]
 async fn code_and_storage_are_where_they_should_be() {
     let node = node().await;
+
     // Stores 7 in slot 1, and has no code.
     let hash = node
         .rpc(
@@ -289,6 +302,7 @@ async fn code_and_storage_are_where_they_should_be() {
         .await;
     let contract =
         node.rpc("eth_getTransactionReceipt", json!([hash])).await["contractAddress"].clone();
+
     let seven = json!(B256::from(U256::from(7)));
     for slot in [
         "0x1",
@@ -302,6 +316,7 @@ async fn code_and_storage_are_where_they_should_be() {
             "{slot}"
         );
     }
+
     assert_eq!(
         node.rpc("eth_getStorageAt", json!([contract, "0x2", "latest"]))
             .await,
@@ -312,6 +327,7 @@ async fn code_and_storage_are_where_they_should_be() {
             .await,
         json!(B256::ZERO)
     );
+
     for slot in [
         "0x",
         "1",
@@ -325,6 +341,7 @@ async fn code_and_storage_are_where_they_should_be() {
             "{slot}"
         );
     }
+
     assert_eq!(
         node.rpc("eth_getCode", json!([node.account(0), "latest"]))
             .await,

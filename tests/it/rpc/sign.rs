@@ -93,17 +93,20 @@ async fn typed_data_is_signed_as_the_standard_shows() {
 #[tokio::test]
 async fn typed_data_may_have_the_domain_of_cosmos_chains() {
     let node = node().await;
+
     let texts = |names: &[&str]| {
         names
             .iter()
             .map(|name| json!({"name": name, "type": "string"}))
             .collect::<Value>()
     };
+
     let mut domain = texts(&["name", "version", "verifyingContract", "salt"]);
     domain
         .as_array_mut()
         .unwrap()
         .insert(2, json!({"name": "chainId", "type": "uint256"}));
+
     let mut data = json!({
         "types": {
             "EIP712Domain": domain,
@@ -114,6 +117,7 @@ async fn typed_data_may_have_the_domain_of_cosmos_chains() {
         "domain": {"name": "Cosmos Web3", "version": "1.0.0", "chainId": "125", "verifyingContract": "cosmos", "salt": "0"},
         "message": {"memo": "hi", "msgs": [{"type": "a"}, {"type": "b"}]},
     });
+
     let hash = b256!("53f1582b561f6d3f035b5d9a4c3bd841e694006839c9ca1735e85983072f0e9b");
     for params in [
         json!([node.account(2), data]),
@@ -126,6 +130,7 @@ async fn typed_data_may_have_the_domain_of_cosmos_chains() {
             .unwrap();
         assert_eq!(signer, node.account(2));
     }
+
     // A message that is the domain itself is not signed a second time, in either form of domain.
     let mut alone = data.clone();
     (alone["primaryType"], alone["message"]) = ("EIP712Domain".into(), data["domain"].clone());
@@ -134,6 +139,7 @@ async fn typed_data_may_have_the_domain_of_cosmos_chains() {
         .hash_struct()
         .unwrap();
     alone["domain"] = data["domain"].clone();
+
     let raw: Bytes = parsed(
         &node
             .rpc("eth_signTypedData_v4", json!([node.account(2), alone]))
@@ -147,11 +153,14 @@ async fn typed_data_may_have_the_domain_of_cosmos_chains() {
             .unwrap(),
         node.account(2)
     );
+
+    // Neither is a domain of any chain.
     data["types"]["EIP712Domain"][3]["type"] = "address".into();
     let error = node
         .rpc_error("eth_signTypedData_v4", json!([node.account(2), data]))
         .await;
     assert_eq!(error["code"], -32602, "{error}");
+
     data["types"]["EIP712Domain"][3]["type"] = format!("uint8{}", "[]".repeat(200_000)).into();
     let error = node
         .rpc_error("eth_signTypedData_v4", json!([node.account(2), data]))
@@ -160,6 +169,7 @@ async fn typed_data_may_have_the_domain_of_cosmos_chains() {
         error.to_string().contains("nested more than 64 deep"),
         "{error}"
     );
+
     let text = format!(
         r#"{{"types": {{}}, "primaryType": "A", "message": {{"all": [{}0]}}}}"#,
         "0,".repeat(200_000)

@@ -94,8 +94,10 @@ async fn transfers_leave_logs_unless_they_are_undone() {
 async fn each_invalid_simulation_has_its_own_code() {
     let node = node().await;
     let from = node.account(0);
+
     let block = |number: u64| json!({"blockOverrides": {"number": format!("{number:#x}")}});
     let call = |call: Value| json!({"calls": [call]});
+
     let cases = [
         (false, json!([block(9), block(8)]), -38020),
         (
@@ -146,8 +148,10 @@ async fn each_invalid_simulation_has_its_own_code() {
             -32602,
         ),
     ];
+
     for (validation, blocks, code) in cases {
         let payload = json!({"blockStateCalls": blocks, "validation": validation});
+
         let error = node
             .rpc_error("eth_simulateV1", json!([payload, "latest"]))
             .await;

@@ -45,6 +45,7 @@ async fn codes_are_found_by_their_hash() {
 async fn storage_comes_in_ranges_as_it_was_before_a_transaction() {
     let node = node().await;
     let contract = "0x00000000000000000000000000000000000000c0";
+
     // CALLDATALOAD(0) into slot 0: PUSH0 CALLDATALOAD PUSH0 SSTORE.
     node.rpc("anvil_setCode", json!([contract, "0x5f355f5500"]))
         .await;
@@ -56,11 +57,13 @@ async fn storage_comes_in_ranges_as_it_was_before_a_transaction() {
         node.rpc("anvil_setStorageAt", json!([contract, slot, value]))
             .await;
     }
+
     let value = B256::from(U256::from(77));
     let request =
         json!([{"from": node.account(0), "to": contract, "data": value, "gas": "0x30d40"}]);
     let hash = node.rpc("eth_sendTransaction", request).await;
     let block = node.rpc("eth_getTransactionReceipt", json!([hash])).await["blockHash"].clone();
+
     let range = async |index: u64, start: Value, count: u64| {
         node.rpc(
             "debug_storageRangeAt",
@@ -68,11 +71,13 @@ async fn storage_comes_in_ranges_as_it_was_before_a_transaction() {
         )
         .await
     };
+
     let (mut start, mut found) = (json!("0x"), Vec::new());
     while start != json!(null) {
         let part = range(0, start, 2).await;
         let slots = part["storage"].as_object().unwrap();
         assert!(slots.len() <= 2);
+
         found.extend(
             slots
                 .iter()
@@ -80,6 +85,7 @@ async fn storage_comes_in_ranges_as_it_was_before_a_transaction() {
         );
         start = part["nextKey"].clone();
     }
+
     assert!(found.is_sorted_by_key(|(key, ..)| key.clone()));
     assert_eq!(found.len(), 5);
     for (key, slot, value) in &found {
@@ -91,9 +97,11 @@ async fn storage_comes_in_ranges_as_it_was_before_a_transaction() {
             "before the transaction"
         );
     }
+
     let first = keccak256(B256::ZERO).to_string();
     let after = range(1, json!(first), 1).await;
     assert_eq!(after["storage"][&first]["value"], value.to_string());
+
     for (index, address, what) in [
         ("0x5", contract, "out of range"),
         (
@@ -124,6 +132,7 @@ async fn headers_and_raw_transactions_are_those_of_their_blocks() {
     let block = node
         .rpc("eth_getBlockByNumber", json!(["latest", false]))
         .await;
+
     let header = node.rpc("eth_getHeaderByNumber", json!(["latest"])).await;
     assert_eq!(
         header,
@@ -133,6 +142,7 @@ async fn headers_and_raw_transactions_are_those_of_their_blocks() {
     for (name, value) in header.as_object().unwrap() {
         assert_eq!(*value, block[name], "{name}");
     }
+
     let raw = node.rpc("eth_getRawTransactionByHash", json!([hash])).await;
     assert_eq!(
         node.rpc(
@@ -150,6 +160,7 @@ async fn headers_and_raw_transactions_are_those_of_their_blocks() {
         .await,
         raw
     );
+
     for (method, params) in [
         (
             "eth_getRawTransactionByBlockNumberAndIndex",
@@ -160,6 +171,7 @@ async fn headers_and_raw_transactions_are_those_of_their_blocks() {
     ] {
         assert_eq!(node.rpc(method, params).await, json!(null), "{method}");
     }
+
     // Nobody mines here, and asking again does not help.
     let word = format!("0x{}", "0".repeat(64));
     for (method, params) in [

@@ -34,10 +34,12 @@ async fn receipt(node: &TestNode, hash: &Value) -> Value {
 async fn every_type_of_transaction_is_executed() {
     let node = node().await;
     let to = TxKind::Call(Address::with_last_byte(0xaa));
+
     let access_list = AccessList(vec![AccessListItem {
         address: Address::with_last_byte(1),
         storage_keys: vec![B256::ZERO],
     }]);
+
     let authorization = Authorization {
         chain_id: U256::from(125),
         address: Address::with_last_byte(0xbb),
@@ -46,6 +48,7 @@ async fn every_type_of_transaction_is_executed() {
     let signature = signer(1)
         .sign_hash_sync(&authorization.signature_hash())
         .unwrap();
+
     let raws = [
         raw(
             TxLegacy {
@@ -98,6 +101,7 @@ async fn every_type_of_transaction_is_executed() {
             0,
         ),
     ];
+
     for (raw, (kind, chain_id)) in raws.iter().zip([
         ("0x0", true),
         ("0x0", false),
@@ -107,12 +111,14 @@ async fn every_type_of_transaction_is_executed() {
     ]) {
         let hash = send(&node, raw).await;
         assert_eq!(hash, json!(keccak256(raw)));
+
         let receipt = receipt(&node, &hash).await;
         assert_eq!(
             (&receipt["status"], &receipt["type"]),
             (&json!("0x1"), &json!(kind)),
             "{receipt}"
         );
+
         let transaction = node.rpc("eth_getTransactionByHash", json!([hash])).await;
         assert_eq!(transaction["chainId"] == "0x7d", chain_id, "{transaction}");
         assert_eq!(transaction["blockNumber"], receipt["blockNumber"]);
@@ -121,6 +127,8 @@ async fn every_type_of_transaction_is_executed() {
             json!(format!("{:#x}", node.account(0)))
         );
     }
+
+    // The authorization of the last one took effect.
     let code = node
         .rpc("eth_getCode", json!([node.account(1), "latest"]))
         .await;
@@ -138,6 +146,7 @@ fn altered(alter: impl FnOnce(&mut TxEip1559)) -> Bytes {
 async fn what_breaks_a_rule_is_refused_in_the_words_of_geth() {
     let node = node_with(|config| config.enable_tx_gas_limit = Some(true)).await;
     send(&node, &raw(transfer(0), 0)).await;
+
     let poor = alloy::signers::local::PrivateKeySigner::random();
     let from_poor = {
         use alloy::{consensus::SignableTransaction, eips::eip2718::Encodable2718};
@@ -145,8 +154,10 @@ async fn what_breaks_a_rule_is_refused_in_the_words_of_geth() {
         let signature = poor.sign_hash_sync(&transaction.signature_hash()).unwrap();
         Bytes::from(transaction.into_signed(signature).encoded_2718())
     };
+
     let mut bad_signature = raw(transfer(1), 0).to_vec();
     *bad_signature.last_mut().unwrap() ^= 1;
+
     let cases: Vec<(Bytes, &str)> = vec![
         (
             raw(transfer(0), 0),
@@ -213,9 +224,11 @@ async fn what_breaks_a_rule_is_refused_in_the_words_of_geth() {
         ),
         (Bytes::from_static(&[0x02, 0xc0]), "rlp: input too short"),
     ];
+
     for (raw, expected) in cases {
         assert_eq!(refusal(&node, &raw).await, expected);
     }
+
     // A signature that was tampered with belongs to somebody else, who cannot pay, or to nobody.
     let message = refusal(&node, &bad_signature.into()).await;
     assert!(

@@ -284,6 +284,7 @@ async fn however_many_blocks_come_at_once_none_is_missed() {
 async fn a_client_that_does_not_read_is_cut_off_with_a_reason() {
     let node =
         node_with(|config| config.rpc.write_timeout = std::time::Duration::from_millis(50)).await;
+
     let address = node
         .ws_url()
         .trim_start_matches("ws://")
@@ -293,8 +294,10 @@ async fn a_client_that_does_not_read_is_cut_off_with_a_reason() {
     let socket = TcpSocket::new_v4().unwrap();
     socket.set_recv_buffer_size(4 << 10).unwrap();
     let stream = MaybeTlsStream::Plain(socket.connect(address).await.unwrap());
+
     let mut socket = Socket(client_async(node.ws_url(), stream).await.unwrap().0);
     socket.rpc("eth_subscribe", json!(["newHeads"])).await;
+
     let mut mined = 0;
     while !node
         .get("/metrics")
@@ -311,6 +314,7 @@ async fn a_client_that_does_not_read_is_cut_off_with_a_reason() {
             "{mined} blocks, and nobody minds that they are not read"
         );
     }
+
     let mut read = 0;
     let frame = loop {
         match socket.0.next().await.unwrap().unwrap() {
@@ -318,11 +322,13 @@ async fn a_client_that_does_not_read_is_cut_off_with_a_reason() {
             _ => read += 1,
         }
     };
+
     assert_eq!(
         (frame.code, frame.reason.as_str()),
         (CloseCode::Policy, "the connection reads too slowly")
     );
     assert!(read < mined, "{read} of {mined} messages were kept");
+
     while !node
         .get("/metrics")
         .await
@@ -333,6 +339,7 @@ async fn a_client_that_does_not_read_is_cut_off_with_a_reason() {
     {
         tokio::task::yield_now().await;
     }
+
     node.end().await;
 }
 

@@ -240,6 +240,7 @@ async fn accounts_are_listed_in_the_order_of_the_trie() {
     )
     .await;
     node.mine().await;
+
     let block = node.latest_block().await;
     let (mut start, mut keys, mut found) = (json!("0x"), Vec::new(), None);
     loop {
@@ -253,6 +254,7 @@ async fn accounts_are_listed_in_the_order_of_the_trie() {
             format!("0x{}", page["root"].as_str().unwrap()),
             block["stateRoot"].as_str().unwrap()
         );
+
         let accounts = page["accounts"].as_object().unwrap();
         assert!((1..=7).contains(&accounts.len()));
         for (name, account) in accounts {
@@ -263,21 +265,26 @@ async fn accounts_are_listed_in_the_order_of_the_trie() {
                 found = Some(account.clone());
             }
         }
+
         match page.get("next") {
             Some(next) => start = next.clone(),
             None => break,
         }
     }
+
+    // No account is listed twice.
     let count = keys.len();
     keys.sort();
     keys.dedup();
     assert_eq!(keys.len(), count);
+
     let found = found.unwrap();
     assert_eq!(
         (&found["balance"], &found["nonce"], &found["code"]),
         (&json!("0"), &json!(0), &json!("0x6001"))
     );
     assert_eq!(found["storage"], json!({format!("0x{:064x}", 3): "1234"}));
+
     let bare = node
         .rpc(
             "debug_accountRange",
@@ -290,6 +297,7 @@ async fn accounts_are_listed_in_the_order_of_the_trie() {
             ]),
         )
         .await;
+
     let account = bare["accounts"]
         .as_object()
         .unwrap()
@@ -313,6 +321,7 @@ async fn what_blocks_changed_is_told() {
     for to in [a, b] {
         send(&node, with(transfer(&node, 0), json!({"to": to}))).await;
     }
+
     let sorted = |addresses: &[&str]| {
         let mut all: Vec<Address> = addresses
             .iter()
@@ -322,6 +331,7 @@ async fn what_blocks_changed_is_told() {
         all.sort_by_key(|address| keccak256(address));
         json!(all)
     };
+
     let without_system = |mut listed: Value| {
         // The contracts that the block's system calls write to.
         let system = [
@@ -334,6 +344,7 @@ async fn what_blocks_changed_is_told() {
             .retain(|address| !system.contains(&address.as_str().unwrap()));
         listed
     };
+
     let by_number = |params: Value| node.rpc("debug_getModifiedAccountsByNumber", params);
     assert_eq!(without_system(by_number(json!([1])).await), sorted(&[a]));
     assert_eq!(without_system(by_number(json!([1, 2])).await), sorted(&[b]));
@@ -341,15 +352,18 @@ async fn what_blocks_changed_is_told() {
         without_system(by_number(json!([0, "0x2"])).await),
         sorted(&[a, b])
     );
+
     let hash = |block: &str| node.rpc("eth_getBlockByNumber", json!([block, false]));
     let (first, second) = (
         hash("0x1").await["hash"].clone(),
         hash("0x2").await["hash"].clone(),
     );
+
     let by_hash = node
         .rpc("debug_getModifiedAccountsByHash", json!([first, second]))
         .await;
     assert_eq!(without_system(by_hash), sorted(&[b]));
+
     for (params, reason) in [
         (
             json!([2, 1]),

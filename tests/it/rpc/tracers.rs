@@ -297,6 +297,7 @@ async fn errors_are_in_the_words_of_geth_and_on_request_in_those_of_openethereum
 #[tokio::test]
 async fn logs_in_traces_have_the_index_of_their_receipt_and_those_of_failed_calls_are_left_out() {
     let node = node_with(|config| config.no_mining = true).await;
+
     set_code(
         &node,
         AT,
@@ -305,20 +306,24 @@ async fn logs_in_traces_have_the_index_of_their_receipt_and_those_of_failed_call
     .await;
     set_code(&node, &at(0xc01), "5f5fa000").await;
     set_code(&node, &at(0xc02), "5f5fa05f5ffd").await;
+
     let mut hashes = Vec::new();
     for to in [AT, AT, &at(0xc02)] {
         let request = json!({"from": node.account(0), "to": to, "gas": "0x493e0"});
         hashes.push(node.rpc("eth_sendTransaction", json!([request])).await);
     }
     node.rpc("evm_mine", json!([])).await;
+
     let indices = |call: &Value| {
         let logs = call["logs"].as_array().into_iter().flatten();
         logs.map(|log| number(&log["index"])).collect::<Vec<_>>()
     };
+
     let with_log = tracer("callTracer", json!({"withLog": true}));
     let traces = node
         .rpc("debug_traceBlockByNumber", json!(["latest", with_log]))
         .await;
+
     for (at, first) in [(0, 0), (1, 3)] {
         let trace = &traces[at]["result"];
         assert_eq!(indices(trace), [first, first + 2]);
@@ -326,6 +331,7 @@ async fn logs_in_traces_have_the_index_of_their_receipt_and_those_of_failed_call
             (indices(&trace["calls"][0]), indices(&trace["calls"][1])),
             (vec![], vec![first + 1])
         );
+
         let positions: Vec<_> = trace["logs"]
             .as_array()
             .unwrap()
@@ -333,6 +339,7 @@ async fn logs_in_traces_have_the_index_of_their_receipt_and_those_of_failed_call
             .map(|log| number(&log["position"]))
             .collect();
         assert_eq!(positions, [0, 2]);
+
         let top = traced(
             &node,
             &hashes[at],
@@ -344,6 +351,7 @@ async fn logs_in_traces_have_the_index_of_their_receipt_and_those_of_failed_call
             (indices(&top), top.get("calls")),
             (vec![first, first + 2], None)
         );
+
         let receipt = node
             .rpc("eth_getTransactionReceipt", json!([hashes[at]]))
             .await;
@@ -355,6 +363,7 @@ async fn logs_in_traces_have_the_index_of_their_receipt_and_those_of_failed_call
             .collect();
         assert_eq!(listed, [first, first + 1, first + 2]);
     }
+
     let failed = &traces[2]["result"];
     assert_eq!(
         (&failed["error"], failed.get("logs")),
@@ -447,14 +456,17 @@ async fn a_contract_that_destroys_itself_in_favour_of_itself_is_the_one_in_the_t
 #[tokio::test]
 async fn a_mux_tracer_returns_what_its_tracers_return_alone() {
     let node = node().await;
+
     set_code(&node, AT, &calls(&[0xb01, 4], 0)).await;
     set_code(&node, &at(0xb01), COUNTER_CODE).await;
+
     let receipt = send(
         &node,
         json!({"to": AT, "gas": "0x493e0", "data": "0x01020304"}),
     )
     .await;
     let hash = &receipt["transactionHash"];
+
     let configs = json!({
         "callTracer": {"withLog": true}, "flatCallTracer": {"includePrecompiles": true}, "4byteTracer": {},
         "prestateTracer": {"diffMode": true}, "noopTracer": null,
@@ -467,7 +479,9 @@ async fn a_mux_tracer_returns_what_its_tracers_return_alone() {
             "{name}"
         );
     }
+
     assert_eq!(several["4byteTracer"], json!({"0x01020304-0": 1}));
+
     // One that shows the outermost call alone takes nothing from the others.
     let top = json!({"callTracer": {"onlyTopCall": true}, "flatCallTracer": {}});
     let several = traced(&node, hash, "muxTracer", top).await;
@@ -478,6 +492,7 @@ async fn a_mux_tracer_returns_what_its_tracers_return_alone() {
         ),
         (None, 2)
     );
+
     for (config, what) in [
         (
             json!({"muxTracer": {}}),
@@ -499,6 +514,7 @@ async fn a_mux_tracer_returns_what_its_tracers_return_alone() {
                 json!([hash, tracer("muxTracer", config)]),
             )
             .await;
+
         let data = error["data"].as_str().unwrap();
         assert!(
             data.starts_with(&format!("params[1]: tracerConfig: {what}")),
@@ -594,38 +610,41 @@ async fn prestates_have_hashes_of_code_and_the_parts_that_are_not_disabled() {
     node.end().await;
 }
 
+/// Delegates the second account to `address`, and returns what that changed.
+async fn delegate(node: &TestNode, address: Address, nonce: u64) -> Value {
+    let authorization = Authorization {
+        chain_id: U256::from(125),
+        address,
+        nonce,
+    };
+    let signature = signer(1)
+        .sign_hash_sync(&authorization.signature_hash())
+        .unwrap();
+    let transaction = TxEip7702 {
+        chain_id: 125,
+        nonce,
+        gas_limit: 100_000,
+        max_fee_per_gas: 10_000_000_000,
+        max_priority_fee_per_gas: 1,
+        to: Address::with_last_byte(0xaa),
+        authorization_list: vec![authorization.into_signed(signature)],
+        ..Default::default()
+    };
+    let raw: Bytes = raw(transaction, 0);
+
+    let hash = node.rpc("eth_sendRawTransaction", json!([raw])).await;
+    traced(node, &hash, "prestateTracer", json!({"diffMode": true})).await
+}
+
 #[tokio::test]
 async fn a_cleared_delegation_is_empty_code_in_the_state_after() {
     let node = node().await;
-    let delegate = async |address: Address, nonce: u64| {
-        let authorization = Authorization {
-            chain_id: U256::from(125),
-            address,
-            nonce,
-        };
-        let signature = signer(1)
-            .sign_hash_sync(&authorization.signature_hash())
-            .unwrap();
-        let transaction = TxEip7702 {
-            chain_id: 125,
-            nonce,
-            gas_limit: 100_000,
-            max_fee_per_gas: 10_000_000_000,
-            max_priority_fee_per_gas: 1,
-            to: Address::with_last_byte(0xaa),
-            authorization_list: vec![authorization.into_signed(signature)],
-            ..Default::default()
-        };
-        let raw: Bytes = raw(transaction, 0);
-        let hash = node.rpc("eth_sendRawTransaction", json!([raw])).await;
-        traced(&node, &hash, "prestateTracer", json!({"diffMode": true})).await
-    };
     let authority = format!("{:#x}", node.account(1));
     let target = Address::with_last_byte(0xbb);
     let code = [&hex!("ef0100")[..], target.as_slice()].concat();
     let (text, hash) = (hex::encode_prefixed(&code), keccak256(&code));
 
-    let set = delegate(target, 0).await;
+    let set = delegate(&node, target, 0).await;
     assert_eq!(
         set["post"][&authority],
         json!({"code": text, "codeHash": hash, "nonce": 1})
@@ -637,7 +656,8 @@ async fn a_cleared_delegation_is_empty_code_in_the_state_after() {
         ),
         (None, None)
     );
-    let cleared = delegate(Address::ZERO, 1).await;
+
+    let cleared = delegate(&node, Address::ZERO, 1).await;
     assert_eq!(
         cleared["post"][&authority],
         json!({"code": "0x", "codeHash": keccak256([]), "nonce": 2})

@@ -255,34 +255,24 @@ async fn a_paused_vault_resumes_when_the_scenario_is_stopped() {
 #[tokio::test]
 async fn a_bank_run_leaves_nothing_to_withdraw_whatever_others_have_deposited() {
     let (node, clock) = ticking_node().await;
-    let (user, weth, amount) = (node.signer(4), token("WETH"), units(&token("WETH"), 20));
+    let user = node.signer(4);
+    let weth = token("WETH");
+    let amount = units(&weth, 20);
     let pool = node.config().network.contracts.lending_pool;
-    assert!(
-        node.send(
-            &user,
-            weth.address,
-            Token::approveCall {
-                spender: pool,
-                value: amount
-            }
-        )
-        .await
-        .status()
-    );
-    assert!(
-        node.send(
-            &user,
-            pool,
-            LendingPool::depositCall {
-                asset: weth.address,
-                amount
-            }
-        )
-        .await
-        .status()
-    );
+    let approve = Token::approveCall {
+        spender: pool,
+        value: amount,
+    };
+    assert!(node.send(&user, weth.address, approve).await.status());
+    let deposit = LendingPool::depositCall {
+        asset: weth.address,
+        amount,
+    };
+    assert!(node.send(&user, pool, deposit).await.status());
+
     let id = start(&node, ready_made("bank-run")).await;
     play(&node, &clock, id, (0, 20_000)).await;
+
     let reserve = node.get_json("/api/pools/WETH").await;
     assert_eq!(reserve["utilisation"], "100.00", "{reserve}");
     let available: f64 = reserve["availableLiquidity"]
@@ -291,12 +281,14 @@ async fn a_bank_run_leaves_nothing_to_withdraw_whatever_others_have_deposited() 
         .parse()
         .expect("a number");
     assert!(available < 1e-9, "{reserve}");
+
     let stopped = stop(&node, id).await;
     let steps = stopped["steps"].as_array().expect("a list");
     assert!(
         stopped["state"] == "stopped" && steps.iter().all(|step| step["state"] == "done"),
         "{stopped:#}"
     );
+
     let reserve = node.get_json("/api/pools/WETH").await;
     assert!(
         reserve["utilisation"]

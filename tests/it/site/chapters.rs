@@ -19,13 +19,16 @@ fn attributes<'a>(html: &'a str, name: &str) -> Vec<&'a str> {
 async fn every_link_of_the_book_leads_to_a_page_and_a_heading() {
     let node = node().await;
     let start: Url = format!("{}/docs/", node.rest_url()).parse().expect("a URL");
+
     let (mut waiting, mut pages, mut wanted) =
         (vec![start.clone()], BTreeMap::new(), BTreeSet::new());
     let mut others = BTreeSet::new();
+
     while let Some(url) = waiting.pop() {
         if pages.contains_key(&url) {
             continue;
         }
+
         let response = node.http.get(url.clone()).send().await.expect("an answer");
         assert_eq!(response.status(), StatusCode::OK, "{url}");
         assert_eq!(
@@ -33,6 +36,7 @@ async fn every_link_of_the_book_leads_to_a_page_and_a_heading() {
             "text/html; charset=utf-8",
             "{url}"
         );
+
         let html = response.text().await.expect("text");
         for link in attributes(&html, "href")
             .into_iter()
@@ -46,11 +50,13 @@ async fn every_link_of_the_book_leads_to_a_page_and_a_heading() {
                 others.insert(to);
                 continue;
             }
+
             let fragment = to.fragment().map(str::to_owned);
             to.set_fragment(None);
             wanted.extend(fragment.map(|fragment| (url.clone(), to.clone(), fragment)));
             waiting.push(to);
         }
+
         let ids = attributes(&html, "id")
             .into_iter()
             .map(str::to_owned)
@@ -59,6 +65,7 @@ async fn every_link_of_the_book_leads_to_a_page_and_a_heading() {
         assert_eq!(ids.len(), distinct.len(), "{url} has an id twice");
         pages.insert(url, distinct);
     }
+
     assert!(pages.len() > 35, "{}", pages.len());
     for (from, to, fragment) in &wanted {
         assert!(
@@ -66,6 +73,7 @@ async fn every_link_of_the_book_leads_to_a_page_and_a_heading() {
             "{from} links to {to}#{fragment}"
         );
     }
+
     assert!(others.len() > 5, "{others:?}");
     for url in others {
         assert_eq!(
@@ -91,6 +99,7 @@ async fn the_book_is_served_like_the_page() {
         .build()
         .expect("a client");
     let get = |path: &str| http.get(format!("{}{path}", node.rest_url()));
+
     let moved = get("/docs").send().await.expect("an answer");
     assert_eq!(
         (
@@ -99,6 +108,7 @@ async fn the_book_is_served_like_the_page() {
         ),
         (StatusCode::FOUND, "docs/")
     );
+
     for path in [
         "/docs/",
         "/docs/interfaces/json-rpc.html",
@@ -107,6 +117,7 @@ async fn the_book_is_served_like_the_page() {
     ] {
         let response = get(path).send().await.expect("an answer");
         assert_eq!(response.status(), StatusCode::OK, "{path}");
+
         let policy = response.headers()["content-security-policy"]
             .to_str()
             .unwrap();
@@ -119,12 +130,14 @@ async fn the_book_is_served_like_the_page() {
             "nosniff",
             "{path}"
         );
+
         let tag = response.headers()["etag"].clone();
         let body = response.text().await.expect("text");
         assert!(
             !body.contains(" style=") && !body.contains(" onclick="),
             "{path}"
         );
+
         let again = get(path)
             .header("if-none-match", tag)
             .send()
@@ -132,6 +145,7 @@ async fn the_book_is_served_like_the_page() {
             .expect("an answer");
         assert_eq!(again.status(), StatusCode::NOT_MODIFIED, "{path}");
     }
+
     for path in [
         "/docs/nothing.html",
         "/docs/SUMMARY.md",

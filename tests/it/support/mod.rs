@@ -7,7 +7,7 @@ pub(crate) mod process;
 pub(crate) mod sign;
 pub(crate) mod socket;
 
-use std::{ops::Deref, sync::Arc};
+use std::{ops::Deref, path::Path, sync::Arc};
 
 use alloy_primitives::Address;
 use serde_json::{Value, json};
@@ -38,6 +38,11 @@ pub(crate) async fn node() -> TestNode {
 /// The same with changes to its configuration.
 pub(crate) async fn node_with(change: impl FnOnce(&mut Config)) -> TestNode {
     node_at(Arc::new(SystemClock), change).await
+}
+
+/// The same with its chain in a directory.
+pub(crate) async fn node_on(directory: &Path) -> TestNode {
+    node_with(|config| config.data_dir = Some(directory.to_owned())).await
 }
 
 /// The same with a clock that the test decides about.

@@ -176,10 +176,12 @@ async fn pages_of_other_origins_change_nothing() {
         config.rate_limit = 0;
     })
     .await;
+
     let own = node.rest_url();
     let price = format!("{own}/api/admin/prices/{}", key(&token("WETH")));
     let price_body = r#"{"price": 1234}"#;
     let chain_id = r#"{"jsonrpc":"2.0","id":1,"method":"eth_chainId","params":[]}"#;
+
     for (method, url, body) in [
         ("POST", &price, price_body),
         ("DELETE", &price, ""),
@@ -194,6 +196,7 @@ async fn pages_of_other_origins_change_nothing() {
             (Some("null"), false),
         ] {
             let before = node.price_entry(&token("WETH")).await["price"].clone();
+
             let request = node
                 .http
                 .request(method.parse().expect("a method"), url)
@@ -202,6 +205,7 @@ async fn pages_of_other_origins_change_nothing() {
             let request = origin
                 .into_iter()
                 .fold(request, |request, origin| request.header("origin", origin));
+
             let status = request.send().await.expect("an answer").status();
             assert_eq!(
                 status,
@@ -213,6 +217,7 @@ async fn pages_of_other_origins_change_nothing() {
             }
         }
     }
+
     // The own page, where HTTP/2 has no header for the host.
     let client = reqwest::Client::builder()
         .http2_prior_knowledge()
@@ -222,6 +227,7 @@ async fn pages_of_other_origins_change_nothing() {
         .post(node.rpc_url())
         .header("content-type", "application/json")
         .header("origin", &own);
+
     assert_eq!(
         request
             .body(chain_id)

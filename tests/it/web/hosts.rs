@@ -91,8 +91,10 @@ async fn a_name_that_is_not_the_nodes_is_refused_on_every_route_and_listener() {
         .local_addr()
         .expect("an address");
     let node = node_with(|config| config.metrics = MetricsAt::Own(free)).await;
+
     let own = node.address();
     let scrape = "GET /metrics HTTP/1.1\r\nhost: NAME\r\nconnection: close\r\n\r\n";
+
     for name in [
         "evil.example",
         "evil.example:8545",
@@ -105,6 +107,7 @@ async fn a_name_that_is_not_the_nodes_is_refused_on_every_route_and_listener() {
         assert_refused(prices_address(&node), &requests()[4].1, name).await;
         assert_refused(free, scrape, name).await;
     }
+
     for name in [
         "localhost",
         "LOCALHOST:8545",
@@ -132,11 +135,13 @@ async fn a_name_that_is_not_the_nodes_is_refused_on_every_route_and_listener() {
             "{name}"
         );
     }
+
     // One good name does not cover for another.
     let two = "GET /health HTTP/1.1\r\nhost: localhost\r\nhost: evil.example\r\n\r\n";
     assert_refused(own, two, "").await;
     let absolute = "GET http://evil.example/health HTTP/1.1\r\nhost: localhost\r\n\r\n";
     assert_refused(own, absolute, "").await;
+
     // Probes of proxies may name nobody.
     let unnamed = asked(own, "GET /health HTTP/1.0\r\n\r\n", "").await;
     assert!(unnamed.starts_with("HTTP/1.0 200 "), "{unnamed}");

@@ -157,6 +157,7 @@ async fn transactions(
     to: u64,
 ) -> Result<Vec<Included>, CallError> {
     let mut included = Vec::new();
+
     for numbers in batches(from, to) {
         let params = |number| json!([U256::from(number), true]);
         let blocks = numbers
@@ -167,13 +168,16 @@ async fn transactions(
             .clone()
             .map(|number| ("eth_getBlockReceipts", json!([U256::from(number)])))
             .collect();
+
         let (blocks, receipts) = (
             connection.batch(blocks).await?,
             connection.batch(receipts).await?,
         );
+
         for ((number, mut block), receipts) in numbers.zip(blocks).zip(receipts) {
             let transactions: Vec<RpcTransaction> = parse(block["transactions"].take())?;
             let receipts: Vec<RpcReceipt> = parse(receipts)?;
+
             if !transactions
                 .iter()
                 .map(|one| one.hash)
@@ -183,6 +187,7 @@ async fn transactions(
                     "the receipts of block {number} are not its transactions'"
                 )));
             }
+
             for (
                 RpcTransaction {
                     hash,

@@ -119,6 +119,7 @@ impl Sender {
             Some(connection) => connection,
             none => none.insert(self.run.endpoints.connect(self.node).await?),
         };
+
         let hash = keccak256(raw);
         match connection
             .call("eth_sendRawTransaction", json!([raw]))
@@ -135,6 +136,7 @@ impl Sender {
                         "{hash} was sent for the first time, and refused: {message}"
                     ));
                 }
+
                 let deadline = Instant::now() + TIMEOUT;
                 while receipt(connection, hash).await?.is_none() {
                     if Instant::now() > deadline || self.run.is_over() {
@@ -145,8 +147,10 @@ impl Sender {
             }
             Err(error) => return Err(error),
         }
+
         let at = self.run.elapsed();
         let account = self.run.signers[self.index].address();
+
         // Of transactions that wait only some are looked up, since the sender waits for these.
         let is_looked_up = !self.run.may_wait() || self.nonce.is_multiple_of(LOOKED_UP);
         let own = if is_looked_up {
@@ -156,12 +160,14 @@ impl Sender {
         } else {
             Ok(None)
         };
+
         let own = own.inspect_err(|error| {
             if let CallError::Refused(message) = error {
                 self.run
                     .record_anomaly(format!("{hash} could not be looked up: {message}"));
             }
         });
+
         let connection = connection.id;
         let (sender, nonce, node) = (self.index, self.nonce, self.node);
         self.run.record(Acknowledgement {

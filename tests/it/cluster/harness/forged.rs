@@ -155,6 +155,7 @@ fn a_head_that_is_not_in_the_chain_is_noticed() {
 fn reads_of_blocks_that_nodes_gave_up_may_differ_from_the_chain() {
     fn replace(history: &mut History, given_up: RangeInclusive<u64>) {
         history.given_up = vec![given_up];
+
         history.acknowledged[0].own = Some(OwnRead {
             block: Some((12, hash(99))),
             nonce: 1,
@@ -163,6 +164,7 @@ fn reads_of_blocks_that_nodes_gave_up_may_differ_from_the_chain() {
             block: None,
             nonce: 1,
         });
+
         let head = |number, hash| HeadRead {
             number,
             hash,
