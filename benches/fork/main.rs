@@ -206,6 +206,7 @@ fn round(time: Duration) -> f64 {
 /// Signed transactions of an account that uses the exchange and the lending service.
 fn suite(contracts: &Contracts) -> Vec<String> {
     let mut wallet = Wallet::development(0, 125);
+
     let approvals = [contracts.vault, contracts.pool]
         .into_iter()
         .flat_map(|spender| {
@@ -223,6 +224,7 @@ fn suite(contracts: &Contracts) -> Vec<String> {
         _amountIn: amount,
         _minAmountOut: U256::ZERO,
     };
+
     let (usdc, weth) = (contracts.usdc, contracts.weth);
     let cycle = [
         (contracts.vault, swap(usdc, weth).abi_encode()),
@@ -259,6 +261,7 @@ fn suite(contracts: &Contracts) -> Vec<String> {
             .abi_encode(),
         ),
     ];
+
     approvals
         .chain(cycle.into_iter().cycle())
         .take(TRANSACTIONS)

@@ -140,6 +140,7 @@ pub(super) async fn framings(
 ) {
     let longest = longest(probed);
     let until = Instant::now() + time;
+
     let mut by_framing = Framing::ALL.map(|framing| (framing, Vec::new()));
     for one in probed {
         let first = random.below(Framing::ALL.len() as u64) as usize;
@@ -147,14 +148,18 @@ pub(super) async fn framings(
             by_framing[(first + n) % Framing::ALL.len()].1.push(one);
         }
     }
+
     for (n, (framing, operations)) in by_framing.iter().enumerate() {
         campaign.begin(&format!("every operation, {framing:?}"));
+
         let left = Framing::ALL.len() - n;
         let share = until.saturating_duration_since(Instant::now()) / u32::try_from(left).unwrap();
         let end = Instant::now() + share;
+
         let groups = (share.as_millis() / LEAST.as_millis()).max(1) as usize;
         let together = operations.len().div_ceil(groups).max(1);
         let each = (CONNECTIONS_PER_FRAMING * campaign.form.connections / together).max(1);
+
         for (group, operations) in operations.chunks(together).enumerate() {
             let mut tasks = JoinSet::new();
             for n in 0..each * operations.len() {
@@ -167,6 +172,7 @@ pub(super) async fn framings(
                     framing::send(&subject, &request, framing, attacker_address(n), seed).await;
                 });
             }
+
             let (name, attack) = (
                 named(operations),
                 format!("{framing:?} on {each} connections each"),
@@ -176,6 +182,7 @@ pub(super) async fn framings(
                 .await;
         }
     }
+
     if !campaign.subject.settle(ABORTED_LIMIT).await {
         campaign.fail(format!(
             "all framings: the node is still busy after {ABORTED_LIMIT:?}"
@@ -284,6 +291,7 @@ pub(super) async fn unread_sockets(campaign: &Campaign, probed: &[Probed], rando
             .into(),
         r#"{"type":"subscribe","tokens":[]}"#.into(),
     ]);
+
     for one in probed
         .iter()
         .filter(|probed| matches!(probed.operation.call, Call::Socket { .. }))
@@ -293,6 +301,7 @@ pub(super) async fn unread_sockets(campaign: &Campaign, probed: &[Probed], rando
             .iter()
             .filter_map(|message| enveloped(message, &messages, random));
         let messages = [&messages[..], &wrapped.map(Bytes::from).collect::<Vec<_>>()].concat();
+
         for n in 0..campaign.form.connections {
             let (subject, request, messages) = (
                 campaign.subject.clone(),
@@ -304,6 +313,7 @@ pub(super) async fn unread_sockets(campaign: &Campaign, probed: &[Probed], rando
                 else {
                     return;
                 };
+
                 for message in messages.iter().cycle().take(10 * messages.len()) {
                     let text = String::from_utf8_lossy(message).into_owned();
                     if socket.send(Message::text(text)).await.is_err() {
@@ -313,6 +323,7 @@ pub(super) async fn unread_sockets(campaign: &Campaign, probed: &[Probed], rando
                 std::future::pending::<()>().await;
             });
         }
+
         let attack = format!("unread by {} connections", campaign.form.connections);
         campaign
             .measure(

@@ -300,7 +300,9 @@ async fn transactions_that_wait_survive_the_leader() {
     let Some(nats) = NatsServers::start(1).await else {
         return;
     };
+
     let (mut cluster, leader, follower) = cluster(&nats, &[]).await;
+
     // The transaction before it is missing.
     let hash = ask(
         cluster.rpc(leader),
@@ -308,6 +310,7 @@ async fn transactions_that_wait_survive_the_leader() {
         json!([raw(transfer(1), 0)]),
     )
     .await;
+
     let other = ask(
         cluster.rpc(follower),
         "eth_sendRawTransaction",
@@ -323,8 +326,10 @@ async fn transactions_that_wait_survive_the_leader() {
         .await["blockHash"],
         Value::Null
     );
+
     cluster.kill(leader);
     let next = cluster.leader().await;
+
     for index in [0, 1] {
         ask(
             cluster.rpc(next),
@@ -333,6 +338,7 @@ async fn transactions_that_wait_survive_the_leader() {
         )
         .await;
     }
+
     for hash in [hash, other] {
         let deadline = Instant::now() + super::WAIT_TIMEOUT;
         while ask(
@@ -1397,6 +1403,7 @@ async fn a_node_that_cannot_follow_a_revert_takes_a_checkpoint_after_it() {
     let Some(nats) = NatsServers::start(1).await else {
         return;
     };
+
     let settings = [
         "--exchange-price-tick",
         "0",
@@ -1413,15 +1420,19 @@ async fn a_node_that_cannot_follow_a_revert_takes_a_checkpoint_after_it() {
         },
     )
     .await;
+
     let leader = cluster.leader().await;
     let url = cluster.rpc(leader).to_owned();
+
     ask(&url, "anvil_mine", json!(["0x5"])).await;
     let snapshot = ask(&url, "evm_snapshot", json!([])).await;
     let servers = nats.urls().join(",");
+
     let deadline = Instant::now() + super::WAIT_TIMEOUT;
     loop {
         assert!(Instant::now() < deadline, "nothing is removed");
         ask(&url, "anvil_mine", json!(["0x20"])).await;
+
         let (_, said, _) = output(&[
             "cluster",
             "compact",
@@ -1430,23 +1441,28 @@ async fn a_node_that_cannot_follow_a_revert_takes_a_checkpoint_after_it() {
             "--cluster-name",
             "test",
         ]);
+
         let begins = said
             .trim()
             .rsplit(' ')
             .next()
             .and_then(|height| height.parse::<u128>().ok());
+
         if begins.is_some_and(|height| height > 20) {
             break;
         }
         sleep(super::POLL).await;
     }
+
     let (running, stopped) = (cluster.add(&nats).await, cluster.add(&nats).await);
     cluster.terminate(stopped).await;
 
     // The leader has the chain at the snapshot in memory. The others have only what came later.
     assert_eq!(ask(&url, "evm_revert", json!([snapshot])).await, true);
+
     ask(&url, "eth_sendRawTransaction", json!([raw(transfer(0), 0)])).await;
     let head = ask(&url, "eth_getBlockByNumber", json!(["0x6", false])).await["hash"].clone();
+
     cluster.restart(stopped).await;
     for node in [running, stopped] {
         let deadline = Instant::now() + super::WAIT_TIMEOUT;
@@ -1462,6 +1478,7 @@ async fn a_node_that_cannot_follow_a_revert_takes_a_checkpoint_after_it() {
             sleep(super::POLL).await;
         }
     }
+
     // They go on as before, and lead.
     cluster.kill(leader);
     let next = cluster.leader().await;

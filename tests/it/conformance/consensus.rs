@@ -225,6 +225,7 @@ fn run(case: &Case) -> Result<(), String> {
     let first = genesis
         .build(Arc::new(params))
         .map_err(|error| error.to_string())?;
+
     let expected: B256 = case.genesis_block_header["hash"]
         .as_str()
         .unwrap()
@@ -236,10 +237,12 @@ fn run(case: &Case) -> Result<(), String> {
             first.block.hash
         ));
     }
+
     let branches = case
         .blocks
         .iter()
         .any(|block| block.branch != case.blocks[0].branch);
+
     let mut newest = first.block.hash;
     let mut heads = HashMap::from([(newest, first)]);
     for (index, block) in case.blocks.iter().enumerate() {
@@ -249,6 +252,7 @@ fn run(case: &Case) -> Result<(), String> {
             .keys()
             .any(|key| key.starts_with("expectException"))
             || !block.rest.contains_key("blockHeader");
+
         match (extend(&mut heads, &block.rlp), refused) {
             (Ok(hash), false) => newest = hash,
             (Err(_), true) => {}
@@ -258,12 +262,14 @@ fn run(case: &Case) -> Result<(), String> {
             (Err(error), false) => return Err(format!("entry {index} was refused: {error}")),
         }
     }
+
     if !branches && newest != case.last_block_hash {
         return Err(format!(
             "the last block is {newest}, not {}",
             case.last_block_hash
         ));
     }
+
     // Which of several branches counts is up to proof of work.
     let head = heads
         .get(&case.last_block_hash)

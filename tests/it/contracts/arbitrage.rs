@@ -268,6 +268,7 @@ impl Market {
     fn swap(&mut self, from: usize, to: usize) {
         let (token_in, token_out) = (TOKENS[from], TOKENS[to]);
         let amount = self.largest(from, to);
+
         let (tokenIn, tokenOut) = (token_in.address, token_out.address);
         let quote = self.network.look(
             VAULT,
@@ -277,10 +278,12 @@ impl Market {
                 amountIn: amount,
             },
         );
+
         self.attacked.insert((from, to));
         let result = self
             .network
             .swap(CAROL, (token_in, token_out), amount, U256::ZERO);
+
         let halts = self.oracle().halts.unwrap();
         if let Some(token) = [from, to]
             .into_iter()
@@ -296,9 +299,11 @@ impl Market {
             self.halted += 1;
             return;
         }
+
         // At the bounds an amount may be too small or too large for anything.
         let Ok(receipt) = result else { return };
         let priced = receipt.event::<Vault::SwapPriced>();
+
         let value = |token: TokenInfo, index: usize, amount: U256| {
             I256::try_from(amount * U256::from(self.source[index]) / token.unit()).unwrap()
         };
@@ -310,6 +315,7 @@ impl Market {
             token_in.symbol,
             token_out.symbol
         );
+
         self.profit += earned;
         self.fees += value(token_out, to, priced.fee).into_raw();
         self.swaps += 1;

@@ -229,6 +229,7 @@ fn block_fields_are_returned() {
     let mut network = deployed();
     network.set_base_fee(7);
     network.set_balance(BOB, U256::from(42));
+
     let block = network.block().clone();
     assert_eq!(
         network.look(MULTICALL, Multicall3::getBlockNumberCall {}),
@@ -253,6 +254,7 @@ fn block_fields_are_returned() {
         network.look(MULTICALL, Multicall3::getBasefeeCall {}),
         U256::from(7)
     );
+
     assert_eq!(
         network.look(MULTICALL, Multicall3::getChainIdCall {}),
         U256::from(CHAIN_ID)
@@ -261,6 +263,7 @@ fn block_fields_are_returned() {
         network.look(MULTICALL, Multicall3::getEthBalanceCall { addr: BOB }),
         U256::from(42)
     );
+
     let previous = block.number - U256::from(1);
     let hash = network.look(
         MULTICALL,

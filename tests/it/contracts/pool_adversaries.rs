@@ -158,6 +158,7 @@ fn nobody_gets_in_through_a_callback() {
     let (asset, amount) = (ROGUE, U256::from(1_000));
     let (from, to, user) = (WHALE, ALICE, WHALE);
     let (borrower, debtAsset, collateralAsset, inKind) = (ALICE, ROGUE, ROGUE, false);
+
     let entrances: [Vec<u8>; 10] = [
         LendingPool::depositCall { asset, amount }.abi_encode(),
         LendingPool::withdrawCall { asset, amount }.abi_encode(),
@@ -187,20 +188,25 @@ fn nobody_gets_in_through_a_callback() {
         .abi_encode(),
         LendingPool::collectTreasuryCall { asset, amount, to }.abi_encode(),
     ];
+
     let guarded = refusal(LendingPoolErrors::ReentrancyGuardReentrantCall {});
     for data in entrances {
         let mut network = with_rogue();
         own_the_pool(&mut network);
+
         let call = RogueToken::callBackCall {
             target_: POOL,
             data_: data.into(),
         };
         network.send(OWNER, ROGUE, call).unwrap();
+
         network.send(ALICE, POOL, deposit(10_000)).unwrap();
         assert_eq!(network.look(ROGUE, RogueToken::callResultCall {}), guarded);
+
         let withdraw = LendingPool::withdrawCall { asset, amount };
         network.send(ALICE, POOL, withdraw).unwrap();
         assert_eq!(network.look(ROGUE, RogueToken::callResultCall {}), guarded);
+
         assert!(!network.look(ROGUE, RogueToken::callSucceededCall {}));
     }
 }
@@ -241,37 +247,25 @@ fn own_the_pool(network: &mut Network) {
 #[test]
 fn a_receipt_cannot_be_passed_on_from_within_a_withdrawal() {
     let mut network = with_rogue();
+
     // The token holds a claim itself and tries to move it while Alice withdraws.
-    network
-        .send(
-            ALICE,
-            P_ROGUE,
-            Token::transferCall {
-                to: ROGUE,
-                value: U256::from(5_000),
-            },
-        )
-        .unwrap();
-    let data = Token::transferCall {
-        to: BOB,
+    let transfer = |to| Token::transferCall {
+        to,
         value: U256::from(5_000),
-    }
-    .abi_encode();
-    network
-        .send(
-            OWNER,
-            ROGUE,
-            RogueToken::callBackCall {
-                target_: P_ROGUE,
-                data_: data.into(),
-            },
-        )
-        .unwrap();
+    };
+    network.send(ALICE, P_ROGUE, transfer(ROGUE)).unwrap();
+    let call_back = RogueToken::callBackCall {
+        target_: P_ROGUE,
+        data_: transfer(BOB).abi_encode().into(),
+    };
+    network.send(OWNER, ROGUE, call_back).unwrap();
+
     let withdraw = LendingPool::withdrawCall {
         asset: ROGUE,
         amount: U256::from(1_000),
     };
     network.send(ALICE, POOL, withdraw).unwrap();
+
     let result = network.look(ROGUE, RogueToken::callResultCall {});
     assert_eq!(
         result,

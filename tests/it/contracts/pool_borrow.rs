@@ -202,6 +202,7 @@ fn an_unapproved_repayment_shows_the_tokens_own_error() {
 fn a_loan_is_worth_the_least_at_least_and_a_repayment_may_leave_less() {
     let mut network = with_collateral();
     let (usdt, weth) = (TokenInfo::of("USDT"), TokenInfo::of("WETH"));
+
     let usd = U256::from(1_000_000_000);
     let receipt = network
         .send(OWNER, POOL, LendingPool::setLeastLoanCall { usd })
@@ -212,29 +213,34 @@ fn a_loan_is_worth_the_least_at_least_and_a_repayment_may_leave_less() {
     };
     assert_eq!(receipt.event::<LendingPool::LeastLoanChanged>(), event);
     assert_eq!(network.look(POOL, LendingPool::leastLoanUsdCall {}), usd);
+
     let too_small = |debt: u64| {
         refusal(LendingPoolErrors::LoanTooSmall {
             debtUsd: U256::from(debt),
             leastLoanUsd: usd,
         })
     };
+
     let refused = network
         .borrow(ALICE, usdt, usdt.worth(10) - U256::from(1))
         .unwrap_err();
     assert_eq!(refused, too_small(999_999_900));
     network.borrow(ALICE, usdt, usdt.worth(10)).unwrap();
+
     // The debt counts, not the loan; but each asset's on its own.
     network.borrow(ALICE, usdt, U256::from(1)).unwrap();
     assert_eq!(
         network.borrow(ALICE, weth, weth.worth(9)).unwrap_err()[..4],
         LendingPoolErrors::LoanTooSmall::SELECTOR
     );
+
     // No repayment is refused, whatever it leaves.
     network.repay(ALICE, usdt, usdt.worth(4)).unwrap();
     assert_eq!(
         network.borrow(ALICE, usdt, usdt.worth(3)).unwrap_err(),
         too_small(900_000_100)
     );
+
     network.borrow(ALICE, usdt, usdt.worth(4)).unwrap();
     network.repay(ALICE, usdt, usdt.worth(10)).unwrap();
     network.repay(ALICE, usdt, U256::MAX).unwrap();
@@ -248,14 +254,17 @@ fn stale_prices_stop_what_they_could_be_used_for_and_nothing_else() {
         TokenInfo::of("USDT"),
         TokenInfo::of("WETH"),
     );
+
     network.borrow(ALICE, usdt, usdt.worth(100)).unwrap();
     network.deposit(BOB, usdc, usdc.worth(100)).unwrap();
     network.warp(601);
+
     let stale = |token: TokenInfo| -> Bytes {
         refusal(LendingPoolErrors::StalePrice {
             asset: token.address,
         })
     };
+
     let small = U256::from(1_000);
     let give = Token::transferCall {
         to: BOB,
@@ -268,6 +277,7 @@ fn stale_prices_stop_what_they_could_be_used_for_and_nothing_else() {
         amount: small,
         inKind: false,
     };
+
     // The first asset of the account that is stale is named; USDT comes before USDC.
     assert_eq!(network.borrow(ALICE, usdt, small).unwrap_err(), stale(usdt));
     assert_eq!(

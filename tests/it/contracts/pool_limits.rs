@@ -95,15 +95,19 @@ fn a_few_units_left_behind_cannot_lock_an_asset() {
         .deposit(ALICE, wbtc, wbtc.worth(10_000_000))
         .unwrap();
     network.borrow(ALICE, uni, uni.worth(1_000_000)).unwrap();
+
     network.wait(YEAR);
     network.repay(ALICE, uni, U256::MAX).unwrap();
+
     let supplied = network.balance_of(uni.p_token(), WHALE);
     network
         .withdraw(WHALE, uni, supplied - U256::from(40))
         .unwrap();
+
     // What is left in cash is the treasury's; Alice borrows it.
     let cash = network.reserve(uni.address).cash;
     network.borrow(ALICE, uni, cash).unwrap();
+
     for _ in 0..4 {
         network.wait(YEAR);
         let call = LendingPool::setParametersCall {
@@ -112,17 +116,22 @@ fn a_few_units_left_behind_cannot_lock_an_asset() {
         };
         network.send(OWNER, POOL, call).unwrap();
     }
+
     let state = network.reserve(uni.address);
     assert_eq!(state.liquidityIndex, U256::from(u128::MAX));
+
     let unit = U256::from(u128::MAX) / ray() + U256::from(1);
     network.deposit(BOB, uni, uni.worth(1_000)).unwrap();
+
     let claim = network.balance_of(uni.p_token(), BOB);
     assert!(claim <= uni.worth(1_000) && uni.worth(1_000) - claim <= unit);
+
     // Less than ten thousand of these units could lose more than a ten-thousandth.
     let refused = network
         .deposit(BOB, uni, (unit - U256::from(1)) * U256::from(5_000))
         .unwrap_err();
     assert_eq!(refused, refusal(LendingPoolErrors::AmountTooSmall {}));
+
     network.deposit(BOB, uni, unit * U256::from(5_000)).unwrap();
     network.withdraw(BOB, uni, U256::MAX).unwrap();
     network.repay(ALICE, uni, uni.worth(1_000)).unwrap();
@@ -133,21 +142,18 @@ fn debts_of_any_size_can_be_settled() {
     // As much as storage can hold, in every band: the products of interest exceed 256 bits.
     let mut network = Network::with_harness();
     let uni = TokenInfo::of("UNI");
+
     for (index, score) in [300_u64, 580, 670, 740, 800].into_iter().enumerate() {
         let user = Address::with_last_byte(index as u8 + 1);
-        network
-            .send(
-                OWNER,
-                POOL,
-                PoolHarness::forceScoreCall {
-                    user,
-                    score: U256::from(score),
-                },
-            )
-            .unwrap();
+        let force_score = PoolHarness::forceScoreCall {
+            user,
+            score: U256::from(score),
+        };
+        network.send(OWNER, POOL, force_score).unwrap();
         network
             .send(OWNER, POOL, LendingPool::refreshCall { user })
             .unwrap();
+
         let call = PoolHarness::forcePositionCall {
             user,
             asset: uni.address,
@@ -156,6 +162,7 @@ fn debts_of_any_size_can_be_settled() {
         };
         network.send(OWNER, POOL, call).unwrap();
     }
+
     for _ in 0..3 {
         network.wait(50 * YEAR);
         let call = LendingPool::setParametersCall {
@@ -164,6 +171,7 @@ fn debts_of_any_size_can_be_settled() {
         };
         network.send(OWNER, POOL, call).unwrap();
     }
+
     let view = network.look(LENS, LendingLens::getPoolCall { asset: uni.address });
     assert_eq!(view.liquidityIndex, U256::from(u128::MAX));
     assert_eq!(

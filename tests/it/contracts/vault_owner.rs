@@ -190,61 +190,41 @@ fn liquidity_is_of_a_traded_token_and_not_nothing() {
 fn fees_are_collected_apart_from_the_reserve() {
     let mut network = Network::new();
     let (weth, usdc) = (TokenInfo::of("WETH"), TokenInfo::of("USDC"));
+
     let fee = network
         .swap(ALICE, (weth, usdc), weth.unit(), U256::ZERO)
         .unwrap()
         .event::<Vault::SwapPriced>()
         .fee;
+
     let token = usdc.address;
     let reserve = network.look(VAULT, Vault::reservesCall { token });
     assert_eq!(network.look(VAULT, Vault::feesAccruedCall { token }), fee);
 
+    let withdraw = |amount| Vault::withdrawFeesCall {
+        token,
+        amount,
+        to: STRANGER,
+    };
     let amount = fee - U256::from(1);
-    let receipt = network
-        .send(
-            OWNER,
-            VAULT,
-            Vault::withdrawFeesCall {
-                token,
-                amount,
-                to: STRANGER,
-            },
-        )
-        .unwrap();
+    let receipt = network.send(OWNER, VAULT, withdraw(amount)).unwrap();
+
     let event = Vault::FeesWithdrawn {
         token,
         receiver: STRANGER,
         amount,
     };
     assert_eq!(receipt.event::<Vault::FeesWithdrawn>(), event);
-    network
-        .send(
-            OWNER,
-            VAULT,
-            Vault::withdrawFeesCall {
-                token,
-                amount: U256::MAX,
-                to: STRANGER,
-            },
-        )
-        .unwrap();
+
+    network.send(OWNER, VAULT, withdraw(U256::MAX)).unwrap();
     assert_eq!(network.balance_of(token, STRANGER), fee);
     assert_eq!(
         network.look(VAULT, Vault::feesAccruedCall { token }),
         U256::ZERO
     );
     assert_eq!(network.look(VAULT, Vault::reservesCall { token }), reserve);
-    let refused = network
-        .send(
-            OWNER,
-            VAULT,
-            Vault::withdrawFeesCall {
-                token,
-                amount,
-                to: STRANGER,
-            },
-        )
-        .unwrap_err();
+
+    let refused = network.send(OWNER, VAULT, withdraw(amount)).unwrap_err();
     assert_eq!(refused, refusal(VaultErrors::ZeroAmount {}));
 }
 

@@ -397,6 +397,7 @@ async fn a_reverted_transaction_is_not_found() {
 async fn subscribers_learn_of_the_transactions_that_match_their_query() {
     let node = node().await;
     let mut socket = PriceSocket::connect(&format!("ws://{}/websocket", node.address())).await;
+
     let hers = format!("tm.event='Tx' AND transfer.recipient='{}'", bech32(TO));
     for (id, query) in [
         (1, "tm.event = 'Tx'"),
@@ -407,18 +408,22 @@ async fn subscribers_learn_of_the_transactions_that_match_their_query() {
         socket.send(request.to_string()).await;
         assert_eq!(socket.json().await["result"], json!({}), "{query}");
     }
+
     let cosmos = send_cosmos(&node, 0, send(node.account(0), TO, 5)).await;
     send_ethereum(&node, 1, 0).await;
     send_ethereum(&node, 1, 1).await;
+
     let mut seen = Vec::new();
     while seen.len() < 5 {
         let message = socket.json().await;
         let (id, data) = (message["id"].as_u64().unwrap(), &message["result"]["data"]);
+
         if id == 3 {
             assert_eq!(data["value"]["block"]["header"]["height"], "3");
             seen.push((id, "3".to_owned()));
             continue;
         }
+
         assert_eq!(data["type"], "tendermint/event/Tx");
         let result = &data["value"]["TxResult"];
         let (height, events) = (
@@ -429,8 +434,10 @@ async fn subscribers_learn_of_the_transactions_that_match_their_query() {
             (&events["tx.height"][0], &events["tm.event"][0]),
             (&height.clone().into(), &"Tx".into())
         );
+
         let raw = Base64::decode_vec(result["tx"].as_str().unwrap()).unwrap();
         assert_eq!(events["tx.hash"][0], cosmos_hash(&raw));
+
         if id == 2 {
             assert_eq!(cosmos_hash(&raw), cosmos);
             assert!(
@@ -439,11 +446,14 @@ async fn subscribers_learn_of_the_transactions_that_match_their_query() {
                     .is_some_and(|events| !events.is_empty())
             );
         }
+
         seen.push((id, height));
     }
+
     seen.sort_unstable();
     let expected = [(1, "1"), (1, "2"), (1, "3"), (2, "1"), (3, "3")]
         .map(|(id, height)| (id, height.to_owned()));
     assert_eq!(seen, expected);
+
     node.end().await;
 }

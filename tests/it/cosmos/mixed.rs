@@ -152,11 +152,14 @@ fn transfers(tx: &Value) -> Vec<CosmosTransfer> {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn kills_leave_one_order_and_every_coin() {
     const KILLS: u64 = 4;
+
     let count = std::env::var("TETRAD_MIXED").map_or(300, |text| text.parse().unwrap());
     let directory = tempfile::tempdir().unwrap();
     let place = directory.path().join("chain");
     let sent = Arc::new(AtomicU64::new(0));
+
     let mut initial = BTreeMap::new();
+
     for round in 1..=KILLS {
         let mut program = start(&place).await;
         let client = Client::new(&program);
@@ -166,6 +169,7 @@ async fn kills_leave_one_order_and_every_coin() {
                 initial.insert(account, client.balance(account).await);
             }
         }
+
         // The last round may finish; the others are killed on their way.
         let all = count * round / KILLS;
         let enough = if round == KILLS { all } else { u64::MAX };
@@ -173,10 +177,13 @@ async fn kills_leave_one_order_and_every_coin() {
             let (client, key, sent) = (client.clone(), sign::signer(index), sent.clone());
             tokio::spawn(client.load(key, sent, enough))
         });
+
         let clients: Vec<_> = clients.collect();
+
         while sent.load(Ordering::Relaxed) < all {
             tokio::task::yield_now().await;
         }
+
         // SIGKILL.
         program.child.kill().unwrap();
         program.child.wait().unwrap();
@@ -187,9 +194,11 @@ async fn kills_leave_one_order_and_every_coin() {
 
     let program = start(&place).await;
     let client = Client::new(&program);
+
     let newest = client.call("eth_blockNumber", json!([])).await.unwrap();
     let newest =
         u64::from_str_radix(newest.as_str().unwrap().trim_start_matches("0x"), 16).unwrap();
+
     let (mut next, mut expected, mut seen) = (BTreeMap::<Address, u64>::new(), initial.clone(), 0);
     for number in 1..=newest {
         let block = json!(format!("{number:#x}"));
@@ -197,10 +206,12 @@ async fn kills_leave_one_order_and_every_coin() {
             .call("eth_getBlockByNumber", json!([block, true]))
             .await
             .unwrap();
+
         let receipts = client
             .call("eth_getBlockReceipts", json!([block]))
             .await
             .unwrap();
+
         for (tx, receipt) in content["transactions"]
             .as_array()
             .unwrap()
@@ -211,11 +222,13 @@ async fn kills_leave_one_order_and_every_coin() {
             if !initial.contains_key(&from) {
                 continue;
             }
+
             let number = |value: &Value| value.as_str().unwrap().parse::<U256>().unwrap();
             let nonce = next.entry(from).or_default();
             assert_eq!(number(&tx["nonce"]), U256::from(*nonce), "{from}");
             *nonce += 1;
             seen += 1;
+
             assert_eq!(receipt["status"], "0x1");
             let mut paid = number(&receipt["gasUsed"]) * number(&receipt["effectiveGasPrice"]);
             for CosmosTransfer { to, amount } in transfers(tx) {
@@ -225,17 +238,21 @@ async fn kills_leave_one_order_and_every_coin() {
             *expected.get_mut(&from).unwrap() -= paid;
         }
     }
+
     let acknowledged = sent.load(Ordering::Relaxed);
     assert!(
         seen >= acknowledged,
         "{acknowledged} were acknowledged, {seen} are there"
     );
+
     for (account, balance) in expected {
         assert_eq!(client.balance(account).await, balance, "{account}");
     }
+
     drop(program);
     let (succeeded, text, error) =
         process::output(&["chain", "--data-dir", place.to_str().unwrap(), "verify"]);
     assert!(succeeded, "{error}");
+
     println!("{acknowledged} acknowledged; {text}");
 }

@@ -539,22 +539,26 @@ async fn accounts_are_listed_page_by_page() {
 #[tokio::test]
 async fn the_evm_is_queried_under_both_names() {
     let node = node().await;
+
     let vault = crate::support::chain::VAULT;
     let nonce = node
         .rpc("eth_getTransactionCount", json!([vault, "latest"]))
         .await;
     let code = node.rpc("eth_getCode", json!([vault, "latest"])).await;
     let code = Base64::encode_string(&hex::decode(code.as_str().expect("text")).expect("hex"));
+
     for prefix in ["/cosmos/evm/vm/v1", "/ethermint/evm/v1"] {
         let account = node.get_json(&format!("{prefix}/account/{vault}")).await;
         assert_eq!(
             (&account["balance"], &account["nonce"]),
             (&"0".into(), &number(&nonce).to_string().into())
         );
+
         assert_eq!(
             node.get_json(&format!("{prefix}/codes/{vault}")).await,
             json!({ "code": code })
         );
+
         let slot = node
             .rpc("eth_getStorageAt", json!([vault, "0x0", "latest"]))
             .await;
@@ -569,10 +573,12 @@ async fn the_evm_is_queried_under_both_names() {
                 .status(),
             400
         );
+
         assert_eq!(
             node.get_json(&format!("{prefix}/params")).await["params"]["evm_denom"],
             "ahpx"
         );
+
         let nobody = node
             .get_json(&format!(
                 "{prefix}/balances/0x00000000000000000000000000000000000000aa"
@@ -580,6 +586,7 @@ async fn the_evm_is_queried_under_both_names() {
             .await;
         assert_eq!(nobody, json!({ "balance": "0" }));
     }
+
     let params = node.get_json("/cosmos/evm/feemarket/v1/params").await;
     let whole = node.get_json("/ethermint/feemarket/v1/params").await;
     let fee = whole["params"]["base_fee"].as_str().expect("text");

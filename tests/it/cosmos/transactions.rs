@@ -373,25 +373,30 @@ async fn ethereum_clients_see_legacy_transactions_without_a_signature() {
 async fn cosmos_clients_see_the_transaction_that_was_sent() {
     let node = node().await;
     let from = node.account(0);
+
     let raw = node
         .unsigned(0, vec![send(from, TO, 5)])
         .await
         .sign(Mode::Direct);
+
     let tx = Base64::encode_string(&raw);
     assert_eq!(
         node.comet("check_tx", json!({ "tx": tx })).await["result"]["code"],
         0
     );
+
     let committed = node.comet("broadcast_tx_commit", json!({ "tx": tx })).await["result"].clone();
     assert_eq!(
         (&committed["hash"], &committed["height"]),
         (&cosmos_hash(&raw).into(), &"1".into())
     );
+
     let result = &committed["tx_result"];
     assert_eq!(
         (&result["code"], &result["gas_wanted"]),
         (&0.into(), &GAS.to_string().into())
     );
+
     let kinds = result["events"]
         .as_array()
         .unwrap()
@@ -414,8 +419,10 @@ async fn cosmos_clients_see_the_transaction_that_was_sent() {
             "message"
         ]
     );
+
     let block = node.comet("block", json!({ "height": "1" })).await["result"].clone();
     assert_eq!(block["block"]["data"]["txs"], json!([tx]));
+
     let results =
         node.comet("block_results", json!({ "height": "1" })).await["result"]["txs_results"]
             .clone();
@@ -424,12 +431,14 @@ async fn cosmos_clients_see_the_transaction_that_was_sent() {
     // An Ethereum transaction is in a message, and comes back through it.
     let raw = sign::raw(sign::transfer(1), 0);
     node.rpc("eth_sendRawTransaction", json!([raw])).await;
+
     let block = node.comet("block", json!({ "height": "2" })).await["result"].clone();
     let shown = Base64::decode_vec(block["block"]["data"]["txs"][0].as_str().unwrap()).unwrap();
     let DecodedTx::Ethereum(inner) = DecodedTx::decode(&shown).unwrap() else {
         panic!("a bank transaction")
     };
     assert_eq!(inner, raw);
+
     let answer = node
         .comet(
             "broadcast_tx_sync",

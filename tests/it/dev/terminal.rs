@@ -161,6 +161,7 @@ async fn console_log_lines_are_printed() {
 #[tokio::test]
 async fn abis_of_other_contracts_can_be_named() {
     let node = node().await;
+
     let folder = tempfile::tempdir().unwrap();
     let artifact = json!({"abi": [{"type": "function", "name": "greet", "inputs": [{"name": "whom", "type": "string"}],
         "outputs": [], "stateMutability": "nonpayable"}]});
@@ -171,6 +172,7 @@ async fn abis_of_other_contracts_can_be_named() {
     )
     .unwrap();
     std::fs::write(folder.path().join("other.json"), "[1, 2]").unwrap();
+
     sol! {
         function greet(string whom) external;
     }
@@ -183,6 +185,7 @@ async fn abis_of_other_contracts_can_be_named() {
         },
     )
     .await;
+
     let config = |path| ConsoleConfig {
         verbosity: 1,
         abi: vec![path],
@@ -190,6 +193,7 @@ async fn abis_of_other_contracts_can_be_named() {
     };
     let logging = Arc::new(AtomicBool::new(true));
     let network = Network::default();
+
     let console = Console::new(
         &config(folder.path().to_owned()),
         &network,
@@ -199,9 +203,11 @@ async fn abis_of_other_contracts_can_be_named() {
         false,
     )
     .unwrap();
+
     let head = node.chain().head();
     let text = console.render(&head, std::slice::from_ref(&head.block), &[]);
     assert!(text.contains("greet(whom: \"you\")"), "{text}");
+
     let missing = Console::new(
         &config(folder.path().join("none")),
         &network,

@@ -177,6 +177,7 @@ async fn whatever_rots_a_repaired_chain_is_a_beginning_of_what_it_was() {
         let random = &mut Random::new(seed);
         let disk = Disk::new(seed);
         let (chain, writer) = start(recover(Arc::new(disk.clone())).unwrap(), Mining::Instant);
+
         let mut blocks = vec![chain.head().block.hash];
         for _ in 0..60 {
             let from = random.below(ACCOUNTS as u64) as usize;
@@ -190,8 +191,10 @@ async fn whatever_rots_a_repaired_chain_is_a_beginning_of_what_it_was() {
             )
             .await
             .unwrap();
+
             blocks.push(chain.head().block.hash);
         }
+
         chain.stop();
         tokio::task::spawn_blocking(move || writer.join())
             .await
@@ -206,11 +209,13 @@ async fn whatever_rots_a_repaired_chain_is_a_beginning_of_what_it_was() {
                 .filter(|name| name.starts_with("log-"))
                 .collect();
             logs.sort_unstable();
+
             let name = &logs[random.below(logs.len() as u64) as usize];
             if random.chance(20) && logs.len() > 1 {
                 storage.remove(name).unwrap();
                 continue;
             }
+
             let file = storage.open(name).unwrap();
             let at = random.below(file.length().unwrap());
             let mut byte = [0];
@@ -218,6 +223,7 @@ async fn whatever_rots_a_repaired_chain_is_a_beginning_of_what_it_was() {
             file.write_at(&[byte[0] ^ (1 << random.below(8))], at)
                 .unwrap();
         }
+
         match repair(&kept_in(storage.clone())) {
             Ok(done) => {
                 assert_eq!(
@@ -225,6 +231,7 @@ async fn whatever_rots_a_repaired_chain_is_a_beginning_of_what_it_was() {
                     None,
                     "seed {seed}: {done:?}"
                 );
+
                 let (chain, _writer) = start(recover(storage).unwrap(), Mining::Instant);
                 let head = chain.head();
                 assert_eq!(
@@ -237,6 +244,7 @@ async fn whatever_rots_a_repaired_chain_is_a_beginning_of_what_it_was() {
                     head.block.header.state_root,
                     "seed {seed}"
                 );
+
                 send(&chain, transfer(0, nonce(&chain, 0), Address::ZERO))
                     .await
                     .unwrap();

@@ -284,7 +284,9 @@ async fn repair_goes_on_from_where_a_checkpoint_still_leads() {
     let storage = || -> std::sync::Arc<dyn tetrad_store::storage::Storage> {
         std::sync::Arc::new(Directory::new(place.path()).unwrap())
     };
+
     let (running, writer) = start(recover(storage()).unwrap(), never());
+
     let seal = |count: u64| {
         running.mine(
             count,
@@ -295,7 +297,9 @@ async fn repair_goes_on_from_where_a_checkpoint_still_leads() {
         )
     };
     seal(20).await.unwrap();
+
     let snapshot = running.snapshot().await.unwrap();
+
     let mut newest = 20;
     // Checkpoints are written when there is time.
     let taken_back = loop {
@@ -310,13 +314,16 @@ async fn repair_goes_on_from_where_a_checkpoint_still_leads() {
         newest += 1;
         assert!(newest < 100_000, "no checkpoint is written");
     };
+
     let content = read_file(&*storage(), &taken_back).unwrap().unwrap();
     let before = running.head().block.hash;
+
     assert!(running.revert(snapshot).await.unwrap());
     running.stop();
     tokio::task::spawn_blocking(move || writer.join())
         .await
         .unwrap();
+
     // Earlier versions could leave nothing but checkpoints of what was taken back, which now are
     // removed.
     replace_file(&*storage(), &taken_back, &content).unwrap();
@@ -336,11 +343,13 @@ async fn repair_goes_on_from_where_a_checkpoint_still_leads() {
             && error.contains("tetrad chain repair"),
         "{error}"
     );
+
     let error = verify(&kept_in(storage())).unwrap_err().to_string();
     assert!(
         error.contains("only of entries that were reverted later"),
         "{error}"
     );
+
     let done = repair(&kept_in(storage())).unwrap().unwrap();
     assert_eq!(
         (done.end, done.what),
@@ -349,13 +358,16 @@ async fn repair_goes_on_from_where_a_checkpoint_still_leads() {
             "it reverts to a state of which no checkpoint is left"
         )
     );
+
     assert_eq!(repair(&kept_in(storage())).unwrap(), None);
+
     let recovered = recover(storage()).unwrap();
     assert_eq!(
         (recovered.head.number(), recovered.head.block.hash),
         (newest, before)
     );
     drop(recovered);
+
     verify(&kept_in(storage())).unwrap();
     compact(&kept_in(storage()), 1, None).unwrap();
 }

@@ -72,6 +72,7 @@ async fn restarted(chain: Chain, writer: WriterThread, disk: &Disk) -> (Chain, W
 async fn they_survive_restarts_until_they_are_used_up() {
     let disk = Disk::new(1);
     let (chain, writer) = started(&disk);
+
     let mut taken = Vec::new();
     // Far apart, so that checkpoints lie between them and memory holds no block of the older ones.
     for count in [3, 20, 1, 20, 2] {
@@ -81,8 +82,10 @@ async fn they_survive_restarts_until_they_are_used_up() {
         taken.push((chain.snapshot().await.unwrap(), seen(&chain)));
         set_balance(&chain, 7).await;
     }
+
     let (mut chain, mut writer) = restarted(chain, writer, &disk).await;
     assert_eq!(ids(&chain).await, [0, 1, 2, 3, 4]);
+
     let listed = chain.snapshots().await.unwrap();
     for (listed, (id, (number, hash, ..))) in listed.iter().zip(&taken) {
         assert_eq!(
@@ -90,9 +93,11 @@ async fn they_survive_restarts_until_they_are_used_up() {
             (*id, *number, *hash)
         );
     }
+
     let mut next = 5;
     for (id, before) in taken.into_iter().rev().step_by(2) {
         pay(&chain, 1).await;
+
         assert!(chain.revert(id).await.unwrap());
         assert_eq!(seen(&chain), before);
         assert_eq!(
@@ -100,13 +105,16 @@ async fn they_survive_restarts_until_they_are_used_up() {
             U256::from(before.0)
         );
         assert!(!chain.revert(id).await.unwrap(), "it is used up");
+
         for number in 1..=before.0 {
             let view = chain.view(BlockId::Number(number)).unwrap();
             assert_eq!(view.state.balance(TO).unwrap(), U256::from(number));
         }
+
         assert_eq!(chain.snapshot().await.unwrap(), next, "ids continue");
         assert!(chain.revert(next).await.unwrap());
         next += 1;
+
         (chain, writer) = restarted(chain, writer, &disk).await;
         assert_eq!(seen(&chain), before);
         assert_eq!(
@@ -114,10 +122,12 @@ async fn they_survive_restarts_until_they_are_used_up() {
             (0..id).collect::<Vec<_>>(),
             "later ones are used up with it"
         );
+
         for gone in id..next {
             assert!(!chain.revert(gone).await.unwrap());
         }
     }
+
     assert_eq!(chain.snapshot().await.unwrap(), next);
     end(chain, writer).await;
 }

@@ -195,6 +195,7 @@ async fn assert_same(followed: &Market, node: &TestNode) {
 
 async fn run(events: Vec<(Event, bool)>) {
     let (node, clock) = ticking_node().await;
+
     let user = node.signer(0);
     let weth = token("WETH");
     let approve = Token::approveCall {
@@ -202,6 +203,7 @@ async fn run(events: Vec<(Event, bool)>) {
         value: U256::MAX,
     };
     node.send(&user, weth.address, approve).await;
+
     let network = std::sync::Arc::new(node.config().network.clone());
     let market = Market::new(
         node.chain().clone(),
@@ -210,6 +212,7 @@ async fn run(events: Vec<(Event, bool)>) {
         true,
         None,
     );
+
     let mut snapshots = Vec::new();
     for (event, looked_at) in events {
         match event {
@@ -238,6 +241,7 @@ async fn run(events: Vec<(Event, bool)>) {
             }
             Event::Revert { .. } => {}
         }
+
         if looked_at {
             assert_same(&market, &node).await;
         }

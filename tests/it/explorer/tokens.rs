@@ -111,10 +111,13 @@ async fn holders_are_listed_by_balance() {
 #[tokio::test]
 async fn unique_tokens_have_owners() {
     let node = node_with(|_| {}).await;
+
     let contract = deploy(&node, UNIQUE).await;
     let topic = keccak256("Transfer(address,address,uint256)");
+
     let (first, second) = (node.account(1), node.account(2));
     let id = |id: u64| U256::from(id).to_be_bytes::<32>();
+
     for (from, to, number) in [
         (Address::ZERO, first, 1),
         (Address::ZERO, first, 2),
@@ -123,9 +126,11 @@ async fn unique_tokens_have_owners() {
         let input: Bytes = [topic.0, word(from), word(to), id(number)].concat().into();
         node.submit(node.account(0), Some(contract), 0, input).await;
     }
+
     let path = format!("/api/v2/tokens/{contract}");
     assert_eq!(node.get_json(&path).await["type"], "ERC-721");
     let instances = node.all_items(&format!("{path}/instances")).await;
+
     let owners: Vec<_> = instances
         .iter()
         .map(|one| (&one["id"], &one["owner"]["hash"]))
@@ -138,10 +143,12 @@ async fn unique_tokens_have_owners() {
         owners,
         [(&json!("1"), &of_second), (&json!("2"), &of_first)]
     );
+
     let owned = node
         .all_items(&format!("/api/v2/addresses/{first}/nft"))
         .await;
     assert_eq!(each(&owned, "id"), [&json!("2")]);
+
     let moved = node
         .all_items(&format!("{path}/instances/1/transfers"))
         .await;
@@ -150,6 +157,7 @@ async fn unique_tokens_have_owners() {
         [&json!("token_transfer"), &json!("token_minting")]
     );
     assert_eq!(moved[0]["total"], json!({ "token_id": "1" }));
+
     let listed = node
         .get_json(&format!(
             "/api?module=account&action=tokennfttx&address={second}"
@@ -159,6 +167,7 @@ async fn unique_tokens_have_owners() {
         (&listed["result"][0]["tokenID"], &listed["status"]),
         (&json!("1"), &json!("1"))
     );
+
     node.end().await;
 }
 

@@ -227,20 +227,24 @@ async fn fees_are_those_of_both_chains() {
     let upstream = upstream().await;
     let at = number(&upstream.latest().await["number"]) as u64;
     let fork = fork_of(&upstream.rpc_url(), |_| {}).await;
+
     for _ in 0..2 {
         fork.send_wei(0).await;
     }
     let newest = at + 2;
+
     let history = fork
         .rpc("eth_feeHistory", json!(["0x4", "latest", [10, 90]]))
         .await;
     assert_eq!(history["oldestBlock"], format!("{:#x}", newest - 3));
+
     let theirs = upstream
         .rpc("eth_feeHistory", json!(["0x2", "latest", [10, 90]]))
         .await;
     let ours = fork
         .rpc("eth_feeHistory", json!(["0x2", "latest", [10, 90]]))
         .await;
+
     let joined = |name: &str, count: usize| {
         let theirs = theirs[name].as_array().unwrap()[..count].to_vec();
         Value::from([theirs, ours[name].as_array().unwrap().clone()].concat())
@@ -254,6 +258,7 @@ async fn fees_are_those_of_both_chains() {
     ] {
         assert_eq!(history[name], joined(name, 2), "{name}");
     }
+
     for (index, block) in (newest - 3..=newest).enumerate() {
         let block = fork
             .rpc(
@@ -263,7 +268,9 @@ async fn fees_are_those_of_both_chains() {
             .await;
         assert_eq!(history["baseFeePerGas"][index], block["baseFeePerGas"]);
     }
+
     assert_eq!(history["baseFeePerGas"].as_array().unwrap().len(), 5);
+
     let all = fork
         .rpc("eth_feeHistory", json!(["0x400", "pending", []]))
         .await;

@@ -65,8 +65,10 @@ async fn a_running_node_forks_other_blocks_and_chains_and_none() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_node_of_its_own_becomes_a_fork_and_itself_again() {
     let (upstream, node) = tokio::join!(upstream(), node());
+
     upstream.rpc("anvil_setChainId", json!([4_242])).await;
     node.send_wei(0).await;
+
     let error = node
         .rpc_error("anvil_reset", json!([{"forking": {"blockNumber": 1}}]))
         .await;
@@ -74,6 +76,7 @@ async fn a_node_of_its_own_becomes_a_fork_and_itself_again() {
         error["message"].as_str().unwrap().contains("no URL"),
         "{error}"
     );
+
     for (url, what) in [
         (json!("nowhere"), "jsonRpcUrl"),
         (json!("ftp://localhost"), "http"),
@@ -84,7 +87,9 @@ async fn a_node_of_its_own_becomes_a_fork_and_itself_again() {
             .await;
         assert!(error.to_string().contains(what), "{error}");
     }
+
     assert_eq!(node.height().await, 1, "nothing has happened");
+
     node.rpc(
         "anvil_reset",
         json!([{"forking": {"jsonRpcUrl": upstream.rpc_url()}}]),
@@ -93,6 +98,7 @@ async fn a_node_of_its_own_becomes_a_fork_and_itself_again() {
     assert_eq!(node.latest().await, upstream.latest().await);
     assert_eq!(node.rpc("eth_chainId", json!([])).await, "0x1092");
     node.send_wei(0).await;
+
     // The services say what the chain says, whatever that is, and nothing breaks.
     for path in [
         "/api/prices",
@@ -104,6 +110,7 @@ async fn a_node_of_its_own_becomes_a_fork_and_itself_again() {
         let status = node.get(path).await.status();
         assert!(status != 500, "{path}: {status}");
     }
+
     node.rpc("anvil_reset", json!([{}])).await;
     assert_eq!(
         (
@@ -112,6 +119,7 @@ async fn a_node_of_its_own_becomes_a_fork_and_itself_again() {
         ),
         (0, json!("0x7d"))
     );
+
     let prices = node.get_json("/api/prices").await;
     assert!(prices.to_string().contains("WETH"), "{prices}");
 }

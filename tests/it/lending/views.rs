@@ -125,7 +125,9 @@ pub(crate) async fn assert_rest_is_the_views(node: &TestNode, user: Address) {
                 height,
             )
             .await;
+
         let expected = details(view, &limits, height, block.header.timestamp);
+
         let path = format!(
             "/api/pools/{}",
             if position % 2 == 0 {
@@ -135,6 +137,7 @@ pub(crate) async fn assert_rest_is_the_views(node: &TestNode, user: Address) {
             }
         );
         assert_eq!(node.get_json(&path).await, expected, "{path}");
+
         for (name, value) in listed[position].as_object().expect("an object") {
             assert_eq!(*value, expected[name], "{name} of {}", view.symbol);
         }
@@ -146,6 +149,7 @@ pub(crate) async fn assert_rest_is_the_views(node: &TestNode, user: Address) {
     let collateral = node
         .view_at(lens, LendingLens::getCollateralCall { user }, height)
         .await;
+
     let mut expected = json!({
         "address": user.to_checksum(None),
         "creditScore": number(account.score),
@@ -154,6 +158,7 @@ pub(crate) async fn assert_rest_is_the_views(node: &TestNode, user: Address) {
         "availableToBorrow": usd(account.availableUsd),
     });
     assert_eq!(node.get_json(&format!("/api/user/{user}")).await, expected);
+
     let positions = account.positions.iter().map(|view| {
         let side = match view.liquidationSide {
             LiquidationSide::Below => "below".into(),
@@ -179,6 +184,7 @@ pub(crate) async fn assert_rest_is_the_views(node: &TestNode, user: Address) {
             "liquidationSide": side,
         })
     });
+
     let more = [
         ("band", number(account.band)),
         ("amountSupplied", usd(account.suppliedUsd)),
@@ -196,6 +202,7 @@ pub(crate) async fn assert_rest_is_the_views(node: &TestNode, user: Address) {
     let view = node
         .view_at(lens, LendingLens::getScoreCall { user }, height)
         .await;
+
     let expected = json!({
         "address": user.to_checksum(None),
         "creditScore": number(view.score),

@@ -248,9 +248,11 @@ async fn short_answers(mining: bool) -> TestNode {
 async fn answers_that_nobody_reads_are_bounded_in_memory() {
     let node =
         Measured(Running::start(&["--limits-transit-megabytes", "64", "--block-time", "60"]).await);
+
     // Logs 32 kilobytes of its memory 60 times.
     let code = format!("0x{}00", "6180006000a0".repeat(60));
     node.rpc("anvil_setCode", json!([AT, code])).await;
+
     let from = node.rpc("eth_accounts", json!([])).await[0].clone();
     for _ in 0..6 {
         node.rpc(
@@ -260,6 +262,7 @@ async fn answers_that_nobody_reads_are_bounded_in_memory() {
         .await;
         node.rpc("evm_mine", json!([])).await;
     }
+
     let query = json!([{"fromBlock": "0x0", "toBlock": "latest", "address": AT}]);
     let length = node
         .rpc("eth_getLogs", query.clone())
@@ -267,6 +270,7 @@ async fn answers_that_nobody_reads_are_bounded_in_memory() {
         .to_string()
         .len();
     assert!(length > 20 << 20, "{length}");
+
     let body =
         json!({"jsonrpc": "2.0", "id": 1, "method": "eth_getLogs", "params": query}).to_string();
     let address = node.0.ready["rpc"]
@@ -275,6 +279,7 @@ async fn answers_that_nobody_reads_are_bounded_in_memory() {
         .trim_start_matches("http://")
         .trim_end_matches("/rpc")
         .to_owned();
+
     let mut unread = Vec::new();
     for _ in 0..60 {
         let mut stream = TcpStream::connect(&address).await.unwrap();
@@ -285,6 +290,7 @@ async fn answers_that_nobody_reads_are_bounded_in_memory() {
             .unwrap();
         unread.push(stream);
     }
+
     // Each gets a response or a refusal; only the beginning of the long responses is read.
     let mut refused = 0;
     for stream in &mut unread {
@@ -294,6 +300,7 @@ async fn answers_that_nobody_reads_are_bounded_in_memory() {
         refused +=
             usize::from(text.contains("response too large for the memory that is left; try again"));
     }
+
     assert!(refused > 0);
     assert!(node.peak() < 700, "{} MB", node.peak());
 }
@@ -302,6 +309,7 @@ async fn answers_that_nobody_reads_are_bounded_in_memory() {
 async fn logs_that_are_too_long_together_are_refused_with_the_block_they_reach() {
     let node = short_answers(true).await;
     node.rpc("anvil_setCode", json!([AT, LOGS])).await;
+
     let filter = node
         .rpc(
             "eth_newFilter",
@@ -315,13 +323,16 @@ async fn logs_that_are_too_long_together_are_refused_with_the_block_they_reach()
         )
         .await;
     }
+
     let query = |to: Value| json!([{"fromBlock": "0x0", "toBlock": to, "address": AT}]);
+
     let error = node.rpc_error("eth_getLogs", query(json!("latest"))).await;
     let text = "query returned more than 20000 bytes; narrow the range (up to block 8), or add an address or topics";
     assert_eq!(
         (&error["code"], &error["data"]),
         (&json!(-32602), &json!(text))
     );
+
     assert_eq!(
         node.rpc("eth_getLogs", query(json!("0x7")))
             .await
@@ -334,6 +345,7 @@ async fn logs_that_are_too_long_together_are_refused_with_the_block_they_reach()
         node.rpc_error("eth_getFilterLogs", json!([filter])).await["data"],
         text
     );
+
     let error = node
         .rpc_error("eth_getFilterChanges", json!([filter]))
         .await;
@@ -342,6 +354,7 @@ async fn logs_that_are_too_long_together_are_refused_with_the_block_they_reach()
         &error,
         "more than 50000 logs or 20000 bytes: ask for the logs since block 0x1 with eth_getLogs, piece by piece",
     );
+
     // It has told of them, if only that they are too many.
     assert_eq!(
         node.rpc("eth_getFilterChanges", json!([filter])).await,

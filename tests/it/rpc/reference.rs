@@ -49,6 +49,7 @@ fn essence(method: &str, mut response: Value) -> Value {
 #[tokio::test]
 async fn every_example_gets_the_answer_that_it_shows() {
     let node = same_node().await;
+
     let (mut answers, mut wrong, mut edits) = (Answers::default(), Vec::new(), Vec::new());
     for Example { file, exchanges } in examples() {
         for ExampleExchange { request, response } in exchanges {
@@ -56,9 +57,11 @@ async fn every_example_gets_the_answer_that_it_shows() {
             let parsed: Value = serde_json::from_str(&filled_in)
                 .unwrap_or_else(|error| panic!("{request}: {error}"));
             let method = parsed["method"].as_str().unwrap();
+
             let whole = node.request(method, parsed["params"].clone()).await;
             answers.remember(method, whole["result"].clone());
             let answer = essence(method, whole);
+
             let shown: Value = serde_json::from_str(response).unwrap();
             let members = |response: &Value| -> Vec<String> {
                 response["result"]
@@ -66,6 +69,7 @@ async fn every_example_gets_the_answer_that_it_shows() {
                     .map(|object| object.keys().cloned().collect())
                     .unwrap_or_default()
             };
+
             let same = if VARYING.contains(&method) {
                 members(&shown) == members(&answer)
             } else {
@@ -74,6 +78,7 @@ async fn every_example_gets_the_answer_that_it_shows() {
             if same {
                 continue;
             }
+
             if is_blessing() {
                 edits.push((
                     file,
@@ -87,6 +92,7 @@ async fn every_example_gets_the_answer_that_it_shows() {
             }
         }
     }
+
     for (file, before, after) in edits {
         let path = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
             .join("crates/rpc/src/rpc")
@@ -94,6 +100,7 @@ async fn every_example_gets_the_answer_that_it_shows() {
         let text = fs::read_to_string(&path).unwrap();
         fs::write(&path, text.replacen(&before, &after, 1)).unwrap();
     }
+
     assert!(
         wrong.is_empty(),
         "{} examples: {}",
@@ -183,19 +190,24 @@ async fn what_is_taken_and_answered_fits_the_schemas() {
     let node = same_node().await;
     let document = node.rpc("rpc.discover", json!([])).await;
     let methods = document["methods"].as_array().unwrap();
+
     let described: BTreeMap<&str, &Value> = methods
         .iter()
         .map(|method| (method["name"].as_str().unwrap(), method))
         .collect();
+
     let (mut answers, mut wrong) = (Answers::default(), Vec::new());
     for ExampleExchange { request, .. } in
         examples().into_iter().flat_map(|example| example.exchanges)
     {
         let request: Value = serde_json::from_str(&answers.fill_in(request)).unwrap();
         let (name, params) = (request["method"].as_str().unwrap(), &request["params"]);
+
         let answer = node.request(name, params.clone()).await;
         answers.remember(name, answer["result"].clone());
+
         let method = described[name];
+
         let mut check = |what: String, schema: &Value, value: &Value| {
             let validator = jsonschema::validator_for(schema)
                 .unwrap_or_else(|error| panic!("{name} {what}: {error}"));
@@ -208,8 +220,10 @@ async fn what_is_taken_and_answered_fits_the_schemas() {
                 wrong.push(format!("{name} {what}: the schema says nothing"));
             }
         };
+
         if let Some(result) = answer.get("result") {
             check("result".to_owned(), &method["result"]["schema"], result);
+
             // Those that are documented under other names as well answer the same.
             let params = method["params"]
                 .as_array()
@@ -224,6 +238,7 @@ async fn what_is_taken_and_answered_fits_the_schemas() {
             }
         }
     }
+
     for (name, method) in described {
         for param in method["params"].as_array().unwrap() {
             if !says_something(&param["schema"]) {
@@ -231,5 +246,6 @@ async fn what_is_taken_and_answered_fits_the_schemas() {
             }
         }
     }
+
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

@@ -168,15 +168,18 @@ async fn a_plain_transfer_reports_the_gas_of_the_transaction_or_that_of_the_call
 #[tokio::test]
 async fn every_interface_reports_the_same_gas_of_inner_calls() {
     let node = node().await;
+
     set_code(&node, AT, &calls(&[0xb01, 0xb02, 0xb03], 1)).await;
     set_code(&node, &at(0xb01), "600160005500").await;
     set_code(&node, &at(0xb02), "fe").await;
     set_code(&node, &at(0xb03), "5f5ffd").await;
     let receipt = send(&node, json!({"to": AT, "value": "0x3", "gas": "0x7a120"})).await;
+
     let hash = &receipt["transactionHash"];
     let tree = traced(&node, hash, "callTracer", json!({})).await;
     let flat = traced(&node, hash, "flatCallTracer", json!({})).await;
     let traces = node.rpc("trace_transaction", json!([hash])).await;
+
     let errors = tree["calls"]
         .as_array()
         .unwrap()
@@ -201,10 +204,12 @@ async fn every_interface_reports_the_same_gas_of_inner_calls() {
         }
         tokio::time::sleep(std::time::Duration::from_millis(50)).await;
     }
+
     let decimal = |value: &Value| value.as_str().unwrap().parse::<u128>().unwrap();
     for (index, call) in tree["calls"].as_array().unwrap().iter().enumerate() {
         let (gas, used) = gas_of(call);
         let (flat, trace) = (&flat[index + 1], &traces[index + 1]);
+
         assert_eq!(
             (
                 number(&flat["action"]["gas"]),
@@ -213,6 +218,7 @@ async fn every_interface_reports_the_same_gas_of_inner_calls() {
             (gas, gas),
             "{call}"
         );
+
         let row = listed
             .as_array()
             .unwrap()
@@ -224,6 +230,7 @@ async fn every_interface_reports_the_same_gas_of_inner_calls() {
             (gas, used),
             "{call}"
         );
+
         // What fails in another way than by a revert has no result.
         if index == 1 {
             assert_eq!(
@@ -375,6 +382,7 @@ async fn logs_in_traces_have_the_index_of_their_receipt_and_those_of_failed_call
 #[tokio::test]
 async fn calls_of_precompiles_are_listed_on_request() {
     let node = node().await;
+
     let overrides = json!({
         AT: {"code": format!("0x{}{}", calls(&[4, 0xb01, 4], 0), "00")},
         at(0xb01): {"code": "0x00"},
@@ -388,6 +396,7 @@ async fn calls_of_precompiles_are_listed_on_request() {
         )
         .await
     };
+
     let places = |traces: &Value| {
         let each = traces
             .as_array()
@@ -396,12 +405,14 @@ async fn calls_of_precompiles_are_listed_on_request() {
             .map(|trace| (trace["traceAddress"].clone(), trace["action"]["to"].clone()));
         each.collect::<Vec<_>>()
     };
+
     let without = trace(json!({})).await;
     assert_eq!(
         places(&without),
         [(json!([]), json!(AT)), (json!([0]), json!(at(0xb01)))]
     );
     assert_eq!(without[0]["subtraces"], 1);
+
     let with = trace(json!({"includePrecompiles": true})).await;
     let all = [
         (json!([0]), json!(at(4))),
@@ -412,6 +423,7 @@ async fn calls_of_precompiles_are_listed_on_request() {
         (&places(&with)[1..], &with[0]["subtraces"]),
         (&all[..], &json!(3))
     );
+
     // A transaction to a precompile is listed.
     let root = node
         .rpc(

@@ -352,7 +352,9 @@ async fn step_is(node: &TestNode, id: u64, step: usize, state: &str) -> Value {
 #[tokio::test]
 async fn a_reorganisation_takes_transactions_back() {
     let (node, clock) = node_without_mining().await;
+
     let before = balance(&node, 2).await;
+
     let document = r#"
         name = "reorganisation"
         lasts = "1m"
@@ -367,8 +369,10 @@ async fn a_reorganisation_takes_transactions_back() {
         reorg = 64
     "#;
     let id = start(&node, document).await;
+
     let sent = step_is(&node, id, 0, "sent").await;
     node.mine().await;
+
     assert_eq!(
         step_is(&node, id, 0, "done").await["steps"][0]["detail"],
         sent["steps"][0]["detail"]
@@ -377,9 +381,11 @@ async fn a_reorganisation_takes_transactions_back() {
         balance(&node, 2).await - before,
         U256::from(1_500_000_000_000_000_000u64)
     );
+
     let old = node.chain().head().block.hash;
     clock.advance(2_000);
     step_is(&node, id, 1, "done").await;
+
     assert_eq!(
         node.rpc("eth_getBlockByHash", json!([old, false])).await,
         Value::Null
@@ -390,6 +396,7 @@ async fn a_reorganisation_takes_transactions_back() {
         node.rpc("eth_getTransactionReceipt", json!([hash])).await,
         Value::Null
     );
+
     clock.advance(2_000);
     let failed = step_is(&node, id, 2, "failed").await;
     assert!(
@@ -398,6 +405,7 @@ async fn a_reorganisation_takes_transactions_back() {
             .is_some_and(|detail| detail.contains("blocks")),
         "{failed}"
     );
+
     node.end().await;
 }
 

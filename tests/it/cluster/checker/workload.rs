@@ -136,6 +136,7 @@ impl Workload {
     /// Deploys the counter through the first node, and starts the clients. Every node must answer.
     pub(crate) async fn start(endpoints: Endpoints, options: Options) -> Self {
         let signers = signers(options.clients);
+
         let mut connection = endpoints.connect(0).await.unwrap();
         let mut nonces = Vec::new();
         for signer in &signers {
@@ -146,8 +147,10 @@ impl Workload {
                     .to::<u64>(),
             );
         }
+
         let counter = deploy(&mut connection, &signers[0], nonces[0]).await;
         nonces[0] += 1;
+
         let base = read::<U256>(&mut connection, "eth_blockNumber", json!([])).await;
         let mut accounts = Vec::new();
         for signer in &signers {
@@ -157,12 +160,14 @@ impl Workload {
                 read(&mut connection, "eth_getBalance", params).await,
             ));
         }
+
         let history = History {
             base: base.to(),
             counter,
             accounts,
             ..History::default()
         };
+
         let run = Arc::new(Run {
             endpoints,
             options,
@@ -174,6 +179,7 @@ impl Workload {
             may_wait: AtomicBool::new(false),
             stopped: watch::Sender::new(None),
         });
+
         let mut tasks = JoinSet::new();
         for (index, nonce) in nonces.into_iter().enumerate() {
             tasks.spawn(Sender::new(run.clone(), index, nonce).run());
@@ -181,6 +187,7 @@ impl Workload {
         for node in 0..run.endpoints.count() {
             tasks.spawn(heads::read(run.clone(), node));
         }
+
         Self { run, tasks }
     }
 

@@ -301,7 +301,9 @@ impl Pool {
 
     fn store(&mut self, mut session: Session, score: u64) -> Vec<LogData> {
         let (user, band) = (session.user, session.history.band);
+
         let stored = self.users.entry(user).or_default();
+
         for part in session
             .parts
             .clone()
@@ -311,6 +313,7 @@ impl Pool {
             let (asset, state) = (part.asset.address, part.asset.state.clone());
             self.assets[part.index] = part.asset;
             session.emit(&LendingPool::ReserveUpdated { asset, state });
+
             let (scaledSupply, scaledDebt) = (part.supply, part.debt);
             let position = LendingPool::PositionUpdated {
                 user,
@@ -320,6 +323,7 @@ impl Pool {
                 band: U256::from(band),
             };
             session.emit(&position);
+
             if (scaledSupply, scaledDebt) == (U256::ZERO, U256::ZERO) {
                 stored.positions.remove(&part.index);
             } else {
@@ -327,12 +331,14 @@ impl Pool {
                     .positions
                     .insert(part.index, (scaledSupply, scaledDebt));
             }
+
             if part.collateral {
                 stored.collateral.insert(part.index);
             } else {
                 stored.collateral.remove(&part.index);
             }
         }
+
         let bit = |index: &usize| 1_u64 << self.assets[*index].id;
         let owed = stored
             .positions
@@ -341,6 +347,7 @@ impl Pool {
         session.history.borrowed = owed.map(|(index, _)| bit(index)).sum();
         session.history.collateral = stored.collateral.iter().map(bit).sum();
         session.history.refused = stored.refused.iter().map(bit).sum();
+
         stored.history = session.history.clone();
         let (score, credit) = (U256::from(score), session.history.stored());
         session.emit(&LendingPool::CreditUpdated {
@@ -348,6 +355,7 @@ impl Pool {
             score,
             credit,
         });
+
         session.events
     }
 

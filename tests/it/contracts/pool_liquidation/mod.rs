@@ -154,11 +154,14 @@ fn the_liquidator_is_paid_a_bonus_and_the_treasury_a_tenth_of_it() {
     let mut network = in_debt();
     let (weth, usdc) = (TokenInfo::of("WETH"), TokenInfo::of("USDC"));
     network.set_price(weth, 1_400 * DOLLAR);
+
     let before = [
         network.balance_of(usdc.address, BOB),
         network.balance_of(weth.address, BOB),
     ];
+
     let receipt = liquidate(&mut network, usdc.worth(1_400), false).unwrap();
+
     // One WETH for 1,400 dollars, five per cent on top, and of these a tenth for the treasury.
     let (seized, fee) = (milli() * U256::from(1_050), milli() * U256::from(5));
     let event = LendingPool::Liquidation {
@@ -172,6 +175,7 @@ fn the_liquidator_is_paid_a_bonus_and_the_treasury_a_tenth_of_it() {
         inKind: false,
     };
     assert_eq!(receipt.event::<LendingPool::Liquidation>(), event);
+
     let after = [
         network.balance_of(usdc.address, BOB),
         network.balance_of(weth.address, BOB),
@@ -185,6 +189,7 @@ fn the_liquidator_is_paid_a_bonus_and_the_treasury_a_tenth_of_it() {
         network.balance_of(weth.p_token(), ALICE),
         weth.unit() * U256::from(10) - seized
     );
+
     let burned = Token::Transfer {
         from: ALICE,
         to: Address::ZERO,
