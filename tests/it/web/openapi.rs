@@ -1,7 +1,8 @@
 //! `GET /openapi.json`, held against the routes themselves.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
+use jsonschema::Validator;
 use serde_json::Value;
 
 use crate::support::{TestNode, golden::is_blessing, node_with};
@@ -57,20 +58,44 @@ fn operations(document: &Value) -> Vec<(String, String, Value)> {
     found
 }
 
-/// Validates a value against a schema that may refer to the components of the document.
-fn check(value: &Value, schema: &Value, document: &Value) -> Result<(), String> {
-    let mut schema = schema.clone();
-    schema["components"] = document["components"].clone();
-    let validator = jsonschema::validator_for(&schema).map_err(|error| error.to_string())?;
-    validator
-        .validate(value)
-        .map_err(|error| format!("body{}: {error}", error.instance_path()))
+/// Validators for the schemas of a document. Compiling one takes longer than many validations.
+struct Validators<'d> {
+    components: &'d Value,
+    compiled: HashMap<String, Validator>,
+}
+
+impl<'d> Validators<'d> {
+    fn of(document: &'d Value) -> Self {
+        Self {
+            components: &document["components"],
+            compiled: HashMap::new(),
+        }
+    }
+
+    /// Validates a value against a schema that may refer to the components of the document.
+    fn check(&mut self, value: &Value, schema: &Value) -> Result<(), String> {
+        let key = schema.to_string();
+        if !self.compiled.contains_key(&key) {
+            let mut schema = schema.clone();
+            if key.contains("$ref") {
+                schema["components"] = self.components.clone();
+            }
+            let validator =
+                jsonschema::validator_for(&schema).map_err(|error| error.to_string())?;
+            self.compiled.insert(key.clone(), validator);
+        }
+
+        self.compiled[&key]
+            .validate(value)
+            .map_err(|error| format!("body{}: {error}", error.instance_path()))
+    }
 }
 
 #[tokio::test]
 async fn every_answer_is_one_that_the_document_describes() {
     let node = quiet().await;
     let document = node.get_json("/openapi.json").await;
+    let mut validators = Validators::of(&document);
     assert_eq!(document["openapi"], "3.1.0");
     let operations = operations(&document);
     assert!(operations.len() >= 20, "{}", operations.len());
@@ -111,9 +136,10 @@ async fn every_answer_is_one_that_the_document_describes() {
             schema.is_object(),
             "{method} {path}: {status} has no schema"
         );
-        check(&body, schema, &document)
+        validators
+            .check(&body, schema)
             .unwrap_or_else(|error| panic!("{method} {path}: {error}\n{body}"));
-        let constrained = check(&Value::from(7), schema, &document).is_err();
+        let constrained = validators.check(&Value::from(7), schema).is_err();
         assert!(
             constrained || !path.starts_with("/api/"),
             "{method} {path}: the schema accepts anything"
@@ -126,6 +152,7 @@ async fn every_answer_is_one_that_the_document_describes() {
 async fn bad_parameters_get_an_answer_that_is_described() {
     let node = quiet().await;
     let document = node.get_json("/openapi.json").await;
+    let mut validators = Validators::of(&document);
     for (path, methods) in document["paths"].as_object().expect("paths") {
         let Some(operation) = methods.get("get") else {
             continue;
@@ -158,7 +185,8 @@ async fn bad_parameters_get_an_answer_that_is_described() {
                 let described = described.unwrap_or_else(|| panic!("{path}?{query}: {status}"));
                 let body: Value = response.json().await.expect("JSON");
                 let schema = &described["content"]["application/json"]["schema"];
-                check(&body, schema, &document)
+                validators
+                    .check(&body, schema)
                     .unwrap_or_else(|error| panic!("{path}?{query}: {error}"));
             }
         }
@@ -316,6 +344,7 @@ async fn operations_are_named_tagged_and_described_for_programs_and_people() {
 async fn examples_fit_the_schemas() {
     let node = quiet().await;
     let document = node.get_json("/openapi.json").await;
+    let mut validators = Validators::of(&document);
     let mut shown = 0;
     for (method, path, operation) in operations(&document) {
         let responses = operation["responses"].as_object().expect("responses");
@@ -327,7 +356,8 @@ async fn examples_fit_the_schemas() {
             let Some(example) = content.get("example") else {
                 continue;
             };
-            check(example, &content["schema"], &document)
+            validators
+                .check(example, &content["schema"])
                 .unwrap_or_else(|error| panic!("{method} {path}: {error}"));
             shown += 1;
         }
@@ -335,7 +365,8 @@ async fn examples_fit_the_schemas() {
             let Some(example) = parameter.get("example") else {
                 continue;
             };
-            check(example, &parameter["schema"], &document)
+            validators
+                .check(example, &parameter["schema"])
                 .unwrap_or_else(|error| panic!("{method} {path}: {error}"));
         }
     }
