@@ -259,7 +259,7 @@ async fn run(events: Vec<(Event, bool)>) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 20, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
 
     /// However the market got to where the chain is, it is the one that somebody would find who
     /// looks for the first time.
