@@ -364,12 +364,12 @@ impl Sources {
 
     /// Writes prices and their age; nothing if the contracts cannot be read.
     async fn prices(&self, market: &Market, out: &mut Exposition) {
-        let Ok(snapshot) = market.current().await else {
+        let Ok(state) = market.current().await else {
             return;
         };
 
         let now = self.clock.now_ms() as f64 / 1_000.0;
-        let listed = || market.network().tokens.iter().zip(&snapshot.quotes);
+        let listed = || market.network().tokens.iter().zip(&state.quotes);
 
         let mut family = out.gauge(
             "tetrad_price_usd",
@@ -394,11 +394,11 @@ impl Sources {
             "tetrad_price_rejections",
             "Price updates that the oracle rejected within a day.",
         )
-        .sample(&[], snapshot.history.rejections_24h(snapshot.time));
+        .sample(&[], state.history.rejections_24h(state.time));
         out.gauge(
             "tetrad_prices_fresh",
             "Whether prices are fresh enough to trade at: 1 or 0.",
         )
-        .sample(&[], u8::from(market.is_fresh(&snapshot)));
+        .sample(&[], u8::from(market.is_fresh(&state)));
     }
 }

@@ -117,7 +117,7 @@ async fn ready(
         Some(market) => market
             .current()
             .await
-            .is_ok_and(|snapshot| market.is_fresh(&snapshot)),
+            .is_ok_and(|state| market.is_fresh(&state)),
         None => true,
     };
 

@@ -60,7 +60,7 @@ impl ScenarioNode {
         moment: StepMoment,
     ) -> Result<(ActiveEffect, String), String> {
         let (market, sources) = self.exchange.as_ref().ok_or("the chain has no exchange")?;
-        let snapshot = market.current().await.map_err(|error| error.to_string())?;
+        let state = market.current().await.map_err(|error| error.to_string())?;
 
         // A step that is performed late moves prices as if it had been on time.
         let late = moment.elapsed.saturating_sub(moment.due).as_secs();
@@ -72,7 +72,7 @@ impl ScenarioNode {
         };
         let mut done = Vec::new();
         for token in tokens {
-            let from = snapshot
+            let from = state
                 .quotes
                 .get(*token)
                 .map(|quote| quote.price)

@@ -51,16 +51,16 @@ pub mod genesis;
 mod history;
 mod manual_prices;
 mod market;
+mod market_state;
 mod minutes;
 mod oracle;
 mod plan;
+mod price_message;
 mod query;
 mod quote;
 mod rest;
-mod snapshot;
 mod socket;
 mod socket_request;
-mod tick;
 mod updater;
 
 use std::{sync::Arc, time::Duration};
@@ -78,9 +78,9 @@ use tokio::{
 pub use config::ExchangeConfig;
 pub use manual_prices::{ManualPriceError, ManualPrices, ShareHolds};
 pub use market::{Market, MarketError};
+pub use market_state::MarketState;
 pub use oracle::{Feed, OracleRoles, OracleState, TokenHalt};
 pub use plan::{PlannedPrice, UpdatePlan};
-pub use snapshot::Snapshot;
 pub use updater::{UpdatePace, Updater};
 
 use self::bodies::BodyCache;

@@ -1,8 +1,8 @@
 //! The price WebSocket: a greeting, all prices, then changes.
 //!
-//! Messages are rendered once for all listeners (`tick.rs`). A slow client does not delay others:
-//! ticks queue in a buffer that all clients share, and a client that falls behind its end gets the
-//! current prices instead of those it missed.
+//! Messages are rendered once for all listeners (`price_message.rs`). A slow client does not delay
+//! others: messages queue in a buffer that all clients share, and a client that falls behind its end
+//! gets the current prices instead of those it missed.
 
 use std::{
     num::NonZeroU32,
@@ -28,8 +28,8 @@ use tetrad_web::{
 use tokio::sync::broadcast::{Receiver, error::RecvError};
 
 use super::{
-    Exchange, market::Market, quote::key, snapshot::Snapshot, socket_request::SocketRequest,
-    tick::Tick,
+    Exchange, market::Market, market_state::MarketState, price_message::PriceMessage, quote::key,
+    socket_request::SocketRequest,
 };
 
 /// Bytes that a client's message may have.
@@ -79,20 +79,23 @@ struct PriceSocket {
     client_id: String,
     market: Market,
     clock: Arc<dyn Clock>,
-    ticks: Receiver<Arc<Tick>>,
-    /// Whether the next event is a snapshot: the client has no prices yet, missed some, or changed
-    /// its subscription.
-    snapshot_due: bool,
+    messages: Receiver<Arc<PriceMessage>>,
+    /// Whether the next event has all prices: the client has none yet, missed some, or changed its
+    /// subscription.
+    all_prices_due: bool,
     /// The tokens that the client has subscribed to, all if none.
     wanted: Option<Vec<usize>>,
-    /// The newest tick that the client has seen, itself or in a snapshot.
+    /// The sequence number of the newest message that the client has seen, itself or in a state of
+    /// the market.
     seen: u64,
 }
 
 /// Prices to send.
 enum PriceEvent {
-    Tick(Arc<Tick>),
-    Snapshot(Arc<Snapshot>),
+    /// Those of some tokens, which a block has set.
+    New(Arc<PriceMessage>),
+    /// Those of all tokens.
+    All(Arc<MarketState>),
 }
 
 impl PriceSocket {
@@ -104,14 +107,14 @@ impl PriceSocket {
             ..
         } = exchange;
         let client_id = format!("{started_ms:x}-{}", CLIENTS.fetch_add(1, Ordering::Relaxed));
-        // Subscribed before the snapshot is taken, so that no tick is lost in between.
-        let ticks = market.subscribe();
+        // Subscribed before the state is read, so that no message is lost in between.
+        let messages = market.subscribe();
         Self {
             client_id,
             market,
             clock,
-            ticks,
-            snapshot_due: true,
+            messages,
+            all_prices_due: true,
             wanted: None,
             seen: 0,
         }
@@ -137,7 +140,7 @@ impl SocketProtocol for PriceSocket {
                     |position: &usize| tokens.get(*position).map(|token| key(token.address));
                 let names: Vec<_> = wanted.iter().filter_map(named).collect();
                 self.wanted = Some(wanted).filter(|wanted| !wanted.is_empty());
-                self.snapshot_due = true;
+                self.all_prices_due = true;
                 json!({ "type": "subscribed", "tokens": names, "timestamp": self.clock.now_ms() })
             }
             Err(what) => json!({ "type": "error", "message": what }),
@@ -147,29 +150,29 @@ impl SocketProtocol for PriceSocket {
 
     async fn next_event(&mut self) -> Option<PriceEvent> {
         loop {
-            if self.snapshot_due {
-                let snapshot = self.market.current().await;
-                self.snapshot_due = false;
-                match snapshot {
-                    Ok(snapshot) => {
-                        self.seen = snapshot.sequence;
-                        return Some(PriceEvent::Snapshot(snapshot));
+            if self.all_prices_due {
+                let state = self.market.current().await;
+                self.all_prices_due = false;
+                match state {
+                    Ok(state) => {
+                        self.seen = state.sequence;
+                        return Some(PriceEvent::All(state));
                     }
                     Err(error) => tracing::debug!(%error, "could not read prices for a WebSocket"),
                 }
             }
 
-            match self.ticks.recv().await {
-                Ok(tick) if tick.sequence > self.seen => {
-                    self.seen = tick.sequence;
-                    return Some(PriceEvent::Tick(tick));
+            match self.messages.recv().await {
+                Ok(message) if message.sequence > self.seen => {
+                    self.seen = message.sequence;
+                    return Some(PriceEvent::New(message));
                 }
-                // The snapshot included it.
+                // The state of the market included it.
                 Ok(_) => {}
                 Err(RecvError::Lagged(_)) => {
-                    // The snapshot replaces all ticks that wait.
-                    self.ticks = self.ticks.resubscribe();
-                    self.snapshot_due = true;
+                    // The prices of all tokens replace the messages that wait.
+                    self.messages = self.messages.resubscribe();
+                    self.all_prices_due = true;
                 }
                 Err(RecvError::Closed) => return None,
             }
@@ -180,11 +183,12 @@ impl SocketProtocol for PriceSocket {
         &'a self,
         event: &'a PriceEvent,
     ) -> impl Iterator<Item = Result<Option<SocketMessage>, AnswerError>> + Send + 'a {
-        let tick = match event {
-            PriceEvent::Tick(tick) => tick,
-            PriceEvent::Snapshot(snapshot) => snapshot.tick(),
+        let message = match event {
+            PriceEvent::New(message) => message,
+            PriceEvent::All(state) => state.message(),
         };
-        tick.message(self.wanted.as_deref())
+        message
+            .for_tokens(self.wanted.as_deref())
             .map(|text| Ok(Some(text.into())))
             .into_iter()
     }

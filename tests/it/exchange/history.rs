@@ -179,7 +179,7 @@ async fn assert_same(followed: &Market, node: &TestNode) {
     assert_eq!(followed.quotes, fresh.quotes);
     for (token, quote) in followed.quotes.iter().enumerate() {
         for (seconds, count) in [(3_600, 1_440), (86_400, 1_440), (2_592_000, 1_440)] {
-            let series = |market: &tetrad_exchange::Snapshot| {
+            let series = |market: &tetrad_exchange::MarketState| {
                 market
                     .history
                     .series(token, quote.price, market.time, seconds, count)

@@ -65,8 +65,8 @@ async fn a_client_is_welcomed_and_told_every_price() {
             (&"connection".into(), &"connected".into())
         );
         assert!(welcome["clientId"].is_string() && welcome["timestamp"].is_u64());
-        let snapshot = socket.prices().await;
-        let entries = told(&snapshot);
+        let message = socket.prices().await;
+        let entries = told(&message);
         assert_eq!(entries.len(), 12);
         for info in &node.config().network.tokens {
             let (price, updated_at) = node.oracle_price(info).await;
@@ -77,7 +77,7 @@ async fn a_client_is_welcomed_and_told_every_price() {
             );
         }
         assert_eq!(
-            snapshot["timestamp"],
+            message["timestamp"],
             node.chain().head().block.header.timestamp * 1_000
         );
     }

@@ -1,4 +1,4 @@
-//! Bodies that depend on the snapshot alone, each rendered by the first request for it.
+//! Bodies that depend on the state of the market alone, each rendered by the first request for it.
 
 use std::sync::{Arc, OnceLock, Weak};
 
@@ -7,24 +7,24 @@ use parking_lot::Mutex;
 use tetrad_web::Rendered;
 
 use super::{ByAddress, Envelope, price_entry, swap_token_entry, token_entry};
-use crate::{quote::key, snapshot::Snapshot};
+use crate::{market_state::MarketState, quote::key};
 
-/// The bodies of the newest snapshot. Clones share them.
+/// The bodies of the market's newest state. Clones share them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct BodyCache(Arc<Shared>);
 
 #[derive(Debug, Default)]
 struct Shared {
     newest: ArcSwap<Bodies>,
-    /// Held while the bodies are replaced, so that all requests share those of one snapshot.
+    /// Held while the bodies are replaced, so that all requests share those of one state.
     replacing: Mutex<()>,
 }
 
-/// The bodies of one snapshot.
+/// The bodies of one state.
 #[derive(Debug, Default)]
 struct Bodies {
-    /// The snapshot. Weak, so that its history does not outlive it here.
-    snapshot: Weak<Snapshot>,
+    /// The state. Weak, so that its history does not outlive it here.
+    state: Weak<MarketState>,
     prices: OnceLock<Rendered>,
     tokens: OnceLock<Rendered>,
     swap_tokens: OnceLock<Rendered>,
@@ -32,33 +32,33 @@ struct Bodies {
     single: OnceLock<Vec<OnceLock<Rendered>>>,
 }
 
-/// A snapshot with its bodies.
+/// The state of the market with its bodies.
 pub(crate) struct CurrentBodies {
-    snapshot: Arc<Snapshot>,
+    state: Arc<MarketState>,
     bodies: Arc<Bodies>,
 }
 
 impl BodyCache {
-    /// The bodies of `snapshot`, in place of those of the one before.
-    pub(crate) fn of(&self, snapshot: Arc<Snapshot>) -> CurrentBodies {
+    /// The bodies of `state`, in place of those of the one before.
+    pub(crate) fn of(&self, state: Arc<MarketState>) -> CurrentBodies {
         let mut bodies = self.0.newest.load_full();
-        if !bodies.are_of(&snapshot) {
-            bodies = self.replace(&snapshot);
+        if !bodies.are_of(&state) {
+            bodies = self.replace(&state);
         }
-        CurrentBodies { snapshot, bodies }
+        CurrentBodies { state, bodies }
     }
 
     #[cold]
-    fn replace(&self, snapshot: &Arc<Snapshot>) -> Arc<Bodies> {
+    fn replace(&self, state: &Arc<MarketState>) -> Arc<Bodies> {
         let _replacing = self.0.replacing.lock();
         // Another request may have replaced them meanwhile.
         let newest = self.0.newest.load_full();
-        if newest.are_of(snapshot) {
+        if newest.are_of(state) {
             return newest;
         }
 
         let bodies = Arc::new(Bodies {
-            snapshot: Arc::downgrade(snapshot),
+            state: Arc::downgrade(state),
             ..Bodies::default()
         });
         self.0.newest.store(bodies.clone());
@@ -67,10 +67,10 @@ impl BodyCache {
 }
 
 impl Bodies {
-    /// Whether these are the bodies of `snapshot`. As long as they exist no other snapshot can be
+    /// Whether these are the bodies of `state`. As long as they exist no other state can be
     /// in its place.
-    fn are_of(&self, snapshot: &Arc<Snapshot>) -> bool {
-        std::ptr::eq(self.snapshot.as_ptr(), Arc::as_ptr(snapshot))
+    fn are_of(&self, state: &Arc<MarketState>) -> bool {
+        std::ptr::eq(self.state.as_ptr(), Arc::as_ptr(state))
     }
 }
 
@@ -79,14 +79,14 @@ impl CurrentBodies {
     pub(crate) fn prices(&self, now_ms: u64) -> &Rendered {
         self.bodies.prices.get_or_init(|| {
             let entries = self
-                .snapshot
+                .state
                 .listed()
                 .map(|(token, quote)| (key(token.address), price_entry(token, quote, false)));
             let data = ByAddress(entries.collect());
             let count = Some(data.0.len());
             Envelope {
                 count,
-                timestamp: Some(self.snapshot.time_ms()),
+                timestamp: Some(self.state.time_ms()),
                 ..Envelope::new(data)
             }
             .with_cached_flag(now_ms)
@@ -95,16 +95,16 @@ impl CurrentBodies {
 
     /// `GET /api/prices/<address>` of the token at this position.
     pub(crate) fn price(&self, token: usize, now_ms: u64) -> Option<&Rendered> {
-        let (info, quote) = self.snapshot.listed().nth(token)?;
+        let (info, quote) = self.state.listed().nth(token)?;
         let bodies = self.bodies.single.get_or_init(|| {
-            let quotes = self.snapshot.quotes.iter();
+            let quotes = self.state.quotes.iter();
             quotes.map(|_| OnceLock::new()).collect()
         });
         Some(bodies.get(token)?.get_or_init(|| {
             let data = price_entry(info, quote, true);
             Rendered::new(
                 Envelope {
-                    timestamp: Some(self.snapshot.time_ms()),
+                    timestamp: Some(self.state.time_ms()),
                     ..Envelope::new(data)
                 }
                 .json(),
@@ -116,12 +116,12 @@ impl CurrentBodies {
     /// `GET /api/tokens`.
     pub(crate) fn tokens(&self, now_ms: u64) -> &Rendered {
         self.bodies.tokens.get_or_init(|| {
-            let data: Vec<_> = self.snapshot.listed().map(token_entry).collect();
+            let data: Vec<_> = self.state.listed().map(token_entry).collect();
             let count = Some(data.len());
             Rendered::new(
                 Envelope {
                     count,
-                    timestamp: Some(self.snapshot.time_ms()),
+                    timestamp: Some(self.state.time_ms()),
                     ..Envelope::new(data)
                 }
                 .json(),
@@ -133,11 +133,11 @@ impl CurrentBodies {
     /// `GET /api/tokens/swap`.
     pub(crate) fn swap_tokens(&self, now_ms: u64) -> &Rendered {
         self.bodies.swap_tokens.get_or_init(|| {
-            let data: Vec<_> = self.snapshot.listed().map(swap_token_entry).collect();
+            let data: Vec<_> = self.state.listed().map(swap_token_entry).collect();
             let count = Some(data.len());
             Envelope {
                 count,
-                timestamp: Some(self.snapshot.time_ms()),
+                timestamp: Some(self.state.time_ms()),
                 ..Envelope::new(data)
             }
             .with_cached_flag(now_ms)

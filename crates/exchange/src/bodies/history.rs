@@ -6,8 +6,8 @@ use tetrad_web::{Rendered, parameters::Timeframe};
 
 use super::{Envelope, TokenReference};
 use crate::{
+    market_state::MarketState,
     quote::{Number, key},
-    snapshot::Snapshot,
 };
 
 /// The shape of a history. Clients choose it by the parameter that they name the timeframe with.
@@ -49,7 +49,7 @@ pub(crate) struct AdjustedPoint {
     adjusted_price: Number,
 }
 
-impl Snapshot {
+impl MarketState {
     /// `GET /api/prices/<address>/history` of the token at this position: at most `count` prices of
     /// the timeframe.
     pub(crate) fn history_body(

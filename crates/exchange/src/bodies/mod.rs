@@ -17,9 +17,9 @@ pub(super) use self::{
 };
 use super::{
     history::Bar,
+    market_state::MarketState,
     query::CandleLength,
     quote::{Number, Quote, is_false, key},
-    snapshot::Snapshot,
 };
 
 /// A token's price.
@@ -177,7 +177,7 @@ impl<T: Serialize> Serialize for ByAddress<T> {
     }
 }
 
-impl Snapshot {
+impl MarketState {
     /// `GET /api/prices/<address>/candles` of the token at this position: the newest `count` of
     /// this length.
     pub(super) fn candles_body(

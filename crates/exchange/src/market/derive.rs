@@ -7,14 +7,14 @@ use tetrad_chain::{Head, HeldBlocks, View};
 use tetrad_contracts::contracts::{ReadContractError, bindings::Vault, read, unit};
 use tetrad_primitives::{block::Block, state::ReadState};
 
-use super::{MarketError, Shared, TICK_BACKLOG};
+use super::{MESSAGE_BACKLOG, MarketError, Shared};
 use crate::{
     events::ExchangeEvents,
     history::{BlockPrices, PriceHistory},
+    market_state::MarketState,
     oracle::{Feed, OracleState, TokenEvent},
+    price_message::{PriceMessage, TokenUpdate},
     quote::Quote,
-    snapshot::Snapshot,
-    tick::{Move, Tick},
 };
 
 /// The progress of the market in following the chain.
@@ -32,7 +32,7 @@ impl Shared {
     pub(super) fn derive(
         &self,
         known: &mut Option<DerivationProgress>,
-    ) -> Result<Arc<Snapshot>, MarketError> {
+    ) -> Result<Arc<MarketState>, MarketError> {
         let head = self.chain.head();
         let view = View::newest(head.clone());
         let oracle = OracleState::read(&view, &self.network)?;
@@ -60,7 +60,7 @@ impl Shared {
         let progress = known.insert(progress);
 
         let quotes = self.quotes(&view, &oracle, &progress.history)?;
-        let snapshot = Arc::new(Snapshot::new(
+        let state = Arc::new(MarketState::new(
             &head,
             self.network.clone(),
             quotes,
@@ -68,8 +68,8 @@ impl Shared {
             progress.history.clone(),
             progress.sequence,
         ));
-        self.latest.store(Some(snapshot.clone()));
-        Ok(snapshot)
+        self.latest.store(Some(state.clone()));
+        Ok(state)
     }
 
     /// Applies the blocks since. Returns false if the history has to be rebuilt.
@@ -92,8 +92,8 @@ impl Shared {
                 // The chain no longer holds all of the blocks in between.
                 return false;
             }
-            // Listeners could not keep up with more ticks, and get the resulting prices instead.
-            let announce = added.len() < TICK_BACKLOG && self.ticks.receiver_count() > 0;
+            // Listeners could not keep up with more messages, and get the resulting prices instead.
+            let announce = added.len() < MESSAGE_BACKLOG && self.messages.receiver_count() > 0;
             for block in &added {
                 let events = self.reader.read(block);
                 apply(Arc::make_mut(&mut progress.history), block, &events);
@@ -244,17 +244,17 @@ impl Shared {
         }
 
         progress.sequence += 1;
-        if self.ticks.receiver_count() > 0 {
-            let moves = feeds.into_iter().map(|(token, feed)| Move {
+        if self.messages.receiver_count() > 0 {
+            let updates = feeds.into_iter().map(|(token, feed)| TokenUpdate {
                 token,
                 price: feed.price,
                 change_24h: progress.history.change_24h(token, feed.price, time),
                 updated_at: feed.updated_at,
                 halted: feed.halted,
             });
-            let tick = Tick::new(progress.sequence, time, &self.network.tokens, moves);
+            let message = PriceMessage::new(progress.sequence, time, &self.network.tokens, updates);
             // The last listener may have left in the meantime.
-            let _ = self.ticks.send(Arc::new(tick));
+            let _ = self.messages.send(Arc::new(message));
         }
     }
 

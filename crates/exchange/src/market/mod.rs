@@ -25,12 +25,12 @@ use super::{
     events::EventReader,
     feed::Simulation,
     history::{KeptHistory, PriceHistory},
-    snapshot::Snapshot,
-    tick::Tick,
+    market_state::MarketState,
+    price_message::PriceMessage,
 };
 
-/// Number of ticks that a listener may fall behind before it gets the current prices instead.
-const TICK_BACKLOG: usize = 32;
+/// Number of messages that a listener may fall behind before it gets the current prices instead.
+const MESSAGE_BACKLOG: usize = 32;
 
 /// The reason why the market could not be derived.
 #[derive(Debug, thiserror::Error)]
@@ -54,10 +54,10 @@ struct Shared {
     reader: EventReader,
     /// Whether prices move by themselves.
     ticking: bool,
-    latest: ArcSwapOption<Snapshot>,
+    latest: ArcSwapOption<MarketState>,
     /// Held by the task that derives the market; other readers wait for its result.
     progress: Arc<Mutex<Option<DerivationProgress>>>,
-    ticks: broadcast::Sender<Arc<Tick>>,
+    messages: broadcast::Sender<Arc<PriceMessage>>,
     /// Notified when a listener subscribes.
     listened: Notify,
     /// The storage of the history, and the height of the block that it was last saved at.
@@ -83,7 +83,7 @@ impl Market {
             ticking,
             latest: ArcSwapOption::empty(),
             progress: Arc::default(),
-            ticks: broadcast::Sender::new(TICK_BACKLOG),
+            messages: broadcast::Sender::new(MESSAGE_BACKLOG),
             listened: Notify::new(),
             kept: kept.map(|storage| (storage, AtomicU64::new(u64::MAX))),
         }))
@@ -104,15 +104,15 @@ impl Market {
     /// # Errors
     /// See [`MarketError`]. Only development methods can bring the state of the network itself to
     /// that.
-    pub async fn current(&self) -> Result<Arc<Snapshot>, MarketError> {
-        if let Some(snapshot) = self.up_to_date() {
-            return Ok(snapshot);
+    pub async fn current(&self) -> Result<Arc<MarketState>, MarketError> {
+        if let Some(state) = self.up_to_date() {
+            return Ok(state);
         }
 
         let mut progress = self.0.progress.clone().lock_owned().await;
         // Another reader may have derived it meanwhile.
-        if let Some(snapshot) = self.up_to_date() {
-            return Ok(snapshot);
+        if let Some(state) = self.up_to_date() {
+            return Ok(state);
         }
 
         // On a thread of its own, so that a client that disconnects does not interrupt it.
@@ -128,12 +128,12 @@ impl Market {
             return;
         };
 
-        let snapshot = match self.current().await {
-            Ok(snapshot) => snapshot,
+        let state = match self.current().await {
+            Ok(state) => state,
             Err(error) => return tracing::warn!(%error, "could not keep past prices"),
         };
 
-        let number = snapshot.number;
+        let number = state.number;
         if last.load(Relaxed) == number {
             return;
         }
@@ -142,10 +142,10 @@ impl Market {
         let network = self.0.network.clone();
         let genesis = self.0.chain.head().genesis.hash;
         let saved = tokio::task::spawn_blocking(move || {
-            let history = PriceHistory::clone(&snapshot.history);
+            let history = PriceHistory::clone(&state.history);
             KeptHistory {
                 number,
-                hash: snapshot.hash,
+                hash: state.hash,
                 history,
             }
             .save(&*storage, genesis, &network)
@@ -158,20 +158,17 @@ impl Market {
         }
     }
 
-    fn up_to_date(&self) -> Option<Arc<Snapshot>> {
+    fn up_to_date(&self) -> Option<Arc<MarketState>> {
         let head = self.0.chain.head();
-        self.0
-            .latest
-            .load_full()
-            .filter(|snapshot| snapshot.is_of(&head))
+        self.0.latest.load_full().filter(|state| state.is_of(&head))
     }
 
-    /// Subscribes to ticks. They are sent while blocks are derived, so [`current`](Self::current)
+    /// Subscribes to price messages. They are sent while blocks are derived, so [`current`](Self::current)
     /// has to be called regularly, as [`follow`](super::follow) does.
-    pub fn subscribe(&self) -> broadcast::Receiver<Arc<Tick>> {
-        let ticks = self.0.ticks.subscribe();
+    pub fn subscribe(&self) -> broadcast::Receiver<Arc<PriceMessage>> {
+        let messages = self.0.messages.subscribe();
         self.0.listened.notify_one();
-        ticks
+        messages
     }
 
     /// Waits for a listener.
@@ -183,7 +180,7 @@ impl Market {
 
     /// Whether there are listeners.
     pub(crate) fn has_listeners(&self) -> bool {
-        self.0.ticks.receiver_count() > 0
+        self.0.messages.receiver_count() > 0
     }
 
     /// Whether a new head with these blocks may concern listeners: it has price updates, is a
@@ -197,22 +194,22 @@ impl Market {
     }
 
     /// Whether every price may be acted on now.
-    pub fn is_fresh(&self, snapshot: &Snapshot) -> bool {
-        !snapshot.oracle.is_stale(self.time_of_prices(snapshot))
+    pub fn is_fresh(&self, state: &MarketState) -> bool {
+        !state.oracle.is_stale(self.time_of_prices(state))
     }
 
     /// The time that the age of prices is measured at. While no block could have refreshed them it
     /// advances only through development methods: an idle chain is not broken.
-    pub(super) fn time_of_prices(&self, snapshot: &Snapshot) -> u64 {
+    pub(super) fn time_of_prices(&self, state: &MarketState) -> u64 {
         let chain = &self.0.chain;
         let waits = match chain.mining() {
             Mining::Manual => true,
             Mining::Instant | Mining::Mixed(_) => !self.0.ticking,
             // Blocks further apart than the lifetime of prices cause gaps by themselves.
-            Mining::Interval(interval) => interval.as_secs() >= snapshot.oracle.max_age / 2,
+            Mining::Interval(interval) => interval.as_secs() >= state.oracle.max_age / 2,
         };
 
         let idle = if waits { chain.idle().as_secs() } else { 0 };
-        chain.now().saturating_sub(idle).max(snapshot.time)
+        chain.now().saturating_sub(idle).max(state.time)
     }
 }

@@ -12,7 +12,7 @@ use tetrad_web::{Checked, NoStore};
 use tokio::time::timeout;
 
 use super::Exchange;
-use crate::{bodies::Envelope, feed::Condition, oracle::Feed, snapshot::Snapshot};
+use crate::{bodies::Envelope, feed::Condition, market_state::MarketState, oracle::Feed};
 
 /// Time after which a writer that does not answer counts as stuck.
 const WRITER_TIMEOUT: Duration = Duration::from_secs(5);
@@ -196,11 +196,11 @@ pub(super) async fn status(State(exchange): State<Exchange>) -> NoStore<Envelope
         timestamp: exchange.clock.now_ms(),
     };
 
-    let (services, snapshot) = exchange.services().await;
+    let (services, state) = exchange.services().await;
     let network = exchange.market.network();
-    let last_update = snapshot
+    let last_update = state
         .as_ref()
-        .map(|snapshot| snapshot.oracle.newest().saturating_mul(1_000));
+        .map(|state| state.oracle.newest().saturating_mul(1_000));
 
     let price_service = PriceService {
         status: services.prices,
@@ -211,11 +211,7 @@ pub(super) async fn status(State(exchange): State<Exchange>) -> NoStore<Envelope
     };
 
     let oracle_service = OracleService {
-        status: if snapshot.is_some() {
-            FRESH
-        } else {
-            UNAVAILABLE
-        },
+        status: if state.is_some() { FRESH } else { UNAVAILABLE },
         contract_address: network.contracts.oracle.to_checksum(None),
         last_update,
     };
@@ -226,8 +222,8 @@ pub(super) async fn status(State(exchange): State<Exchange>) -> NoStore<Envelope
         block_number: block.number(),
         block_timestamp: block.header.timestamp.saturating_mul(1_000),
         total_tokens: tokens,
-        total_price_records: snapshot
-            .map(|snapshot| snapshot.history.prices_held().saturating_mul(tokens as u64)),
+        total_price_records: state
+            .map(|state| state.history.prices_held().saturating_mul(tokens as u64)),
     };
 
     let services = StatusServices {
@@ -267,18 +263,18 @@ fn is_behind(feed: &Feed, opinion: Option<u64>, max_move_bps: u64) -> bool {
 }
 
 impl Exchange {
-    /// The state of the services, with the snapshot that it is as of; none if the contracts cannot
+    /// The state of the services, with that of the market that it is as of; none if the contracts cannot
     /// be read.
-    async fn services(&self) -> (Services, Option<Arc<Snapshot>>) {
-        let snapshot = self.market.current().await.ok();
-        let (prices, guards) = match &snapshot {
-            Some(snapshot) => {
-                let prices = if self.market.is_fresh(snapshot) {
+    async fn services(&self) -> (Services, Option<Arc<MarketState>>) {
+        let state = self.market.current().await.ok();
+        let (prices, guards) = match &state {
+            Some(state) => {
+                let prices = if self.market.is_fresh(state) {
                     FRESH
                 } else {
                     "stale"
                 };
-                (prices, Some(self.guards(snapshot)))
+                (prices, Some(self.guards(state)))
             }
             None => (UNAVAILABLE, None),
         };
@@ -293,13 +289,13 @@ impl Exchange {
                 websocket,
                 guards,
             },
-            snapshot,
+            state,
         )
     }
 
-    fn guards(&self, snapshot: &Snapshot) -> Guards {
-        let oracle = &snapshot.oracle;
-        let time = self.market.time_of_prices(snapshot);
+    fn guards(&self, state: &MarketState) -> Guards {
+        let oracle = &state.oracle;
+        let time = self.market.time_of_prices(state);
         let tokens = &self.market.network().tokens;
         let opinions = self.manual_prices.opinions();
 
@@ -324,7 +320,7 @@ impl Exchange {
             },
             deviation: Deviation {
                 max_move_bps: oracle.max_move_bps,
-                rejected24h: snapshot.history.rejections_24h(snapshot.time),
+                rejected24h: state.history.rejections_24h(state.time),
                 behind,
             },
             sources: self.manual_prices.conditions(),

@@ -89,8 +89,8 @@ impl Interface for Exchange {
 impl Exchange {
     /// The bodies as of the newest head.
     async fn current_bodies(&self) -> Result<CurrentBodies, MarketError> {
-        let snapshot = self.market.current().await?;
-        Ok(self.bodies.of(snapshot))
+        let state = self.market.current().await?;
+        Ok(self.bodies.of(state))
     }
 
     fn respond<T>(&self, request: &HeaderMap, body: &Rendered) -> Cached<T> {

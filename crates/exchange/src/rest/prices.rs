@@ -105,8 +105,8 @@ pub(super) async fn history(
     headers: HeaderMap,
 ) -> Body<PriceHistory> {
     let range = query.range()?;
-    let snapshot = exchange.market.current().await?;
-    let body = snapshot.history_body(path.token.0, range, query.limit.0, exchange.clock.now_ms());
+    let state = exchange.market.current().await?;
+    let body = state.history_body(path.token.0, range, query.limit.0, exchange.clock.now_ms());
     body.map(|body| exchange.respond(&headers, &body))
         .ok_or_else(no_quote)
 }
@@ -117,8 +117,8 @@ pub(super) async fn candles(
     Query(query): Query<CandlesQuery>,
     headers: HeaderMap,
 ) -> Body<Vec<Candle>> {
-    let snapshot = exchange.market.current().await?;
-    let body = snapshot.candles_body(
+    let state = exchange.market.current().await?;
+    let body = state.candles_body(
         path.token.0,
         query.length,
         query.limit.0,

@@ -22,8 +22,8 @@ use tetrad_web::{
 use super::Exchange;
 use crate::{
     bodies::Envelope,
+    market_state::MarketState,
     quote::{Number, key},
-    snapshot::Snapshot,
 };
 
 /// Basis points in a whole.
@@ -83,14 +83,14 @@ struct QuoteToken {
 }
 
 impl QuoteToken {
-    /// A token with its price in `snapshot`; 0 if it has none.
-    fn new(token: &Token, snapshot: &Snapshot, network: &Network) -> Self {
+    /// A token with its price in `state`; 0 if it has none.
+    fn new(token: &Token, state: &MarketState, network: &Network) -> Self {
         let position = network
             .tokens
             .iter()
             .position(|listed| listed.address == token.address);
         let price = position
-            .and_then(|position| snapshot.quotes.get(position))
+            .and_then(|position| state.quotes.get(position))
             .map_or(0, |quote| quote.price);
         Self {
             address: key(token.address),
@@ -173,7 +173,7 @@ pub(super) async fn quote(
         Ok::<_, RestError>((answer, view))
     };
 
-    let snapshot = exchange.market.current().await?;
+    let state = exchange.market.current().await?;
     let (answer, view) = in_turn(ask).await?;
     let status = SwapStatus::new(answer.status)
         .ok_or_else(|| RestError::Unavailable("the vault returned an unknown status".to_owned()))?;
@@ -183,8 +183,8 @@ pub(super) async fn quote(
     let min_amount_out = answer.amountOut.saturating_mul(keep) / U256::from(BPS);
 
     let data = SwapQuote {
-        token_in: QuoteToken::new(&token_in, &snapshot, network),
-        token_out: QuoteToken::new(&token_out, &snapshot, network),
+        token_in: QuoteToken::new(&token_in, &state, network),
+        token_out: QuoteToken::new(&token_out, &state, network),
         amount_in: amount_in.to_string(),
         amount_in_whole: with_point(amount_in, token_in.decimals),
         amount_out: answer.amountOut.to_string(),

@@ -1,4 +1,4 @@
-//! The exchange at one block, immutable and shared by all readers.
+//! The market at one block, immutable and shared by all readers.
 
 use std::sync::{Arc, OnceLock, Weak};
 
@@ -9,14 +9,14 @@ use tetrad_network::network::Network;
 use super::{
     history::PriceHistory,
     oracle::OracleState,
+    price_message::{PriceMessage, TokenUpdate},
     quote::Quote,
-    tick::{Move, Tick},
 };
 
-/// The exchange as of one head.
+/// The market as of one head.
 #[derive(Debug)]
-pub struct Snapshot {
-    /// The head. Weak, so that an old snapshot does not hold an old chain.
+pub struct MarketState {
+    /// The head. Weak, so that an old market state does not hold an old chain.
     head: Weak<Head>,
     pub(super) network: Arc<Network>,
     /// Height of the head's newest block.
@@ -31,12 +31,12 @@ pub struct Snapshot {
     pub oracle: OracleState,
     /// Past prices.
     pub history: Arc<PriceHistory>,
-    /// Sequence number of the newest tick that it includes.
+    /// Sequence number of the newest price message that it includes.
     pub sequence: u64,
-    tick: OnceLock<Tick>,
+    message: OnceLock<PriceMessage>,
 }
 
-impl Snapshot {
+impl MarketState {
     pub(super) fn new(
         head: &Arc<Head>,
         network: Arc<Network>,
@@ -55,28 +55,28 @@ impl Snapshot {
             oracle,
             history,
             sequence,
-            tick: OnceLock::new(),
+            message: OnceLock::new(),
         }
     }
 
-    /// Whether this is the exchange as of `head`. As long as the snapshot exists no other head can
+    /// Whether this is the exchange as of `head`. As long as the state exists no other head can
     /// be in its head's place.
     pub(crate) fn is_of(&self, head: &Arc<Head>) -> bool {
         std::ptr::eq(self.head.as_ptr(), Arc::as_ptr(head))
     }
 
     /// The present price of every token, as a message.
-    pub fn tick(&self) -> &Tick {
-        self.tick.get_or_init(|| {
-            let item = |(token, quote): (usize, &Quote)| Move {
+    pub(super) fn message(&self) -> &PriceMessage {
+        self.message.get_or_init(|| {
+            let update = |(token, quote): (usize, &Quote)| TokenUpdate {
                 token,
                 price: quote.price,
                 change_24h: quote.change_24h,
                 updated_at: quote.updated_at,
                 halted: quote.halted,
             };
-            let moves = self.quotes.iter().enumerate().map(item);
-            Tick::new(self.sequence, self.time, &self.network.tokens, moves)
+            let updates = self.quotes.iter().enumerate().map(update);
+            PriceMessage::new(self.sequence, self.time, &self.network.tokens, updates)
         })
     }
 }
