@@ -31,13 +31,13 @@ pub(super) async fn sources(chain: Chain, sources: Arc<SourceSet>, mut shutdown:
             .is_ok()
         {
             let asking = sources.start(&ends);
-            let is_over = leadership
+            let has_writer_ended = leadership
                 .wait_for(|leadership| !leadership.leads)
                 .await
                 .is_err();
             // A node that no longer leads stops asking.
             drop(asking);
-            if is_over {
+            if has_writer_ended {
                 return;
             }
         }

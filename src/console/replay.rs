@@ -40,13 +40,13 @@ pub(super) fn replay(head: &Arc<Head>, block: &Block) -> Vec<ReplayedTransaction
     let mut executor = executor.again();
 
     let until = std::time::Instant::now() + BLOCK_TIMEOUT;
-    let is_over = move || std::time::Instant::now() >= until;
+    let out_of_time = move || std::time::Instant::now() >= until;
     let mut left = MAX_BYTES;
 
     for transaction in &block.transactions {
         let tracing = TracingInspector::new(TracingInspectorConfig::default_parity().record_logs());
         let mut inspector = (tracing, FailureTracer::default());
-        let mut watch = Watch::new(&mut inspector, &is_over, left);
+        let mut watch = Watch::new(&mut inspector, &out_of_time, left);
         let halt = executor.inspect(transaction, &mut watch, |inspected, _| {
             match &inspected.outcome.result {
                 ExecutionResult::Halt { reason, .. } => Some(halt_message(reason)),

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use alloy_consensus::Transaction as _;
 use alloy_primitives::{B256, U256};
-use tetrad_evm::{Call, CallContext, Environment, Patience, StateOverrides};
+use tetrad_evm::{Call, CallContext, Environment, StateOverrides, TimeLimit};
 use tetrad_primitives::{
     block::{Submission, Transaction, cosmos::CosmosTransaction},
     state::ReadState,
@@ -287,7 +287,7 @@ fn try_out(transaction: &Transaction, head: &Head, next: &Environment) {
     }
 
     let begun = Instant::now();
-    let is_over = || begun.elapsed() > TRYING_TIME;
+    let out_of_time = || begun.elapsed() > TRYING_TIME;
     let context = CallContext {
         chain: &head.params,
         environment: next,
@@ -295,7 +295,7 @@ fn try_out(transaction: &Transaction, head: &Head, next: &Environment) {
         hashes: head,
         overrides: &StateOverrides::new(),
         gas_cap: next.gas_limit,
-        patience: Some(Patience::new(&is_over, &is_over)),
+        time_limit: Some(TimeLimit::new(&out_of_time, &out_of_time)),
     };
     let call = Call {
         from: transaction.sender,

@@ -12,8 +12,8 @@ use tetrad_primitives::{block::recover_authority, state::ReadState};
 #[cfg(feature = "js-tracer")]
 use super::DetachedExecution;
 use super::{
-    AnyInspector, BlockHashes, ChainParams, Environment, Evm, Inspected, Overlay, Patience,
-    PrecompileSet, StateOverrides, TransactionError, apply_overrides, jumps::watch_jumps, prefetch,
+    AnyInspector, BlockHashes, ChainParams, Environment, Evm, Inspected, Overlay, PrecompileSet,
+    StateOverrides, TimeLimit, TransactionError, apply_overrides, jumps::watch_jumps, prefetch,
 };
 
 /// A message call or contract creation to simulate.
@@ -61,14 +61,14 @@ pub struct CallContext<'a> {
     /// The maximum gas of a call.
     pub gas_cap: u64,
     /// The time limit, if there is one.
-    pub patience: Option<Patience<'a>>,
+    pub time_limit: Option<TimeLimit<'a>>,
 }
 
 impl<'a> CallContext<'a> {
     /// Returns this context with a time limit.
-    pub fn within(self, patience: Patience<'a>) -> Self {
+    pub fn within(self, time_limit: TimeLimit<'a>) -> Self {
         Self {
-            patience: Some(patience),
+            time_limit: Some(time_limit),
             ..self
         }
     }
@@ -76,7 +76,7 @@ impl<'a> CallContext<'a> {
     /// Runs `call` with `gas`.
     pub fn run(&self, call: &Call, gas: u64) -> Result<ExecutionResult, TransactionError> {
         let mut evm = self.evm(call, ())?;
-        if self.patience.is_some() {
+        if self.time_limit.is_some() {
             watch_jumps(&mut evm);
         }
         Ok(prefetch::transact(&mut evm, self.tx_env(call, gas))?.result)
@@ -158,7 +158,7 @@ impl<'a> CallContext<'a> {
 
     /// The overlay and the precompiles with the call's overrides applied.
     pub(super) fn prepare(&self) -> Result<(Overlay<'_>, PrecompileSet), TransactionError> {
-        let mut overlay = Overlay::new(self.state, self.hashes).with_patience(self.patience);
+        let mut overlay = Overlay::new(self.state, self.hashes).with_time_limit(self.time_limit);
         let mut precompiles = self.environment.precompiles(self.chain);
         apply_overrides(&mut overlay, &mut precompiles, self.overrides)?;
         Ok((overlay, precompiles))

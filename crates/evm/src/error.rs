@@ -4,7 +4,7 @@ use alloy_primitives::Address;
 use revm::context_interface::result::{EVMError, InvalidTransaction};
 use tetrad_primitives::{block::cosmos::CosmosError, state::ReadError};
 
-use super::{OverrideError, patience::STOPPED, requests::MalformedDeposit};
+use super::{OverrideError, requests::MalformedDeposit, time_limit::STOPPED};
 
 /// A transaction cannot be included in this block. The state is unchanged.
 #[derive(Debug, thiserror::Error)]

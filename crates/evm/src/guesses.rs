@@ -6,7 +6,7 @@ use alloy_primitives::{Address, B256, U256};
 use revm::{bytecode::Bytecode, state::AccountInfo};
 use tetrad_primitives::state::{ReadError, Wanted};
 
-use super::patience::STOPPED;
+use super::time_limit::STOPPED;
 
 /// The most accounts, slots and block hashes that a run with guesses may miss.
 pub(super) const MAX_MISSED: usize = 2_048;

@@ -13,7 +13,7 @@ use revm::{
 
 use super::{
     Evm, EvmContext,
-    patience::{Patience, STOPPED},
+    time_limit::{STOPPED, TimeLimit},
 };
 
 /// Makes jump instructions check the time limit of the overlay.
@@ -37,7 +37,11 @@ fn watched_jumpi(step: Step<'_, '_>) -> InstructionExecResult {
 }
 
 fn look(host: &mut EvmContext<'_>) -> InstructionExecResult {
-    if host.db_mut().patience().is_some_and(Patience::ends_at_jump) {
+    if host
+        .db_mut()
+        .time_limit()
+        .is_some_and(TimeLimit::ends_at_jump)
+    {
         *host.error() = Err(ContextError::Custom(STOPPED.to_owned()));
         return Err(InstructionResult::FatalExternalError);
     }

@@ -24,7 +24,7 @@ use tetrad_primitives::{
 pub use self::detached::DetachedAccount;
 use super::{
     guesses::Guesses,
-    patience::{Patience, STOPPED},
+    time_limit::{STOPPED, TimeLimit},
 };
 
 /// Hashes of past blocks, for the `BLOCKHASH` instruction.
@@ -52,7 +52,7 @@ pub struct Overlay<'a> {
     /// accounts get their numbers.
     accounts: Vec<OverlayAccount>,
     index: HashMap<Address, usize, DefaultHashBuilder>,
-    patience: Option<Patience<'a>>,
+    time_limit: Option<TimeLimit<'a>>,
     /// The guesses of an execution whose outcome does not count if it needed any.
     guesses: Option<Guesses>,
 }
@@ -80,20 +80,20 @@ impl<'a> Overlay<'a> {
             hashes,
             accounts: Vec::new(),
             index: HashMap::default(),
-            patience: None,
+            time_limit: None,
             guesses: None,
         }
     }
 
     /// An overlay without changes, for an execution with a time limit.
-    pub(super) fn with_patience(mut self, patience: Option<Patience<'a>>) -> Self {
-        self.patience = patience;
+    pub(super) fn with_time_limit(mut self, time_limit: Option<TimeLimit<'a>>) -> Self {
+        self.time_limit = time_limit;
         self
     }
 
     /// The execution's time limit.
-    pub(super) fn patience(&mut self) -> Option<&mut Patience<'a>> {
-        self.patience.as_mut()
+    pub(super) fn time_limit(&mut self) -> Option<&mut TimeLimit<'a>> {
+        self.time_limit.as_mut()
     }
 
     /// The same state without the changes.
@@ -274,9 +274,9 @@ impl<'a> Overlay<'a> {
 
     /// Refuses further reads for an execution that has exceeded its time limit. Only reads from
     /// disk or from another node take long.
-    fn check_patience(&self) -> Result<(), ReadError> {
-        match &self.patience {
-            Some(patience) if self.base.is_forked() && patience.has_ended() => {
+    fn check_time_limit(&self) -> Result<(), ReadError> {
+        match &self.time_limit {
+            Some(time_limit) if self.base.is_forked() && time_limit.has_ended() => {
                 Err(ReadError(STOPPED.to_owned()))
             }
             _ => Ok(()),
@@ -288,7 +288,7 @@ impl<'a> Overlay<'a> {
             return Ok(at);
         }
 
-        self.check_patience()?;
+        self.check_time_limit()?;
         let key = keccak256(address);
         let at = self.accounts.len();
         let at_hand = match self.guesses {
@@ -345,7 +345,7 @@ impl<'a> Overlay<'a> {
 
     /// Whether the execution has exceeded its time limit.
     pub(super) fn is_out_of_time(&self) -> bool {
-        self.patience.as_ref().is_some_and(Patience::has_ended)
+        self.time_limit.as_ref().is_some_and(TimeLimit::has_ended)
     }
 
     /// Takes guesses for what is not at hand from now on.
@@ -500,7 +500,7 @@ impl Database for Overlay<'_> {
     }
 
     fn storage(&mut self, address: Address, index: U256) -> Result<U256, ReadError> {
-        self.check_patience()?;
+        self.check_time_limit()?;
         let at = self.load(address)?;
         self.slot(at, index)
     }
@@ -511,7 +511,7 @@ impl Database for Overlay<'_> {
         id: AccountId,
         index: U256,
     ) -> Result<U256, ReadError> {
-        self.check_patience()?;
+        self.check_time_limit()?;
         // A forgotten account's index may be another one's by now.
         let is_there = |entry: &OverlayAccount| entry.address == address;
         if self.accounts.get(id.get()).is_some_and(is_there) {

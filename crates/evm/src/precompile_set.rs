@@ -19,8 +19,8 @@ use revm::{
 use super::precompile::{BECH32_ADDRESS, precompiles};
 use super::{
     EvmContext,
-    patience::STOPPED,
     signers::{Signers, signer},
+    time_limit::STOPPED,
 };
 
 /// Gas up to which a precompile takes a few milliseconds at most.
@@ -185,7 +185,7 @@ impl PrecompileSet {
                 .map_err(|error| error.to_string())
         };
 
-        let is_limited = context.db_mut().patience().is_some();
+        let is_limited = context.db_mut().time_limit().is_some();
         let first = if is_limited {
             inputs.gas_limit.min(SHORT_GAS)
         } else {
@@ -197,8 +197,8 @@ impl PrecompileSet {
         if first < inputs.gas_limit && output.halt_reason().is_some_and(|reason| reason.is_oog()) {
             if context
                 .db_mut()
-                .patience()
-                .is_some_and(|patience| patience.refuses_long())
+                .time_limit()
+                .is_some_and(|time_limit| time_limit.refuses_long())
             {
                 return Err(STOPPED.to_owned());
             }

@@ -12,8 +12,8 @@ use revm::{
 
 use super::{
     EvmContext,
-    patience::{IsOver, STOPPED},
     recorder::{RecordedData, Recorder},
+    time_limit::{OutOfTime, STOPPED},
 };
 
 /// Steps between two checks of the time limit.
@@ -34,7 +34,7 @@ pub enum Stop {
 /// the other one would record too much.
 pub struct Watch<'w, I> {
     inner: &'w mut I,
-    is_over: IsOver<'w>,
+    out_of_time: OutOfTime<'w>,
     records: RecordedData,
     max_bytes: usize,
     recorded: usize,
@@ -46,13 +46,13 @@ pub struct Watch<'w, I> {
 }
 
 impl<'w, I: Recorder> Watch<'w, I> {
-    /// Forwards to `inner`, which may record about `max_bytes`, and calls `is_over` from time to
+    /// Forwards to `inner`, which may record about `max_bytes`, and calls `out_of_time` from time to
     /// time.
-    pub fn new(inner: &'w mut I, is_over: IsOver<'w>, max_bytes: usize) -> Self {
+    pub fn new(inner: &'w mut I, out_of_time: OutOfTime<'w>, max_bytes: usize) -> Self {
         let records = inner.records();
         Self {
             inner,
-            is_over,
+            out_of_time,
             records,
             max_bytes,
             recorded: 0,
@@ -94,7 +94,7 @@ impl<'w, I: Recorder> Watch<'w, I> {
         self.steps += by;
         if self.steps >= STEPS_BETWEEN_LOOKS {
             self.steps = 0;
-            if (self.is_over)() {
+            if (self.out_of_time)() {
                 self.stop.get_or_insert(Stop::Time);
             }
         }

@@ -372,7 +372,7 @@ impl Connection {
         // An idle peer answers the ping; a peer that is gone does not.
         let silence = self.limits.header_timeout;
         let streams = Streams {
-            patience: self.limits.write_timeout,
+            write_timeout: self.limits.write_timeout,
             flow: self.requests.flow.clone(),
         };
 

@@ -252,7 +252,7 @@ pub(super) struct Watched {
     stream: SharedStream,
     flow: Arc<Flow>,
     /// The time for which the peer may stop reading.
-    patience: Duration,
+    write_timeout: Duration,
     /// The deadline of a blocked write.
     stalled: Option<Pin<Box<Sleep>>>,
     /// The next retry of a read that waits for room, and since when it waits.
@@ -261,13 +261,13 @@ pub(super) struct Watched {
 
 impl Watched {
     /// Watches the stream of this connection.
-    pub(super) fn new(stream: SharedStream, flow: Arc<Flow>, patience: Duration) -> Self {
+    pub(super) fn new(stream: SharedStream, flow: Arc<Flow>, write_timeout: Duration) -> Self {
         // A connection has one stream.
         let _ = flow.stream.set(stream.watch());
         Self {
             stream,
             flow,
-            patience,
+            write_timeout,
             stalled: None,
             waiting: None,
         }
@@ -291,7 +291,7 @@ impl Watched {
         self.flow.note_blocked();
         let stalled = self
             .stalled
-            .get_or_insert_with(|| Box::pin(sleep(self.patience)));
+            .get_or_insert_with(|| Box::pin(sleep(self.write_timeout)));
 
         ready!(stalled.as_mut().poll(context));
         Poll::Ready(Err(io::Error::new(

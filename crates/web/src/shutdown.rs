@@ -21,7 +21,7 @@ enum Stage {
 }
 
 /// The time in which tasks have to notice that their work is abandoned.
-const CUT_PATIENCE: Duration = Duration::from_millis(500);
+const CUT_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// Held by every task that has to end before the node does. Clones belong to the same node.
 #[derive(Clone, Debug)]
@@ -56,14 +56,14 @@ impl ShutdownHandle {
 
     /// Notifies all tasks, and waits until they have ended or the time is up. Work still in flight
     /// is then abandoned. Returns whether all tasks ended in time.
-    pub async fn shut_down(mut self, patience: Duration) -> bool {
+    pub async fn shut_down(mut self, time_limit: Duration) -> bool {
         // Fails if there are no tasks.
         let _ = self.stage.send(Stage::Begun);
 
-        let ended = timeout(patience, self.alive.recv()).await.is_ok();
+        let ended = timeout(time_limit, self.alive.recv()).await.is_ok();
         if !ended {
             let _ = self.stage.send(Stage::Cut);
-            let _ = timeout(CUT_PATIENCE, self.alive.recv()).await;
+            let _ = timeout(CUT_TIMEOUT, self.alive.recv()).await;
         }
         ended
     }

@@ -36,7 +36,7 @@ tokio::task_local! {
 /// Runs streams, each for as long as its client keeps reading.
 #[derive(Clone)]
 pub(super) struct Streams {
-    pub(super) patience: Duration,
+    pub(super) write_timeout: Duration,
     pub(super) flow: Arc<Flow>,
 }
 
@@ -48,7 +48,7 @@ impl<F: Future<Output: Send> + Send + 'static> Executor<F> for Streams {
             stream,
             progress,
             seen: 0,
-            patience: self.patience,
+            write_timeout: self.write_timeout,
             flow: self.flow.clone(),
             waiting: None,
         });
@@ -60,7 +60,7 @@ struct WatchedStream<F> {
     stream: Pin<Box<F>>,
     progress: Arc<AtomicU64>,
     seen: u64,
-    patience: Duration,
+    write_timeout: Duration,
     flow: Arc<Flow>,
     /// The deadline for the next piece.
     waiting: Option<Pin<Box<Sleep>>>,
@@ -85,17 +85,17 @@ impl<F: Future> Future for WatchedStream<F> {
             return Poll::Pending;
         }
 
-        let patience = self.patience;
+        let write_timeout = self.write_timeout;
         loop {
             ready!(
                 self.waiting
-                    .get_or_insert_with(|| Box::pin(sleep(patience)))
+                    .get_or_insert_with(|| Box::pin(sleep(write_timeout)))
                     .as_mut()
                     .poll(context)
             );
 
             // On a slow connection, a stream waits for all others.
-            if !self.flow.was_blocked_within(patience) {
+            if !self.flow.was_blocked_within(write_timeout) {
                 // Dropping the stream resets it.
                 return Poll::Ready(());
             }
@@ -312,7 +312,7 @@ mod tests {
         let flow = Arc::<Flow>::default();
         let (alive, reset) = tokio::sync::oneshot::channel::<()>();
         Streams {
-            patience: SEND_TIMEOUT,
+            write_timeout: SEND_TIMEOUT,
             flow: flow.clone(),
         }
         .execute(async move {

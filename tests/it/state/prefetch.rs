@@ -250,7 +250,7 @@ fn called(state: &State, input: u64) -> String {
         hashes: &NoBlocks,
         overrides: &StateOverrides::new(),
         gas_cap: 400_000,
-        patience: None,
+        time_limit: None,
     };
     let call = Call {
         from: CALLER,

@@ -10,8 +10,8 @@ use revm::{
     context_interface::result::{ExecutionResult, InvalidTransaction},
 };
 use tetrad_evm::{
-    BlockError, BlockExecutor, BlockHashes, Call, ChainParams, Environment, Fork, IsOver,
-    LogCollector, Overlay, OverrideError, PrecompileSet, StateOverrides, Stop, TransactionError,
+    BlockError, BlockExecutor, BlockHashes, Call, ChainParams, Environment, Fork, LogCollector,
+    OutOfTime, Overlay, OverrideError, PrecompileSet, StateOverrides, Stop, TransactionError,
     Watch, apply_overrides, lift_limits,
 };
 use tetrad_primitives::{
@@ -81,7 +81,7 @@ pub struct SimulationOptions<'a> {
     /// The gas limit of all calls together.
     pub gas_cap: u64,
     /// Returns whether the time limit has passed.
-    pub is_over: IsOver<'a>,
+    pub out_of_time: OutOfTime<'a>,
     /// The approximate limit of the outputs and logs of all calls, in bytes of hex.
     pub max_bytes: usize,
 }
@@ -327,7 +327,7 @@ impl Budget<'_> {
         context: &BlockContext<'_>,
         planned: PlannedCall,
     ) -> Result<(Transaction, ExecutionResult, Vec<Log>), SimulationError> {
-        if (self.options.is_over)() {
+        if (self.options.out_of_time)() {
             return Err(SimulationError::Timeout);
         }
 
@@ -372,7 +372,7 @@ impl Budget<'_> {
             !options.validation && transaction.envelope.max_fee_per_blob_gas() == Some(0);
 
         let mut logs = LogCollector::new(options.trace_transfers);
-        let mut watch = Watch::new(&mut logs, options.is_over, self.bytes);
+        let mut watch = Watch::new(&mut logs, options.out_of_time, self.bytes);
         let executed = executor.simulate(
             transaction,
             context.call_cfg(transaction, options.validation),

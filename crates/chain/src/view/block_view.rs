@@ -95,7 +95,7 @@ impl View {
             hashes: &*self.head as &dyn BlockHashes,
             overrides,
             gas_cap,
-            patience: None,
+            time_limit: None,
         }
     }
 }

@@ -181,8 +181,8 @@ impl ChainWriter {
         }
     }
 
-    fn clear_failure(&mut self, is_over: impl FnOnce(&ChangeFailure) -> bool) {
-        let cleared = self.recorder.failure.take_if(|failure| is_over(failure));
+    fn clear_failure(&mut self, is_cleared: impl FnOnce(&ChangeFailure) -> bool) {
+        let cleared = self.recorder.failure.take_if(|failure| is_cleared(failure));
         if cleared.is_some() {
             tracing::info!("the chain can be written again");
             // Transactions that were acknowledged before have stayed.

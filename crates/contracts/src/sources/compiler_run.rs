@@ -23,8 +23,8 @@ pub(super) struct CompilerRun<'a> {
     pub(super) program: &'a Path,
     pub(super) arguments: &'a [&'a str],
     pub(super) time_limit: Duration,
-    /// Whether the node is ending.
-    pub(super) is_over: &'a (dyn Fn() -> bool + Sync),
+    /// Whether the node is shutting down.
+    pub(super) is_stopping: &'a (dyn Fn() -> bool + Sync),
 }
 
 impl CompilerRun<'_> {
@@ -105,7 +105,7 @@ impl CompilerRun<'_> {
                 Err(RecvTimeoutError::Disconnected) => {
                     return Err(self.failed(&io::ErrorKind::BrokenPipe.into()));
                 }
-                Err(RecvTimeoutError::Timeout) if (self.is_over)() => {
+                Err(RecvTimeoutError::Timeout) if (self.is_stopping)() => {
                     return Err("the node is shutting down".to_owned());
                 }
                 Err(RecvTimeoutError::Timeout) if Instant::now() >= until => {
@@ -235,12 +235,12 @@ mod tests {
 
     use super::*;
 
-    fn run(script: &str, time_limit: Duration, is_over: bool) -> Result<String, String> {
+    fn run(script: &str, time_limit: Duration, is_stopping: bool) -> Result<String, String> {
         let run = CompilerRun {
             program: Path::new("/bin/sh"),
             arguments: &["-c", script],
             time_limit,
-            is_over: &|| is_over,
+            is_stopping: &|| is_stopping,
         };
         run.output(b"the input".to_vec())
             .map(|output| String::from_utf8(output).expect("text"))
@@ -297,7 +297,7 @@ mod tests {
             program: &program,
             arguments: &["found"],
             time_limit: Duration::from_secs(60),
-            is_over: &|| false,
+            is_stopping: &|| false,
         };
         assert_eq!(run.output(Vec::new()), Ok(b"found\n".to_vec()));
     }
@@ -326,7 +326,7 @@ mod tests {
             program: Path::new("/none"),
             arguments: &[],
             time_limit: CANCEL_CHECK_INTERVAL,
-            is_over: &|| false,
+            is_stopping: &|| false,
         };
         assert!(
             missing

@@ -134,7 +134,7 @@ struct Shared {
     compilers: Option<Compilers>,
     known: KnownContracts,
     clock: Arc<dyn Clock>,
-    is_over: AtomicBool,
+    is_stopping: AtomicBool,
     queue: Mutex<Queue>,
     /// Signals that a thread has ended.
     ended: Condvar,
@@ -162,7 +162,7 @@ impl Verifier {
             compilers,
             known,
             clock,
-            is_over: AtomicBool::new(false),
+            is_stopping: AtomicBool::new(false),
             queue: Mutex::default(),
             ended: Condvar::new(),
             last_end: watch::Sender::new(0),
@@ -245,10 +245,10 @@ impl Verifier {
     }
 
     /// Returns a verification once it has ended, or as it stands after a while.
-    pub async fn ended(&self, id: &str, patience: Duration) -> Option<Verification> {
+    pub async fn ended(&self, id: &str, timeout: Duration) -> Option<Verification> {
         let mut ended = self.0.last_end.subscribe();
         let wait = async { while self.is_pending(id) && ended.changed().await.is_ok() {} };
-        let _ = tokio::time::timeout(patience, wait).await;
+        let _ = tokio::time::timeout(timeout, wait).await;
         self.verification(id)
     }
 
@@ -260,7 +260,7 @@ impl Verifier {
     /// Ends running compilers.
     pub fn stop(&self) {
         // First, so that running compilers end while this waits for their threads.
-        self.0.is_over.store(true, Ordering::Relaxed);
+        self.0.is_stopping.store(true, Ordering::Relaxed);
         let mut queue = self.0.queue.lock();
         queue.waiting = Ring::default();
         queue.waiting_count = 0;
@@ -397,12 +397,12 @@ impl Shared {
         } else {
             &["--standard-json"]
         };
-        let is_over = || self.is_over.load(Ordering::Relaxed);
+        let is_stopping = || self.is_stopping.load(Ordering::Relaxed);
         let run = CompilerRun {
             program: &compiler.program,
             arguments,
             time_limit: TIME_LIMIT,
-            is_over: &is_over,
+            is_stopping: &is_stopping,
         };
 
         let input = request

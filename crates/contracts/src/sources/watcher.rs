@@ -95,8 +95,8 @@ impl ArtifactWatcher {
 
     /// Reads the directory, and follows it on a thread until the guard is dropped.
     pub fn start(mut self) -> io::Result<WatcherGuard> {
-        let is_over = Arc::new(AtomicBool::new(false));
-        let over = is_over.clone();
+        let guard_dropped = Arc::new(AtomicBool::new(false));
+        let is_dropped = guard_dropped.clone();
 
         // Once before it returns, so that the first requests know the contracts.
         self.look();
@@ -106,7 +106,7 @@ impl ArtifactWatcher {
                 let checks = READ_INTERVAL.as_millis() / SHUTDOWN_CHECK_INTERVAL.as_millis();
                 loop {
                     for _ in 0..checks {
-                        if over.load(Ordering::Relaxed) {
+                        if is_dropped.load(Ordering::Relaxed) {
                             return;
                         }
                         thread::sleep(SHUTDOWN_CHECK_INTERVAL);
@@ -115,7 +115,7 @@ impl ArtifactWatcher {
                 }
             })?;
 
-        Ok(WatcherGuard(is_over))
+        Ok(WatcherGuard(guard_dropped))
     }
 
     /// Reads what has changed.

@@ -17,7 +17,7 @@ use percent_encoding::percent_decode_str;
 use revm::context_interface::result::ExecutionResult;
 use serde_json::Value;
 use tetrad_chain::View;
-use tetrad_evm::{Call, Patience, StateOverrides};
+use tetrad_evm::{Call, StateOverrides, TimeLimit};
 use tetrad_stdx::nesting::MAX_NESTING;
 
 use crate::index::TokenKind;
@@ -119,10 +119,10 @@ impl MetadataBudget {
             ..Call::default()
         };
         let deadline = self.deadline;
-        let is_over = || Instant::now() > deadline;
+        let out_of_time = || Instant::now() > deadline;
         let calls = view
             .call_context(&overrides, limit)
-            .within(Patience::new(&is_over, &is_over));
+            .within(TimeLimit::new(&out_of_time, &out_of_time));
         let Ok(result) = calls.call(&call) else {
             // Out of time, or the other node of a fork does not answer: nor will it for the next id.
             self.gas.set(0);

@@ -7,7 +7,7 @@ use alloy_primitives::{Address, Bytes, U256};
 use revm::context_interface::result::ExecutionResult;
 use tetrad_chain::Head;
 use tetrad_evm::{
-    BlockExecutor, InternalCall, InternalCallKind, InternalCalls, IsOver, Watch, halt_message,
+    BlockExecutor, InternalCall, InternalCallKind, InternalCalls, OutOfTime, Watch, halt_message,
 };
 use tetrad_primitives::block::Block;
 use tetrad_stdx::codec::{Malformed, Reader, Writer};
@@ -103,7 +103,7 @@ fn warn_of_missing_calls(block: &Block, error: &dyn fmt::Display) {
 pub(super) fn execute(
     head: &Head,
     block: &Block,
-    is_over: IsOver<'_>,
+    out_of_time: OutOfTime<'_>,
 ) -> Result<Vec<Executed>, Stopped> {
     let Some(last) = last_with_code(block) else {
         return Ok(Vec::new());
@@ -132,7 +132,7 @@ pub(super) fn execute(
     for (at, transaction) in block.transactions.iter().enumerate().take(last + 1) {
         let mut calls = InternalCalls::default();
         let result = if runs_code(block, at) {
-            let mut watch = Watch::new(&mut calls, is_over, usize::MAX);
+            let mut watch = Watch::new(&mut calls, out_of_time, usize::MAX);
             executor.inspect(transaction, &mut watch, |inspected, _| {
                 Failure::of(&inspected.outcome.result)
             })
@@ -140,7 +140,7 @@ pub(super) fn execute(
             executor.execute(transaction).map(|_| None)
         };
 
-        if is_over() {
+        if out_of_time() {
             return Err(Stopped);
         }
 

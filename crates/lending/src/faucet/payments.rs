@@ -104,15 +104,15 @@ impl PaymentReader {
         let mut followed = followed
             // After a revert the time may be earlier, and payments that had been forgotten count
             // again.
-            .filter(|followed| followed.forgotten.is_none_or(|time| is_over(time, now)))
+            .filter(|followed| followed.forgotten.is_none_or(|time| is_expired(time, now)))
             .and_then(|followed| self.update(followed))
             .unwrap_or_else(|| self.read_all(now));
 
-        while let Some(over) = followed
+        while let Some(forgotten) = followed
             .payments
-            .pop_front_if(|payment| is_over(payment.time, now))
+            .pop_front_if(|payment| is_expired(payment.time, now))
         {
-            followed.forgotten = Some(over.time);
+            followed.forgotten = Some(forgotten.time);
         }
         followed
     }
@@ -204,10 +204,10 @@ fn oldest_held(head: &Head) -> Option<&Arc<Block>> {
 }
 
 fn is_recent(block: &Block, now: u64) -> bool {
-    !is_over(block.header.timestamp, now)
+    !is_expired(block.header.timestamp, now)
 }
 
 /// Whether a payment of this time no longer counts.
-fn is_over(time: u64, now: u64) -> bool {
+fn is_expired(time: u64, now: u64) -> bool {
     time.saturating_add(DAY) <= now
 }

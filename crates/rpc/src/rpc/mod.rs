@@ -262,7 +262,7 @@ impl Context {
     }
 
     /// Returns a check of the time limit of an execution that begins now.
-    fn time_limit(&self) -> impl Fn() -> bool + Send + Sync + use<> {
+    fn time_check(&self) -> impl Fn() -> bool + Send + Sync + use<> {
         let begun = Instant::now();
         let limit = self.config.execution_timeout;
 

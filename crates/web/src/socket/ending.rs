@@ -96,7 +96,7 @@ impl Ending {
     }
 
     /// The time that closing may take.
-    pub(super) fn patience(self) -> Duration {
+    pub(super) fn timeout(self) -> Duration {
         if self.is_slow() || self == Self::NoRoom {
             CLOSING_SLOWLY
         } else {

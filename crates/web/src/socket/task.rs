@@ -378,7 +378,7 @@ where
         };
 
         tokio::select! {
-            _ = timeout(ending.patience(), closing) => {}
+            _ = timeout(ending.timeout(), closing) => {}
             () = shutdown.begun(), if ending.is_slow() => {}
         }
     }

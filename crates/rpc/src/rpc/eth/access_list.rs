@@ -57,13 +57,13 @@ fn create_access_list(
     let asked = call.gas;
     call.gas = Some(asked.unwrap_or(allowed));
 
-    let is_over = context.time_limit();
+    let out_of_time = context.time_check();
     let calls = view.call_context(&overrides, context.config.gas_cap);
     let mut list = call.access_list.take().unwrap_or_default();
     for _ in 0..MAX_ROUNDS {
         call.access_list = Some(list.clone());
         let mut inspector = AccessListInspector::new(list.clone());
-        let mut watch = Watch::new(&mut inspector, &is_over, context.config.max_trace_bytes);
+        let mut watch = Watch::new(&mut inspector, &out_of_time, context.config.max_trace_bytes);
         let inspected = calls.inspect(&call, &mut watch);
         if watch.stopped().is_some() {
             return Err(RpcError::timeout("execution timeout"));

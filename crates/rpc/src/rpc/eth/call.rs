@@ -2,7 +2,7 @@
 
 use alloy_primitives::Bytes;
 use tetrad_chain::BlockId;
-use tetrad_evm::{Call, Environment, Patience, StateOverrides};
+use tetrad_evm::{Call, Environment, StateOverrides, TimeLimit};
 use tetrad_web::refuses_long;
 
 use super::{overrides::BlockOverrides, request::TransactionRequest};
@@ -48,10 +48,10 @@ fn call(
     lower_base_fee(context, &call, &mut view.environment);
     in_block.apply(&mut view.environment)?;
 
-    let is_over = context.time_limit();
+    let out_of_time = context.time_check();
     let calls = view
         .call_context(&overrides, context.config.gas_cap)
-        .within(Patience::new(&is_over, &refuses_long));
+        .within(TimeLimit::new(&out_of_time, &refuses_long));
     call_output(calls.call(&call)?).map_err(|error| context.explained(error, &view, to))
 }
 
@@ -112,10 +112,10 @@ pub(super) fn estimate(
     lower_base_fee(context, &call, &mut view.environment);
     in_block.apply(&mut view.environment)?;
 
-    let is_over = context.time_limit();
+    let out_of_time = context.time_check();
     let calls = view
         .call_context(overrides, context.config.gas_cap)
-        .within(Patience::new(&is_over, &refuses_long));
+        .within(TimeLimit::new(&out_of_time, &refuses_long));
     let tolerance = context.config.estimate_tolerance;
     let estimated = if lasting {
         calls.lasting_estimate(&call, tolerance)

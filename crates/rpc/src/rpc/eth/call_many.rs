@@ -177,9 +177,9 @@ fn call_many(
 
             // What the overrides changed is part of the state that the first call leaves.
             let given = std::mem::take(&mut overrides);
-            let is_over = || budget.is_over();
+            let out_of_time = || budget.is_out_of_time();
             let mut inspector = NoOpInspector;
-            let mut watch = Watch::new(&mut inspector, &is_over, budget.max_bytes());
+            let mut watch = Watch::new(&mut inspector, &out_of_time, budget.max_bytes());
             let subject = Subject::Call(view.call_context(&given, context.config.gas_cap), &call);
             let ran = subject.run(&mut watch, |seen, _| {
                 (seen.outcome.result.clone(), seen.take_changes())

@@ -138,9 +138,9 @@ impl LogFilter {
             None => self.blocks(context, head, range)?,
         };
 
-        let is_over = context.time_limit();
-        self.write_old(context, head, &blocks.old, &is_over, &mut answer)?;
-        self.write_held(&blocks.held, &is_over, &mut answer)?;
+        let out_of_time = context.time_check();
+        self.write_old(context, head, &blocks.old, &out_of_time, &mut answer)?;
+        self.write_held(&blocks.held, &out_of_time, &mut answer)?;
         answer.end()
     }
 
@@ -150,13 +150,13 @@ impl LogFilter {
         context: &Context,
         head: &Head,
         numbers: &[u64],
-        is_over: &impl Fn() -> bool,
+        out_of_time: &impl Fn() -> bool,
         answer: &mut LogResponse<'_>,
     ) -> Result<(), RpcError> {
         // One after another, so that only one of them is in memory.
         for &number in numbers {
-            if is_over() {
-                return Err(out_of_time(number));
+            if out_of_time() {
+                return Err(timed_out(number));
             }
             let Some(block) = context.chain.old_block(head, number) else {
                 continue;
@@ -173,15 +173,15 @@ impl LogFilter {
     fn write_held(
         &self,
         blocks: &[Arc<Block>],
-        is_over: &impl Fn() -> bool,
+        out_of_time: &impl Fn() -> bool,
         answer: &mut LogResponse<'_>,
     ) -> Result<(), RpcError> {
         // Counted before anything is written, so that too large a response is refused early.
         let before = answer.size;
         let mut found = Vec::new();
         for block in blocks {
-            if is_over() {
-                return Err(out_of_time(block.number()));
+            if out_of_time() {
+                return Err(timed_out(block.number()));
             }
 
             for at in self.matching(block) {
@@ -200,8 +200,8 @@ impl LogFilter {
             answer.write(|out| write_log(block, at, false, out));
             if answer.out.len() - checked > BYTES_PER_CHECK {
                 checked = answer.out.len();
-                if is_over() {
-                    return Err(out_of_time(block.number()));
+                if out_of_time() {
+                    return Err(timed_out(block.number()));
                 }
             }
         }
@@ -231,7 +231,7 @@ impl LogFilter {
         }
 
         let Blocks { old, held } = self.blocks(context, &head, self.range)?;
-        let is_over = context.time_limit();
+        let out_of_time = context.time_check();
         let mut found = Vec::new();
         let old = old
             .into_iter()
@@ -249,8 +249,8 @@ impl LogFilter {
                     "query returned more than {most} results; narrow the range"
                 )));
             }
-            if is_over() {
-                return Err(out_of_time(block.number()));
+            if out_of_time() {
+                return Err(timed_out(block.number()));
             }
         }
         Ok(found)
@@ -464,7 +464,7 @@ fn invalid_range() -> RpcError {
     RpcError::invalid_params("invalid block range params")
 }
 
-fn out_of_time(block: u64) -> RpcError {
+fn timed_out(block: u64) -> RpcError {
     RpcError::timeout(format!(
         "execution timeout; narrow the range (up to block {block})"
     ))

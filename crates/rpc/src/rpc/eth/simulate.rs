@@ -141,12 +141,12 @@ fn simulate_v1(
         plans.push(block.block.into_plan(block.state, calls));
     }
 
-    let is_over = context.time_limit();
+    let out_of_time = context.time_check();
     let options = SimulationOptions {
         validation: payload.validation,
         trace_transfers: payload.trace_transfers,
         gas_cap: context.config.gas_cap,
-        is_over: &is_over,
+        out_of_time: &out_of_time,
         max_bytes: context.config.max_trace_bytes,
     };
     let simulated = simulate(&view, plans, options)?;

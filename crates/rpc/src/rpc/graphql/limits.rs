@@ -230,7 +230,7 @@ pub(super) fn check_selections(document: &ExecutableDocument) -> Result<(), Stri
 
 /// The time and memory that one query may take.
 pub(super) struct QueryLimits {
-    pub(super) is_over: Box<dyn Fn() -> bool + Send + Sync>,
+    pub(super) out_of_time: Box<dyn Fn() -> bool + Send + Sync>,
     pub(super) max_bytes: usize,
     pub(super) budget: Budget,
     bytes: AtomicUsize,
@@ -281,12 +281,12 @@ fn path_segment(name: &str) -> PathSegment {
 
 impl QueryLimits {
     pub(super) fn new(
-        is_over: Box<dyn Fn() -> bool + Send + Sync>,
+        out_of_time: Box<dyn Fn() -> bool + Send + Sync>,
         max_bytes: usize,
         budget: Budget,
     ) -> Self {
         Self {
-            is_over,
+            out_of_time,
             max_bytes,
             budget,
             bytes: AtomicUsize::new(0),
@@ -356,7 +356,7 @@ impl QueryLimits {
     }
 
     fn check(&self) -> Result<(), &'static str> {
-        if (self.is_over)() {
+        if (self.out_of_time)() {
             Err("execution timeout")
         } else {
             Ok(())

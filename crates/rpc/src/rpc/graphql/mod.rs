@@ -288,9 +288,9 @@ fn run(
 }
 
 fn limits(context: &Context) -> Arc<QueryLimits> {
-    let is_over = Box::new(context.time_limit());
+    let out_of_time = Box::new(context.time_check());
     Arc::new(QueryLimits::new(
-        is_over,
+        out_of_time,
         context.config.max_batch_response,
         context.config.budget.clone(),
     ))

@@ -9,7 +9,7 @@ use alloy_primitives::{Address, B256, Bytes, U256};
 use async_graphql::{InputObject, Object, Result, SimpleObject};
 use revm::context_interface::result::ExecutionResult;
 use tetrad_chain::{BlockId, fees};
-use tetrad_evm::{Patience, StateOverrides};
+use tetrad_evm::{StateOverrides, TimeLimit};
 use tetrad_primitives::block::{Block, Receipt, Status, Transaction};
 use tetrad_web::refuses_long;
 
@@ -198,11 +198,11 @@ fn simulate(
     let view = context.chain.view(block)?;
     let call = request.into_call(context.chain.params().chain_id)?;
 
-    let is_over = context.time_limit();
+    let out_of_time = context.time_check();
     let overrides = StateOverrides::new();
     let calls = view
         .call_context(&overrides, context.config.gas_cap)
-        .within(Patience::new(&is_over, &refuses_long));
+        .within(TimeLimit::new(&out_of_time, &refuses_long));
     Ok(calls.call(&call)?)
 }
 

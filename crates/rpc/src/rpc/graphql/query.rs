@@ -101,10 +101,10 @@ impl QueryRoot {
             return Err(format!("at most {MAX_BLOCKS} blocks in a range").into());
         }
 
-        let is_over = context.time_limit();
+        let out_of_time = context.time_check();
         let mut blocks = Vec::new();
         for number in from..=to {
-            if is_over() {
+            if out_of_time() {
                 return Err("execution timeout".into());
             }
             // The chain may have become shorter in the meantime.

@@ -81,8 +81,8 @@ fn internal_operations(
     let mut executor = replay.after(index, &budget)?;
 
     let mut inspector = InternalOperationsInspector::default();
-    let is_over = || budget.is_over();
-    let mut watch = Watch::new(&mut inspector, &is_over, budget.max_bytes());
+    let out_of_time = || budget.is_out_of_time();
+    let mut watch = Watch::new(&mut inspector, &out_of_time, budget.max_bytes());
     let subject = Subject::Next(&mut executor, &replay.block.transactions[index]);
     let run = subject.run(&mut watch, |_, _| ());
 
@@ -183,8 +183,8 @@ fn trace(context: &Context, (hash,): (B256,)) -> Result<Written, RpcError> {
     let mut executor = replay.after(index, &budget)?;
 
     let mut recorder = CallRecorder::new(TracingInspectorConfig::default_parity());
-    let is_over = || budget.is_over();
-    let mut watch = Watch::new(&mut recorder, &is_over, budget.max_bytes());
+    let out_of_time = || budget.is_out_of_time();
+    let mut watch = Watch::new(&mut recorder, &out_of_time, budget.max_bytes());
     let subject = Subject::Next(&mut executor, &replay.block.transactions[index]);
     let builder = subject.run(&mut watch, |seen, watch| {
         std::mem::take(watch.inner()).into_parity_builder(seen)
@@ -209,9 +209,9 @@ fn by_sender_and_nonce(
     use alloy_consensus::Transaction as _;
 
     let head = context.chain.head();
-    let is_over = context.time_limit();
+    let out_of_time = context.time_check();
     for block in head.blocks_from(0).rev() {
-        if is_over() {
+        if out_of_time() {
             return Err(RpcError::timeout("execution timeout"));
         }
 

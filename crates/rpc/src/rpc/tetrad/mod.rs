@@ -85,8 +85,8 @@ fn stack_trace(context: &Context, (hash,): (B256,)) -> Result<Serialized<StackTr
     let mut executor = replay.after(index, &budget)?;
 
     let mut tracer = FailureTracer::default();
-    let is_over = || budget.is_over();
-    let mut watch = Watch::new(&mut tracer, &is_over, budget.max_bytes());
+    let out_of_time = || budget.is_out_of_time();
+    let mut watch = Watch::new(&mut tracer, &out_of_time, budget.max_bytes());
     let subject = Subject::Next(&mut executor, &replay.block.transactions[index]);
     let run = subject.run(&mut watch, |inspected, _| inspected.outcome.result.clone());
 

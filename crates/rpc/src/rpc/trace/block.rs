@@ -71,8 +71,8 @@ fn visit_transaction(
     let config =
         TracingInspectorConfig::default_parity().set_record_inputs(matches!(inputs, Inputs::Kept));
     let mut recorder = CallRecorder::new(config);
-    let is_over = || budget.is_over();
-    let mut watch = Watch::new(&mut recorder, &is_over, budget.max_bytes());
+    let out_of_time = || budget.is_out_of_time();
+    let mut watch = Watch::new(&mut recorder, &out_of_time, budget.max_bytes());
     let subject = Subject::Next(executor, transaction);
     let builder = subject.run(&mut watch, |seen, watch| {
         std::mem::take(watch.inner()).into_parity_builder(seen)

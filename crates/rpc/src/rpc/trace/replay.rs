@@ -129,10 +129,10 @@ fn run<R>(
     budget.check_time()?;
 
     let mut recorder = CallRecorder::new(TracingInspectorConfig::from_parity_config(&types.0));
-    let is_over = || budget.is_over();
+    let out_of_time = || budget.is_out_of_time();
     // Differences are computed from the state and need no recorded calls.
     let top_only = !types.0.contains(&TraceType::Trace) && !types.0.contains(&TraceType::VmTrace);
-    let mut watch = Watch::new(&mut recorder, &is_over, budget.max_bytes()).top_only(top_only);
+    let mut watch = Watch::new(&mut recorder, &out_of_time, budget.max_bytes()).top_only(top_only);
 
     let traced = subject.run(&mut watch, |seen, watch| {
         // An incomplete record is not rendered.

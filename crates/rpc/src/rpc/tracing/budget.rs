@@ -52,13 +52,13 @@ impl Budget {
     }
 
     /// Whether the time is over.
-    pub(crate) fn is_over(&self) -> bool {
+    pub(crate) fn is_out_of_time(&self) -> bool {
         interrupted() || self.begun.elapsed() > self.limit
     }
 
     /// The error for a request whose time is over.
     pub(crate) fn check_time(&self) -> Result<(), RpcError> {
-        if self.is_over() {
+        if self.is_out_of_time() {
             Err(self.timeout())
         } else {
             Ok(())

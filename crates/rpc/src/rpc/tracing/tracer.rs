@@ -278,10 +278,10 @@ impl<'r> RequestTracer<'r> {
         out: &mut JsonWriter,
     ) -> Result<(), RpcError> {
         let budget = self.budget;
-        let is_over = || budget.is_over();
+        let out_of_time = || budget.is_out_of_time();
         let mut logger = StructLogger::new(options, budget);
 
-        let mut watch = Watch::new(&mut logger, &is_over, budget.bytes_left(out));
+        let mut watch = Watch::new(&mut logger, &out_of_time, budget.bytes_left(out));
         let result = subject.run(&mut watch, |inspected, _| inspected.outcome.result.clone());
         let stopped = watch.stopped();
 
@@ -299,9 +299,9 @@ impl<'r> RequestTracer<'r> {
         out: &mut JsonWriter,
     ) -> Result<(), RpcError> {
         let budget = self.budget;
-        let is_over = || budget.is_over();
+        let out_of_time = || budget.is_out_of_time();
         let mut recorder = tracers.recorder();
-        let mut watch = Watch::new(&mut recorder, &is_over, budget.bytes_left(out))
+        let mut watch = Watch::new(&mut recorder, &out_of_time, budget.bytes_left(out))
             .top_only(tracers.is_top_only());
 
         let written = subject.run(&mut watch, |seen, watch| {
@@ -323,8 +323,8 @@ impl<'r> RequestTracer<'r> {
         out: &mut JsonWriter,
     ) -> Result<(), RpcError> {
         let budget = self.budget;
-        let is_over = || budget.is_over();
-        let mut watch = Watch::new(&mut inspector, &is_over, budget.bytes_left(out));
+        let out_of_time = || budget.is_out_of_time();
+        let mut watch = Watch::new(&mut inspector, &out_of_time, budget.bytes_left(out));
 
         let seen = subject.run(&mut watch, |inspected, watch| {
             // An incomplete record is not rendered.
@@ -344,9 +344,9 @@ impl<'r> RequestTracer<'r> {
         out: &mut JsonWriter,
     ) -> Result<(), RpcError> {
         let budget = self.budget;
-        let is_over = || budget.is_over();
+        let out_of_time = || budget.is_out_of_time();
 
-        let mut watch = Watch::new(&mut tracer, &is_over, budget.bytes_left(out));
+        let mut watch = Watch::new(&mut tracer, &out_of_time, budget.bytes_left(out));
         let ran = subject.run(&mut watch, |_, _| ());
 
         // An execution that was stopped has failed, but the limit is the reason.

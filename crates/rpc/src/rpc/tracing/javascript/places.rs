@@ -17,12 +17,12 @@ pub(super) struct Place(());
 
 impl Place {
     /// Waits for a place; none if the time is over first.
-    pub(super) fn take(is_over: impl Fn() -> bool) -> Option<Self> {
+    pub(super) fn take(out_of_time: impl Fn() -> bool) -> Option<Self> {
         let places = parallel::processors().max(2);
         let mut taken = TAKEN.lock();
 
         while *taken >= places {
-            if is_over() {
+            if out_of_time() {
                 return None;
             }
             // A returned place wakes it, but nothing does when the time is over.

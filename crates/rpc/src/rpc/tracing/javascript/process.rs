@@ -73,7 +73,7 @@ pub(super) enum Failure {
 impl TracerProcess {
     /// Starts `program` for a script that may use `memory` bytes.
     pub(super) fn start(program: &Path, memory: usize, budget: &Budget) -> Result<Self, RpcError> {
-        let Some(place) = Place::take(|| budget.is_over()) else {
+        let Some(place) = Place::take(|| budget.is_out_of_time()) else {
             return Err(budget.timeout());
         };
 
@@ -249,7 +249,7 @@ struct Pipes<'p> {
 impl Pipes<'_> {
     fn wait(&self, pipe: impl AsFd, until: PollFlags) -> io::Result<()> {
         loop {
-            if self.budget.is_over() {
+            if self.budget.is_out_of_time() {
                 return Err(io::ErrorKind::TimedOut.into());
             }
 

@@ -128,10 +128,10 @@ impl<'r> ScriptRunner<'r> {
     /// Executes the transaction without the script; returns the gas used.
     fn execute(&self, subject: Subject<'_, '_>) -> Result<u64, RpcError> {
         let budget = self.budget;
-        let is_over = || budget.is_over();
+        let out_of_time = || budget.is_out_of_time();
         let mut nothing = NoOpInspector;
 
-        let mut watch = Watch::new(&mut nothing, &is_over, budget.max_bytes());
+        let mut watch = Watch::new(&mut nothing, &out_of_time, budget.max_bytes());
         let ran = subject.run(&mut watch, |inspected, _| {
             inspected.outcome.result.tx_gas_used()
         });

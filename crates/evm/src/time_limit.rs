@@ -7,22 +7,22 @@ const JUMPS_BETWEEN_LOOKS: u32 = 1 << 12;
 pub(super) const STOPPED: &str = "execution stopped";
 
 /// Reports whether an execution has exceeded its time limit. Called from time to time.
-pub type IsOver<'a> = &'a (dyn Fn() -> bool + Send + Sync);
+pub type OutOfTime<'a> = &'a (dyn Fn() -> bool + Send + Sync);
 
 /// The time limit of an execution.
 #[derive(Clone, Copy)]
-pub struct Patience<'a> {
-    is_over: IsOver<'a>,
-    refuses_long: IsOver<'a>,
+pub struct TimeLimit<'a> {
+    out_of_time: OutOfTime<'a>,
+    refuses_long: OutOfTime<'a>,
     jumps: u32,
 }
 
-impl<'a> Patience<'a> {
-    /// Calls `is_over` from time to time, and `refuses_long` before each precompile call that takes
+impl<'a> TimeLimit<'a> {
+    /// Calls `out_of_time` from time to time, and `refuses_long` before each precompile call that takes
     /// milliseconds and cannot be interrupted.
-    pub fn new(is_over: IsOver<'a>, refuses_long: IsOver<'a>) -> Self {
+    pub fn new(out_of_time: OutOfTime<'a>, refuses_long: OutOfTime<'a>) -> Self {
         Self {
-            is_over,
+            out_of_time,
             refuses_long,
             jumps: 0,
         }
@@ -30,12 +30,12 @@ impl<'a> Patience<'a> {
 
     /// Whether the execution has to end before a long precompile call.
     pub(super) fn refuses_long(&self) -> bool {
-        (self.is_over)() || (self.refuses_long)()
+        (self.out_of_time)() || (self.refuses_long)()
     }
 
     /// Whether the time limit is exceeded.
     pub(super) fn has_ended(&self) -> bool {
-        (self.is_over)()
+        (self.out_of_time)()
     }
 
     /// Counts a jump, and reports whether the time limit is exceeded. Most jumps do not ask.
@@ -45,6 +45,6 @@ impl<'a> Patience<'a> {
             return false;
         }
         self.jumps = 0;
-        (self.is_over)()
+        (self.out_of_time)()
     }
 }
