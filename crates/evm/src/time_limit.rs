@@ -1,7 +1,7 @@
 //! Time limits of executions.
 
 /// Jumps between two checks.
-const JUMPS_BETWEEN_LOOKS: u32 = 1 << 12;
+const JUMPS_BETWEEN_CHECKS: u32 = 1 << 12;
 /// The error with which a stopped execution ends. revm passes errors of instructions and of
 /// precompiles on as text.
 pub(super) const STOPPED: &str = "execution stopped";
@@ -18,8 +18,8 @@ pub struct TimeLimit<'a> {
 }
 
 impl<'a> TimeLimit<'a> {
-    /// Calls `out_of_time` from time to time, and `refuses_long` before each precompile call that takes
-    /// milliseconds and cannot be interrupted.
+    /// Calls `out_of_time` from time to time, and `refuses_long` before each precompile call that
+    /// takes milliseconds and cannot be interrupted.
     pub fn new(out_of_time: OutOfTime<'a>, refuses_long: OutOfTime<'a>) -> Self {
         Self {
             out_of_time,
@@ -38,10 +38,10 @@ impl<'a> TimeLimit<'a> {
         (self.out_of_time)()
     }
 
-    /// Counts a jump, and reports whether the time limit is exceeded. Most jumps do not ask.
+    /// Counts a jump, and reports whether the time limit is exceeded. Most jumps do not check.
     pub(super) fn ends_at_jump(&mut self) -> bool {
         self.jumps += 1;
-        if self.jumps < JUMPS_BETWEEN_LOOKS {
+        if self.jumps < JUMPS_BETWEEN_CHECKS {
             return false;
         }
         self.jumps = 0;

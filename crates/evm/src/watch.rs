@@ -17,7 +17,7 @@ use super::{
 };
 
 /// Steps between two checks of the time limit.
-const STEPS_BETWEEN_LOOKS: u32 = 1 << 8;
+const STEPS_BETWEEN_CHECKS: u32 = 1 << 8;
 /// The number of steps that a call counts for. Precompile calls take no steps but may take long.
 const STEPS_OF_CALL: u32 = 64;
 
@@ -92,7 +92,7 @@ impl<'w, I: Recorder> Watch<'w, I> {
     /// Counts steps; returns true when the execution has to stop.
     fn count(&mut self, by: u32) -> bool {
         self.steps += by;
-        if self.steps >= STEPS_BETWEEN_LOOKS {
+        if self.steps >= STEPS_BETWEEN_CHECKS {
             self.steps = 0;
             if (self.out_of_time)() {
                 self.stop.get_or_insert(Stop::Time);
