@@ -182,22 +182,24 @@ impl CometSocket {
         block: &Arc<Block>,
         index: usize,
     ) -> impl Iterator<Item = Result<SocketMessage, AnswerError>> + Send {
-        let told = self
-            .gateway
-            .told
-            .of(block, index, &self.gateway.node.network);
+        let notification =
+            self.gateway
+                .tx_notifications
+                .of(block, index, &self.gateway.node.network);
         let wanted = self
             .subscriptions
             .iter()
             .filter(|(_, subscription)| subscription.topic == CometTopic::Tx);
         wanted.filter_map(move |(text, own)| {
-            let told = told.as_ref().filter(|told| told.matches(&own.query))?;
+            let notification = notification
+                .as_ref()
+                .filter(|notification| notification.matches(&own.query))?;
             Some(message(
                 text,
                 own,
                 "Tx",
-                |out| out.push(told.value.as_bytes()),
-                &told.events,
+                |out| out.push(notification.value.as_bytes()),
+                &notification.events,
             ))
         })
     }

@@ -59,9 +59,9 @@ mod protobuf;
 mod queries;
 mod rest;
 mod sdk_reply;
-mod told_txs;
 mod tx;
 mod tx_lookup;
+mod tx_notifications;
 mod tx_rest;
 mod tx_result;
 
@@ -80,8 +80,8 @@ use self::{
     node::NodeIdentity,
     protobuf::Messages,
     queries::{Methods, SupplyCache},
-    told_txs::ToldTxs,
     tx_lookup::CosmosHashes,
+    tx_notifications::TxNotifications,
 };
 
 /// Most bytes of a list in a response: more than clients of gRPC accept of a message unless they
@@ -108,7 +108,7 @@ pub struct Gateway {
     methods: Arc<Methods>,
     supply: Arc<SupplyCache>,
     hashes: Arc<CosmosHashes>,
-    told: Arc<ToldTxs>,
+    tx_notifications: Arc<TxNotifications>,
     sockets: WebSockets,
 }
 
@@ -132,7 +132,7 @@ impl Gateway {
             methods,
             supply: Arc::default(),
             hashes: Arc::default(),
-            told: Arc::default(),
+            tx_notifications: Arc::default(),
             sockets,
         }
     }

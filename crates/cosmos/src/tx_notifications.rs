@@ -13,12 +13,12 @@ use tetrad_primitives::block::{Block, cosmos::CosmosNetwork};
 
 use super::{event_query::EventQuery, tx_lookup::FoundTx};
 
-/// The number of the newest blocks that are kept rendered.
+/// The number of the newest blocks that are held rendered.
 const RENDERED_BLOCKS: usize = 2;
 
 /// A transaction as subscribers receive it.
 #[derive(Debug)]
-pub(super) struct ToldTx {
+pub(super) struct TxNotification {
     by_key: BTreeMap<String, Vec<String>>,
     /// The events, as JSON.
     pub(super) events: String,
@@ -26,7 +26,7 @@ pub(super) struct ToldTx {
     pub(super) value: String,
 }
 
-impl ToldTx {
+impl TxNotification {
     fn of(found: &FoundTx) -> Self {
         let mut by_key: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for (key, value) in found.events() {
@@ -55,20 +55,20 @@ impl ToldTx {
     }
 }
 
-type OfBlock = Arc<[OnceLock<Option<Arc<ToldTx>>>]>;
+type OfBlock = Arc<[OnceLock<Option<Arc<TxNotification>>>]>;
 
 /// The transactions of the newest blocks.
 #[derive(Debug, Default)]
-pub(super) struct ToldTxs(Mutex<VecDeque<(B256, OfBlock)>>);
+pub(super) struct TxNotifications(Mutex<VecDeque<(B256, OfBlock)>>);
 
-impl ToldTxs {
-    /// A transaction as subscribers receive it.
+impl TxNotifications {
+    /// Returns a transaction as subscribers receive it.
     pub(super) fn of(
         &self,
         block: &Arc<Block>,
         index: usize,
         network: &CosmosNetwork,
-    ) -> Option<Arc<ToldTx>> {
+    ) -> Option<Arc<TxNotification>> {
         let of_block = {
             let mut blocks = self.0.lock();
             match blocks.iter().find(|(hash, _)| *hash == block.hash) {
@@ -82,7 +82,8 @@ impl ToldTxs {
             }
         };
         // Rendered outside the lock, by the first socket that needs it.
-        let told = || FoundTx::of(block, index, network).map(|found| Arc::new(ToldTx::of(&found)));
-        of_block.get(index)?.get_or_init(told).clone()
+        let render =
+            || FoundTx::of(block, index, network).map(|found| Arc::new(TxNotification::of(&found)));
+        of_block.get(index)?.get_or_init(render).clone()
     }
 }
