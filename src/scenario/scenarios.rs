@@ -17,9 +17,9 @@ const MAX_LISTED: usize = 32;
 
 /// The scenarios of a node. Clones share them.
 #[derive(Clone)]
-pub struct Scenarios(Arc<Shared>);
+pub struct Scenarios(Arc<SharedScenarios>);
 
-struct Shared {
+struct SharedScenarios {
     node: Arc<ScenarioNode>,
     runs: Mutex<Runs>,
 }
@@ -43,7 +43,7 @@ pub(super) enum StartError {
 impl Scenarios {
     /// No scenarios yet.
     pub fn new(node: ScenarioNode) -> Self {
-        Self(Arc::new(Shared {
+        Self(Arc::new(SharedScenarios {
             node: Arc::new(node),
             runs: Mutex::default(),
         }))

@@ -124,9 +124,9 @@ impl FailedCall {
 
 /// The failed calls of the last hour. Clones share them.
 #[derive(Clone)]
-pub struct FailedCalls(Arc<Shared>);
+pub struct FailedCalls(Arc<SharedCalls>);
 
-struct Shared {
+struct SharedCalls {
     clock: Arc<dyn Clock>,
     /// The newest last, and the bytes that they take.
     kept: Mutex<(VecDeque<Arc<FailedCall>>, usize)>,
@@ -148,7 +148,7 @@ impl fmt::Debug for FailedCalls {
 impl FailedCalls {
     /// No calls, by this clock.
     pub fn new(clock: Arc<dyn Clock>) -> Self {
-        Self(Arc::new(Shared {
+        Self(Arc::new(SharedCalls {
             clock,
             kept: Mutex::default(),
             events: broadcast::Sender::new(BACKLOG),

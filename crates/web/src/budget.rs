@@ -37,13 +37,13 @@ const RELEASE_TIMEOUT: Duration = Duration::from_secs(2);
 /// The bytes that are free. Clones share them.
 #[derive(Clone, Debug)]
 pub struct Budget {
-    shared: Arc<Shared>,
+    shared: Arc<SharedBudget>,
     /// The bytes that stay free when a holder takes some from this clone.
     reserved: usize,
 }
 
 #[derive(Debug)]
-struct Shared {
+struct SharedBudget {
     total: usize,
     used: AtomicUsize,
     released: Notify,
@@ -54,7 +54,7 @@ struct Shared {
 /// Bytes taken from a budget, and released on drop.
 #[derive(Debug, Default)]
 pub struct Held {
-    from: Option<Arc<Shared>>,
+    from: Option<Arc<SharedBudget>>,
     bytes: usize,
 }
 
@@ -67,7 +67,7 @@ impl Default for Budget {
 impl Budget {
     /// A budget of this number of bytes.
     pub fn new(bytes: usize) -> Self {
-        let shared = Shared {
+        let shared = SharedBudget {
             total: bytes.max(1),
             used: AtomicUsize::new(0),
             released: Notify::new(),

@@ -83,9 +83,9 @@ pub struct Fault {
 
 /// The faults of a node. Clones share them.
 #[derive(Clone, Debug, Default)]
-pub struct Faults(Arc<Shared>);
+pub struct Faults(Arc<SharedFaults>);
 
-struct Shared {
+struct SharedFaults {
     addresses: ClientAddresses,
     clock: Arc<dyn Clock>,
     /// Ends the delay of requests.
@@ -140,7 +140,7 @@ pub struct FaultGuard {
     fault: Arc<CountedFault>,
 }
 
-impl Default for Shared {
+impl Default for SharedFaults {
     fn default() -> Self {
         Self {
             addresses: ClientAddresses::default(),
@@ -154,7 +154,7 @@ impl Default for Shared {
     }
 }
 
-impl std::fmt::Debug for Shared {
+impl std::fmt::Debug for SharedFaults {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Faults")
             .field("faults", &self.faults)
@@ -189,11 +189,11 @@ impl Faults {
     /// No faults yet. Clients are found by their addresses as `addresses` knows them. A shutdown
     /// ends the delay of requests.
     pub fn new(addresses: ClientAddresses, clock: Arc<dyn Clock>, shutdown: Shutdown) -> Self {
-        Self(Arc::new(Shared {
+        Self(Arc::new(SharedFaults {
             addresses,
             clock,
             shutdown: Some(shutdown),
-            ..Shared::default()
+            ..SharedFaults::default()
         }))
     }
 
@@ -385,7 +385,7 @@ async fn suffer(
 
 impl FaultEffect {
     /// Delays a request. Returns the response if it fails.
-    async fn apply(self, shared: &Shared, path: &str) -> Option<Response> {
+    async fn apply(self, shared: &SharedFaults, path: &str) -> Option<Response> {
         match shared.shutdown.clone() {
             Some(mut shutdown) => tokio::select! {
                 () = sleep(self.latency) => {}

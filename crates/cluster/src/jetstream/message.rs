@@ -74,7 +74,7 @@ pub(super) fn too_many_parts(height: u64) -> LogError {
 
 /// A message of the stream.
 #[derive(Debug)]
-pub(super) struct Part {
+pub(super) struct EntryPart {
     pub(super) sequence: u64,
     pub(super) header: PartHeader,
     pub(super) payload: Bytes,

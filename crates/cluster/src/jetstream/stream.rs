@@ -18,7 +18,7 @@ use k256::elliptic_curve::rand_core::{OsRng, RngCore};
 use tetrad_stdx::causes::with_causes;
 use tetrad_store::log::{EntryStream, LogError, StoredEntry};
 
-use super::message::{AttemptId, Part, PartHeader, parts, too_many_parts};
+use super::message::{AttemptId, EntryPart, PartHeader, parts, too_many_parts};
 
 /// Size of a part in bytes, if the server's limit allows it. NATS advises against larger messages.
 const PART_BYTES: usize = 512 << 10;
@@ -175,14 +175,14 @@ impl LogStream {
     }
 
     /// Returns the message at a sequence, or `None` if there is none.
-    pub(super) async fn part(&self, sequence: u64) -> Result<Option<Part>, LogError> {
+    pub(super) async fn part(&self, sequence: u64) -> Result<Option<EntryPart>, LogError> {
         self.found(sequence, self.stream.get_raw_message(sequence))
             .await
     }
 
     /// Returns the first message at a sequence or after it, or `None` if there is none. Servers may
     /// have lost some in between, and operators removed some.
-    pub(super) async fn part_from(&self, sequence: u64) -> Result<Option<Part>, LogError> {
+    pub(super) async fn part_from(&self, sequence: u64) -> Result<Option<EntryPart>, LogError> {
         self.found(
             sequence,
             self.stream
@@ -195,7 +195,7 @@ impl LogStream {
         &self,
         wanted: u64,
         message: impl Future<Output = Result<StreamMessage, RawMessageError>>,
-    ) -> Result<Option<Part>, LogError> {
+    ) -> Result<Option<EntryPart>, LogError> {
         let message = match tokio::time::timeout(REQUEST_TIMEOUT, message).await {
             Ok(Ok(message)) => message,
             Ok(Err(error)) if error.kind() == RawMessageErrorKind::NoMessageFound => {
@@ -210,7 +210,7 @@ impl LogStream {
         };
 
         let header = PartHeader::read(Some(&message.headers), message.sequence, &self.name)?;
-        Ok(Some(Part {
+        Ok(Some(EntryPart {
             sequence: message.sequence,
             header,
             payload: message.payload,
@@ -235,7 +235,7 @@ impl LogStream {
 
     /// Returns the last message from `known` up to sequence `last`. The servers have a request for
     /// that, but those before 2.12.5 find nothing once the last message was deleted.
-    async fn last_part(&self, known: Part, last: u64) -> Result<Part, LogError> {
+    async fn last_part(&self, known: EntryPart, last: u64) -> Result<EntryPart, LogError> {
         if let Some(part) = self.part(last).await? {
             return Ok(part);
         }

@@ -19,7 +19,7 @@ use tokio::{
 };
 
 use super::{
-    message::{Part, PartHeader},
+    message::{EntryPart, PartHeader},
     stream::LogStream,
 };
 
@@ -76,7 +76,7 @@ impl Tail {
     }
 
     /// Returns the next message that has arrived, if there is one.
-    pub(super) fn arrived(&mut self) -> Option<Result<Part, LogError>> {
+    pub(super) fn arrived(&mut self) -> Option<Result<EntryPart, LogError>> {
         let delivered = self.messages.try_recv().ok()?;
         Some(self.part(delivered))
     }
@@ -87,14 +87,14 @@ impl Tail {
     }
 
     /// Waits for the next message.
-    pub(super) async fn next(&mut self) -> Option<Result<Part, LogError>> {
+    pub(super) async fn next(&mut self) -> Option<Result<EntryPart, LogError>> {
         let delivered = self.messages.recv().await?;
         Some(self.part(delivered))
     }
 
-    fn part(&self, (sequence, message): Delivered) -> Result<Part, LogError> {
+    fn part(&self, (sequence, message): Delivered) -> Result<EntryPart, LogError> {
         let header = PartHeader::read(message.headers.as_ref(), sequence, self.stream.name())?;
-        Ok(Part {
+        Ok(EntryPart {
             sequence,
             header,
             payload: message.payload,

@@ -14,7 +14,7 @@ use tokio::{runtime::Handle, sync::Notify, time::timeout};
 use super::{
     CopiedEntry, OtherCopies,
     compare::{Comparison, Fork, compare},
-    message::{Assembler, AttemptId, Part, PartHeader, parts, too_many_parts},
+    message::{Assembler, AttemptId, EntryPart, PartHeader, parts, too_many_parts},
     stream::{LogStream, Published, StreamExtent},
     tail::Tail,
 };
@@ -342,8 +342,8 @@ impl JetStreamLog {
 
     /// Takes the next message, and adds the entry that it completes to the copy. Returns the
     /// entry's size.
-    fn take(&mut self, part: Part) -> Result<usize, LogError> {
-        let Part {
+    fn take(&mut self, part: EntryPart) -> Result<usize, LogError> {
+        let EntryPart {
             sequence,
             header,
             payload,

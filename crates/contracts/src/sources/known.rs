@@ -31,9 +31,9 @@ const MAX_DEPLOYED: usize = super::code::MAX_CODE;
 
 /// The known contracts. Clones share them.
 #[derive(Clone)]
-pub struct KnownContracts(Arc<Shared>);
+pub struct KnownContracts(Arc<SharedContracts>);
 
-struct Shared {
+struct SharedContracts {
     contents: RwLock<Contents>,
     store: Arc<Store>,
 }
@@ -156,7 +156,7 @@ impl KnownContracts {
         documents
             .iter()
             .for_each(|document| contents.add(&store, document));
-        Ok(Self(Arc::new(Shared {
+        Ok(Self(Arc::new(SharedContracts {
             contents: RwLock::new(contents),
             store,
         })))

@@ -128,9 +128,9 @@ pub(super) type ClientId = [u8; 16];
 
 /// Verifies sources in the background. Clones share the compilers.
 #[derive(Clone)]
-pub struct Verifier(Arc<Shared>);
+pub struct Verifier(Arc<SharedVerifier>);
 
-struct Shared {
+struct SharedVerifier {
     compilers: Option<Compilers>,
     known: KnownContracts,
     clock: Arc<dyn Clock>,
@@ -158,7 +158,7 @@ struct Queue {
 impl Verifier {
     /// A verifier with these compilers, if there are any, which adds to the known contracts.
     pub fn new(compilers: Option<Compilers>, known: KnownContracts, clock: Arc<dyn Clock>) -> Self {
-        Self(Arc::new(Shared {
+        Self(Arc::new(SharedVerifier {
             compilers,
             known,
             clock,
@@ -271,7 +271,7 @@ impl Verifier {
     }
 }
 
-impl Shared {
+impl SharedVerifier {
     /// Works on the queue until it is empty.
     fn work(&self) {
         loop {

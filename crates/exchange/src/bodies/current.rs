@@ -11,10 +11,10 @@ use crate::{market_state::MarketState, quote::key};
 
 /// The bodies of the market's newest state. Clones share them.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct BodyCache(Arc<Shared>);
+pub(crate) struct BodyCache(Arc<SharedBodies>);
 
 #[derive(Debug, Default)]
-struct Shared {
+struct SharedBodies {
     newest: ArcSwap<Bodies>,
     /// Held while the bodies are replaced, so that all requests share those of one state.
     replacing: Mutex<()>,

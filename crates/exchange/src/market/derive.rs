@@ -7,7 +7,7 @@ use tetrad_chain::{Head, HeldBlocks, View};
 use tetrad_contracts::contracts::{ReadContractError, bindings::Vault, read, unit};
 use tetrad_primitives::{block::Block, state::ReadState};
 
-use super::{MESSAGE_BACKLOG, MarketError, Shared};
+use super::{MESSAGE_BACKLOG, MarketError, SharedMarket};
 use crate::{
     events::ExchangeEvents,
     history::{BlockPrices, PriceHistory},
@@ -27,7 +27,7 @@ pub(super) struct DerivationProgress {
     sequence: u64,
 }
 
-impl Shared {
+impl SharedMarket {
     /// Catches up with the newest head.
     pub(super) fn derive(
         &self,

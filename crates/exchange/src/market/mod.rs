@@ -45,9 +45,9 @@ pub enum MarketError {
 
 /// The state of the exchange, shared by the interfaces and the metrics. Clones share it.
 #[derive(Clone)]
-pub struct Market(Arc<Shared>);
+pub struct Market(Arc<SharedMarket>);
 
-struct Shared {
+struct SharedMarket {
     chain: Chain,
     network: Arc<Network>,
     simulation: Simulation,
@@ -75,7 +75,7 @@ impl Market {
         ticking: bool,
         kept: Option<Arc<dyn Storage>>,
     ) -> Self {
-        Self(Arc::new(Shared {
+        Self(Arc::new(SharedMarket {
             simulation: Simulation::new(seed, &network),
             reader: EventReader::new(&network),
             chain,

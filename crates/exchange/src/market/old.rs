@@ -7,7 +7,7 @@ use tetrad_chain::Head;
 use tetrad_primitives::block::Block;
 use tetrad_store::store::LogKey;
 
-use super::Shared;
+use super::SharedMarket;
 use crate::history::{KeptHistory, PriceHistory};
 
 /// The time for which trades are kept, and prices by the minute.
@@ -15,7 +15,7 @@ const DAY: u64 = 86_400;
 /// Most older blocks that are read: enough for prices by the hour.
 const OLDER: usize = 20_000;
 
-impl Shared {
+impl SharedMarket {
     /// The saved history with the events since. None if there is none, or if a revert removed its
     /// block.
     pub(super) fn kept_history(&self, head: &Arc<Head>) -> Option<PriceHistory> {

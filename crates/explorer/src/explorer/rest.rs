@@ -17,10 +17,10 @@ pub(super) type JsonRpc =
 
 /// The interface. Clones share it.
 #[derive(Clone)]
-pub struct Explorer(pub(super) Arc<Shared>);
+pub struct Explorer(pub(super) Arc<SharedExplorer>);
 
 /// The parts that requests share.
-pub(super) struct Shared {
+pub(super) struct SharedExplorer {
     pub(super) chain: Chain,
     pub(super) index: Index,
     pub(super) network: Arc<Network>,
@@ -66,7 +66,7 @@ impl Explorer {
         verifier: Verifier,
         json_rpc: Arc<JsonRpc>,
     ) -> Self {
-        Self(Arc::new(Shared {
+        Self(Arc::new(SharedExplorer {
             chain,
             index,
             network,
@@ -80,7 +80,7 @@ impl Explorer {
     /// waits for the task of the request, and does not count meanwhile: it writes what is long.
     pub(super) async fn read<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&Shared, &Render<'_>) -> Result<T, RestError> + Send + 'static,
+        work: impl FnOnce(&SharedExplorer, &Render<'_>) -> Result<T, RestError> + Send + 'static,
     ) -> Result<T, RestError> {
         let reader = self.0.index.reader().await?;
         let shared = self.0.clone();
@@ -90,7 +90,7 @@ impl Explorer {
     /// The same for a body.
     pub(super) async fn body<T: Serialize + 'static>(
         &self,
-        work: impl FnOnce(&Shared, &Render<'_>) -> Result<T, RestError> + Send + 'static,
+        work: impl FnOnce(&SharedExplorer, &Render<'_>) -> Result<T, RestError> + Send + 'static,
     ) -> Body<T> {
         self.read(|shared, render| Ok(WrittenJson::new(&work(shared, render)?)?))
             .await

@@ -13,7 +13,7 @@ use super::{
     page::{Filters, PAGE, Page},
     parameters::SearchQuery,
     render::{Render, timestamp},
-    rest::{Body, Explorer, List, Shared},
+    rest::{Body, Explorer, List, SharedExplorer},
     tokens::matches,
 };
 use crate::index::IndexReader;
@@ -53,7 +53,7 @@ pub(super) fn routes(api: Api<Explorer>) -> Api<Explorer> {
 }
 
 /// Returns the address that some words are.
-fn address_of(shared: &Shared, words: &str) -> Option<Address> {
+fn address_of(shared: &SharedExplorer, words: &str) -> Option<Address> {
     let hex = address_from_hex(&words.to_ascii_lowercase()).ok();
     hex.or_else(|| parse_account_address(words, &shared.network.hrp).ok())
 }
@@ -67,7 +67,7 @@ fn hash_of(words: &str) -> Option<B256> {
 }
 
 fn results(
-    shared: &Shared,
+    shared: &SharedExplorer,
     render: &Render<'_>,
     words: &str,
 ) -> Result<Vec<SearchResult>, RestError> {
@@ -200,7 +200,7 @@ async fn redirect(
 }
 
 /// Returns the page that some words lead to.
-fn redirect_of(shared: &Shared, render: &Render<'_>, words: &str) -> RedirectBody {
+fn redirect_of(shared: &SharedExplorer, render: &Render<'_>, words: &str) -> RedirectBody {
     if let Some(address) = address_of(shared, words) {
         return redirect_to("address", address.to_checksum(None));
     }
@@ -241,7 +241,7 @@ async fn stats(State(explorer): State<Explorer>) -> Body<StatsBody> {
     explorer.body(figures).await
 }
 
-fn figures(shared: &Shared, render: &Render<'_>) -> Result<StatsBody, RestError> {
+fn figures(shared: &SharedExplorer, render: &Render<'_>) -> Result<StatsBody, RestError> {
     let reader = render.reader;
     let head = &reader.head;
     let totals = reader.totals()?;

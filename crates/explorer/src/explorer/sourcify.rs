@@ -25,7 +25,7 @@ use super::{
     page::WITHOUT_EFFECT,
     parameters::{ContractAddress, Natural, Words},
     render::Render,
-    rest::{Explorer, Shared},
+    rest::{Explorer, SharedExplorer},
     uploads::JsonUpload,
 };
 
@@ -294,7 +294,7 @@ fn match_name(matched: CodeMatch) -> &'static str {
 }
 
 fn match_body(
-    shared: &Shared,
+    shared: &SharedExplorer,
     address: Address,
     matches: Matches,
     verified_at: Option<u64>,
@@ -310,7 +310,7 @@ fn match_body(
     }
 }
 
-fn check_chain(shared: &Shared, Natural(chain): Natural) -> Result<(), SourcifyError> {
+fn check_chain(shared: &SharedExplorer, Natural(chain): Natural) -> Result<(), SourcifyError> {
     let own = shared.chain.params().chain_id;
     if chain == own {
         return Ok(());
@@ -454,7 +454,7 @@ async fn contract(
 }
 
 fn contract_body(
-    shared: &Shared,
+    shared: &SharedExplorer,
     render: &Render<'_>,
     query: &FieldsQuery,
     chain: u64,

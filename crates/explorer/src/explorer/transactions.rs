@@ -14,7 +14,7 @@ use super::{
     page::{Filters, PAGE, Page},
     parameters::{InternalPageQuery, PageQuery, TransactionPath},
     render::{Render, TransferFinder},
-    rest::{Body, Explorer, List, Shared},
+    rest::{Body, Explorer, List, SharedExplorer},
 };
 use crate::index::{CallFilter, Order, Position, PositionRange, TransferRole};
 
@@ -141,7 +141,7 @@ pub(super) fn listed(
 
 /// Adds the transactions that wait for a block, the newest first, from before an arrival on.
 fn waiting(
-    shared: &Shared,
+    shared: &SharedExplorer,
     render: &Render<'_>,
     before: Option<u64>,
     filter: &TransactionFilter,

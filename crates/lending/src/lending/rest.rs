@@ -25,9 +25,9 @@ use super::{
 
 /// The interface. Clones share it.
 #[derive(Clone)]
-pub struct Lending(Arc<Shared>);
+pub struct Lending(Arc<SharedLending>);
 
-struct Shared {
+struct SharedLending {
     network: Arc<Network>,
     clock: Arc<dyn Clock>,
     reader: LensReader,
@@ -98,7 +98,7 @@ impl Lending {
     /// The interface to the lending pool of `network` on `chain`.
     pub fn new(chain: Chain, network: Arc<Network>, clock: Arc<dyn Clock>) -> Self {
         let reader = LensReader::new(chain, &network, clock.clone());
-        Self(Arc::new(Shared {
+        Self(Arc::new(SharedLending {
             network,
             clock,
             reader,

@@ -6,7 +6,9 @@ use std::sync::{Arc, OnceLock};
 use alloy_consensus::constants::KECCAK_EMPTY;
 use alloy_primitives::{Address, B256, U256};
 
-use super::{Account, AccountChange, Changes, LaterState, Part, ReadError, ReadState, State};
+use super::{
+    Account, AccountChange, AccountPart, Changes, LaterState, ReadError, ReadState, State,
+};
 
 /// A whole state, and changes to it in their order.
 #[derive(Debug)]
@@ -70,7 +72,9 @@ impl Deferred {
         Ok(self
             .earlier_account(address)?
             .is_some_and(|account| account.contract.is_some())
-            || self.newest(address, Part::Storage, stored)?.is_some())
+            || self
+                .newest(address, AccountPart::Storage, stored)?
+                .is_some())
     }
 }
 
@@ -91,7 +95,7 @@ impl LaterState for Deferred {
     fn newest<T>(
         &self,
         address: &Address,
-        _: Part,
+        _: AccountPart,
         says: impl Fn(&AccountChange) -> Option<T>,
     ) -> Result<Option<(u64, T)>, ReadError> {
         let mut newest_first = self.changes.iter().enumerate().rev();

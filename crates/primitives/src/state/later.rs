@@ -10,7 +10,7 @@ use super::{Account, AccountChange, Contract};
 
 /// A part of an account.
 #[derive(Clone, Copy, Debug)]
-pub enum Part {
+pub enum AccountPart {
     /// Its existence, nonce and balance.
     Fields,
     /// Its code.
@@ -43,14 +43,16 @@ pub trait LaterState {
     fn newest<T>(
         &self,
         address: &Address,
-        part: Part,
+        part: AccountPart,
         says: impl Fn(&AccountChange) -> Option<T>,
     ) -> Result<Option<(u64, T)>, Self::Error>;
 
     /// Returns the account at `address` with its code but without its storage, if it exists. One
     /// that changed has the number [`Account::UNNUMBERED`].
     fn later_account(&self, address: &Address) -> Result<Option<Account>, Self::Error> {
-        let changed = self.newest(address, Part::Fields, |change| Some(change.after.clone()))?;
+        let changed = self.newest(address, AccountPart::Fields, |change| {
+            Some(change.after.clone())
+        })?;
         let earlier = || self.earlier_account(address);
         let mut account = match changed {
             Some((_, None)) => return Ok(None),
@@ -68,7 +70,7 @@ pub trait LaterState {
             },
         };
 
-        let code = self.newest(address, Part::Code, |change| match &change.after {
+        let code = self.newest(address, AccountPart::Code, |change| match &change.after {
             None => Some(CodeChange::Gone),
             Some(fields) => fields
                 .code
@@ -94,11 +96,13 @@ pub trait LaterState {
 
     /// Returns the value of a storage slot, zero by default.
     fn later_slot(&self, address: &Address, index: U256) -> Result<U256, Self::Error> {
-        let set = self.newest(address, Part::Slot(index), |change| change.stored(index))?;
+        let set = self.newest(address, AccountPart::Slot(index), |change| {
+            change.stored(index)
+        })?;
 
         let is_new =
             |change: &AccountChange| (change.after.is_none() || change.storage_wiped).then_some(());
-        let wiped = self.newest(address, Part::Storage, is_new)?;
+        let wiped = self.newest(address, AccountPart::Storage, is_new)?;
 
         Ok(match (set, wiped) {
             // A change that wipes the storage may set slots, which it does afterwards.

@@ -40,7 +40,7 @@ pub use base::{Base, TracedCall, Wanted};
 pub use builder::{StateBuilder, StateError};
 pub use changes::{AccountChange, AccountFields, Changes};
 pub use codec::bytecode;
-pub use later::{LaterState, Part};
+pub use later::{AccountPart, LaterState};
 pub use node::Value;
 pub use proof::AccountProof;
 pub use trie::Trie;

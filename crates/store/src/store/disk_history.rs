@@ -10,7 +10,7 @@ use std::{
 
 use alloy_primitives::{Address, B256};
 use parking_lot::{Mutex, MutexGuard, RwLock};
-use tetrad_primitives::{block::Block, state::Part};
+use tetrad_primitives::{block::Block, state::AccountPart};
 
 use super::{
     active::{ActiveIndex, BLOCK},
@@ -501,7 +501,7 @@ impl DiskHistory {
         address: Address,
         before: u64,
     ) -> impl Iterator<Item = Result<Arc<Block>, LogError>> + '_ {
-        let key = StateKey::of(&address, Part::Fields);
+        let key = StateKey::of(&address, AccountPart::Fields);
         let mut below = u64::MAX;
 
         let heights = std::iter::from_fn(move || {

@@ -1,7 +1,7 @@
 //! Keys of the index: 64-bit hashes of addresses, topics and parts of the state.
 
 use alloy_primitives::{Address, B256, Log};
-use tetrad_primitives::state::Part;
+use tetrad_primitives::state::AccountPart;
 
 /// The key of a log: the hash of its address, or of a topic and its position. Keys may collide, so
 /// callers check the logs that they find.
@@ -36,13 +36,13 @@ pub(super) struct StateKey(pub(super) u64);
 
 impl StateKey {
     /// Returns the key of a part of an account.
-    pub(super) fn of(address: &Address, part: Part) -> Self {
+    pub(super) fn of(address: &Address, part: AccountPart) -> Self {
         let address = address.as_slice();
         Self(match part {
-            Part::Fields => mix(5, address),
-            Part::Code => mix(6, address),
-            Part::Storage => mix(7, address),
-            Part::Slot(index) => mix(mix(8, address), &index.to_le_bytes::<32>()),
+            AccountPart::Fields => mix(5, address),
+            AccountPart::Code => mix(6, address),
+            AccountPart::Storage => mix(7, address),
+            AccountPart::Slot(index) => mix(mix(8, address), &index.to_le_bytes::<32>()),
         })
     }
 }

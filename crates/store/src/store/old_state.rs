@@ -5,7 +5,7 @@
 use std::{fmt, sync::Arc};
 
 use alloy_primitives::{Address, B256, U256};
-use tetrad_primitives::state::{Account, AccountChange, Base, LaterState, Part, ReadError};
+use tetrad_primitives::state::{Account, AccountChange, AccountPart, Base, LaterState, ReadError};
 
 use super::{Checkpoint, CheckpointError, DiskHistory, key::StateKey};
 use crate::log::{LogEntry, LogError};
@@ -81,7 +81,7 @@ impl LaterState for OldState {
     fn newest<T>(
         &self,
         address: &Address,
-        part: Part,
+        part: AccountPart,
         says: impl Fn(&AccountChange) -> Option<T>,
     ) -> Result<Option<(u64, T)>, OldStateError> {
         let key = StateKey::of(address, part);

@@ -334,7 +334,7 @@ fn words_of(bytes: &[u8]) -> Vec<u64> {
 #[cfg(test)]
 mod tests {
     use alloy_primitives::Address;
-    use tetrad_primitives::state::{AccountChange, Changes, Part};
+    use tetrad_primitives::state::{AccountChange, AccountPart, Changes};
 
     use super::*;
     use crate::storage::Directory;
@@ -411,7 +411,7 @@ mod tests {
             );
             assert_eq!(file.places(key).unwrap(), memory.places(key), "{key}");
 
-            let state = StateKey::of(&address(key), Part::Fields);
+            let state = StateKey::of(&address(key), AccountPart::Fields);
             for number in (0..4 * ROWS + 2)
                 .step_by(797)
                 .chain([key * 2, key * 2 + 1, key * 2 + 2])

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use alloy_primitives::map::DefaultHashBuilder;
-use tetrad_primitives::state::{Changes, Part};
+use tetrad_primitives::state::{AccountPart, Changes};
 
 use super::key::StateKey;
 
@@ -30,7 +30,7 @@ impl Versions {
     pub(super) fn insert(&mut self, height: u64, changes: &Changes) {
         for change in &changes.0 {
             let address = &change.address;
-            self.push(StateKey::of(address, Part::Fields), height);
+            self.push(StateKey::of(address, AccountPart::Fields), height);
 
             // A removed account loses its code and its storage as well.
             let is_gone = change.after.is_none();
@@ -40,14 +40,14 @@ impl Versions {
                     .as_ref()
                     .is_some_and(|fields| fields.code.is_some())
             {
-                self.push(StateKey::of(address, Part::Code), height);
+                self.push(StateKey::of(address, AccountPart::Code), height);
             }
             if is_gone || change.storage_wiped {
-                self.push(StateKey::of(address, Part::Storage), height);
+                self.push(StateKey::of(address, AccountPart::Storage), height);
             }
 
             change.storage.iter().for_each(|(index, _)| {
-                self.push(StateKey::of(address, Part::Slot(*index)), height)
+                self.push(StateKey::of(address, AccountPart::Slot(*index)), height)
             });
         }
     }

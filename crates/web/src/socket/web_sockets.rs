@@ -38,10 +38,10 @@ impl SocketLimits {
 
 /// The WebSockets of one interface. Clones share the counts.
 #[derive(Clone, Debug)]
-pub struct WebSockets(pub(super) Arc<Shared>);
+pub struct WebSockets(pub(super) Arc<SharedSockets>);
 
 #[derive(Debug)]
-pub(super) struct Shared {
+pub(super) struct SharedSockets {
     interface: &'static str,
     /// The interface as faults distinguish it; none if no fault concerns it.
     pub(super) fault_scope: Option<FaultScope>,
@@ -62,7 +62,7 @@ impl WebSockets {
         shutdown: Shutdown,
     ) -> Self {
         let slots = limits.per_client.map(ClientSlots::new);
-        Self(Arc::new(Shared {
+        Self(Arc::new(SharedSockets {
             interface,
             fault_scope,
             limits,

@@ -7,7 +7,7 @@ use rustls::pki_types::CertificateDer;
 use tetrad_network::network::Token;
 use tetrad_stdx::{causes::with_causes, tls};
 
-use super::{MAX_ANSWER, Shared, UpstreamConfig, circuit::backoff};
+use super::{MAX_ANSWER, SharedUpstream, UpstreamConfig, circuit::backoff};
 use crate::{feed::json_path::fill, quote::key};
 
 /// A client with timeouts that trusts these authorities in addition to the system's and follows no
@@ -38,7 +38,7 @@ pub(super) fn client(
 
 /// Requests the prices of all tokens, with immediate retries. Prices for some of the tokens count
 /// as success.
-pub(super) async fn poll(upstream: &Shared, client: &Client) -> Result<(), String> {
+pub(super) async fn poll(upstream: &SharedUpstream, client: &Client) -> Result<(), String> {
     let mut attempt = 0;
     loop {
         let error = match ask(upstream, client).await {
@@ -56,7 +56,7 @@ pub(super) async fn poll(upstream: &Shared, client: &Client) -> Result<(), Strin
     }
 }
 
-async fn ask(upstream: &Shared, client: &Client) -> Result<(), String> {
+async fn ask(upstream: &SharedUpstream, client: &Client) -> Result<(), String> {
     let url = upstream.url.as_str();
     let tokens = &upstream.network.tokens;
     let has_token = ["{symbol}", "{id}", "{address}"]

@@ -67,9 +67,9 @@ type Received = (u64, u64);
 
 /// An upstream. Clones share its prices.
 #[derive(Clone)]
-pub struct Upstream(Arc<Shared>);
+pub struct Upstream(Arc<SharedUpstream>);
 
-struct Shared {
+struct SharedUpstream {
     name: String,
     url: String,
     path: JsonPath,
@@ -129,7 +129,7 @@ impl Upstream {
             }
         };
 
-        Ok(Self(Arc::new(Shared {
+        Ok(Self(Arc::new(SharedUpstream {
             name: origin(&url),
             url,
             path,
@@ -171,7 +171,7 @@ impl Upstream {
     }
 }
 
-impl Shared {
+impl SharedUpstream {
     /// Records the prices in `document` of the tokens at these positions. Returns the number of
     /// prices found.
     fn hear(&self, document: &str, tokens: impl Iterator<Item = usize>) -> usize {

@@ -10,12 +10,12 @@ use tokio_tungstenite::{
     tungstenite::{Message, protocol::WebSocketConfig},
 };
 
-use super::{MAX_ANSWER, Shared};
+use super::{MAX_ANSWER, SharedUpstream};
 
 /// Connects and listens until the connection ends or no price arrives for too long. Each message
 /// may have the prices of all tokens or of some.
 pub(super) async fn listen(
-    upstream: &Shared,
+    upstream: &SharedUpstream,
     tls: Option<Arc<ClientConfig>>,
 ) -> Result<(), String> {
     let config = &upstream.config;

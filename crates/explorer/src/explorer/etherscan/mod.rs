@@ -39,7 +39,7 @@ use super::{
     page::ItemWriter,
     parameters::Words,
     render::Render,
-    rest::{Explorer, Shared},
+    rest::{Explorer, SharedExplorer},
     uploads::Form,
 };
 use crate::index::{IndexPage, Order, PositionRange, TransactionRole};
@@ -527,7 +527,7 @@ async fn answer_query(
 
 /// Returns the action that a request names, if it takes all of the parameters.
 fn find_action(
-    shared: &Shared,
+    shared: &SharedExplorer,
     query: &EtherscanQuery,
     given: &GivenNames,
 ) -> Result<&'static Action, Refusal> {
@@ -616,7 +616,7 @@ fn parse_address(network: &Network, text: &str) -> Result<Address, Refusal> {
 
 /// A request, with what answers it.
 pub(super) struct Request<'a> {
-    shared: &'a Shared,
+    shared: &'a SharedExplorer,
     render: &'a Render<'a>,
     query: &'a EtherscanQuery,
 }
