@@ -67,7 +67,8 @@ enum JobClass {
     Long,
 }
 
-const KINDS: [JobClass; 3] = [JobClass::Light, JobClass::Crowded, JobClass::Long];
+/// The classes in the order in which their jobs start.
+const CLASSES: [JobClass; 3] = [JobClass::Light, JobClass::Crowded, JobClass::Long];
 
 /// The numbers of concurrent executions.
 #[derive(Clone, Copy, Debug)]
@@ -99,12 +100,12 @@ impl Limits {
     }
 
     /// Whether one more execution of this class may start.
-    fn permit(&self, kind: JobClass, running: &[usize; 3]) -> bool {
+    fn permit(&self, class: JobClass, running: &[usize; 3]) -> bool {
         let [light, crowded, long] = *running;
         let has_thread = light + crowded + long < self.all;
         let has_heavy_thread = crowded + long < self.heavy;
 
-        match kind {
+        match class {
             JobClass::Light => has_thread,
             JobClass::Crowded => has_thread && has_heavy_thread && crowded < self.crowded,
             JobClass::Long => has_thread && has_heavy_thread && long < self.long,
@@ -116,7 +117,7 @@ impl Limits {
 struct Job {
     id: u64,
     caller: Caller,
-    kind: JobClass,
+    class: JobClass,
     given_up: Arc<AtomicBool>,
     run: Box<dyn FnOnce() + Send>,
 }
@@ -258,12 +259,12 @@ impl ExecutionSchedule {
         let id = state.last_id;
 
         let now = Instant::now();
-        let kind = state.kind(caller, now);
+        let class = state.class(caller, now);
         let next = state.admit(
             Job {
                 id,
                 caller,
-                kind,
+                class,
                 given_up: given_up.clone(),
                 run,
             },
@@ -299,13 +300,13 @@ impl ExecutionSchedule {
     fn work(&self, mut job: Job) {
         loop {
             let caller = job.caller;
-            let kind = job.kind;
+            let class = job.class;
             let began = Instant::now();
             run_until(job.given_up, job.run);
 
             let mut state = self.state.lock();
             let now = Instant::now();
-            state.end(caller.client, kind);
+            state.end(caller.client, class);
             state.remote -= usize::from(caller.remote);
             self.set_limits(&mut state);
 
@@ -346,7 +347,7 @@ impl ScheduleState {
         self.addresses.retain(|_, usage| counts(usage));
     }
 
-    fn kind(&self, caller: Caller, now: Instant) -> JobClass {
+    fn class(&self, caller: Caller, now: Instant) -> JobClass {
         let connection = self.connections.get(&caller.client);
         let address = self.addresses.get(&caller.client.address);
         let running = self.running_of.get(&caller.client);
@@ -368,8 +369,8 @@ impl ScheduleState {
     fn admit(&mut self, job: Job, now: Instant) -> Option<Job> {
         // A new job must not overtake queued ones.
         if self.waiting.iter().all(WaitQueue::is_empty)
-            && self.limits.permit(job.kind, &self.running)
-            && (job.kind < JobClass::Long || self.may_begin_long(job.caller.client.address))
+            && self.limits.permit(job.class, &self.running)
+            && (job.class < JobClass::Long || self.may_begin_long(job.caller.client.address))
         {
             return Some(self.begin(job));
         }
@@ -382,7 +383,7 @@ impl ScheduleState {
             address,
             connection,
         } = job.caller.client;
-        self.waiting[job.kind as usize]
+        self.waiting[job.class as usize]
             .queue(address)
             .queue(connection)
             .push_back(job);
@@ -390,19 +391,19 @@ impl ScheduleState {
 
     /// Starts the job whose turn it is, if a thread is free.
     fn take_next(&mut self, now: Instant) -> Option<Job> {
-        for kind in KINDS {
-            while self.limits.permit(kind, &self.running) {
+        for class in CLASSES {
+            while self.limits.permit(class, &self.running) {
                 let long_of = &self.long_of;
                 let most = self.limits.long_of_address;
                 let may_begin =
-                    |address: &ClientKey| kind < JobClass::Long || count(long_of, *address) < most;
-                let Some(mut job) = self.waiting[kind as usize].take_where(may_begin) else {
+                    |address: &ClientKey| class < JobClass::Long || count(long_of, *address) < most;
+                let Some(mut job) = self.waiting[class as usize].take_where(may_begin) else {
                     break;
                 };
 
                 // Its client may have used much since the job was queued.
-                job.kind = self.kind(job.caller, now);
-                if job.kind > kind {
+                job.class = self.class(job.caller, now);
+                if job.class > class {
                     self.put(job);
                     continue;
                 }
@@ -418,18 +419,18 @@ impl ScheduleState {
 
     fn begin(&mut self, job: Job) -> Job {
         let client = job.caller.client;
-        self.running[job.kind as usize] += 1;
+        self.running[job.class as usize] += 1;
         *self.running_of.entry(client).or_default() += 1;
-        if job.kind == JobClass::Long {
+        if job.class == JobClass::Long {
             *self.long_of.entry(client.address).or_default() += 1;
         }
         job
     }
 
-    fn end(&mut self, client: Client, kind: JobClass) {
-        self.running[kind as usize] -= 1;
+    fn end(&mut self, client: Client, class: JobClass) {
+        self.running[class as usize] -= 1;
         subtract_one(&mut self.running_of, client);
-        if kind == JobClass::Long {
+        if class == JobClass::Long {
             subtract_one(&mut self.long_of, client.address);
         }
     }
@@ -500,9 +501,9 @@ mod tests {
     fn no_class_takes_the_threads_of_all_others() {
         for all in [3, 4, 8, 16, 32] {
             let limits = Limits::new(all);
-            let fill = |kind: JobClass, mut running: [usize; 3]| {
-                while limits.permit(kind, &running) {
-                    running[kind as usize] += 1;
+            let fill = |class: JobClass, mut running: [usize; 3]| {
+                while limits.permit(class, &running) {
+                    running[class as usize] += 1;
                 }
                 running
             };
