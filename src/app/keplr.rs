@@ -9,6 +9,7 @@ use tetrad_network::{
     account::Kind,
     network::{COIN_DECIMALS, Network},
 };
+use tetrad_stdx::text::excerpt;
 
 use super::addresses::Addresses;
 
@@ -28,7 +29,7 @@ pub(super) struct KeplrChain<'a> {
     rpc: String,
     rest: String,
     chain_id: &'a str,
-    chain_name: String,
+    chain_name: &'a str,
     evm: EvmEndpoint,
     bip44: Bip44,
     bech32_config: Bech32Config,
@@ -165,11 +166,7 @@ impl<'a> KeplrChain<'a> {
             rpc: urls.origin(urls.comet),
             rest: urls.origin(urls.cosmos_rest),
             chain_id: &network.cosmos_chain_id,
-            chain_name: network
-                .cosmos_chain_id
-                .chars()
-                .take(MAX_CHAIN_NAME)
-                .collect(),
+            chain_name: excerpt(&network.cosmos_chain_id, MAX_CHAIN_NAME),
             evm: EvmEndpoint {
                 chain_id,
                 rpc: format!("{}/rpc", urls.origin(None)),

@@ -6,6 +6,7 @@ use std::{collections::HashMap, sync::LazyLock};
 use alloy_dyn_abi::{DynSolType, DynSolValue};
 use alloy_primitives::{Address, Selector, address, keccak256};
 use tetrad_contracts::sources::text::{MAX_MESSAGE, clean, plain};
+use tetrad_stdx::text::excerpt;
 
 use super::{Console, replay::ReplayedTransaction};
 
@@ -102,9 +103,12 @@ pub(super) fn message(data: &[u8]) -> String {
 
     let text = decoded
         .unwrap_or_else(|| alloy_primitives::hex::encode_prefixed(&data[..data.len().min(64)]));
-    let text: String = text.chars().take(MAX_MESSAGE).collect();
     // Line by line, since `clean` replaces line breaks.
-    text.split('\n').map(clean).collect::<Vec<_>>().join("\n")
+    excerpt(&text, MAX_MESSAGE)
+        .split('\n')
+        .map(clean)
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 /// Formats values as Node's `util.format` does: `%s`, `%d` and the like in a first text are

@@ -4,7 +4,7 @@ use std::{borrow::Cow, fmt, time::Duration};
 
 use serde::{Deserialize, Deserializer, de};
 use tetrad_exchange::feed::usd_e8;
-use tetrad_stdx::decimal;
+use tetrad_stdx::{decimal, text::excerpt};
 
 /// Units of time with their milliseconds.
 const UNITS: [(&str, u64); 5] = [
@@ -98,8 +98,8 @@ where
 }
 
 /// A text, cut short for an error.
-pub(super) fn shortened(text: &str) -> String {
-    text.chars().take(60).collect()
+pub(super) fn shortened(text: &str) -> &str {
+    excerpt(text, 60)
 }
 
 impl<'de> Deserialize<'de> for DurationText {

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use reqwest::Url;
+use tetrad_stdx::text::excerpt;
 
 /// Most characters of a node's name. A host's name has no more.
 const NODE_NAME_LENGTH: usize = 64;
@@ -112,10 +113,8 @@ fn checked(text: &str, most: usize) -> Result<String, String> {
 }
 
 fn sanitized(host: &str) -> Option<String> {
-    let name: String = host
-        .trim()
+    let name: String = excerpt(host.trim(), NODE_NAME_LENGTH)
         .chars()
-        .take(NODE_NAME_LENGTH)
         .map(|one| if allowed(one) { one } else { '-' })
         .collect();
     Some(name).filter(|name| !name.is_empty())

@@ -3,6 +3,7 @@
 use base64ct::{Base64, Encoding};
 use bytes::Bytes;
 use serde_json::{Value, json};
+use tetrad_stdx::text::excerpt;
 use tetrad_web::{Answer, AnswerError, hold_in_turn};
 
 use super::{Gateway, error::GatewayError};
@@ -27,7 +28,7 @@ pub(super) async fn answer(
     // Paths of ABCI queries begin with a slash; names of methods do not.
     let answered = match gateway.methods.get(path.trim_start_matches('/')) {
         None => {
-            let path: String = path.chars().take(100).collect();
+            let path = excerpt(path, 100);
             // The code of the SDK's `ErrUnknownRequest`.
             Err((6, format!("unknown query path {path:?}: unknown request")))
         }

@@ -6,7 +6,7 @@ use futures_util::future::BoxFuture;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use tetrad_primitives::block::Block;
-use tetrad_stdx::calendar::rfc3339;
+use tetrad_stdx::{calendar::rfc3339, text::excerpt};
 use tetrad_web::{self, Answer, AnswerError, AnswerWriter, ExecutionFailed, MAX_ANSWER, in_part};
 
 use super::{
@@ -170,10 +170,7 @@ pub(super) async fn call(gateway: &Gateway, request: CometRequest) -> Result<Ans
     let Some(method) = find(&request.method) else {
         return Err((
             -32601,
-            format!(
-                "no method {:?}",
-                request.method.chars().take(50).collect::<String>()
-            ),
+            format!("no method {:?}", excerpt(&request.method, 50)),
         ));
     };
 

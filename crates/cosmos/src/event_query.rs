@@ -2,6 +2,8 @@
 
 use std::cmp::Ordering;
 
+use tetrad_stdx::text::excerpt;
+
 /// Most bytes and conditions of a query. CometBFT's limit is 512 bytes.
 const MAX_QUERY: usize = 512;
 const MAX_CONDITIONS: usize = 16;
@@ -62,7 +64,7 @@ impl EventQuery {
                 .strip_prefix("AND")
                 .filter(|next| next.starts_with(char::is_whitespace));
             rest = next
-                .ok_or_else(|| format!("expected AND before {:?}", excerpt(after)))?
+                .ok_or_else(|| format!("expected AND before {:?}", shown(after)))?
                 .trim_start();
         }
     }
@@ -149,7 +151,7 @@ impl EventCondition {
         if key.is_empty() {
             return Err(format!(
                 "expected the name of an attribute before {:?}",
-                excerpt(text)
+                shown(text)
             ));
         }
 
@@ -203,7 +205,7 @@ impl EventTest {
             .into_iter()
             .find_map(|(name, accepted)| Some((text.strip_prefix(name)?, accepted)));
         let (rest, accepted) =
-            found.ok_or_else(|| format!("expected a comparison after {:?}", excerpt(key)))?;
+            found.ok_or_else(|| format!("expected a comparison after {:?}", shown(key)))?;
         let rest = rest.trim_start();
 
         if rest.starts_with('\'') {
@@ -214,8 +216,8 @@ impl EventTest {
             let number = text.parse().map_err(|_| {
                 format!(
                     "{}: only numbers can be compared, got {:?}",
-                    excerpt(key),
-                    excerpt(text)
+                    shown(key),
+                    shown(text)
                 )
             })?;
             return Ok((Self::Number(number, accepted), rest));
@@ -226,8 +228,8 @@ impl EventTest {
         let number = number.parse().map_err(|_| {
             format!(
                 "{}: expected a number or a text in single quotes, got {:?}",
-                excerpt(key),
-                excerpt(number)
+                shown(key),
+                shown(number)
             )
         })?;
         Ok((Self::Number(number, accepted), rest.trim_start()))
@@ -244,13 +246,14 @@ fn word<'a>(text: &'a str, name: &str) -> Option<&'a str> {
 fn quoted(text: &str) -> Result<(&str, &str), String> {
     let inner = text.strip_prefix('\'');
     let ended = inner.and_then(|inner| inner.split_once('\''));
-    let (value, rest) = ended
-        .ok_or_else(|| format!("expected a text in single quotes, got {:?}", excerpt(text)))?;
+    let (value, rest) =
+        ended.ok_or_else(|| format!("expected a text in single quotes, got {:?}", shown(text)))?;
     Ok((value, rest.trim_start()))
 }
 
-fn excerpt(text: &str) -> String {
-    text.chars().take(40).collect()
+/// The part of a query that an error shows.
+fn shown(text: &str) -> &str {
+    excerpt(text, 40)
 }
 
 #[cfg(test)]

@@ -23,6 +23,7 @@ use futures_util::{FutureExt, StreamExt};
 use http_body_util::{BodyExt, Limited};
 use hyper::body::{Frame, SizeHint};
 use tetrad_primitives::block::cosmos::MAX_COSMOS_TX_SIZE;
+use tetrad_stdx::text::excerpt;
 use tetrad_web::{
     Answer, AnswerError, AnswerWriter, ClientSlots, MAX_ANSWER, current_client, receive,
 };
@@ -315,7 +316,7 @@ async fn answer(
     height: Result<Option<u64>, GatewayError>,
 ) -> Result<Response, Status> {
     let Some(method) = gateway.methods.get(name) else {
-        let name: String = name.chars().take(100).collect();
+        let name = excerpt(name, 100);
         return Err(status(
             Code::Unimplemented,
             &format!("unknown method {name}"),
@@ -338,10 +339,7 @@ impl From<GatewayError> for Status {
 
 /// Returns a status. Its message may quote what a client sent, but travels as a header.
 fn status(code: Code, message: &str) -> Status {
-    Status::new(
-        code,
-        message.chars().take(LONGEST_MESSAGE).collect::<String>(),
-    )
+    Status::new(code, excerpt(message, LONGEST_MESSAGE))
 }
 
 /// Messages as bytes: the queries decode them.

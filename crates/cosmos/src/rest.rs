@@ -24,6 +24,7 @@ use tetrad_network::{
     account::{AddressError, Kind as AddressKind, address_to_bech32},
     network::Network,
 };
+use tetrad_stdx::text::excerpt;
 use tetrad_web::{
     Api, Failure, Operation,
     parameters::{Parameter, ParameterPlace},
@@ -133,7 +134,7 @@ async fn answer(
     // The path decides: a query cannot ask about another account than its address.
     for (name, text) in query.iter().chain(&path) {
         set(&mut request, name, text).map_err(|error| {
-            let text: String = text.chars().take(100).collect();
+            let text = excerpt(text, 100);
             GatewayError::InvalidArgument(format!(
                 "type mismatch, parameter: {name}, error: {error}, got {text:?}"
             ))

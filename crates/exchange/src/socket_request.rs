@@ -2,6 +2,7 @@
 
 use serde::Deserialize;
 use tetrad_network::network::Network;
+use tetrad_stdx::text::excerpt;
 
 use super::query::address;
 
@@ -53,12 +54,7 @@ fn token(name: &str, network: &Network) -> Result<usize, String> {
         .tokens
         .iter()
         .position(|token| wanted == Some(token.address) || token.symbol == name);
-    found.ok_or_else(|| {
-        format!(
-            "tokens: no token {:?}",
-            name.chars().take(50).collect::<String>()
-        )
-    })
+    found.ok_or_else(|| format!("tokens: no token {:?}", excerpt(name, 50)))
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! What the other crates miss in the standard library: amounts as decimal text, numbers of
-//! nothing but digits, dates, the binary
-//! encoding of data on disk, Keccak-256 of many messages, metrics, an injected clock.
+//! nothing but digits, excerpts of text, dates, the binary encoding of data on disk, Keccak-256 of
+//! many messages, metrics, an injected clock.
 //!
 //! The modules are independent of each other. The crate knows nothing of chains, of the network or
 //! of HTTP.
@@ -26,4 +26,5 @@ pub mod nesting;
 pub mod parallel;
 pub mod redact;
 pub mod ring;
+pub mod text;
 pub mod tls;

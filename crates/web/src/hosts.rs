@@ -20,6 +20,7 @@ use axum::{
     http::{HeaderValue, Request, StatusCode, header, request::Parts, uri::Authority},
     response::{IntoResponse, Response},
 };
+use tetrad_stdx::text::excerpt;
 
 use super::Input;
 
@@ -103,10 +104,8 @@ impl Hosts {
             return None;
         };
 
-        let shown: String = String::from_utf8_lossy(foreign)
-            .chars()
-            .take(SHOWN)
-            .collect();
+        let foreign = String::from_utf8_lossy(foreign);
+        let shown = excerpt(&foreign, SHOWN);
         tracing::debug!(
             host = shown,
             "a request by a name that is not in allowed-hosts was refused"

@@ -10,7 +10,10 @@ use axum::{
 };
 use schemars::JsonSchema;
 use serde::Serialize;
-use tetrad_stdx::clock::{Clock, SystemClock};
+use tetrad_stdx::{
+    clock::{Clock, SystemClock},
+    text::excerpt,
+};
 
 use super::{
     AnswerError, BodyError, ExecutionFailed,
@@ -324,7 +327,7 @@ impl From<QueryRejection> for RestError {
 
 /// The response to a path without a route.
 pub async fn not_found(uri: axum::http::Uri) -> RestError {
-    let path: String = uri.path().chars().take(100).collect();
+    let path = excerpt(uri.path(), 100);
     RestError::NotFound(format!("no route {path}"))
 }
 

@@ -16,7 +16,7 @@ use sources::Sources;
 
 /// The modules of crates that have several, and which of the others each imports, re-exports
 /// followed. Modules that are not listed may import any other.
-const IMPORTS: [(&str, &str, &[&str]); 36] = [
+const IMPORTS: [(&str, &str, &[&str]); 37] = [
     ("network", "account", &[]),
     ("network", "network", &["account"]),
     ("primitives", "block", &[]),
@@ -47,6 +47,7 @@ const IMPORTS: [(&str, &str, &[&str]); 36] = [
     ("stdx", "parallel", &[]),
     ("stdx", "redact", &[]),
     ("stdx", "ring", &[]),
+    ("stdx", "text", &[]),
     ("stdx", "tls", &[]),
     ("tetrad", "console", &[]),
     ("tetrad", "scenario", &[]),

@@ -11,6 +11,7 @@ use std::{
 use alloy_primitives::{B256, keccak256};
 use serde::Deserialize;
 use serde_json::Value;
+use tetrad_stdx::text::excerpt;
 
 use super::{
     code::{CodeMatch, CompiledCode, Reference, body_length},
@@ -325,7 +326,7 @@ impl Artifact {
             + 4 * abi.to_string().len()
             + runtime.as_ref().map_or(0, |code| code.bytes().len());
         Self {
-            name: name.chars().take(256).collect(),
+            name: excerpt(name, 256).to_owned(),
             signatures: Signatures::from(&parse_abi(abi)),
             runtime,
             source,

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 use serde_json::Value;
+use tetrad_stdx::text::excerpt;
 
 use super::{
     code::{CompiledCode, Reference},
@@ -139,7 +140,7 @@ impl CompilerOutput {
         if faults.is_empty() {
             Ok(output)
         } else {
-            Err(faults.join("\n").chars().take(MAX_MESSAGE).collect())
+            Err(excerpt(&faults.join("\n"), MAX_MESSAGE).to_owned())
         }
     }
 

@@ -1,5 +1,7 @@
 //! The compiler's source maps: which part of which file an instruction was made from.
 
+use tetrad_stdx::text::excerpt;
+
 use super::contract::CompiledContract;
 
 /// The instructions that carry data, from `PUSH1` on.
@@ -48,7 +50,7 @@ impl CompiledContract {
             column: 1 + String::from_utf8_lossy(&before[line_start..])
                 .chars()
                 .count(),
-            text: text.trim().chars().take(MAX_TEXT).collect(),
+            text: excerpt(text.trim(), MAX_TEXT).to_owned(),
         })
     }
 }

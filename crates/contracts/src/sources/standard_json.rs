@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, de::IgnoredAny};
 use serde_json::{Map, Value, json, value::RawValue};
+use tetrad_stdx::text::excerpt;
 
 /// The most bytes of an input.
 pub const MAX_INPUT: usize = 8 << 20;
@@ -193,8 +194,8 @@ fn read_settings(mut raw: BTreeMap<String, &RawValue>) -> Result<Map<String, Val
 }
 
 /// Cuts a text of a request for a message.
-fn short(text: &str) -> String {
-    text.chars().take(80).collect()
+fn short(text: &str) -> &str {
+    excerpt(text, 80)
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use alloy_dyn_abi::DynSolValue;
 use alloy_json_abi::Error;
 use alloy_primitives::hex;
 use alloy_sol_types::{ContractError, GenericContractError, SolInterface};
+use tetrad_stdx::text::excerpt;
 
 use super::abi::{MAX_DATA, decode_values};
 
@@ -98,8 +99,8 @@ pub fn named<'n>(
 /// Replaces characters that move the cursor, begin another line or change the direction of writing,
 /// so that a contract cannot forge a line of the terminal or of a log, and cuts long text off.
 pub fn clean(text: &str) -> String {
-    text.chars()
-        .take(MAX_MESSAGE)
+    excerpt(text, MAX_MESSAGE)
+        .chars()
         .map(|letter| {
             if is_layout(letter) {
                 '\u{fffd}'
@@ -122,9 +123,11 @@ fn is_layout(letter: char) -> bool {
 
 /// Cuts a text that is too long.
 pub fn cut(text: String) -> String {
-    match text.char_indices().nth(MAX_TEXT) {
-        Some((at, _)) => format!("{}…", &text[..at]),
-        None => text,
+    let shown = excerpt(&text, MAX_TEXT);
+    if shown.len() < text.len() {
+        format!("{shown}…")
+    } else {
+        text
     }
 }
 

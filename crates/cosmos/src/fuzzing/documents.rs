@@ -15,6 +15,7 @@ use tetrad_primitives::block::cosmos::{
         MsgSend, PubKey, SignerInfo, SingleMode, TxBody, TxRaw,
     },
 };
+use tetrad_stdx::text::excerpt;
 
 const CHAIN_ID: &str = "hyperpax_125-1";
 const EVM_CHAIN_ID: u64 = 125;
@@ -89,10 +90,7 @@ impl Source<'_> {
         let length = usize::from(self.byte()).min(self.0.len());
         let (text, rest) = self.0.split_at(length);
         self.0 = rest;
-        String::from_utf8_lossy(text)
-            .chars()
-            .take(MAX_TEXT)
-            .collect()
+        excerpt(&String::from_utf8_lossy(text), MAX_TEXT).to_owned()
     }
 
     fn coin(&mut self) -> Coin {

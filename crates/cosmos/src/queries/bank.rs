@@ -4,6 +4,7 @@ use alloy_primitives::{B256, U256};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tetrad_network::network::Network;
+use tetrad_stdx::text::excerpt;
 
 use super::{Call, Query, page::page, query};
 use crate::error::GatewayError;
@@ -111,7 +112,7 @@ fn denomination(call: &Call<'_>) -> Result<String, GatewayError> {
         "" => Err(GatewayError::InvalidArgument("empty denom".to_owned())),
         _ if is_valid => Ok(denom),
         _ => {
-            let denom: String = denom.chars().take(130).collect();
+            let denom = excerpt(&denom, 130);
             Err(GatewayError::InvalidArgument(format!(
                 "invalid denom: {denom}"
             )))

@@ -5,7 +5,7 @@ use alloy_primitives::{B256, U256, hex};
 use base64ct::{Base64, Encoding};
 use serde_json::{Value, json};
 use tetrad_network::account::{Kind, address_to_bech32};
-use tetrad_stdx::digits;
+use tetrad_stdx::{digits, text::excerpt};
 
 use super::{Call, Query, query};
 use crate::error::GatewayError;
@@ -126,7 +126,7 @@ fn storage(call: &Call<'_>) -> Result<Value, GatewayError> {
     let address = call.account("address")?;
     let key = call.text("key");
     let slot = digits::hex(key.strip_prefix("0x").unwrap_or(&key)).ok_or_else(|| {
-        let key: String = key.chars().take(70).collect();
+        let key = excerpt(&key, 70);
         GatewayError::InvalidArgument(format!("key: expected up to 64 hex digits, got {key:?}"))
     })?;
     let value = call.view.state.storage(address, slot)?;

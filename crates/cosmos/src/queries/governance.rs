@@ -1,6 +1,7 @@
 //! Governance, which the network lacks: parameters are zero, and there are no proposals.
 
 use serde_json::{Value, json};
+use tetrad_stdx::text::excerpt;
 
 use super::{Call, Query, empty::ZERO_BYTES, page::page, query};
 use crate::error::GatewayError;
@@ -58,7 +59,7 @@ fn group(call: &Call<'_>, zero: &str) -> Result<Value, GatewayError> {
         }
         "deposit" => json!({ "deposit_params": { "max_deposit_period": "0s" } }),
         _ => {
-            let kind: String = kind.chars().take(50).collect();
+            let kind = excerpt(&kind, 50);
             let what = format!(
                 "{kind:?} is not a valid parameter type: expected voting, tallying or deposit"
             );

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use tetrad_network::account::{Kind, address_to_bech32};
 use tetrad_primitives::block::Block;
-use tetrad_stdx::calendar::rfc3339;
+use tetrad_stdx::{calendar::rfc3339, text::excerpt};
 
 use super::{Call, LaterCall, Query, Unwritten, later, number_in, page::page, query};
 use crate::{
@@ -176,9 +176,10 @@ fn consensus(call: &Call<'_>) -> Result<Value, GatewayError> {
 }
 
 fn subspace(call: &Call<'_>) -> Result<Value, GatewayError> {
-    let subspace: String = call.text("subspace").chars().take(50).collect();
+    let subspace = call.text("subspace");
     Err(GatewayError::InvalidArgument(format!(
-        "unknown subspace: {subspace}"
+        "unknown subspace: {}",
+        excerpt(&subspace, 50)
     )))
 }
 

@@ -4,6 +4,7 @@ use alloy_primitives::{B256, hex};
 use prost::Message;
 use prost_reflect::DynamicMessage;
 use serde_json::{Value, json};
+use tetrad_stdx::text::excerpt;
 use tetrad_web::in_turn;
 
 use super::{
@@ -124,7 +125,7 @@ async fn transaction(call: LaterCall) -> Result<Unwritten, GatewayError> {
         .ok()
         .and_then(|hash| B256::try_from(hash.as_slice()).ok());
     let Some(hash) = hash else {
-        let text: String = text.chars().take(70).collect();
+        let text = excerpt(&text, 70);
         let what = format!("invalid transaction hash {text:?}: expected 64 hex digits");
         return Err(GatewayError::InvalidArgument(what));
     };

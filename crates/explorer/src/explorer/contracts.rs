@@ -11,6 +11,7 @@ use tetrad_contracts::sources::{
     CodeMatch, CompilerVersion, ContractName, DeployedContract, KnownContract, Origin,
     StandardInput, SubmitError, VerificationRequest, read_abi,
 };
+use tetrad_stdx::text::excerpt;
 use tetrad_web::{Api, ExecutionFailed, NoCache, Path, RestError, current_client, in_turn};
 
 use super::{
@@ -325,7 +326,7 @@ impl Explorer {
                 input,
                 contract: ContractName::parse(&submission.contract),
                 compiler,
-                license: license.map(|license| license.chars().take(MAX_LICENSE).collect()),
+                license: license.map(|license| excerpt(&license, MAX_LICENSE).to_owned()),
             };
             verifier
                 .submit(client, request)
@@ -337,7 +338,7 @@ impl Explorer {
 
 fn compiler_version(text: &str) -> Result<CompilerVersion, SubmissionError> {
     CompilerVersion::parse(text).ok_or_else(|| {
-        let shown: String = text.chars().take(50).collect();
+        let shown = excerpt(text, 50);
         SubmissionError::Malformed(format!(
             "compiler version: expected one such as v0.8.24+commit.e11b9ed9, got {shown:?}"
         ))

@@ -3,7 +3,7 @@
 use alloy_primitives::{Address, B256, U256};
 use schemars::{Schema, json_schema};
 use tetrad_network::network::Network;
-use tetrad_stdx::digits;
+use tetrad_stdx::{digits, text::excerpt};
 use tetrad_web::parameters::{ParameterValue, UserAddress, ValueError, parameters};
 
 use crate::index::{Holder, Position, PositionRange};
@@ -99,7 +99,7 @@ impl ParameterValue for Words {
     }
 
     fn parse(text: &str, _: &Network) -> Result<Self, ValueError> {
-        Ok(Self(text.chars().take(256).collect()))
+        Ok(Self(excerpt(text, 256).to_owned()))
     }
 }
 

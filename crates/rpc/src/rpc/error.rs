@@ -10,6 +10,7 @@ use tetrad_chain::{
 };
 use tetrad_evm::{BlockError, EstimateError, TransactionError, halt_message};
 use tetrad_primitives::state::ReadError;
+use tetrad_stdx::text::excerpt;
 use tetrad_web::{AnswerError, ExecutionFailed};
 
 use crate::fork::AskError;
@@ -106,7 +107,7 @@ impl RpcError {
 
     /// There is no such method.
     pub(crate) fn method_not_found(method: &str) -> Self {
-        let shown: String = method.chars().take(100).collect();
+        let shown = excerpt(method, 100);
         Self::new(
             METHOD_NOT_FOUND,
             format!("the method {shown} does not exist/is not available"),

@@ -6,6 +6,7 @@ use alloy_primitives::{B128, hex};
 use serde_json::value::RawValue;
 use tetrad_chain::{Chain, Event, Head, HeldBlocks};
 use tetrad_primitives::block::{Block, Transaction};
+use tetrad_stdx::text::excerpt;
 use tetrad_web::{Answer, AnswerError};
 use tokio::sync::broadcast::{Receiver, error::RecvError};
 
@@ -46,7 +47,7 @@ impl SubscriptionTopic {
                 full: options.read()?.unwrap_or(false),
             }),
             other => {
-                let shown: String = other.chars().take(MAX_SHOWN_NAME).collect();
+                let shown = excerpt(other, MAX_SHOWN_NAME);
                 let what = format!("params[0]: no \"{shown}\" subscription");
                 Err(RpcError::invalid_params(what))
             }

@@ -7,6 +7,7 @@ use axum::{
     middleware::Next,
     response::Response,
 };
+use tetrad_stdx::text::excerpt;
 
 use super::{Parameter, ParameterPlace};
 use crate::RestError;
@@ -57,7 +58,7 @@ impl QueryNames {
         match names.find(|name| !self.accepts(name)) {
             None => Ok(()),
             Some(name) => Err(RestError::UnknownParameter {
-                name: name.chars().take(MAX_SHOWN).collect(),
+                name: excerpt(&name, MAX_SHOWN).to_owned(),
                 known: self.described.clone(),
             }),
         }

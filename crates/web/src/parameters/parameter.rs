@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use schemars::Schema;
 use serde_json::Value;
 use tetrad_network::network::Network;
+use tetrad_stdx::text::excerpt;
 
 /// A value that clients write in a path or a query.
 pub trait ParameterValue: Sized {
@@ -51,10 +52,7 @@ impl ValueError {
 
     /// Returns the error for an unknown `what`, such as a token, with the text, cut short.
     pub fn unknown(what: &str, text: &str) -> Self {
-        Self::Unknown(format!(
-            "no {what} {:?}",
-            text.chars().take(50).collect::<String>()
-        ))
+        Self::Unknown(format!("no {what} {:?}", excerpt(text, 50)))
     }
 }
 

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use alloy_primitives::hex;
 use serde_json::json;
+use tetrad_stdx::text::excerpt;
 use tetrad_web::Interface;
 
 use super::{
@@ -142,7 +143,7 @@ pub(in crate::explorer) fn standard_input(form: &Form, source: &str) -> Result<S
         None if source.trim_start().starts_with('{') => Ok(source.to_owned()),
         None | Some("solidity-single-file") => single_file(form, source),
         Some(other) => {
-            let other: String = other.chars().take(50).collect();
+            let other = excerpt(other, 50);
             Err(Refusal::failed(format!(
                 "codeformat {other:?} is not supported: use solidity-standard-json-input or solidity-single-file"
             )))

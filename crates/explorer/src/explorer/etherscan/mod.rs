@@ -26,7 +26,7 @@ use tetrad_network::{
     account::{address_from_hex, parse_account_address},
     network::Network,
 };
-use tetrad_stdx::digits;
+use tetrad_stdx::{digits, text::excerpt};
 use tetrad_web::{
     Answer, Api, Input, Interface, Operation, Output, Query, RestError,
     parameters::{ParameterValue, Parameters, RawParameters, ValueError, parameters},
@@ -154,7 +154,7 @@ impl Action {
             return Ok(());
         };
 
-        let unknown: String = unknown.chars().take(50).collect();
+        let unknown = excerpt(unknown, 50);
         let action = self.name;
         Err(Refusal::failed(match self.takes {
             [] => format!("Unknown parameter {unknown:?}: action {action} takes none"),
@@ -543,7 +543,7 @@ fn find_action(
     let own = shared.chain.params().chain_id;
     match text(&query.chain) {
         Some(chain) if chain.parse() != Ok(own) => {
-            let chain: String = chain.chars().take(50).collect();
+            let chain = excerpt(chain, 50);
             Err(Refusal::failed(format!(
                 "Unsupported chainid {chain:?}: this node's chain is {own}"
             )))

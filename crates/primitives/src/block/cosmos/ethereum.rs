@@ -9,10 +9,10 @@ use alloy_eips::{
 };
 use alloy_primitives::{Address, B256, Bytes, Signature, TxKind, U256};
 use prost::Message;
-use tetrad_stdx::digits;
+use tetrad_stdx::{digits, text::excerpt};
 
 use super::{
-    CosmosError, CosmosNetwork, decode,
+    CosmosError, CosmosNetwork, MAX_SHOWN, decode,
     proto::{Any, AuthInfo, Coin, Fee, MsgEthereumTx, TxBody, TxRaw},
     wire::{HasKnownFields, KnownFields, UnknownFields},
 };
@@ -227,7 +227,7 @@ pub(super) fn from_fields(data: &Any) -> Result<Bytes, CosmosError> {
         "AccessListTx" => with_access_list(&data.value)?,
         "DynamicFeeTx" => with_dynamic_fee(&data.value)?,
         other => {
-            let shown: String = other.chars().take(100).collect();
+            let shown = excerpt(other, MAX_SHOWN);
             return Err(CosmosError::parse(format!(
                 "MsgEthereumTx: unknown type {shown:?} of transaction"
             )));

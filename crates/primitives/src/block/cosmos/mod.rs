@@ -26,8 +26,8 @@ use prost::Message;
 use secp256k1::PublicKey;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
-use tetrad_stdx::digits;
 pub use tetrad_stdx::nesting::MAX_MESSAGE_LEVELS;
+use tetrad_stdx::{digits, text::excerpt};
 
 pub use error::CosmosError;
 pub use ethereum::ethereum_tx_raw;
@@ -55,6 +55,11 @@ pub(crate) const MAX_MEMO: usize = 256;
 pub const MAX_MESSAGES: usize = 100;
 /// Most transfers of a transaction.
 pub const MAX_TRANSFERS: usize = 500;
+
+/// Most characters of a transaction's text in an error.
+const MAX_SHOWN: usize = 100;
+/// Most characters of a denomination in an error. Valid ones have at most 128.
+const MAX_SHOWN_DENOM: usize = 130;
 
 /// Gas of verifying a signature of `eth_secp256k1`, as in Cosmos EVM.
 const SIGNATURE_GAS: u64 = 21_000;
@@ -168,14 +173,14 @@ fn decode<M: Message + Default + HasKnownFields>(
 
 /// The account of a bech32 address with any prefix.
 fn account(text: &str) -> Result<Address, CosmosError> {
-    let shown = || text.chars().take(100).collect::<String>();
+    let shown = excerpt(text, MAX_SHOWN);
     let decoded = CheckedHrpstring::new::<Bech32>(text)
-        .map_err(|error| CosmosError::invalid_address(format!("{:?}: {error}", shown())))?;
+        .map_err(|error| CosmosError::invalid_address(format!("{shown:?}: {error}")))?;
 
     let bytes: Vec<u8> = decoded.byte_iter().collect();
     let count = bytes.len();
     Address::try_from(bytes.as_slice()).map_err(|_| {
-        CosmosError::invalid_address(format!("{:?}: {count} bytes instead of 20", shown()))
+        CosmosError::invalid_address(format!("{shown:?}: {count} bytes instead of 20"))
     })
 }
 
@@ -185,7 +190,7 @@ fn amount(coin: &Coin) -> Result<U256, CosmosError> {
     let parsed = digits::decimal(&coin.amount).filter(|_| !has_leading_zero);
 
     parsed.ok_or_else(|| {
-        let shown: String = coin.amount.chars().take(100).collect();
+        let shown = excerpt(&coin.amount, MAX_SHOWN);
         CosmosError::invalid_coins(format!("invalid amount {shown:?}"))
     })
 }
@@ -216,7 +221,7 @@ impl BankMessage {
                 decode(value, unknown, "MsgMultiSend").map(Self::MultiSend)
             }
             other => {
-                let shown: String = other.chars().take(100).collect();
+                let shown = excerpt(other, MAX_SHOWN);
                 Err(CosmosError::unknown_request(format!(
                     "unsupported message {shown:?}: no message handler found"
                 )))
@@ -451,7 +456,7 @@ impl CosmosTransaction {
             .iter()
             .find(|option| !is_web3_option(option))
         {
-            let shown: String = option.type_url.chars().take(100).collect();
+            let shown = excerpt(&option.type_url, MAX_SHOWN);
             return Err(CosmosError::unknown_extension(shown));
         }
 
@@ -541,7 +546,7 @@ impl CosmosTransaction {
                 check_prefix(text, &network.prefix)?;
                 if let Some(coin) = coins.iter().find(|coin| coin.denom != network.denom) {
                     // The SDK's answer: no account has coins of another denomination.
-                    let denom: String = coin.denom.chars().take(130).collect();
+                    let denom = excerpt(&coin.denom, MAX_SHOWN_DENOM);
                     let what = format!(
                         "spendable balance 0{denom} is smaller than {}{denom}",
                         coin.amount
@@ -564,7 +569,7 @@ impl CosmosTransaction {
         match fee.into_iter().find(|coin| coin.denom != network.denom) {
             None => Ok(()),
             Some(coin) => {
-                let denom: String = coin.denom.chars().take(130).collect();
+                let denom = excerpt(&coin.denom, MAX_SHOWN_DENOM);
                 let what = format!(
                     "fees are paid in {}, got: {}{denom}",
                     network.denom, coin.amount
@@ -648,9 +653,8 @@ impl CosmosTransaction {
     ) -> Result<(), CosmosError> {
         // Nor would the name of the option be signed.
         if rule == SignatureRule::Sent && !WEB3_OPTIONS.contains(&option.type_url.as_str()) {
-            return Err(CosmosError::unknown_extension(
-                option.type_url.chars().take(100).collect::<String>(),
-            ));
+            let shown = excerpt(&option.type_url, MAX_SHOWN);
+            return Err(CosmosError::unknown_extension(shown));
         }
 
         let option = self.web3_option(option, signer)?;
@@ -845,7 +849,7 @@ pub fn cosmos_hash(raw: &[u8]) -> B256 {
 fn public_key(key: &Any, sender: Address) -> Result<CompressedKey, CosmosError> {
     // Networks have this type in packages of different names.
     if !key.type_url.ends_with(".ethsecp256k1.PubKey") {
-        let shown: String = key.type_url.chars().take(100).collect();
+        let shown = excerpt(&key.type_url, MAX_SHOWN);
         return Err(CosmosError::invalid_pub_key(format!(
             "unrecognized public key type {shown:?}"
         )));
@@ -880,7 +884,7 @@ fn check_prefix(text: &str, prefix: &str) -> Result<(), CosmosError> {
     if found.eq_ignore_ascii_case(prefix) {
         Ok(())
     } else {
-        let found: String = found.chars().take(100).collect();
+        let found = excerpt(found, MAX_SHOWN);
         Err(CosmosError::invalid_address(format!(
             "invalid Bech32 prefix; expected {prefix}, got {found}"
         )))

@@ -7,6 +7,7 @@ use revm_inspectors::tracing::TracingInspectorConfig;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tetrad_evm::Inspected;
+use tetrad_stdx::text::excerpt;
 
 use super::{
     Budget, TracePosition,
@@ -180,10 +181,7 @@ impl BuiltInTracer {
 
 /// The error for a name that stands for no tracer in a `muxTracer`.
 fn not_in_mux(name: &str) -> String {
-    format!(
-        "{}: no tracer that muxTracer can hold",
-        name.chars().take(50).collect::<String>()
-    )
+    format!("{}: no tracer that muxTracer can hold", excerpt(name, 50))
 }
 
 /// The options in a tracer's configuration.

@@ -10,6 +10,7 @@ use revm_inspectors::tracing::{DebugInspector, TransactionContext};
 use serde::Deserialize;
 use serde_json::{Value, json, value::RawValue};
 use tetrad_evm::{Inspected, Watch};
+use tetrad_stdx::text::excerpt;
 
 use super::{
     budget::Budget,
@@ -130,7 +131,7 @@ fn unknown(name: &str) -> String {
         "tracer: no \"{}\"; one of callTracer, prestateTracer, 4byteTracer, flatCallTracer, \
          muxTracer, noopTracer, erc7562Tracer, keccak256PreimageTracer, or none for the opcode \
          tracer",
-        name.chars().take(50).collect::<String>()
+        excerpt(name, 50)
     )
 }
 
@@ -175,7 +176,7 @@ impl Param for GoDuration {
 fn wrong_duration(text: &str) -> String {
     format!(
         "expected a duration such as 300ms, 5s or 2m, got {}",
-        text.chars().take(50).collect::<String>()
+        excerpt(text, 50)
     )
 }
 
