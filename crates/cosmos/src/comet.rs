@@ -13,8 +13,9 @@ use futures_util::future::BoxFuture;
 use serde::Deserialize;
 use serde_json::{Value, json, value::RawValue};
 use tetrad_web::{
-    Answer, AnswerError, AnswerWriter, Api, MAX_ANSWER, Operation, RestError, method_not_allowed,
-    receive_json, socket_operation,
+    Answer, AnswerError, AnswerWriter, Api, MAX_ANSWER, Operation, RestError,
+    json_rpc::{INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, PARSE_ERROR},
+    method_not_allowed, receive_json, socket_operation,
 };
 
 use super::{
@@ -83,7 +84,7 @@ async fn get_method(
 ) -> Response {
     // CometBFT gives requests without an id this one.
     let id = json!(-1);
-    let query = query.map_err(|rejection| (-32602, rejection.body_text()));
+    let query = query.map_err(|rejection| (INVALID_PARAMS, rejection.body_text()));
     let params = query.and_then(|query| uri_params(method, &query));
     let result = match params {
         Ok(params) => {
@@ -100,7 +101,7 @@ async fn get_method(
     let mut out = AnswerWriter::new(MAX_ANSWER);
     let failure = match result {
         Ok(result) => write_result(&id, &result, &mut out)
-            .map_err(|what| (-32603, what.to_string()))
+            .map_err(|what| (INTERNAL_ERROR, what.to_string()))
             .err(),
         Err(failure) => Some(failure),
     };
@@ -139,7 +140,7 @@ async fn json_rpc(State(gateway): State<Gateway>, request: Request) -> Response 
             batch(&gateway, requests, &mut response).await
         }
         Ok(request) => write_one(&gateway, request, &mut response).await,
-        Err(what) => response.json(&error(&Value::Null, -32700, &what.to_string())),
+        Err(what) => response.json(&error(&Value::Null, PARSE_ERROR, &what.to_string())),
     };
 
     if let Err(error) = written {
@@ -163,7 +164,7 @@ async fn batch(
     let requests: Vec<&RawValue> = serde_json::from_str(requests.get())?;
     if requests.len() > MAX_BATCH {
         let what = format!("expected at most {MAX_BATCH} requests in a batch");
-        return out.json(&error(&Value::Null, -32600, &what));
+        return out.json(&error(&Value::Null, INVALID_REQUEST, &what));
     }
 
     out.push(b"[")?;
@@ -184,7 +185,7 @@ async fn write_one(
 ) -> Result<(), AnswerError> {
     match serde_json::from_str(request.get()) {
         Ok(request) => write(gateway, request, out).await,
-        Err(what) => out.json(&error(&Value::Null, -32600, &what.to_string())),
+        Err(what) => out.json(&error(&Value::Null, INVALID_REQUEST, &what.to_string())),
     }
 }
 
@@ -204,9 +205,8 @@ pub(super) fn answer_body(gateway: &Gateway, body: &[u8]) -> Option<BoxFuture<'s
     Some(Box::pin(async move {
         match request {
             Ok(request) => answer(&gateway, request).await,
-            Err(what) => {
-                Answer::json(&error(&Value::Null, -32700, &what.to_string())).unwrap_or_default()
-            }
+            Err(what) => Answer::json(&error(&Value::Null, PARSE_ERROR, &what.to_string()))
+                .unwrap_or_default(),
         }
     }))
 }

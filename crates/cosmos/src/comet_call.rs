@@ -7,6 +7,7 @@ use base64ct::{Base64, Encoding};
 use serde_json::Value;
 use tetrad_chain::{BlockId, Head};
 use tetrad_primitives::block::Block;
+use tetrad_web::json_rpc::{INTERNAL_ERROR, INVALID_PARAMS};
 
 use super::{Gateway, comet_params::CometParams, event_query::EventQuery, tx_lookup::SearchPage};
 
@@ -30,7 +31,7 @@ pub enum CometType {
 }
 
 /// The error of a method: a JSON-RPC code and its reason.
-pub(super) type CometFailure = (i64, String);
+pub(super) type CometFailure = (i32, String);
 
 /// A request for a method, and the chain's newest block.
 pub(super) struct CometCall {
@@ -56,7 +57,7 @@ impl CometCall {
             None => Ok(""),
             Some(value) => value
                 .as_str()
-                .ok_or_else(|| (-32602, format!("{name}: expected a text"))),
+                .ok_or_else(|| (INVALID_PARAMS, format!("{name}: expected a text"))),
         }
     }
 
@@ -68,7 +69,7 @@ impl CometCall {
         let number = value.as_u64().or_else(|| value.as_str()?.parse().ok());
         number
             .map(Some)
-            .ok_or_else(|| (-32602, format!("{name}: expected a number")))
+            .ok_or_else(|| (INVALID_PARAMS, format!("{name}: expected a number")))
     }
 
     /// A hash, in hex or in base64, which CometBFT's own clients use.
@@ -80,7 +81,7 @@ impl CometCall {
             .or_else(|| Base64::decode_vec(text).ok());
         bytes
             .and_then(|bytes| B256::try_from(&bytes[..]).ok())
-            .ok_or_else(|| (-32602, "hash: expected 32 bytes".to_owned()))
+            .ok_or_else(|| (INVALID_PARAMS, "hash: expected 32 bytes".to_owned()))
     }
 
     /// A transaction, in base64 or, as in a URI, in hex.
@@ -90,12 +91,13 @@ impl CometCall {
             Some(digits) => hex::decode(digits).ok(),
             None => Base64::decode_vec(text).ok(),
         };
-        decoded.ok_or_else(|| (-32602, "tx: expected base64".to_owned()))
+        decoded.ok_or_else(|| (INVALID_PARAMS, "tx: expected base64".to_owned()))
     }
 
     /// The query of a search.
     pub(super) fn query(&self) -> Result<EventQuery, CometFailure> {
-        EventQuery::parse(self.text("query")?).map_err(|what| (-32602, format!("query: {what}")))
+        EventQuery::parse(self.text("query")?)
+            .map_err(|what| (INVALID_PARAMS, format!("query: {what}")))
     }
 
     /// The page that a search asks for.
@@ -103,7 +105,7 @@ impl CometCall {
         let page = self.number("page")?.unwrap_or(1);
         if page == 0 {
             return Err((
-                -32603,
+                INTERNAL_ERROR,
                 "page should be within [1, ...] range, given 0".to_owned(),
             ));
         }
@@ -120,7 +122,7 @@ impl CometCall {
             "desc" => true,
             _ => {
                 return Err((
-                    -32603,
+                    INTERNAL_ERROR,
                     "expected order_by to be either `asc` or `desc` or empty".to_owned(),
                 ));
             }
@@ -142,7 +144,7 @@ impl CometCall {
         let pages = total.div_ceil(page.limit).max(1);
         let asked = page.skip / page.limit + 1;
         Err((
-            -32603,
+            INTERNAL_ERROR,
             format!("page should be within [1, {pages}] range, given {asked}"),
         ))
     }
@@ -161,7 +163,7 @@ impl CometCall {
             .gateway
             .chain
             .block(&self.head, BlockId::Hash(self.hash()?));
-        block.map_err(|error| (-32603, error.to_string()))
+        block.map_err(|error| (INTERNAL_ERROR, error.to_string()))
     }
 }
 
@@ -175,16 +177,16 @@ pub(super) fn block_at(
         let what = format!(
             "height {number} must be less than or equal to the current blockchain height {newest}"
         );
-        return Err((-32603, what));
+        return Err((INTERNAL_ERROR, what));
     }
     let block = gateway
         .chain
         .block(head, BlockId::Number(number))
-        .map_err(|error| (-32603, error.to_string()))?;
+        .map_err(|error| (INTERNAL_ERROR, error.to_string()))?;
     block.ok_or_else(|| {
         let oldest = gateway.chain.oldest(head);
         (
-            -32603,
+            INTERNAL_ERROR,
             format!("height {number} is not available, lowest height is {oldest}"),
         )
     })

@@ -7,7 +7,10 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use tetrad_primitives::block::Block;
 use tetrad_stdx::{calendar::rfc3339, text::excerpt};
-use tetrad_web::{self, Answer, AnswerError, AnswerWriter, ExecutionFailed, MAX_ANSWER, in_part};
+use tetrad_web::{
+    self, Answer, AnswerError, AnswerWriter, ExecutionFailed, MAX_ANSWER, in_part,
+    json_rpc::{INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND},
+};
 
 use super::{
     Gateway, MAX_LIST_BYTES, abci_query,
@@ -169,7 +172,7 @@ pub(super) fn find(name: &str) -> Option<&'static CometMethod> {
 pub(super) async fn call(gateway: &Gateway, request: CometRequest) -> Result<Answer, CometFailure> {
     let Some(method) = find(&request.method) else {
         return Err((
-            -32601,
+            METHOD_NOT_FOUND,
             format!("no method {:?}", excerpt(&request.method, 50)),
         ));
     };
@@ -195,7 +198,7 @@ fn json_of(result: &Value) -> Result<Answer, CometFailure> {
 
 /// The failure of a request whose result does not fit.
 fn does_not_fit(error: AnswerError) -> CometFailure {
-    (-32603, error.to_string())
+    (INTERNAL_ERROR, error.to_string())
 }
 
 /// Runs `work` in the turn of the client.
@@ -203,7 +206,7 @@ async fn in_turn<R: Send + 'static>(
     work: impl FnOnce() -> Result<R, CometFailure> + Send + 'static,
 ) -> Result<R, CometFailure> {
     let ran = tetrad_web::in_turn(move || Ok::<_, ExecutionFailed>(work())).await;
-    ran.unwrap_or_else(|failed| Err((-32603, failed.to_string())))
+    ran.unwrap_or_else(|failed| Err((INTERNAL_ERROR, failed.to_string())))
 }
 
 /// Runs `work` in the turn of the client, among the work that takes long.
@@ -211,7 +214,7 @@ async fn in_long_turn<R: Send + 'static>(
     work: impl FnOnce() -> Result<R, CometFailure> + Send + 'static,
 ) -> Result<R, CometFailure> {
     let ran = tetrad_web::in_long_turn(move || Ok::<_, ExecutionFailed>(work())).await;
-    ran.unwrap_or_else(|failed| Err((-32603, failed.to_string())))
+    ran.unwrap_or_else(|failed| Err((INTERNAL_ERROR, failed.to_string())))
 }
 
 /// The parameters of a `GET`, as JSON-RPC has them (`rpc/jsonrpc/server/http_uri_handler.go`).
@@ -230,7 +233,7 @@ pub(super) fn uri_params(
             continue;
         };
         let value = uri_param(*kind, text)
-            .map_err(|expected| (-32602, format!("{name}: expected {expected}")))?;
+            .map_err(|expected| (INVALID_PARAMS, format!("{name}: expected {expected}")))?;
         params.insert((*name).to_owned(), value);
     }
     Ok(CometParams::Named(params))
@@ -365,7 +368,7 @@ fn tx(call: &CometCall) -> Result<Value, CometFailure> {
         found.and_then(|(block, index)| FoundTx::of(&block, index, &call.gateway.node.network));
     found.as_ref().map(result_tx).ok_or_else(|| {
         (
-            -32603,
+            INTERNAL_ERROR,
             format!("tx ({}) not found", hex::encode_upper(hash)),
         )
     })
@@ -388,7 +391,7 @@ async fn tx_search(call: CometCall) -> Result<Answer, CometFailure> {
     let is_long = is_long_search(&query);
 
     let answer = move || {
-        let failed = |error: GatewayError| (-32603, error.message().to_owned());
+        let failed = |error: GatewayError| (INTERNAL_ERROR, error.message().to_owned());
         let found = call.gateway.search_txs(&query, page).map_err(failed)?;
         call.check_page(page, found.total)?;
 
@@ -502,7 +505,7 @@ fn blockchain(call: &CometCall) -> Result<Value, CometFailure> {
     let least = call.number("minHeight")?.unwrap_or(0);
     if least > last {
         return Err((
-            -32603,
+            INTERNAL_ERROR,
             format!("min height {least} can't be greater than max height {last}"),
         ));
     }

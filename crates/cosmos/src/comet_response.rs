@@ -1,7 +1,10 @@
 //! Responses of CometBFT's JSON-RPC.
 
 use serde_json::{Value, json};
-use tetrad_web::{Answer, AnswerError, AnswerWriter, MAX_ANSWER};
+use tetrad_web::{
+    Answer, AnswerError, AnswerWriter, MAX_ANSWER,
+    json_rpc::{INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR},
+};
 
 use super::{
     Gateway,
@@ -14,12 +17,12 @@ pub(super) fn result_of(id: &Value, result: Value) -> Value {
 }
 
 /// A JSON-RPC response with an error.
-pub(super) fn error(id: &Value, code: i64, what: &str) -> Value {
+pub(super) fn error(id: &Value, code: i32, what: &str) -> Value {
     let message = match code {
-        -32700 => "Parse error. Invalid JSON",
-        -32600 => "Invalid Request",
-        -32601 => "Method not found",
-        -32602 => "Invalid params",
+        PARSE_ERROR => "Parse error. Invalid JSON",
+        INVALID_REQUEST => "Invalid Request",
+        METHOD_NOT_FOUND => "Method not found",
+        INVALID_PARAMS => "Invalid params",
         _ => "Internal error",
     };
     json!({ "jsonrpc": "2.0", "id": id, "error": { "code": code, "message": message, "data": what } })
@@ -43,7 +46,7 @@ pub(super) async fn write(
     let (code, what) = match call(gateway, request).await {
         Ok(result) => match write_result(&id, &result, out) {
             Ok(()) => return Ok(()),
-            Err(what) => (-32603, what.to_string()),
+            Err(what) => (INTERNAL_ERROR, what.to_string()),
         },
         Err(failure) => failure,
     };

@@ -9,6 +9,7 @@ use tetrad_primitives::block::{Block, cosmos::MAX_COSMOS_TX_SIZE};
 use tetrad_web::{
     AnswerError, AnswerWriter, MAX_ANSWER, Shutdown, SocketLimits, SocketMessage, SocketProtocol,
     SocketReply, Utf8Bytes, WRITE_TIMEOUT, WebSockets,
+    json_rpc::{INTERNAL_ERROR, INVALID_PARAMS, PARSE_ERROR},
 };
 use tokio::sync::broadcast::{Receiver, error::RecvError};
 
@@ -80,13 +81,13 @@ impl CometSocket {
         let id = &request.id;
         let answer = match request.method.as_str() {
             "subscribe" => match query(&request) {
-                None => error(id, -32602, "query: is missing"),
+                None => error(id, INVALID_PARAMS, "query: is missing"),
                 Some(query) => self.subscribe(id, query),
             },
             "unsubscribe" => {
                 match query(&request).and_then(|query| self.subscriptions.remove(query)) {
                     Some(_) => result_of(id, json!({})),
-                    None => error(id, -32603, "subscription not found"),
+                    None => error(id, INTERNAL_ERROR, "subscription not found"),
                 }
             }
             "unsubscribe_all" => {
@@ -106,11 +107,17 @@ impl CometSocket {
 
     fn subscribe(&mut self, id: &Value, text: &str) -> Value {
         if text.len() > MAX_QUERY {
-            return error(id, -32603, "maximum query length exceeded");
+            return error(id, INTERNAL_ERROR, "maximum query length exceeded");
         }
         let query = match EventQuery::parse(text) {
             Ok(query) => query,
-            Err(what) => return error(id, -32602, &format!("failed to parse query: {what}")),
+            Err(what) => {
+                return error(
+                    id,
+                    INVALID_PARAMS,
+                    &format!("failed to parse query: {what}"),
+                );
+            }
         };
 
         // CometBFT's other events are about consensus, which does not exist here.
@@ -121,17 +128,17 @@ impl CometSocket {
             _ => {
                 return error(
                     id,
-                    -32603,
+                    INTERNAL_ERROR,
                     "the query needs tm.event='NewBlock', 'NewBlockHeader' or 'Tx'",
                 );
             }
         };
 
         if self.subscriptions.contains_key(text) {
-            return error(id, -32603, "already subscribed");
+            return error(id, INTERNAL_ERROR, "already subscribed");
         }
         if self.subscriptions.len() >= MAX_SUBSCRIPTIONS {
-            return error(id, -32603, "too many subscriptions");
+            return error(id, INTERNAL_ERROR, "too many subscriptions");
         }
 
         self.subscriptions.insert(
@@ -236,7 +243,7 @@ impl SocketProtocol for CometSocket {
             Err(what) => {
                 let answer = error(
                     &Value::Null,
-                    -32700,
+                    PARSE_ERROR,
                     &format!("expected a request of JSON-RPC: {what}"),
                 );
                 SocketReply::Now(Utf8Bytes::from(answer.to_string()).into())

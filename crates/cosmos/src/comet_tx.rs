@@ -5,6 +5,7 @@ use std::time::Duration;
 use alloy_primitives::{B256, hex};
 use serde_json::{Value, json};
 use tetrad_chain::Event;
+use tetrad_web::json_rpc::INTERNAL_ERROR;
 use tokio::{
     sync::broadcast::error::RecvError,
     time::{Instant, timeout_at},
@@ -49,7 +50,7 @@ pub(super) async fn broadcast_commit(call: CometCall) -> Result<Value, CometFail
 /// The error of a transaction that the mempool refuses before it is checked.
 fn pooled(outcome: &TxOutcome) -> Result<(), CometFailure> {
     if MEMPOOL_CODES.contains(&outcome.code()) {
-        return Err((-32603, outcome.log().to_owned()));
+        return Err((INTERNAL_ERROR, outcome.log().to_owned()));
     }
     Ok(())
 }
@@ -107,11 +108,11 @@ async fn commit(gateway: &Gateway, raw: &[u8]) -> Result<Value, CometFailure> {
             // Missed events do not matter: the chain itself has the answer.
             Ok(Ok(Event::Head { .. } | Event::Pending(_)) | Err(RecvError::Lagged(_))) => {}
             Ok(Err(RecvError::Closed)) => {
-                return Err((-32603, "the node is shutting down".to_owned()));
+                return Err((INTERNAL_ERROR, "the node is shutting down".to_owned()));
             }
             Err(_) => {
                 return Err((
-                    -32603,
+                    INTERNAL_ERROR,
                     "timed out waiting for tx to be included in a block".to_owned(),
                 ));
             }

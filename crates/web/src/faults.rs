@@ -31,7 +31,7 @@ use serde_json::json;
 use tetrad_stdx::clock::{Clock, SystemClock};
 use tokio::{sync::Notify, time::sleep};
 
-use super::{ClientAddresses, Peer, Shutdown, interface_path};
+use super::{ClientAddresses, Peer, Shutdown, interface_path, json_rpc::INTERNAL_ERROR};
 
 /// The header, and the parameter of the query, by which a client names itself.
 const NAME_HEADER: &str = "x-client";
@@ -400,7 +400,7 @@ impl FaultEffect {
             json!({ "success": false, "message": message, "error": "scenario", "timestamp": shared.clock.now_ms() })
         } else {
             // The body has not been read, and the id is in it.
-            json!({ "jsonrpc": "2.0", "id": null, "error": { "code": -32603, "message": message } })
+            json!({ "jsonrpc": "2.0", "id": null, "error": { "code": INTERNAL_ERROR, "message": message } })
         };
 
         Some((status, [(header::CACHE_CONTROL, "no-store")], Json(body)).into_response())

@@ -87,6 +87,7 @@ mod front;
 mod hosts;
 mod inherited;
 mod interface_path;
+pub mod json_rpc;
 mod listener;
 mod once;
 mod openapi;

@@ -11,6 +11,9 @@ use tetrad_chain::{
 use tetrad_evm::{BlockError, EstimateError, TransactionError, halt_message};
 use tetrad_primitives::state::ReadError;
 use tetrad_stdx::text::excerpt;
+pub(crate) use tetrad_web::json_rpc::{
+    INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR,
+};
 use tetrad_web::{AnswerError, ExecutionFailed};
 
 use crate::fork::AskError;
@@ -41,16 +44,6 @@ pub struct RpcError {
     pub transaction: Option<B256>,
 }
 
-/// Invalid JSON.
-pub(crate) const PARSE_ERROR: i32 = -32700;
-/// A JSON value that is not a request.
-pub(crate) const INVALID_REQUEST: i32 = -32600;
-/// No such method.
-pub(crate) const METHOD_NOT_FOUND: i32 = -32601;
-/// Invalid parameters.
-pub(crate) const INVALID_PARAMS: i32 = -32602;
-/// An internal error.
-pub(crate) const INTERNAL_ERROR: i32 = -32603;
 /// The request was understood and refused.
 pub(crate) const SERVER_ERROR: i32 = -32000;
 /// The requested history is older than what the node holds (EIP-4444, as in geth).
