@@ -2,9 +2,11 @@
 
 use std::{sync::Arc, time::Duration};
 
-use alloy_primitives::B256;
+use alloy_primitives::{B256, U256};
 use tetrad_chain::{Change, OutgoingCall, Pace};
 use tetrad_exchange::feed::{PricePath, PriceScript, SourceSet};
+use tetrad_network::network::USD_DECIMALS;
+use tetrad_stdx::decimal;
 use tetrad_web::{Fault, FaultGuard};
 
 use super::{
@@ -96,7 +98,7 @@ impl ScenarioNode {
             done.push(format!(
                 "{} to {}",
                 self.symbol(*token),
-                tetrad_stdx::decimal::shortest(alloy_primitives::U256::from(to), 8)
+                decimal::shortest(U256::from(to), USD_DECIMALS)
             ));
         }
         Ok((ActiveEffect::Prices { _scripts: active }, done.join(", ")))

@@ -7,7 +7,7 @@ use axum::http::StatusCode;
 use ipnet::IpNet;
 use serde::Deserialize;
 use tetrad_network::network::Network;
-use tetrad_stdx::decimal;
+use tetrad_stdx::{calendar::DAY, decimal};
 use tetrad_web::{Fault, FaultClients, FaultScope, MAX_CLIENT_NAME};
 use toml::Spanned;
 
@@ -27,11 +27,11 @@ const MAX_LIST: usize = 32;
 const MAX_NAME: usize = 100;
 const MAX_DESCRIPTION: usize = 1_000;
 /// The longest duration of a scenario.
-const MAX_DURATION: Duration = Duration::from_secs(7 * 86_400);
+const MAX_DURATION: Duration = Duration::from_secs(7 * DAY);
 /// The longest delay of a request.
 const MAX_LATENCY: Duration = Duration::from_secs(60);
 /// The longest jump of the chain's time.
-const MAX_ADVANCE: Duration = Duration::from_secs(366 * 86_400);
+const MAX_ADVANCE: Duration = Duration::from_secs(366 * DAY);
 /// Most blocks that a reorganisation replaces.
 const MAX_DEPTH: u64 = 64;
 /// Gas limit of transactions that do not say otherwise, and the highest one (EIP-7825).

@@ -2,17 +2,13 @@
 
 mod file;
 
+use tetrad_stdx::calendar::{DAY, HOUR, MINUTE};
+
 pub(super) use file::{KeptHistory, kept_until};
 
 pub(crate) use super::minutes::Bar;
-use super::{
-    feed::Simulation,
-    minutes::{MINUTE, Minutes},
-};
+use super::{feed::Simulation, minutes::Minutes};
 
-/// Seconds in an hour and a day.
-const HOUR: u64 = 3_600;
-const DAY: u64 = 86_400;
 /// Simulated hours before the first block, in addition to a day by the minute: thirty days in all.
 const SEEDED_HOURS: u64 = 29 * 24 + 1;
 

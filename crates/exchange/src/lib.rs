@@ -67,7 +67,7 @@ use std::{sync::Arc, time::Duration};
 
 use axum::Router;
 use tetrad_chain::Event;
-use tetrad_stdx::clock::Clock;
+use tetrad_stdx::{calendar::HOUR, clock::Clock};
 use tetrad_store::storage::Storage;
 use tetrad_web::{Operation, RateLimit, Shutdown, WebSockets, socket_operation};
 use tokio::{
@@ -186,7 +186,7 @@ pub async fn follow(market: Market, mut shutdown: Shutdown) {
 
 /// Interval at which the history is saved: the most that a crash loses of the prices of pruned
 /// blocks.
-const KEEP_INTERVAL: Duration = Duration::from_secs(3_600);
+const KEEP_INTERVAL: Duration = Duration::from_secs(HOUR);
 const FIRST_KEPT: Duration = Duration::from_secs(60);
 
 /// The newest block whose prices are saved in the directory of a chain; none if there is no such

@@ -7,8 +7,8 @@ mod stored;
 
 use std::{collections::VecDeque, sync::Arc};
 
-/// Seconds in a minute.
-pub(super) const MINUTE: u64 = 60;
+use tetrad_stdx::calendar::MINUTE;
+
 /// Minutes of a group.
 const GROUP: u64 = 60;
 /// Minutes that queries may reach back: thirty days and the current minute.

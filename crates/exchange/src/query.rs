@@ -3,6 +3,7 @@
 use alloy_primitives::Address;
 use schemars::Schema;
 use tetrad_network::network::Network;
+use tetrad_stdx::calendar::{DAY, HOUR, MINUTE};
 use tetrad_web::parameters::{Choice, NamedToken, ParameterValue, ValueError, parameters};
 
 /// Reads a token's address in any case. A wrong checksum is accepted, as clients also write
@@ -69,28 +70,28 @@ impl Choice for CandleLength {
             "1m",
             Self {
                 name: "1m",
-                seconds: 60,
+                seconds: MINUTE,
             },
         ),
         (
             "5m",
             Self {
                 name: "5m",
-                seconds: 300,
+                seconds: 5 * MINUTE,
             },
         ),
         (
             "1h",
             Self {
                 name: "1h",
-                seconds: 3_600,
+                seconds: HOUR,
             },
         ),
         (
             "1d",
             Self {
                 name: "1d",
-                seconds: 86_400,
+                seconds: DAY,
             },
         ),
     ];

@@ -6,10 +6,8 @@ use alloy_primitives::{Address, U256, hex};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer, ser::Error};
 use serde_json::value::RawValue;
+use tetrad_network::network::USD_DECIMALS;
 use tetrad_stdx::decimal::{hundredths, shortest};
-
-/// Decimals of dollars on chain.
-pub(super) const USD_DECIMALS: u8 = 8;
 
 /// Everything about one token at one block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

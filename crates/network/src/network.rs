@@ -13,6 +13,8 @@ use crate::account::Hrp;
 
 /// Decimals of the native coin of every network.
 pub const COIN_DECIMALS: u8 = 18;
+/// Decimals of the US dollars in which contracts state prices and values.
+pub const USD_DECIMALS: u8 = 8;
 
 /// The parameters that identify a network.
 #[derive(Clone, Debug)]

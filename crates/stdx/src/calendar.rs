@@ -1,10 +1,19 @@
-//! Times as dates of the Gregorian calendar.
+//! Times as dates of the Gregorian calendar, and lengths of time in seconds.
 
 use std::time::{Duration, UNIX_EPOCH};
 
 /// The last second that has a date of four digits, which Cosmos' times need:
 /// `9999-12-31T23:59:59Z`, in seconds since the Unix epoch. No block is later.
 pub const LAST_SECOND: u64 = 253_402_300_799;
+
+/// Seconds of a minute.
+pub const MINUTE: u64 = 60;
+/// Seconds of an hour.
+pub const HOUR: u64 = 60 * MINUTE;
+/// Seconds of a day.
+pub const DAY: u64 = 24 * HOUR;
+/// Seconds of a year of 365 days.
+pub const YEAR: u64 = 365 * DAY;
 
 /// Returns seconds since the Unix epoch, at most [`LAST_SECOND`], as `2026-11-20T12:00:00Z`
 /// (RFC 3339).

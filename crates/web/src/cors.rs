@@ -10,10 +10,11 @@ use axum::{
     middleware::{Next, from_fn, from_fn_with_state},
     response::{IntoResponse, Response},
 };
+use tetrad_stdx::calendar::HOUR;
 use tower_http::cors::{AllowOrigin, Any, CorsLayer, Vary};
 
 /// The time for which a browser may cache the response to a preflight request.
-const MAX_AGE: Duration = Duration::from_secs(3_600);
+const MAX_AGE: Duration = Duration::from_secs(HOUR);
 
 /// The routes that administer the node. They change what the node does for all clients, without a
 /// signature.

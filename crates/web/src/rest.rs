@@ -11,6 +11,7 @@ use axum::{
 use schemars::JsonSchema;
 use serde::Serialize;
 use tetrad_stdx::{
+    calendar::{HOUR, MINUTE},
     clock::{Clock, SystemClock},
     text::excerpt,
 };
@@ -119,8 +120,8 @@ fn unknown_parameter(known: &[String]) -> String {
 fn waiting(seconds: u64) -> String {
     match seconds {
         0..=119 => format!("{seconds} s"),
-        120..=7_199 => format!("{} min", seconds.div_ceil(60)),
-        _ => format!("{} h", seconds.div_ceil(3_600)),
+        120..=7_199 => format!("{} min", seconds.div_ceil(MINUTE)),
+        _ => format!("{} h", seconds.div_ceil(HOUR)),
     }
 }
 

@@ -16,6 +16,9 @@ mod source_set;
 mod spec;
 mod upstream;
 
+use tetrad_network::network::USD_DECIMALS;
+use tetrad_stdx::decimal;
+
 pub use condition::{Condition, SourceHealth};
 pub use error::FeedError;
 pub use json_path::JsonPath;
@@ -59,7 +62,7 @@ pub trait Source: Send + Sync {
 /// Parses a decimal number such as `3512.35` or `1.7e-1` as US dollars × 10^8, truncated; none if
 /// the oracle cannot hold it.
 pub fn usd_e8(text: &str) -> Option<u64> {
-    let scaled = tetrad_stdx::decimal::parse(text, super::quote::USD_DECIMALS)?;
+    let scaled = decimal::parse(text, USD_DECIMALS)?;
     u64::try_from(scaled)
         .ok()
         .filter(|price| (1..=i64::MAX as u64).contains(price))

@@ -8,6 +8,7 @@
 //! Otherwise a halt of one would leave the others tradable while they lag behind.
 
 use tetrad_network::network::{Network, PriceModel};
+use tetrad_stdx::calendar::{HOUR, YEAR};
 
 use super::{
     Condition, Moment, Source,
@@ -16,10 +17,9 @@ use super::{
 
 /// The unit of returns and ratios.
 const ONE: i128 = 1_000_000_000_000;
-const YEAR: u64 = 31_536_000;
 /// The longest time that one step covers: when the chain's time jumps, the market is taken to have
 /// been closed.
-const LONGEST_STEP: u64 = 3_600;
+const LONGEST_STEP: u64 = HOUR;
 /// Seconds within which a peg pulls a price back.
 const PEG_SECONDS: u64 = 100;
 /// Standard deviation of the moves of a pegged price in a second, relative to the price.

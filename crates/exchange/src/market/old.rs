@@ -5,13 +5,12 @@ use std::sync::Arc;
 
 use tetrad_chain::Head;
 use tetrad_primitives::block::Block;
+use tetrad_stdx::calendar::DAY;
 use tetrad_store::store::LogKey;
 
 use super::SharedMarket;
 use crate::history::{KeptHistory, PriceHistory};
 
-/// The time for which trades are kept, and prices by the minute.
-const DAY: u64 = 86_400;
 /// Most older blocks that are read: enough for prices by the hour.
 const OLDER: usize = 20_000;
 
@@ -59,6 +58,7 @@ impl SharedMarket {
             .chain
             .old_candidates(head, from, head.number(), &[keys]);
 
+        // Trades are kept for a day, and prices by the minute.
         let since = head.block.header.timestamp.saturating_sub(DAY);
         let read = |number: &u64| self.chain.old_block(head, *number);
         // Times never decrease, so a search reads only a few blocks.

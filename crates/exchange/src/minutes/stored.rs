@@ -151,9 +151,9 @@ fn read_row(from: &mut Reader<'_>, before: &[Bar]) -> Result<Vec<Bar>, Malformed
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
+    use tetrad_stdx::calendar::MINUTE;
 
     use super::*;
-    use crate::minutes::MINUTE;
 
     fn bytes(minutes: &Minutes) -> Vec<u8> {
         let mut out = Writer::default();

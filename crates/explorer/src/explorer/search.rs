@@ -5,7 +5,7 @@ use axum::extract::State;
 use serde_json::{Value, json};
 use tetrad_chain::Head;
 use tetrad_network::account::{address_from_hex, parse_account_address};
-use tetrad_stdx::decimal::shortest;
+use tetrad_stdx::{calendar::DAY, decimal::shortest};
 use tetrad_web::{Api, NoCache, Query, RestError};
 
 use super::{
@@ -248,12 +248,12 @@ fn figures(shared: &SharedExplorer, render: &Render<'_>) -> Result<StatsBody, Re
     let newest = &head.block.header;
     let first = newest.number.saturating_sub(AVERAGED).max(reader.oldest());
 
-    let today = newest.timestamp / 86_400;
+    let today = newest.timestamp / DAY;
     let (transactions, gas) = head
         .blocks_from(0)
         .rev()
         .take(MAX_OF_TODAY)
-        .take_while(|block| block.header.timestamp / 86_400 == today)
+        .take_while(|block| block.header.timestamp / DAY == today)
         .fold((0, 0), |(transactions, gas), block| {
             (
                 transactions + block.transactions.len(),

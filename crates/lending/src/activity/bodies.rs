@@ -3,16 +3,13 @@
 use alloy_primitives::{Address, U256};
 use schemars::JsonSchema;
 use serde::Serialize;
-use tetrad_network::network::{Network, Token};
+use tetrad_network::network::{Network, Token, USD_DECIMALS};
 use tetrad_stdx::decimal::with_point;
 
 use super::{
     record::{Action, ActivityRecord, Movement},
     scan::{Page, RecordPosition},
 };
-
-/// Decimals of dollars on chain.
-const USD_DECIMALS: u8 = 8;
 
 /// A page of activity, newest first.
 #[derive(Serialize, JsonSchema)]

@@ -10,9 +10,8 @@ use alloy_consensus::Transaction as _;
 use alloy_eips::eip2930::{AccessList, AccessListItem};
 use alloy_primitives::{Address, B256, keccak256};
 use tetrad_primitives::block::Transaction;
+use tetrad_stdx::calendar::DAY;
 use tetrad_web::ClientKey;
-
-use super::DAY;
 
 /// The first half of every mark.
 const PREFIX: [u8; 16] = *b"tetrad-faucet/1 ";

@@ -25,9 +25,6 @@ use alloy_primitives::{U256, uint};
 pub use payer::{Faucet, FaucetSetup};
 pub use rest::router;
 
-/// Seconds within which payments are limited.
-const DAY: u64 = 86_400;
-
 /// The most payments of one asset within a day that can be configured. It bounds the memory for
 /// them.
 pub const MAX_PER_DAY: u32 = 10_000;

@@ -8,11 +8,11 @@ use tetrad_chain::{Chain, OutgoingCall, SendError, SubmitError, TransactionSende
 use tetrad_contracts::contracts::{bindings::Token, unit};
 use tetrad_evm::{Call, ESTIMATE_TOLERANCE, EstimateError, Fork, StateOverrides};
 use tetrad_network::network::{self, COIN_DECIMALS, Network};
-use tetrad_stdx::decimal;
+use tetrad_stdx::{calendar::DAY, decimal};
 use tetrad_web::{ClientKey, ExecutionFailed, in_turn};
 
 use super::{
-    DAY, FaucetConfig,
+    FaucetConfig,
     mark::{ClientTag, Marks},
     payments::{Payment, PaymentReader, Payments},
 };

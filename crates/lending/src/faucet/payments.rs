@@ -9,11 +9,9 @@ use parking_lot::Mutex;
 use tetrad_chain::{Chain, ChainPosition, Head};
 use tetrad_contracts::contracts::bindings::Token;
 use tetrad_primitives::block::{Block, Transaction};
+use tetrad_stdx::calendar::DAY;
 
-use super::{
-    DAY,
-    mark::{ClientTag, Marks},
-};
+use super::mark::{ClientTag, Marks};
 
 /// A payment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

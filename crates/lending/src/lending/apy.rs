@@ -1,10 +1,8 @@
 //! From rates per second to yields per year, in integers: the pool's own arithmetic.
 
 use alloy_primitives::U256;
-use tetrad_stdx::decimal::hundredths;
+use tetrad_stdx::{calendar::YEAR, decimal::hundredths};
 
-/// Seconds of the year that yields are stated for.
-const YEAR: u64 = 31_536_000;
 /// The unit of rates: 10^27.
 pub(super) const RAY: U256 = U256::from_limbs([0x9fd0_803c_e800_0000, 0x033b_2e3c, 0, 0]);
 /// The limit of the pool's growth factors.

@@ -6,7 +6,10 @@ use tetrad_network::{
     account::{address_from_hex, parse_account_address},
     network::{Network, Token},
 };
-use tetrad_stdx::digits;
+use tetrad_stdx::{
+    calendar::{DAY, HOUR},
+    digits,
+};
 
 use super::{ParameterValue, ValueError};
 
@@ -66,7 +69,7 @@ impl Timeframe {
     /// A day.
     pub const DAY: Self = Self {
         name: "24h",
-        seconds: 86_400,
+        seconds: DAY,
     };
 }
 
@@ -76,7 +79,7 @@ impl Choice for Timeframe {
             "1h",
             Self {
                 name: "1h",
-                seconds: 3_600,
+                seconds: HOUR,
             },
         ),
         ("24h", Self::DAY),
@@ -84,14 +87,14 @@ impl Choice for Timeframe {
             "7d",
             Self {
                 name: "7d",
-                seconds: 604_800,
+                seconds: 7 * DAY,
             },
         ),
         (
             "30d",
             Self {
                 name: "30d",
-                seconds: 2_592_000,
+                seconds: 30 * DAY,
             },
         ),
     ];

@@ -12,6 +12,7 @@ use std::{
 
 use futures_util::{Sink, Stream};
 use parking_lot::Mutex;
+use tetrad_stdx::calendar::DAY;
 use tokio::{sync::mpsc, time::Instant};
 use tokio_tungstenite::tungstenite::{
     self, Message,
@@ -77,8 +78,6 @@ impl Sink<Message> for FakeSocket {
         Poll::Ready(Ok(()))
     }
 }
-
-const DAY: u64 = 86_400;
 
 /// Greets, reports `events` events in a row, and takes a day to answer.
 struct Hermit<const EVERY_EVENT: bool> {

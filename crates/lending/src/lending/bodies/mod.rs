@@ -6,13 +6,11 @@ mod user;
 
 use alloy_primitives::U256;
 use serde::Serialize;
+use tetrad_network::network::USD_DECIMALS;
 use tetrad_stdx::decimal::{hundredths, with_point};
 
 pub(super) use pool::{PoolBody, PoolDetails, PoolHistory, PoolSample, history, pool, pools};
 pub(super) use user::{PositionsBody, ScoreBody, UserBody, positions, score, user};
-
-/// Decimals of dollars on chain.
-const USD_DECIMALS: u8 = 8;
 
 /// Milliseconds since the Unix epoch; none if there is no such time.
 fn time_ms(seconds: U256) -> Option<u64> {
