@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use axum::{
     Router,
     extract::{Query, Request, State, rejection::QueryRejection},
-    http::{HeaderValue, StatusCode, header},
+    http::StatusCode,
     response::{IntoResponse, Response},
     routing::{get, post},
 };
@@ -147,11 +147,7 @@ async fn json_rpc(State(gateway): State<Gateway>, request: Request) -> Response 
         return RestError::from(error).into_response();
     }
 
-    let mut response = response.finish().into_json();
-    response
-        .headers_mut()
-        .insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    response
+    response.finish().into_no_store_json()
 }
 
 /// Writes the responses to a batch.

@@ -2,10 +2,7 @@
 
 use std::borrow::Cow;
 
-use axum::{
-    http::{HeaderValue, header},
-    response::{IntoResponse, Response},
-};
+use axum::response::{IntoResponse, Response};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde_json::{Map, Value};
 use tetrad_web::{Answer, Operation, Output};
@@ -32,11 +29,7 @@ pub(super) struct SdkReply(pub(super) Answer);
 
 impl IntoResponse for SdkReply {
     fn into_response(self) -> Response {
-        let mut response = self.0.into_json();
-        response
-            .headers_mut()
-            .insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
-        response
+        self.0.into_no_cache_json()
     }
 }
 

@@ -244,7 +244,7 @@ async fn blobs(
             data: found,
         };
         let answer = Answer::json(&body).map_err(RestError::from)?;
-        Ok(BlobsAnswer(uncached(answer.into_json())))
+        Ok(BlobsAnswer(answer.into_no_store_json()))
     })
     .await
 }

@@ -283,6 +283,24 @@ impl Answer {
         );
         response
     }
+
+    /// The response of JSON with this body, which caches must revalidate before each use.
+    pub fn into_no_cache_json(self) -> Response {
+        self.into_json_with("no-cache")
+    }
+
+    /// The response of JSON with this body, which no cache may store.
+    pub fn into_no_store_json(self) -> Response {
+        self.into_json_with("no-store")
+    }
+
+    fn into_json_with(self, caching: &'static str) -> Response {
+        let mut response = self.into_json();
+        response
+            .headers_mut()
+            .insert(header::CACHE_CONTROL, HeaderValue::from_static(caching));
+        response
+    }
 }
 
 impl IntoResponse for Answer {

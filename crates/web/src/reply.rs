@@ -27,28 +27,22 @@ pub struct NoCache<T>(pub T);
 pub struct NoStore<T>(pub T);
 
 /// The response with the JSON of a value, or the error if there is no room for it.
-fn json(value: &impl Serialize, caching: HeaderValue) -> Response {
+fn json(value: &impl Serialize, respond: fn(Answer) -> Response) -> Response {
     match Answer::json(value) {
-        Ok(answer) => {
-            let mut response = answer.into_json();
-            response
-                .headers_mut()
-                .insert(header::CACHE_CONTROL, caching);
-            response
-        }
+        Ok(answer) => respond(answer),
         Err(error) => RestError::from(error).into_response(),
     }
 }
 
 impl<T: Serialize> IntoResponse for NoCache<T> {
     fn into_response(self) -> Response {
-        json(&self.0, HeaderValue::from_static("no-cache"))
+        json(&self.0, Answer::into_no_cache_json)
     }
 }
 
 impl<T: Serialize> IntoResponse for NoStore<T> {
     fn into_response(self) -> Response {
-        json(&self.0, HeaderValue::from_static("no-store"))
+        json(&self.0, Answer::into_no_store_json)
     }
 }
 
@@ -74,12 +68,8 @@ pub struct WrittenJson<T> {
 impl<T: Serialize> WrittenJson<T> {
     /// Writes a body, where the value was made.
     pub fn new(value: &T) -> Result<Self, AnswerError> {
-        let mut response = Answer::json(value)?.into_json();
-        response
-            .headers_mut()
-            .insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
         Ok(Self {
-            response,
+            response: Answer::json(value)?.into_no_cache_json(),
             body: PhantomData,
         })
     }

@@ -8,7 +8,7 @@ use std::{collections::BTreeMap, marker::PhantomData, ops::ControlFlow};
 
 use axum::{
     extract::FromRequestParts,
-    http::{HeaderValue, header, request::Parts},
+    http::request::Parts,
     response::{IntoResponse, Response},
 };
 use schemars::JsonSchema;
@@ -206,24 +206,15 @@ pub(super) struct ArrayBody<T> {
     items: PhantomData<fn() -> T>,
 }
 
-/// JSON that caches must revalidate before each use.
-fn respond(json: Answer) -> Response {
-    let mut response = json.into_json();
-    response
-        .headers_mut()
-        .insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
-    response
-}
-
 impl<T> IntoResponse for PageBody<T> {
     fn into_response(self) -> Response {
-        respond(self.json)
+        self.json.into_no_cache_json()
     }
 }
 
 impl<T> IntoResponse for ArrayBody<T> {
     fn into_response(self) -> Response {
-        respond(self.json)
+        self.json.into_no_cache_json()
     }
 }
 

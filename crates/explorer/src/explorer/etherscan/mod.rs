@@ -16,7 +16,7 @@ use std::{borrow::Cow, str::FromStr};
 use alloy_primitives::{Address, B256, U256};
 use axum::{
     extract::{RawQuery, State},
-    http::{HeaderValue, StatusCode, header},
+    http::StatusCode,
     response::{IntoResponse, Response},
 };
 use schemars::{JsonSchema, Schema, json_schema};
@@ -437,11 +437,7 @@ type Outcome = Result<Value, Refusal>;
 
 impl IntoResponse for EtherscanReply {
     fn into_response(self) -> Response {
-        let mut response = self.0.into_json();
-        response
-            .headers_mut()
-            .insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
-        response
+        self.0.into_no_cache_json()
     }
 }
 
