@@ -19,7 +19,7 @@ use crate::rpc::{
 
 pub(super) fn methods(table: &mut Table) {
     table
-        .read("eth_getHeaderByNumber", by_number, OnFork::Block)
+        .read("eth_getHeaderByNumber", header_by_number, OnFork::Block)
         .describe(
             ["block"],
             "The header of a block; null if there is no such block.",
@@ -72,7 +72,10 @@ pub(super) fn methods(table: &mut Table) {
 }
 
 /// The header of a block; null if there is no such block.
-fn by_number(context: &Context, (id,): (BlockId,)) -> Result<Option<RpcHeader>, RpcError> {
+pub(in crate::rpc) fn header_by_number(
+    context: &Context,
+    (id,): (BlockId,),
+) -> Result<Option<RpcHeader>, RpcError> {
     Ok(find(context, id)?.map(|(_, block)| RpcHeader {
         block,
         pending: id == BlockId::Pending,
@@ -80,7 +83,7 @@ fn by_number(context: &Context, (id,): (BlockId,)) -> Result<Option<RpcHeader>, 
 }
 
 fn by_hash(context: &Context, (hash,): (B256,)) -> Result<Option<RpcHeader>, RpcError> {
-    by_number(context, (BlockId::Hash(hash),))
+    header_by_number(context, (BlockId::Hash(hash),))
 }
 
 /// An uncle as in geth: a block without transactions.

@@ -30,6 +30,7 @@ mod work;
 pub(super) use block::{find, found_block};
 pub(super) use call::estimate_at;
 pub(super) use fee::suggested_tip;
+pub(super) use header::header_by_number;
 pub(super) use log_filter::{LogFilter, Range as LogRange};
 pub(super) use overrides::BlockOverrides;
 pub(super) use render::{

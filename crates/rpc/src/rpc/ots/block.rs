@@ -9,7 +9,7 @@ use tetrad_primitives::block::Block;
 
 use crate::rpc::{
     Context, OnFork, RpcError, Table,
-    eth::{RpcBlock, RpcHeader, RpcReceipt, find, write_mined_briefly},
+    eth::{RpcBlock, RpcReceipt, find, header_by_number, write_mined_briefly},
     hex::Quantity,
     json::{Json, JsonWriter, Object, array},
     ots::PlainNumber,
@@ -18,14 +18,14 @@ use crate::rpc::{
 
 pub(super) fn methods(table: &mut Table) {
     table
-        .read("erigon_getHeaderByNumber", header, OnFork::Block)
+        .read("erigon_getHeaderByNumber", header_by_number, OnFork::Block)
         .describe(
             ["block"],
             "The header of a block; null if there is no such block.",
         );
 
     table
-        .read("ots_getHeaderByNumber", header, OnFork::Block)
+        .read("ots_getHeaderByNumber", header_by_number, OnFork::Block)
         .describe(
             ["block"],
             "The header of a block, by number; null if there is no such block.",
@@ -60,14 +60,6 @@ pub(super) fn methods(table: &mut Table) {
 
 /// The maximum number of transactions on one page.
 const MAX_PAGE: u64 = 1_000;
-
-/// The header of a block; null if there is no such block.
-fn header(context: &Context, (id,): (BlockId,)) -> Result<Option<RpcHeader>, RpcError> {
-    Ok(find(context, id)?.map(|(_, block)| RpcHeader {
-        block,
-        pending: id == BlockId::Pending,
-    }))
-}
 
 /// Whether an account has code.
 fn has_code(context: &Context, (address, id): (Address, BlockId)) -> Result<bool, RpcError> {
