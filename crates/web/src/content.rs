@@ -21,14 +21,14 @@ pub fn is_json(headers: &HeaderMap) -> bool {
         "application/jsonrequest",
     ];
 
-    let value = headers
-        .get(header::CONTENT_TYPE)
-        .and_then(|value| value.to_str().ok());
-    let essence = value
-        .and_then(|value| value.split(';').next())
-        .map(str::trim);
+    media_type(headers)
+        .is_some_and(|media_type| TYPES.iter().any(|one| one.eq_ignore_ascii_case(media_type)))
+}
 
-    essence.is_some_and(|essence| TYPES.iter().any(|one| one.eq_ignore_ascii_case(essence)))
+/// The content type without its parameters.
+fn media_type(headers: &HeaderMap) -> Option<&str> {
+    let value = headers.get(header::CONTENT_TYPE)?.to_str().ok()?;
+    value.split(';').next().map(str::trim)
 }
 
 /// Whether a body has a content encoding, which the node does not decode.
@@ -41,14 +41,7 @@ pub(crate) fn is_encoded(headers: &HeaderMap) -> bool {
 
 /// Whether the content type is TOML's. Browsers send a preflight request for it, as for JSON.
 fn is_toml(headers: &HeaderMap) -> bool {
-    let value = headers
-        .get(header::CONTENT_TYPE)
-        .and_then(|value| value.to_str().ok());
-    let essence = value
-        .and_then(|value| value.split(';').next())
-        .map(str::trim);
-
-    essence.is_some_and(|essence| essence.eq_ignore_ascii_case(TOML_TYPE))
+    media_type(headers).is_some_and(|media_type| media_type.eq_ignore_ascii_case(TOML_TYPE))
 }
 
 /// The media type of TOML.

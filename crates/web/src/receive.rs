@@ -10,7 +10,7 @@ use std::{
 
 use axum::{
     body::{Bytes, HttpBody},
-    http::{HeaderMap, Request, Version, header},
+    http::{Request, Version, header},
 };
 use futures_util::FutureExt;
 use http_body_util::BodyExt;
@@ -18,8 +18,8 @@ use hyper::body::{Frame, Incoming, SizeHint};
 use tokio::time::timeout;
 
 use super::{
-    BodyError, Budget, Flow, Held, content::is_encoded, request::current_budget,
-    unread_body::UnreadBody,
+    BodyError, Budget, Flow, Held, content::is_encoded, content_length::content_length,
+    request::current_budget, unread_body::UnreadBody,
 };
 
 /// The time limit for receiving a body.
@@ -265,15 +265,6 @@ impl Drop for IncomingBody {
             });
         }
     }
-}
-
-fn content_length(headers: &HeaderMap) -> Option<u64> {
-    headers
-        .get(header::CONTENT_LENGTH)?
-        .to_str()
-        .ok()?
-        .parse()
-        .ok()
 }
 
 #[cfg(test)]

@@ -36,7 +36,7 @@ use self::{
     negotiation::{Accepted, Coding},
     stream::EncodedBody,
 };
-use super::{Budget, Held, answer::CountedBody};
+use super::{Budget, Held, answer::CountedBody, content_length::content_length};
 
 /// Size in bytes from which on a body is compressed: a shorter one fits into one packet as it is.
 const LEAST: usize = 1 << 10;
@@ -113,7 +113,7 @@ async fn encoded(
 
     // A body of unknown size is a stream, whose parts the client may be waiting for.
     let length = if is_head {
-        declared(response.headers())
+        content_length(response.headers())
     } else {
         response.body().size_hint().exact()
     };
@@ -235,15 +235,6 @@ fn is_text(content_type: &HeaderValue) -> bool {
             other.starts_with(b"text/") || other.ends_with(b"+json") || other.ends_with(b"+xml")
         }
     }
-}
-
-fn declared(headers: &HeaderMap) -> Option<u64> {
-    headers
-        .get(header::CONTENT_LENGTH)?
-        .to_str()
-        .ok()?
-        .parse()
-        .ok()
 }
 
 fn vary(headers: &mut HeaderMap) {
