@@ -140,19 +140,10 @@ impl<S: Clone + Send + Sync + 'static> Api<S> {
         H: Handler<T, S> + Documented<S, D>,
         T: 'static,
     {
-        let statuses = [
-            StatusCode::PAYLOAD_TOO_LARGE,
-            StatusCode::UNSUPPORTED_MEDIA_TYPE,
-        ];
-        let operation =
-            H::describe(Operation::new(self.tag, summary)).fails::<RestError>(&statuses);
-        self.route(
-            "post",
-            path,
-            // A route layer, so that other methods still get 405 instead of 415.
-            axum::routing::post(handler).route_layer(from_fn(only_json)),
-            operation,
-        )
+        let operation = H::describe(Operation::new(self.tag, summary));
+        // A route layer, so that other methods still get 405 instead of 415.
+        let routes = axum::routing::post(handler).route_layer(from_fn(only_json));
+        self.typed_post(path, routes, operation)
     }
 
     /// Adds a route for `POST` that takes TOML only.
@@ -161,18 +152,27 @@ impl<S: Clone + Send + Sync + 'static> Api<S> {
         H: Handler<T, S> + Documented<S, D>,
         T: 'static,
     {
+        let operation = H::describe(Operation::new(self.tag, summary));
+        let routes = axum::routing::post(handler).route_layer(from_fn(only_toml));
+        self.typed_post(path, routes, operation)
+    }
+
+    /// Adds a route for `POST` that refuses bodies of another type and long ones.
+    fn typed_post(
+        self,
+        path: &'static str,
+        routes: MethodRouter<S, Infallible>,
+        operation: Operation,
+    ) -> Self {
         let statuses = [
             StatusCode::PAYLOAD_TOO_LARGE,
             StatusCode::UNSUPPORTED_MEDIA_TYPE,
         ];
-        let operation =
-            H::describe(Operation::new(self.tag, summary)).fails::<RestError>(&statuses);
         self.route(
             "post",
             path,
-            // A route layer, so that other methods still get 405 instead of 415.
-            axum::routing::post(handler).route_layer(from_fn(only_toml)),
-            operation,
+            routes,
+            operation.fails::<RestError>(&statuses),
         )
     }
 
