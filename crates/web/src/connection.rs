@@ -3,7 +3,7 @@
 use std::{
     convert::Infallible,
     future::pending,
-    pin::pin,
+    pin::{Pin, pin},
     sync::{Arc, OnceLock},
     time::Duration,
 };
@@ -337,7 +337,7 @@ impl Connection {
         json.serve(Box::new(stream), context, peer).await;
     }
 
-    async fn http1<S>(mut self, stream: S)
+    async fn http1<S>(self, stream: S)
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
@@ -348,24 +348,13 @@ impl Connection {
             .serve_connection(TokioIo::new(stream), self.service(|body| body))
             .with_upgrades();
 
-        let mut connection = pin!(connection);
-        let ended = tokio::select! {
-            ended = connection.as_mut() => ended,
-            () = self.shutdown.begun() => {
-                // Requests under way are finished; the connection then closes.
-                connection.as_mut().graceful_shutdown();
-                tokio::select! {
-                    ended = connection => ended,
-                    () = self.shutdown.cut() => return,
-                }
-            }
-        };
-        self.ended(ended);
+        self.run(connection, |connection| connection.graceful_shutdown())
+            .await;
     }
 
     /// WebSockets are not offered here (RFC 8441 is optional): browsers open a connection of
     /// HTTP/1.1 for them.
-    async fn http2<S>(mut self, stream: S)
+    async fn http2<S>(self, stream: S)
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
@@ -387,11 +376,21 @@ impl Connection {
             .initial_connection_window_size(CONNECTION_WINDOW)
             .serve_connection(TokioIo::new(stream), self.service(Pieces::of));
 
+        self.run(connection, |connection| connection.graceful_shutdown())
+            .await;
+    }
+
+    /// Serves a connection until it ends, or until shutdown cuts it.
+    async fn run<C>(mut self, connection: C, shut_down_gracefully: fn(Pin<&mut C>))
+    where
+        C: Future<Output = Result<(), hyper::Error>>,
+    {
         let mut connection = pin!(connection);
         let ended = tokio::select! {
             ended = connection.as_mut() => ended,
             () = self.shutdown.begun() => {
-                connection.as_mut().graceful_shutdown();
+                // Requests under way are finished; the connection then closes.
+                shut_down_gracefully(connection.as_mut());
                 tokio::select! {
                     ended = connection => ended,
                     () = self.shutdown.cut() => return,
