@@ -1,7 +1,7 @@
 //! Calls and estimates.
 
 use alloy_primitives::Bytes;
-use tetrad_chain::BlockId;
+use tetrad_chain::{BlockId, View};
 use tetrad_evm::{Call, Environment, StateOverrides, TimeLimit};
 use tetrad_web::refuses_long;
 
@@ -42,17 +42,28 @@ fn call(
     context: &Context,
     (request, block, overrides, in_block): CallParams,
 ) -> Result<Bytes, RpcError> {
-    let mut view = context.chain.view(block.unwrap_or(BlockId::Latest))?;
-    let to = request.to;
-    let call = request.into_call(context.chain.params().chain_id)?;
-    lower_base_fee(context, &call, &mut view.environment);
-    in_block.apply(&mut view.environment)?;
+    let block = block.unwrap_or(BlockId::Latest);
+    let (view, call) = prepare(context, request, block, &in_block)?;
 
     let out_of_time = context.time_check();
     let calls = view
         .call_context(&overrides, context.config.gas_cap)
         .within(TimeLimit::new(&out_of_time, &refuses_long));
-    call_output(calls.call(&call)?).map_err(|error| context.explained(error, &view, to))
+    call_output(calls.call(&call)?).map_err(|error| context.explained(error, &view, call.to))
+}
+
+/// The call that a request stands for, and the view of the block at which it is executed.
+fn prepare(
+    context: &Context,
+    request: TransactionRequest,
+    block: BlockId,
+    in_block: &BlockOverrides,
+) -> Result<(View, Call), RpcError> {
+    let mut view = context.chain.view(block)?;
+    let call = request.into_call(context.chain.params().chain_id)?;
+    lower_base_fee(context, &call, &mut view.environment);
+    in_block.apply(&mut view.environment)?;
+    Ok((view, call))
 }
 
 /// With anvil's conventions, lowers the base fee to what the call pays: in calls and estimates, not in
@@ -106,11 +117,7 @@ pub(super) fn estimate(
         (None, Dialect::Ethereum) => (BlockId::Latest, false),
     };
 
-    let mut view = context.chain.view(block)?;
-    let to = request.to;
-    let call = request.into_call(context.chain.params().chain_id)?;
-    lower_base_fee(context, &call, &mut view.environment);
-    in_block.apply(&mut view.environment)?;
+    let (view, call) = prepare(context, request, block, in_block)?;
 
     let out_of_time = context.time_check();
     let calls = view
@@ -122,5 +129,5 @@ pub(super) fn estimate(
     } else {
         calls.estimate(&call, tolerance)
     };
-    estimated.map_err(|error| context.explained(error.into(), &view, to))
+    estimated.map_err(|error| context.explained(error.into(), &view, call.to))
 }
