@@ -10,10 +10,10 @@ use super::{
         TabCounters, TokenBalance, TransactionBody, TransferBody,
     },
     filters::{AddressTransactionQuery, KindQuery, SideQuery, SortedBy, TopicQuery, TransferQuery},
-    logs,
+    index_pages, logs,
     page::{ArrayBody, Filters, PAGE, Page},
     parameters::{AddressPath, InternalPageQuery, PageQuery, TokenPageQuery},
-    render::{Render, TransferFinder},
+    render::Render,
     rest::{Body, Explorer, List},
     tokens::instance,
 };
@@ -224,14 +224,7 @@ async fn transfers(
             let found = render
                 .reader
                 .transfers(Some(address), &role, &page.range(PAGE))?;
-            let mut page = Page::new(PAGE);
-            let mut finder = TransferFinder::default();
-            page.fill(
-                found,
-                |position| *position,
-                |position| render.transfer_at(&mut finder, position),
-            )?;
-            page.finish(filters, NextPage::after)
+            index_pages::transfers(render, found, PAGE, filters)
         })
         .await
 }
@@ -255,13 +248,7 @@ async fn internal(
             let found = render
                 .reader
                 .internal_calls(Some(address), &filter, &range)?;
-            let mut page = Page::new(PAGE);
-            page.fill(
-                found,
-                |found| found.position,
-                |found| Ok::<_, RestError>(render.internal(&found)),
-            )?;
-            page.finish(filters, NextPage::after_internal)
+            index_pages::internal_calls(render, found, PAGE, filters)
         })
         .await
 }

@@ -21,6 +21,7 @@ mod etherscan;
 mod filters;
 #[doc(hidden)]
 pub mod fuzzing;
+mod index_pages;
 mod logs;
 mod metadata;
 mod page;

@@ -194,6 +194,24 @@ impl<C> Page<C> {
     }
 }
 
+impl Page<u64> {
+    /// Adds the items of a list after its first `offset`, as far as there is room. The place of an
+    /// item is its number, from one on.
+    pub(super) fn fill_from<I, T: Serialize, E: Into<RestError>>(
+        &mut self,
+        offset: usize,
+        items: impl Iterator<Item = I>,
+        render: impl Fn(I) -> Result<T, E>,
+    ) -> Result<(), RestError> {
+        for (number, item) in (1..).zip(items).skip(offset) {
+            if self.push(number, || render(item).map(Some))?.is_break() {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
 /// A finished page with items of type `T`.
 pub(super) struct PageBody<T> {
     json: Answer,

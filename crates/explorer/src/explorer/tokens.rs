@@ -10,13 +10,14 @@ use tetrad_web::{
 use super::{
     bodies::{HolderBody, InstanceBody, NextPage, TokenBody, TokenCounters, TransferBody},
     filters::{OwnerQuery, PageLimit, TokenKinds},
+    index_pages,
     metadata::TokenMetadata,
     page::{Filters, PAGE, Page},
     parameters::{
         ContractAddress, ContractPath, HolderPageQuery, InstancePageQuery, InstancePath, PageQuery,
         TokenPageQuery, Wide, Words,
     },
-    render::{Render, TransferFinder},
+    render::Render,
     rest::{Body, Explorer, List},
 };
 use crate::index::{Holder, IndexPage, TokenKind, TokenRecord};
@@ -175,14 +176,7 @@ fn token_transfers(
         .reader
         .token_transfers(token, id, &position.range(PAGE))?;
 
-    let mut page = Page::new(PAGE);
-    let mut finder = TransferFinder::default();
-    page.fill(
-        found,
-        |position| *position,
-        |position| render.transfer_at(&mut finder, position),
-    )?;
-    page.finish(filters, NextPage::after)
+    index_pages::transfers(render, found, PAGE, filters)
 }
 
 async fn holders(

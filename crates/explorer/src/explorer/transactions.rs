@@ -11,12 +11,13 @@ use super::{
     filters::{
         InternalQuery, KindQuery, LimitQuery, TransactionFilter, TransactionQuery, TransactionState,
     },
+    index_pages,
     page::{Filters, PAGE, Page},
     parameters::{InternalPageQuery, PageQuery, TransactionPath},
-    render::{Render, TransferFinder},
+    render::Render,
     rest::{Body, Explorer, List, SharedExplorer},
 };
-use crate::index::{CallFilter, Order, Position, PositionRange, TransferRole};
+use crate::index::{CallFilter, IndexPage, Order, Position, PositionRange, TransferRole};
 
 pub(super) fn routes(api: Api<Explorer>) -> Api<Explorer> {
     api.get(
@@ -245,15 +246,9 @@ async fn transfers(
                 .filter(|(_, transfer)| wanted.is_empty() || wanted.contains(&transfer.kind));
 
             let mut page = Page::new(PAGE);
-            for (count, (at, transfer)) in (1..).zip(all).skip(position.offset()) {
-                if page
-                    .push(count, || render.transfer(&block, at, transfer).map(Some))?
-                    .is_break()
-                {
-                    break;
-                }
-            }
-
+            page.fill_from(position.offset(), all, |(at, transfer)| {
+                render.transfer(&block, at, transfer)
+            })?;
             page.finish(filters, |count| after_items(&block, count))
         })
         .await
@@ -273,15 +268,9 @@ async fn logs(
                 .filter(|at| at.transaction_index == index as u64);
 
             let mut page = Page::new(PAGE);
-            for (count, at) in (1..).zip(all).skip(position.offset()) {
-                if page
-                    .push(count, || Ok::<_, RestError>(Some(render.log(&block, &at))))?
-                    .is_break()
-                {
-                    break;
-                }
-            }
-
+            page.fill_from(position.offset(), all, |at| {
+                Ok::<_, RestError>(render.log(&block, &at))
+            })?;
             page.finish(filters, |count| after_items(&block, count))
         })
         .await
@@ -313,13 +302,7 @@ pub(super) fn internal_within(
         .reader
         .internal_calls(None, filter, &PositionRange { from, ..own })?;
 
-    let mut page = Page::new(PAGE);
-    page.fill(
-        found,
-        |found| found.position,
-        |found| Ok::<_, RestError>(render.internal(&found)),
-    )?;
-    page.finish(filters, NextPage::after_internal)
+    index_pages::internal_calls(render, found, PAGE, filters)
 }
 
 async fn internal(
@@ -361,14 +344,7 @@ async fn all_transfers(
             let found = render
                 .reader
                 .transfers(None, &role, &position.range(limit))?;
-            let mut page = Page::new(limit);
-            let mut finder = TransferFinder::default();
-            page.fill(
-                found,
-                |position| *position,
-                |position| render.transfer_at(&mut finder, position),
-            )?;
-            page.finish(filters, NextPage::after)
+            index_pages::transfers(render, found, limit, filters)
         })
         .await
 }
@@ -383,7 +359,6 @@ async fn all_internal(
     let limit = size.limit.0;
     explorer
         .read(move |_, render| {
-            let mut page = Page::new(limit);
             let before = PositionRange::before(position.position(), limit);
             let range = match query.transaction.0 {
                 None => Some(before),
@@ -401,17 +376,18 @@ async fn all_internal(
                 }),
             };
 
-            if let Some(range) = range {
-                let found = render
-                    .reader
-                    .internal_calls(None, &CallFilter::default(), &range)?;
-                page.fill(
-                    found,
-                    |found| found.position,
-                    |found| Ok::<_, RestError>(render.internal(&found)),
-                )?;
-            }
-            page.finish(filters, NextPage::after_internal)
+            let found = match range {
+                Some(range) => {
+                    render
+                        .reader
+                        .internal_calls(None, &CallFilter::default(), &range)?
+                }
+                None => IndexPage {
+                    items: Vec::new(),
+                    next: None,
+                },
+            };
+            index_pages::internal_calls(render, found, limit, filters)
         })
         .await
 }
