@@ -120,6 +120,27 @@ impl SourceSet {
         self.last.lock().clone()
     }
 
+    /// The price of a token: the one set by hand, else the one of a scenario, else the one that the
+    /// sources agree on.
+    fn decide(&self, token: usize, opinions: &Opinions) -> Option<u64> {
+        if let Some(price) = opinions.by_hand.get(token).copied().flatten() {
+            return Some(price);
+        }
+
+        // `Some(None)` is a scenario in which the sources fall silent.
+        if let Some(price) = opinions.scripted.get(token).copied().flatten() {
+            return price;
+        }
+
+        let mut prices: Vec<u64> = opinions
+            .sources
+            .iter()
+            .filter_map(|prices| prices.get(token).copied().flatten())
+            .collect();
+        self.agreed(&mut prices)
+    }
+
+    /// The price of the first source that has one, or the median of all.
     fn agreed(&self, opinions: &mut [u64]) -> Option<u64> {
         if self.policy == Policy::Fallback {
             return opinions.first().copied();
@@ -130,6 +151,14 @@ impl SourceSet {
         // Both are at most 2^63.
         Some(opinions.get(lower)?.midpoint(*opinions.get(upper)?))
     }
+}
+
+/// The prices that everything in a set proposes, by token.
+struct Opinions {
+    by_hand: Vec<Option<u64>>,
+    scripted: Vec<Option<Option<u64>>>,
+    /// Those of each source, in the order of the list.
+    sources: Vec<Vec<Option<u64>>>,
 }
 
 /// The prices that sources further down the list see: those on the chain, replaced by the decisions
@@ -178,17 +207,14 @@ impl Source for SourceSet {
             all.push(prices);
         }
 
-        let decide = |token: usize| {
-            let by_hand = held.get(token).copied().flatten().map(Some);
-            by_hand
-                // `Some(None)` is a scenario in which the sources fall silent.
-                .or_else(|| scripted.get(token).copied().flatten())
-                .unwrap_or_else(|| {
-                    let opinion = |prices: &Vec<Option<u64>>| prices.get(token).copied().flatten();
-                    self.agreed(&mut all.iter().filter_map(opinion).collect::<Vec<_>>())
-                })
+        let opinions = Opinions {
+            by_hand: held,
+            scripted,
+            sources: all,
         };
-        let decided: Vec<_> = (0..moment.current.len()).map(decide).collect();
+        let decided: Vec<_> = (0..moment.current.len())
+            .map(|token| self.decide(token, &opinions))
+            .collect();
         self.last.lock().clone_from(&decided);
         decided
     }
