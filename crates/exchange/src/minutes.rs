@@ -7,14 +7,17 @@ mod stored;
 
 use std::{collections::VecDeque, sync::Arc};
 
-use tetrad_stdx::calendar::MINUTE;
+use tetrad_stdx::calendar::{DAY, MINUTE};
 
 /// Minutes of a group.
-const GROUP: u64 = 60;
+const GROUP_MINUTES: u64 = 60;
+/// Minutes of a day.
+const DAY_MINUTES: u64 = DAY / MINUTE;
 /// Minutes that queries may reach back: thirty days and the current minute.
-const NEEDED: u64 = 30 * 1_440 + 1;
-/// Further minutes, so that a revert does not mean rebuilding.
-const SPARE: u64 = 1_440;
+const QUERIED_MINUTES: u64 = 30 * DAY_MINUTES + 1;
+/// Minutes before the current one that are held: a day more, so that a revert does not mean
+/// rebuilding.
+const HELD_MINUTES: u64 = QUERIED_MINUTES + DAY_MINUTES;
 
 /// Opening, highest, lowest and closing price of some time, in US dollars × 10^8.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -116,10 +119,10 @@ impl Minutes {
         }
 
         let flat = MinuteRow::from(self.bars.as_slice());
-        if target - self.present > NEEDED + SPARE {
+        if target - self.present > HELD_MINUTES {
             // All minutes held are older than any query reaches.
             self.groups.clear();
-            self.present = target - NEEDED - SPARE;
+            self.present = target - HELD_MINUTES;
             self.first = self.present;
         }
 
@@ -129,10 +132,23 @@ impl Minutes {
         self.forget();
     }
 
+    /// The index of the group that a minute belongs to, which is not before the first one held.
+    fn group_index(&self, minute: u64) -> usize {
+        (minute / GROUP_MINUTES - self.first / GROUP_MINUTES) as usize
+    }
+
+    /// The first minute that the group of a minute holds.
+    fn group_start(&self, minute: u64) -> u64 {
+        let hour_start = minute - minute % GROUP_MINUTES;
+        hour_start.max(self.first)
+    }
+
+    /// Ends the current minute with this row.
     fn push(&mut self, row: MinuteRow, volumes: Vec<(usize, u128)>) {
-        if self.present.is_multiple_of(GROUP) || self.groups.is_empty() {
+        if self.present.is_multiple_of(GROUP_MINUTES) || self.groups.is_empty() {
             self.groups.push_back(Arc::default());
         }
+
         if let Some(group) = self.groups.back_mut() {
             let group = Arc::make_mut(group);
             // Minutes without a change share a row.
@@ -144,12 +160,13 @@ impl Minutes {
                     .map(|(token, usd_e8)| (self.present, token, usd_e8)),
             );
         }
+
         self.present += 1;
     }
 
     /// Drops whole groups that no query reaches.
     fn forget(&mut self) {
-        while self.present - self.first > NEEDED + SPARE {
+        while self.present - self.first > HELD_MINUTES {
             let Some(group) = self.groups.pop_front() else {
                 return;
             };
@@ -178,33 +195,46 @@ impl Minutes {
     /// Rewinds to the end of the minute before the one of `time`. Returns the last instant that is
     /// still covered; none if too much of the past is gone.
     pub(super) fn rewind(&mut self, time: u64) -> Option<u64> {
-        let target =
-            Some((time / MINUTE).min(self.present)).filter(|target| *target > self.sealed)?;
+        let target = (time / MINUTE).min(self.present);
+        if target <= self.sealed {
+            return None;
+        }
+
         let before = self.bar_rows(target.checked_sub(1)?)?;
-        if self.first > target.saturating_sub(NEEDED).max(self.origin) {
+        let oldest_queried = target.saturating_sub(QUERIED_MINUTES).max(self.origin);
+        if self.first > oldest_queried {
             return None;
         }
 
         self.bars = before.iter().map(|bar| Bar::flat(bar.close)).collect();
         self.volumes.clear();
-
-        while self.present > target {
-            let Some(group) = self.groups.back_mut() else {
-                break;
-            };
-            let surplus = (self.present - target).min(group.rows.len() as u64);
-            self.present -= surplus;
-            if surplus == group.rows.len() as u64 {
-                self.groups.pop_back();
-                continue;
-            }
-            let group = Arc::make_mut(group);
-            group.rows.truncate(group.rows.len() - surplus as usize);
-            group.volumes.retain(|(minute, ..)| *minute < target);
-        }
+        self.drop_from(target);
         Some(target * MINUTE - 1)
     }
 
+    /// Drops the past minutes from `target` on, which becomes the current one.
+    fn drop_from(&mut self, target: u64) {
+        while self.present > target {
+            let Some(newest) = self.groups.back_mut() else {
+                return;
+            };
+
+            let held = newest.rows.len() as u64;
+            let surplus = self.present - target;
+            if surplus >= held {
+                self.groups.pop_back();
+                self.present -= held;
+                continue;
+            }
+
+            let newest = Arc::make_mut(newest);
+            newest.rows.truncate((held - surplus) as usize);
+            newest.volumes.retain(|(minute, ..)| *minute < target);
+            self.present = target;
+        }
+    }
+
+    /// The bars of a minute that is held, by token.
     fn bar_rows(&self, number: u64) -> Option<&[Bar]> {
         if number == self.present {
             return Some(&self.bars);
@@ -213,11 +243,9 @@ impl Minutes {
             return None;
         }
 
-        let group = self
-            .groups
-            .get((number / GROUP - self.first / GROUP) as usize)?;
-        let start = (number / GROUP * GROUP).max(self.first);
-        group.rows.get((number - start) as usize).map(|row| &**row)
+        let group = self.groups.get(self.group_index(number))?;
+        let index = number - self.group_start(number);
+        group.rows.get(index as usize).map(|row| &**row)
     }
 
     /// A token's bar of a minute that is held.
@@ -252,7 +280,8 @@ impl Minutes {
                 add(*token, *usd_e8);
             }
         }
-        let first_group = (from.max(self.first) / GROUP - self.first / GROUP) as usize;
+
+        let first_group = self.group_index(from.max(self.first));
         for group in self.groups.iter().skip(first_group) {
             for (minute, token, usd_e8) in &group.volumes {
                 if *minute >= from {
@@ -265,21 +294,25 @@ impl Minutes {
 
     /// The volume of a token within the minutes of one candle.
     pub(super) fn volume(&self, token: usize, minutes: std::ops::Range<u64>) -> u128 {
-        let groups = minutes.start.max(self.first) / GROUP
-            ..=minutes.end.saturating_sub(1).max(self.first) / GROUP;
-        let groups =
-            groups.filter_map(|group| self.groups.get((group - self.first / GROUP) as usize));
-        let over = groups.flat_map(|group| &group.volumes);
-        let over = over
+        let last = minutes.end.saturating_sub(1);
+        let first_group = self.group_index(minutes.start.max(self.first));
+        let last_group = self.group_index(last.max(self.first));
+
+        let past = self
+            .groups
+            .iter()
+            .take(last_group.saturating_add(1))
+            .skip(first_group)
+            .flat_map(|group| &group.volumes)
             .filter(|(minute, of, _)| *of == token && minutes.contains(minute))
             .map(|(.., usd_e8)| *usd_e8);
-
         let present = self
             .volumes
             .iter()
-            .filter(|(of, _)| *of == token && minutes.contains(&self.present));
-        over.chain(present.map(|(_, usd_e8)| *usd_e8))
-            .fold(0, u128::saturating_add)
+            .filter(|(of, _)| *of == token && minutes.contains(&self.present))
+            .map(|(_, usd_e8)| *usd_e8);
+
+        past.chain(present).fold(0, u128::saturating_add)
     }
 
     /// The minutes that are held, including the current one.
@@ -336,7 +369,8 @@ mod tests {
         }
         let held = minutes.held();
         assert!(
-            held.end() - held.start() >= NEEDED - 1 && held.end() - held.start() <= NEEDED + SPARE,
+            held.end() - held.start() >= QUERIED_MINUTES - 1
+                && held.end() - held.start() <= HELD_MINUTES,
             "{held:?}"
         );
         assert_eq!(minutes.bar(40_000, 0).map(|bar| bar.close), Some(40_000));
@@ -350,7 +384,7 @@ mod tests {
         let mut minutes = Minutes::starting(0, &[5]);
         minutes.set(0, 8, 10);
         minutes.advance(u64::MAX);
-        assert!(minutes.groups.len() as u64 <= (NEEDED + SPARE) / GROUP + 2);
+        assert!(minutes.groups.len() as u64 <= HELD_MINUTES / GROUP_MINUTES + 2);
         assert_eq!(minutes.at(0, 0).map(|(_, price)| price), Some(8));
         assert_eq!(minutes.rewind(0), None);
     }

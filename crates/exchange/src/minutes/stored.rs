@@ -6,7 +6,7 @@ use std::sync::Arc;
 use alloy_primitives::U256;
 use tetrad_stdx::codec::{Malformed, Reader, Writer};
 
-use super::{Bar, GROUP, Group, MinuteRow, Minutes, NEEDED, SPARE};
+use super::{Bar, GROUP_MINUTES, Group, HELD_MINUTES, MinuteRow, Minutes};
 
 /// Encodings of a row.
 const SAME: u8 = 0;
@@ -72,7 +72,7 @@ impl Minutes {
         // A damaged file must not have much memory allocated.
         let count = present
             .checked_sub(first)
-            .filter(|count| *count <= NEEDED + SPARE + 2 * GROUP);
+            .filter(|count| *count <= HELD_MINUTES + 2 * GROUP_MINUTES);
         let count = count.ok_or(Malformed("minutes"))?;
         let tokens = usize::try_from(tokens)
             .ok()
@@ -109,12 +109,10 @@ impl Minutes {
                 usize::try_from(from.number()?).map_err(|_| Malformed("token of a volume"))?;
             let usd_e8 = from.wide()?.try_into().map_err(|_| Malformed("volume"))?;
 
+            let index = minutes.group_index(minute);
             if minute == present {
                 minutes.volumes.push((token, usd_e8));
-            } else if let Some(group) = minutes
-                .groups
-                .get_mut((minute / GROUP - first / GROUP) as usize)
-            {
+            } else if let Some(group) = minutes.groups.get_mut(index) {
                 let group: &mut Group = Arc::make_mut(group);
                 group.volumes.push((minute, token, usd_e8));
             }
@@ -154,6 +152,7 @@ mod tests {
     use tetrad_stdx::calendar::MINUTE;
 
     use super::*;
+    use crate::minutes::QUERIED_MINUTES;
 
     fn bytes(minutes: &Minutes) -> Vec<u8> {
         let mut out = Writer::default();
@@ -223,7 +222,7 @@ mod tests {
     #[test]
     fn a_busy_month_takes_a_few_megabytes() {
         let mut minutes = Minutes::starting(0, &[1_000_000_000; 12]);
-        for minute in 0..NEEDED {
+        for minute in 0..QUERIED_MINUTES {
             minutes.advance(minute * MINUTE + 1);
             (0..12).for_each(|token| {
                 minutes.set(
