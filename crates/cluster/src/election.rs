@@ -279,7 +279,7 @@ impl Candidate {
             }
             Ok(None) => match self.bucket.lease().await {
                 // An earlier renewal was stored and not answered, or a server that is behind shows
-                // an older one. The next attempt tells.
+                // an older one. The next attempt shows which.
                 Ok(Some(found)) if found.value.as_ref() == Some(claim) => {
                     if let Some(held) = &mut self.held {
                         held.revision = held.revision.max(found.revision);

@@ -207,7 +207,7 @@ pub(super) fn answer_body(gateway: &Gateway, body: &[u8]) -> Option<BoxFuture<'s
     }))
 }
 
-/// The part of a request that tells which interface it is for.
+/// The part of a request that shows which interface it is for.
 #[derive(Deserialize)]
 struct RequestMethod<'a> {
     #[serde(borrow)]

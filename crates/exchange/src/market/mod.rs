@@ -53,7 +53,7 @@ struct SharedMarket {
     simulation: Simulation,
     reader: EventReader,
     /// Whether prices move by themselves.
-    ticking: bool,
+    prices_move: bool,
     latest: ArcSwapOption<MarketState>,
     /// Held by the task that derives the market; other readers wait for its result.
     progress: Arc<Mutex<Option<DerivationProgress>>>,
@@ -66,13 +66,13 @@ struct SharedMarket {
 
 impl Market {
     /// The market of `network` on `chain`. The history before the first block is simulated from
-    /// `seed`; `ticking` tells whether prices move by themselves. With storage, the history
+    /// `seed`; `prices_move` says whether they move by themselves. With storage, the history
     /// outlives the blocks that are pruned.
     pub fn new(
         chain: Chain,
         network: Arc<Network>,
         seed: u64,
-        ticking: bool,
+        prices_move: bool,
         kept: Option<Arc<dyn Storage>>,
     ) -> Self {
         Self(Arc::new(SharedMarket {
@@ -80,7 +80,7 @@ impl Market {
             reader: EventReader::new(&network),
             chain,
             network,
-            ticking,
+            prices_move,
             latest: ArcSwapOption::empty(),
             progress: Arc::default(),
             messages: broadcast::Sender::new(MESSAGE_BACKLOG),
@@ -163,8 +163,8 @@ impl Market {
         self.0.latest.load_full().filter(|state| state.is_of(&head))
     }
 
-    /// Subscribes to price messages. They are sent while blocks are derived, so [`current`](Self::current)
-    /// has to be called regularly, as [`follow`](super::follow) does.
+    /// Subscribes to price messages. They are sent while blocks are derived, so
+    /// [`current`](Self::current) has to be called regularly, as [`follow`](super::follow) does.
     pub fn subscribe(&self) -> broadcast::Receiver<Arc<PriceMessage>> {
         let messages = self.0.messages.subscribe();
         self.0.listened.notify_one();
@@ -204,7 +204,7 @@ impl Market {
         let chain = &self.0.chain;
         let waits = match chain.mining() {
             Mining::Manual => true,
-            Mining::Instant | Mining::Mixed(_) => !self.0.ticking,
+            Mining::Instant | Mining::Mixed(_) => !self.0.prices_move,
             // Blocks further apart than the lifetime of prices cause gaps by themselves.
             Mining::Interval(interval) => interval.as_secs() >= state.oracle.max_age / 2,
         };

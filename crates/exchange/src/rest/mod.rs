@@ -94,7 +94,7 @@ impl Exchange {
     }
 
     fn respond<T>(&self, request: &HeaderMap, body: &Rendered) -> Cached<T> {
-        // Without updates at a fixed interval, nothing tells how long a body stays valid.
+        // Without updates at a fixed interval, a body has no known lifetime.
         let policy = self.tick.map_or(CachePolicy::MaxAge(0), |tick| {
             CachePolicy::MaxAge(tick.as_secs())
         });

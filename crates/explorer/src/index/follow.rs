@@ -144,7 +144,7 @@ impl Follower {
     fn begin(&self, batch: &mut Batch<'_>, head: &Arc<Head>) -> Result<Meta, IndexError> {
         let genesis = &head.genesis;
         batch.add_block(genesis.number(), genesis.hash, BlockRows::of(genesis, &[]))?;
-        // No transfer tells of the balances that the first block gives.
+        // No transfer records the balances that the first block gives.
         let holders: Vec<_> = if self.tokens.is_empty() {
             Vec::new()
         } else {

@@ -101,7 +101,7 @@ fn computed(
     })
 }
 
-/// The blobs with proofs whose number tells their kind.
+/// The blobs with proofs, whose number determines their kind.
 fn with_proofs(
     blobs: Vec<Blob>,
     commitments: Vec<Bytes48>,

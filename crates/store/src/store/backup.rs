@@ -57,7 +57,7 @@ fn copy_chain(from: &ChainStore, to: &dyn Storage, file: &ChainFile) -> Result<u
     Ok(end)
 }
 
-/// Copies all checkpoints. They are few, and telling those of reverted entries apart would require
+/// Copies all checkpoints. They are few, and distinguishing those of reverted entries would require
 /// reading the whole log.
 fn copy_checkpoints(from: &dyn Storage, to: &dyn Storage) -> io::Result<()> {
     for attempt in 1.. {

@@ -82,7 +82,7 @@ struct RawTransactionRequest<'a> {
     max_fee_per_blob_gas: Option<&'a RawValue>,
     blobs: Option<&'a RawValue>,
     commitments: Option<&'a RawValue>,
-    /// Proofs of blobs or of their cells; their number tells which.
+    /// Proofs of blobs or of their cells; their number shows which.
     #[serde(alias = "cellProofs")]
     proofs: Option<&'a RawValue>,
     authorization_list: Option<&'a RawValue>,
