@@ -13,10 +13,12 @@ use tetrad_stdx::{calendar::LAST_SECOND, redact};
 use tracing::warn;
 
 use super::{
-    client::{AskError, ForkAnswer, ForkClient, Question, read_hash, read_result},
+    client::{ForkAnswer, ForkCall, ForkCallError, ForkClient, read_block_hash, read_result},
     config::{ForkBlock, ForkCache, ForkConfig},
 };
 
+/// The method that requests a block by its number.
+const BLOCK_BY_NUMBER: &str = "eth_getBlockByNumber";
 /// The names by which development nodes call themselves. The state of their newest block can be
 /// edited.
 const EDITABLE: [&str; 5] = ["anvil", "hardhat", "ethereumjs", "ganache", "tetrad"];
@@ -24,9 +26,9 @@ const EDITABLE: [&str; 5] = ["anvil", "hardhat", "ethereumjs", "ganache", "tetra
 /// The other chain cannot be forked.
 #[derive(Debug, thiserror::Error)]
 pub enum ForkError {
-    /// A required request failed.
+    /// A required call failed.
     #[error("fork: {0}")]
-    Ask(#[from] AskError),
+    Call(#[from] ForkCallError),
     /// The other node's answer makes no sense.
     #[error("fork: {method}: {what}")]
     Answer {
@@ -62,31 +64,28 @@ pub(super) struct Beginning {
     pub(super) chain_id: u64,
     pub(super) header: Header,
     pub(super) hash: B256,
-    /// Whether what the other node answers about the block is kept.
-    pub(super) is_kept: bool,
+    /// Whether the other node's answers about the block are kept in a file.
+    pub(super) is_cached: bool,
 }
 
 impl Beginning {
-    /// Asks about a block, and refuses nodes that do not have it.
-    pub(super) fn ask(
+    /// Requests a block, and rejects nodes that do not have it.
+    pub(super) fn fetch(
         client: &ForkClient,
         block: ForkBlock,
         config: &ForkConfig,
     ) -> Result<Self, ForkError> {
-        let (method, params) = block_question(client, block)?;
-        let may_be_kept = block.is_fixed() && config.cache != ForkCache::Off;
-        let mut questions = vec![
-            Question::new("eth_chainId", json!([])),
-            Question::new(method, params),
-        ];
-        if may_be_kept {
-            // What the other node is, and its newest final block.
-            questions.push(Question::new("web3_clientVersion", json!([])));
-            questions.push(Question::new(BY_NUMBER, json!(["finalized", false])));
+        let block_call = block_call(client, block)?;
+        let method = block_call.method;
+        let mut calls = vec![ForkCall::new("eth_chainId", json!([])), block_call];
+        if block.is_fixed() && config.cache != ForkCache::Off {
+            // The software of the other node, and its newest final block.
+            calls.push(ForkCall::new("web3_clientVersion", json!([])));
+            calls.push(ForkCall::new(BLOCK_BY_NUMBER, json!(["finalized", false])));
         }
 
-        let answers = client.ask_many(questions, None);
-        let [chain_id, found, others @ ..] = answers.results.as_slice() else {
+        let answers = client.call_many(calls, None);
+        let [chain_id, found, rest @ ..] = answers.results.as_slice() else {
             return Err(wrong(method, "a response is missing"));
         };
         let chain_id: U64 = read_result(chain_id.as_ref().map_err(Clone::clone)?)
@@ -97,16 +96,9 @@ impl Beginning {
             Err(error) => return Err(wrong(method, error)),
         };
         check_header(&header, hash, block)?;
+        check_chain(client, block, config, header.number, hash)?;
 
-        if !config.others.is_empty() {
-            check_nodes(client, header.number, hash)?;
-        } else if matches!(block, ForkBlock::Hash(_)) {
-            // It may not be a block of the chain.
-            let found = client.ask(BY_NUMBER, &json!([U64::from(header.number), false]))?;
-            check_hash(&found, header.number, hash).map_err(|what| wrong(BY_NUMBER, what))?;
-        }
-
-        let is_kept = match others {
+        let is_cached = match rest {
             [version, finalized] => {
                 let is_usual = config.cache == ForkCache::Usual;
                 is_final(finalized, header.number) && !(is_usual && is_editable(version))
@@ -117,40 +109,57 @@ impl Beginning {
             chain_id: chain_id.to(),
             header,
             hash,
-            is_kept,
+            is_cached,
         })
     }
 }
 
-const BY_NUMBER: &str = "eth_getBlockByNumber";
-
-/// The method and the parameters that ask for a block.
-fn block_question(
-    client: &ForkClient,
-    block: ForkBlock,
-) -> Result<(&'static str, Value), ForkError> {
+/// The call that requests a block.
+fn block_call(client: &ForkClient, block: ForkBlock) -> Result<ForkCall, ForkError> {
     let id = match block {
-        ForkBlock::Hash(hash) => return Ok(("eth_getBlockByHash", json!([hash, false]))),
+        ForkBlock::Hash(hash) => {
+            return Ok(ForkCall::new("eth_getBlockByHash", json!([hash, false])));
+        }
         ForkBlock::Number(number) => json!(U64::from(number)),
         ForkBlock::Latest | ForkBlock::Safe | ForkBlock::Finalized => json!(block.to_string()),
         ForkBlock::Back(blocks) => {
             let method = "eth_blockNumber";
             let newest: U64 = client
-                .ask(method, &json!([]))?
+                .call(method, &json!([]))?
                 .read()
                 .map_err(|error| wrong(method, error))?;
             let number = newest.to::<u64>().checked_sub(blocks);
             json!(U64::from(number.ok_or(ForkError::NoBlock(block))?))
         }
-        // It is found by the block before that of the transaction.
+        // Such a fork begins at the parent of the transaction's block.
         ForkBlock::Transaction { .. } => return Err(ForkError::NoBlock(block)),
     };
-    Ok((BY_NUMBER, json!([id, false])))
+    Ok(ForkCall::new(BLOCK_BY_NUMBER, json!([id, false])))
+}
+
+/// Checks that the forked block is one of the chain, on all nodes if there are several.
+fn check_chain(
+    client: &ForkClient,
+    block: ForkBlock,
+    config: &ForkConfig,
+    number: u64,
+    hash: B256,
+) -> Result<(), ForkError> {
+    if !config.others.is_empty() {
+        return check_nodes(client, number, hash);
+    }
+
+    // A block that was requested by its hash may be on a branch.
+    if matches!(block, ForkBlock::Hash(_)) {
+        let found = client.call(BLOCK_BY_NUMBER, &json!([U64::from(number), false]))?;
+        check_hash(&found, number, hash).map_err(|what| wrong(BLOCK_BY_NUMBER, what))?;
+    }
+    Ok(())
 }
 
 /// Whether the state of a block may change, as that of nodes for development. A node that does not
 /// say what it is may be anything.
-fn is_editable(version: &Result<Bytes, AskError>) -> bool {
+fn is_editable(version: &Result<Bytes, ForkCallError>) -> bool {
     let version = version.as_ref().ok();
     let version = version.and_then(|json| read_result::<String>(json).ok());
     version.is_none_or(|version| {
@@ -159,9 +168,9 @@ fn is_editable(version: &Result<Bytes, AskError>) -> bool {
     })
 }
 
-/// Whether another block cannot take the place of the one with this number, as far as the other node
-/// can tell.
-fn is_final(finalized: &Result<Bytes, AskError>, number: u64) -> bool {
+/// Whether another block cannot take the place of the one with this number, as far as the other
+/// node can tell.
+fn is_final(finalized: &Result<Bytes, ForkCallError>, number: u64) -> bool {
     #[derive(Deserialize)]
     struct Numbered {
         number: U64,
@@ -171,18 +180,18 @@ fn is_final(finalized: &Result<Bytes, AskError>, number: u64) -> bool {
         Ok(json) => read_result::<Option<Numbered>>(json)
             .is_ok_and(|found| found.is_none_or(|found| number <= found.number.to::<u64>())),
         // On a chain that does not know the word every block counts as final.
-        Err(AskError::Refused { .. }) => true,
+        Err(ForkCallError::ErrorResponse { .. }) => true,
         Err(_) => false,
     }
 }
 
-/// Refuses nodes that do not have the forked block among those of their chain: state is asked for by
-/// its number. Nodes that do not answer are left out.
+/// Rejects nodes that do not have the forked block among those of their chain: state is requested
+/// by its number. Nodes that do not answer are left out.
 fn check_nodes(client: &ForkClient, number: u64, hash: B256) -> Result<(), ForkError> {
     let mut fit = Vec::new();
     let mut last = None;
     let params = json!([U64::from(number), false]);
-    for (url, answer) in client.ask_each(BY_NUMBER, &params) {
+    for (url, answer) in client.call_each_node(BLOCK_BY_NUMBER, &params) {
         let shown = redact::url(url.as_str());
         match answer {
             Ok(answer) => {
@@ -190,7 +199,7 @@ fn check_nodes(client: &ForkClient, number: u64, hash: B256) -> Result<(), ForkE
                 what.map_err(|what| ForkError::Other { url: shown, what })?;
                 fit.push(url);
             }
-            Err(error @ AskError::Abandoned { .. }) => return Err(error.into()),
+            Err(error @ ForkCallError::Abandoned { .. }) => return Err(error.into()),
             Err(error) => {
                 warn!("{shown}: {error}; it is left out");
                 last = Some(error);
@@ -210,7 +219,7 @@ fn check_nodes(client: &ForkClient, number: u64, hash: B256) -> Result<(), ForkE
 
 /// Checks that a block has this hash. The error says what it is instead.
 fn check_hash(answer: &ForkAnswer, number: u64, hash: B256) -> Result<(), String> {
-    let found = read_hash(answer.json(), number)?;
+    let found = read_block_hash(answer.json(), number)?;
     if found == hash {
         Ok(())
     } else {
@@ -220,7 +229,7 @@ fn check_hash(answer: &ForkAnswer, number: u64, hash: B256) -> Result<(), String
 
 /// Hash and header of a block. Fields that a chain does not use may be missing.
 pub(super) fn read_header(mut block: Value) -> Result<(B256, Header), ForkError> {
-    let method = BY_NUMBER;
+    let method = BLOCK_BY_NUMBER;
     let Some(fields) = block.as_object_mut() else {
         return Err(ForkError::Answer {
             method,
@@ -249,16 +258,16 @@ pub(super) fn read_header(mut block: Value) -> Result<(B256, Header), ForkError>
     Ok((hash, header))
 }
 
-/// Refuses a header that is not of the `requested` block, or whose number or time is too high.
+/// Rejects a header that is not of the `requested` block, or whose number or time is too high.
 pub(super) fn check_header(
     header: &Header,
     hash: B256,
     requested: ForkBlock,
 ) -> Result<(), ForkError> {
-    let method = BY_NUMBER;
+    let method = BLOCK_BY_NUMBER;
     let got = match requested {
         ForkBlock::Number(number) if number != header.number => Some(header.number.to_string()),
-        ForkBlock::Hash(asked) if asked != hash => Some(hash.to_string()),
+        ForkBlock::Hash(requested) if requested != hash => Some(hash.to_string()),
         _ => None,
     };
     if let Some(got) = got {

@@ -17,9 +17,9 @@ pub(super) struct Cache<K, V> {
 /// The numbers of lookups.
 #[derive(Debug, Default)]
 pub(super) struct Lookups {
-    /// It was there.
+    /// The value was there.
     pub(super) hits: Counter,
-    /// It was not.
+    /// The value was not there.
     pub(super) misses: Counter,
 }
 
@@ -52,14 +52,14 @@ impl<K: Copy + Eq + Hash, V: Clone> Cache<K, V> {
         &self,
         key: K,
         weigh: impl FnOnce(&V) -> usize,
-        ask: impl FnOnce() -> Result<V, E>,
+        request: impl FnOnce() -> Result<V, E>,
     ) -> Result<V, E> {
         if let Some(known) = self.find(key) {
             return Ok(known);
         }
 
         // Without the lock: the answer may take long.
-        let value = ask()?;
+        let value = request()?;
         let weight = weigh(&value);
         self.put(key, value.clone(), weight);
         Ok(value)
@@ -76,7 +76,7 @@ impl<K: Copy + Eq + Hash, V: Clone> Cache<K, V> {
         found
     }
 
-    /// Whether there is a value under `key`, without use of it.
+    /// Whether there is a value under `key`. Does not count as a use of it.
     pub(super) fn has(&self, key: K) -> bool {
         let generations = self.generations.lock();
         generations.young.contains_key(&key) || generations.old.contains_key(&key)
@@ -106,7 +106,7 @@ impl<K: Copy + Eq + Hash, V: Clone> Generations<K, V> {
             self.weight = 0;
         }
 
-        // Two callers may have asked for the same value.
+        // Two callers may have requested the same value.
         if let Some((_, before)) = self.young.insert(key, (value, weight)) {
             self.weight = self.weight.saturating_sub(before);
         }
@@ -121,9 +121,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn remembers_what_is_asked_for_and_stays_within_its_bounds() {
+    fn remembers_what_is_requested_and_stays_within_its_bounds() {
         let cache = Cache::<u64, u64>::new(100, &Arc::default());
-        let mut asked = Vec::new();
+        let mut requested = Vec::new();
 
         for round in 0..1_000u64 {
             for key in [round, 7] {
@@ -132,7 +132,7 @@ mod tests {
                     |_| 1,
                     || {
                         Ok::<_, Infallible>({
-                            asked.push(key);
+                            requested.push(key);
                             key * 2
                         })
                     },
@@ -144,14 +144,14 @@ mod tests {
         }
 
         assert_eq!(
-            asked.iter().filter(|key| **key == 7).count(),
+            requested.iter().filter(|key| **key == 7).count(),
             1,
             "a value that is in use is kept"
         );
-        assert_eq!(asked.len(), 1_000);
+        assert_eq!(requested.len(), 1_000);
         assert_eq!(
-            cache.get(1, |_| 1, || Err("asked")),
-            Err("asked"),
+            cache.get(1, |_| 1, || Err("requested")),
+            Err("requested"),
             "an old value is gone"
         );
     }

@@ -12,11 +12,11 @@ use super::pace::ForkPace;
 pub struct ForkConfig {
     /// The other node's JSON-RPC endpoint over HTTP; none for no fork.
     pub url: Option<Url>,
-    /// Further nodes of the same chain, which are asked in turns with that one.
+    /// Further nodes of the same chain, which get requests in rotation with that one.
     pub others: Vec<Url>,
     /// The block to fork.
     pub block: ForkBlock,
-    /// Whether what an execution reads is asked for before it runs, and not one by one.
+    /// Whether what an execution reads is requested before it runs, and not one by one.
     pub prefetch: bool,
     /// The cache of answers about a block with a number or a hash.
     pub cache: ForkCache,

@@ -1,4 +1,4 @@
-//! The other chain's past: what another node answered about blocks up to the forked one, none of
+//! The other chain's past: the other node's answers about blocks up to the forked one, none of
 //! which change.
 
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::{
     cache::Cache,
-    client::{AskError, ForkAnswer, ForkClient},
+    client::{ForkAnswer, ForkCallError, ForkClient},
     file::{ForkFile, Record},
 };
 
@@ -50,15 +50,15 @@ impl History {
     }
 
     /// Calls a method about blocks up to the forked one. Blocks until the answer arrives.
-    pub(super) fn ask(&self, method: &str, params: &Value) -> Result<ForkAnswer, AskError> {
+    pub(super) fn call(&self, method: &str, params: &Value) -> Result<ForkAnswer, ForkCallError> {
         let key = keccak256(format!("{method} {params}"));
         if let Some(json) = self.answers.find(key) {
             return Ok(ForkAnswer::remembered(json));
         }
 
-        let answer = self.client.ask(method, params)?;
+        let answer = self.client.call(method, params)?;
         let json = answer.json();
-        // What is not there may not have arrived.
+        // What the other node lacks now it may have later.
         if json != b"null" && json != b"[]" && json.len() <= MAX_ANSWER {
             // A copy of its own: the answer is a part of a longer one.
             let json = Bytes::copy_from_slice(json);

@@ -1,4 +1,4 @@
-//! ChainForks: a chain of one's own on top of another node's, from one of its blocks on.
+//! Forks of other chains: a chain of one's own that begins at a block of another node's.
 //!
 //! Changes since the fork are held here; unchanged accounts, code and storage are fetched when they
 //! are needed (see [`Remote`]), and blocks up to the forked one stay with the other node.
@@ -6,6 +6,7 @@
 //! The state root of a fork's own blocks covers the accounts and slots that changed since the fork:
 //! it is deterministic, but no other node computes it. Proofs for such blocks are refused.
 
+mod account;
 mod begin;
 mod cache;
 mod client;
@@ -43,7 +44,7 @@ use self::{
 };
 pub use self::{
     begin::ForkError,
-    client::{AskError, ForkAnswer, ForkClient},
+    client::{ForkAnswer, ForkCallError, ForkClient},
     config::{ForkBlock, ForkCache, ForkConfig},
     file::{CachedFork, clear, list},
     pace::ForkPace,
@@ -51,8 +52,8 @@ pub use self::{
     stats::ForkStats,
 };
 
-/// The number of edits whose accounts are asked for at once: more of them might leave the cache before
-/// they are edited.
+/// The number of edits whose accounts are requested at once: more of them might leave the cache
+/// before they are edited.
 const EDITS_AT_ONCE: usize = 1_000;
 
 /// The point at which the node's chain leaves the other one.
@@ -75,9 +76,9 @@ impl ChainFork {
     /// Calls a method about blocks up to the forked one. Blocks until the answer arrives.
     ///
     /// # Errors
-    /// See [`AskError`].
-    pub fn ask(&self, method: &str, params: &Value) -> Result<ForkAnswer, AskError> {
-        self.history.ask(method, params)
+    /// See [`ForkCallError`].
+    pub fn call(&self, method: &str, params: &Value) -> Result<ForkAnswer, ForkCallError> {
+        self.history.call(method, params)
     }
 }
 
@@ -127,16 +128,16 @@ impl ChainForks {
         self.current.store(fork);
     }
 
-    /// Lets requests to the other node fail from now on, those under way as well, since the node shuts
-    /// down.
+    /// Lets requests to the other node fail from now on, those under way as well, since the node
+    /// shuts down.
     pub fn end(&self) {
         if let Some(fork) = self.current() {
             fork.client.end();
         }
     }
 
-    /// Whether a chain with this id is the network: by the network's id, or by the one that was chosen
-    /// for this node.
+    /// Whether a chain with this id is the network: by the network's id, or by the one that was
+    /// chosen for this node.
     pub fn is_network(&self, chain_id: u64) -> bool {
         chain_id == self.params.chain_id || Some(chain_id) == self.config.chain_id
     }
@@ -149,8 +150,8 @@ impl ChainForks {
         (self.own)()
     }
 
-    /// The chain that begins at a block of another one. Without a URL it is that of the current fork.
-    /// Blocks until the other node has answered.
+    /// The chain that begins at a block of another one. Without a URL it is that of the current
+    /// fork. Blocks until the other node has answered.
     ///
     /// # Errors
     /// See [`ForkError`].
@@ -167,29 +168,51 @@ impl ChainForks {
 
         let replay = match block {
             ForkBlock::Transaction { hash, included } => {
-                Some(Replay::ask(&client, hash, included)?)
+                Some(Replay::fetch(&client, hash, included)?)
             }
             _ => None,
         };
         let block = replay.as_ref().map_or(block, Replay::parent);
+        let gas_limit = replay.as_ref().map(Replay::gas_limit);
+        let beginning = Beginning::fetch(&client, block, &self.config)?;
+        let (mut head, fork) = self.at_block(client, beginning, gas_limit);
 
+        if let Some(replay) = replay {
+            head = replay.onto(&head)?;
+        }
+        for edits in self.edits.chunks(EDITS_AT_ONCE) {
+            fetch_together(&head.state, edits.iter().flat_map(accounts_of));
+            head = begin_with(head, edits)?;
+        }
+        Ok((head, Arc::new(fork)))
+    }
+
+    /// The chain of the forked block alone, and the fork. New blocks have this gas limit, or that
+    /// of the forked block, unless the settings have one.
+    fn at_block(
+        &self,
+        client: Arc<ForkClient>,
+        beginning: Beginning,
+        gas_limit: Option<u64>,
+    ) -> (Head, ChainFork) {
         let Beginning {
             chain_id,
             header,
             hash,
-            is_kept,
-        } = Beginning::ask(&client, block, &self.config)?;
-        if !is_kept {
+            is_cached,
+        } = beginning;
+        if !is_cached {
             client.watch(header.number, hash, self.config.check_every);
         }
-        let kept = is_kept
+
+        let opened = is_cached
             .then(|| self.open_file((chain_id, header.number, hash)))
             .flatten();
-        let (file, records) = kept.unzip();
+        let (file, records) = opened.unzip();
         let file = file.map(Arc::new);
         let records = records.unwrap_or_default();
 
-        let gas_limit = replay.as_ref().map_or(header.gas_limit, Replay::gas_limit);
+        let gas_limit = gas_limit.unwrap_or(header.gas_limit);
         let fork = ChainFork {
             history: History::new(client.clone(), file.clone(), &records),
             client: client.clone(),
@@ -200,15 +223,8 @@ impl ChainForks {
         };
         let remote = Remote::new(client, &header, hash, self.config.prefetch, file);
         remote.restore(records);
-        let mut head = self.head(header, &fork, remote);
-        if let Some(replay) = replay {
-            head = replay.onto(&head)?;
-        }
-        for edits in self.edits.chunks(EDITS_AT_ONCE) {
-            fetch_together(&head.state, edits.iter().flat_map(accounts_of));
-            head = begin_with(head, edits)?;
-        }
-        Ok((head, Arc::new(fork)))
+        let head = self.head(header, &fork, remote);
+        (head, fork)
     }
 
     /// The file of a forked block, and what it has. Without one everything works, but slower.
@@ -237,7 +253,7 @@ impl ChainForks {
         let block = Block {
             header,
             hash: fork.hash,
-            // The other node answers for its content.
+            // Requests about its content are forwarded to the other node.
             transactions: Vec::new(),
             receipts: Vec::new(),
             ommers: Vec::new(),
@@ -248,8 +264,8 @@ impl ChainForks {
     }
 }
 
-/// Asks the other node at once for those of the accounts that are not at hand. What fails is asked for
-/// again where it is needed.
+/// Requests those of the accounts that are not at hand, all at once. What fails is requested again
+/// where it is needed.
 pub fn fetch_together(state: &State, accounts: impl IntoIterator<Item = Address>) {
     let wanted: Vec<_> = accounts.into_iter().map(Wanted::Account).collect();
     let missing = state.not_at_hand(&wanted);
@@ -271,8 +287,8 @@ fn accounts_of(edit: &Edit) -> Vec<Address> {
     }
 }
 
-/// Applies edits of accounts. They are a part of the first block, if it is the only one, so that they
-/// stay when the chain returns to it.
+/// Applies edits of accounts. They are a part of the first block, if it is the only one, so that
+/// they stay when the chain returns to it.
 ///
 /// # Errors
 /// If an account cannot be read.

@@ -1,8 +1,8 @@
 //! The pace of calls to the other node, where its operator limits or bills them.
 //!
-//! The pace is a token bucket that holds a second's worth. What it gives is handed out when it is
-//! there, to one caller after the other: a caller with many calls takes part in it with one batch at
-//! a time, and lines up again behind the others for its next one.
+//! The pace is a token bucket that holds a second's worth. Callers queue for its tokens: one with
+//! many calls takes tokens for one batch at a time, and queues again behind the others for its next
+//! batch. Costs are measured as the time in which the bucket gains as many tokens.
 
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -16,9 +16,9 @@ use tokio::{
     time::{Instant, sleep_until, timeout_at},
 };
 
-/// The compute units of a call: what providers that bill by them charge for most methods.
-const USUAL_UNITS: u32 = 20;
-/// Methods that cost something else.
+/// The compute units that providers which bill by them charge for most methods.
+const DEFAULT_UNITS: u32 = 20;
+/// The compute units of the other methods.
 const UNITS: [(&str, u32); 5] = [
     ("eth_chainId", 0),
     ("eth_blockNumber", 10),
@@ -29,8 +29,8 @@ const UNITS: [(&str, u32); 5] = [
 
 /// The capacity of the bucket, as the time in which it fills up.
 const BURST: Duration = Duration::from_secs(1);
-/// Calls whose turn would come later than this are refused.
-const LONGEST_QUEUE: Duration = Duration::from_secs(300);
+/// The longest time for which calls queue. Those that would queue for longer are rejected.
+const MAX_QUEUE_TIME: Duration = Duration::from_secs(300);
 
 /// The limit on calls to the other node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,7 +49,7 @@ impl ForkPace {
             Self::Units(_) => UNITS
                 .iter()
                 .find(|(name, _)| *name == method)
-                .map_or(USUAL_UNITS, |(_, units)| *units),
+                .map_or(DEFAULT_UNITS, |(_, units)| *units),
         }
     }
 
@@ -60,7 +60,7 @@ impl ForkPace {
     }
 
     /// The time for which calls use the whole pace.
-    fn time_of<'m>(self, methods: impl IntoIterator<Item = &'m str>) -> Duration {
+    fn duration<'m>(self, methods: impl IntoIterator<Item = &'m str>) -> Duration {
         let cost: u32 = methods.into_iter().map(|method| self.cost(method)).sum();
         BURST * cost / self.per_second().max(1)
     }
@@ -80,7 +80,7 @@ impl Pacer {
                 pace,
                 state: Mutex::new(QueueState {
                     used_until: Instant::now(),
-                    wanted: Duration::ZERO,
+                    queued: Duration::ZERO,
                     last_ticket: 0,
                     waiting: BTreeMap::new(),
                 }),
@@ -92,7 +92,7 @@ impl Pacer {
     /// The longest that the turn of a caller may take to come.
     pub(super) fn longest_wait(&self) -> Duration {
         match self.queue {
-            Some(_) => LONGEST_QUEUE,
+            Some(_) => MAX_QUEUE_TIME,
             None => Duration::ZERO,
         }
     }
@@ -117,21 +117,21 @@ impl Pacer {
         calls
     }
 
-    /// Lines up a caller, whose calls are sent in these parts; nothing if all that waits, with these
-    /// calls, would take longer than [`LONGEST_QUEUE`].
-    pub(super) fn line_up<'m, P>(&self, parts: impl IntoIterator<Item = P>) -> Option<Turns>
+    /// Lines up a caller, whose calls are sent in these batches. None if all queued calls, these
+    /// included, would take longer than [`MAX_QUEUE_TIME`].
+    pub(super) fn line_up<'m, B>(&self, batches: impl IntoIterator<Item = B>) -> Option<Turns>
     where
-        P: IntoIterator<Item = &'m str>,
+        B: IntoIterator<Item = &'m str>,
     {
         let now = Instant::now();
         let mut turns = Turns {
             queue: self.queue.clone(),
             left: VecDeque::new(),
-            give_up_at: now + LONGEST_QUEUE,
+            give_up_at: now + MAX_QUEUE_TIME,
         };
 
         if let Some(queue) = &self.queue {
-            let times = parts.into_iter().map(|part| queue.pace.time_of(part));
+            let times = batches.into_iter().map(|batch| queue.pace.duration(batch));
             let left: VecDeque<_> = times.collect();
             queue.state.lock().admit(left.iter().sum(), now)?;
             turns.left = left;
@@ -140,30 +140,30 @@ impl Pacer {
     }
 }
 
-/// The turns of a caller, one for each part of its calls. What is left of them when they are dropped
-/// is free for others.
+/// The turns of a caller, one for each batch of its calls. Turns that are left when this is dropped
+/// are free for others.
 #[derive(Debug)]
 pub(super) struct Turns {
     queue: Option<Arc<Queue>>,
-    /// The time for which each part whose turn has not come uses the whole pace.
+    /// The time for which each batch whose turn has not come uses the whole pace.
     left: VecDeque<Duration>,
     give_up_at: Instant,
 }
 
-/// Others had so many calls that a turn did not come within [`LONGEST_QUEUE`].
+/// Other callers had so many calls that a turn did not come within [`MAX_QUEUE_TIME`].
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Crowded;
+pub(super) struct QueueTimeout;
 
 impl Turns {
-    /// Waits until the turn of the next part has come.
-    pub(super) async fn come(&mut self) -> Result<(), Crowded> {
-        let (Some(queue), Some(takes)) = (&self.queue, self.left.front()) else {
+    /// Waits for the turn of the next batch.
+    pub(super) async fn next(&mut self) -> Result<(), QueueTimeout> {
+        let (Some(queue), Some(duration)) = (&self.queue, self.left.front()) else {
             return Ok(());
         };
 
-        timeout_at(self.give_up_at, queue.turn(*takes))
+        timeout_at(self.give_up_at, queue.wait_for_turn(*duration))
             .await
-            .map_err(|_| Crowded)?;
+            .map_err(|_| QueueTimeout)?;
         self.left.pop_front();
         Ok(())
     }
@@ -172,7 +172,7 @@ impl Turns {
 impl Drop for Turns {
     fn drop(&mut self) {
         if let Some(queue) = &self.queue {
-            queue.state.lock().wanted -= self.left.iter().sum::<Duration>();
+            queue.state.lock().queued -= self.left.iter().sum::<Duration>();
         }
     }
 }
@@ -186,76 +186,77 @@ struct Queue {
 
 #[derive(Debug)]
 struct QueueState {
-    /// When the pace has made up for all that was handed out. The bucket is full if that is past, and
-    /// empty if it is [`BURST`] ahead.
+    /// The time at which the tokens that were taken have been replaced. The bucket is full if that
+    /// is past, and empty if it is [`BURST`] ahead.
     used_until: Instant,
     /// The time for which all queued calls use the pace.
-    wanted: Duration,
+    queued: Duration,
     last_ticket: u64,
     /// Wakes the callers that wait for a turn, by their tickets: the lowest is the next.
     waiting: BTreeMap<u64, Arc<Notify>>,
 }
 
-/// What a caller has to wait for.
-enum Outlook {
-    /// Nothing: its turn has come.
-    Come,
-    /// It is the next, as soon as there is enough for it.
-    At(Instant),
-    /// Others.
-    Later,
+/// How far a caller is from its turn.
+enum TurnStatus {
+    /// Its turn has come, and the tokens are taken.
+    Taken,
+    /// It is the next, and the bucket has enough tokens at this time.
+    ReadyAt(Instant),
+    /// Other callers precede it.
+    Behind,
 }
 
 impl Queue {
-    /// Waits until it is the turn of what uses the pace for this long.
-    async fn turn(&self, takes: Duration) {
-        if takes.is_zero() {
+    /// Waits for the turn of a batch that uses the pace for this long.
+    async fn wait_for_turn(&self, duration: Duration) {
+        if duration.is_zero() {
             return;
         }
 
-        let place = Place::at_the_end_of(self);
+        let place = QueuePlace::at_the_end_of(self);
         loop {
-            let outlook = self
+            let status = self
                 .state
                 .lock()
-                .outlook(place.ticket, takes, Instant::now());
-            match outlook {
-                Outlook::Come => return,
-                Outlook::At(time) => sleep_until(time).await,
-                Outlook::Later => place.is_next.notified().await,
+                .take_turn(place.ticket, duration, Instant::now());
+            match status {
+                TurnStatus::Taken => return,
+                TurnStatus::ReadyAt(time) => sleep_until(time).await,
+                TurnStatus::Behind => place.is_next.notified().await,
             }
         }
     }
 }
 
 impl QueueState {
-    /// Counts what is lined up; nothing if there is too much.
-    fn admit(&mut self, takes: Duration, now: Instant) -> Option<()> {
-        let wanted = self.wanted + takes;
+    /// Adds calls to the queued ones. None if there are too many.
+    fn admit(&mut self, duration: Duration, now: Instant) -> Option<()> {
+        let queued = self.queued + duration;
         let used = self.used_until.saturating_duration_since(now);
-        if used + wanted > LONGEST_QUEUE {
+        if used + queued > MAX_QUEUE_TIME {
             return None;
         }
-        self.wanted = wanted;
+        self.queued = queued;
         Some(())
     }
 
-    /// Looks whether the turn of a ticket has come, and hands it out if it has.
-    fn outlook(&mut self, ticket: u64, takes: Duration, now: Instant) -> Outlook {
+    /// Takes the tokens for the batch of a ticket, if its turn has come.
+    fn take_turn(&mut self, ticket: u64, duration: Duration, now: Instant) -> TurnStatus {
         if self.next_ticket() != Some(ticket) {
-            return Outlook::Later;
+            return TurnStatus::Behind;
         }
 
-        // What takes more than the bucket holds needs a full one, and the next has to wait longer.
-        let full_at = self.used_until + takes.min(BURST);
+        // A batch that costs more than the bucket holds needs a full one, and the next waits
+        // longer.
+        let full_at = self.used_until + duration.min(BURST);
         let missing = full_at.saturating_duration_since(now + BURST);
         if !missing.is_zero() {
-            return Outlook::At(now + missing);
+            return TurnStatus::ReadyAt(now + missing);
         }
 
-        self.used_until = self.used_until.max(now) + takes;
-        self.wanted -= takes;
-        Outlook::Come
+        self.used_until = self.used_until.max(now) + duration;
+        self.queued -= duration;
+        TurnStatus::Taken
     }
 
     fn next_ticket(&self) -> Option<u64> {
@@ -263,15 +264,15 @@ impl QueueState {
     }
 }
 
-/// The place of a caller that waits. When it leaves, whether its turn has come or not, the next one
-/// looks.
-struct Place<'q> {
+/// The place of a caller in the queue. When the caller leaves it, whether its turn has come or not,
+/// the next one is woken.
+struct QueuePlace<'q> {
     queue: &'q Queue,
     ticket: u64,
     is_next: Arc<Notify>,
 }
 
-impl<'q> Place<'q> {
+impl<'q> QueuePlace<'q> {
     fn at_the_end_of(queue: &'q Queue) -> Self {
         let is_next = Arc::new(Notify::new());
         let mut state = queue.state.lock();
@@ -286,7 +287,7 @@ impl<'q> Place<'q> {
     }
 }
 
-impl Drop for Place<'_> {
+impl Drop for QueuePlace<'_> {
     fn drop(&mut self) {
         let mut state = self.queue.state.lock();
         let was_next = state.next_ticket() == Some(self.ticket);
@@ -308,57 +309,57 @@ mod tests {
 
     const CALL: [&str; 1] = ["eth_call"];
 
-    fn of_calls(per_second: u32) -> Pacer {
+    fn calls_per_second(per_second: u32) -> Pacer {
         Pacer::new(Some(ForkPace::Calls(per_second)))
     }
 
-    /// Lines up a caller with parts of this many calls each, whose task returns when their turns came,
-    /// in milliseconds.
-    fn caller(pacer: &Pacer, parts: usize, calls: usize) -> JoinHandle<Vec<u128>> {
+    /// Lines up a caller with batches of this many calls each, whose task returns when their turns
+    /// came, in milliseconds.
+    fn caller(pacer: &Pacer, batches: usize, calls: usize) -> JoinHandle<Vec<u128>> {
         let began = Instant::now();
         let mut turns = pacer
-            .line_up(repeat_n(repeat_n("eth_call", calls), parts))
+            .line_up(repeat_n(repeat_n("eth_call", calls), batches))
             .expect("room");
         tokio::spawn(async move {
-            let mut came = Vec::new();
+            let mut came_ms = Vec::new();
             while !turns.left.is_empty() {
-                turns.come().await.expect("a turn");
-                came.push(began.elapsed().as_millis());
+                turns.next().await.expect("a turn");
+                came_ms.push(began.elapsed().as_millis());
             }
-            came
+            came_ms
         })
     }
 
-    /// When the turns of callers with one call each come, in milliseconds.
+    /// The milliseconds until the turns of callers with one call each come.
     async fn turns_of(callers: Vec<JoinHandle<Vec<u128>>>) -> Vec<u128> {
-        let mut came = Vec::new();
+        let mut came_ms = Vec::new();
         for caller in callers {
-            came.extend(caller.await.expect("no panic"));
+            came_ms.extend(caller.await.expect("no panic"));
         }
-        came
+        came_ms
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_second_of_calls_goes_at_once_and_the_others_follow_in_time() {
-        let pacer = of_calls(10);
+        let pacer = calls_per_second(10);
         // Also after a pause.
         for _ in 0..2 {
             let callers = (0..30).map(|_| caller(&pacer, 1, 1)).collect();
-            let came = turns_of(callers).await;
-            assert_eq!(came[..10], [0; 10]);
+            let came_ms = turns_of(callers).await;
+            assert_eq!(came_ms[..10], [0; 10]);
             let later: Vec<_> = (1..=20).map(|tenths| tenths * 100).collect();
-            assert_eq!(came[10..], later);
+            assert_eq!(came_ms[10..], later);
             sleep(Duration::from_secs(60)).await;
         }
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_caller_with_many_calls_delays_others_by_one_part_at_most() {
-        let pacer = of_calls(10);
+        let pacer = calls_per_second(10);
         let many = caller(&pacer, 40, 10);
         sleep(Duration::from_millis(1)).await;
 
-        // The second part of the first caller is the next, when there is a second's worth again.
+        // The second batch of the first caller is the next, when there is a second's worth again.
         let few = (0..3).map(|_| caller(&pacer, 1, 1)).collect();
         assert_eq!(turns_of(few).await, [1_099, 1_199, 1_299]);
 
@@ -369,7 +370,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn callers_with_many_calls_alternate() {
-        let pacer = of_calls(10);
+        let pacer = calls_per_second(10);
         let callers = [caller(&pacer, 3, 10), caller(&pacer, 3, 10)];
         let [first, second] = callers.map(async |caller| caller.await.expect("no panic"));
         assert_eq!(first.await, [0, 1_000, 3_000]);
@@ -378,7 +379,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_turn_that_is_given_back_is_used_by_those_who_wait_already() {
-        let pacer = of_calls(1);
+        let pacer = calls_per_second(1);
         caller(&pacer, 1, 1).await.expect("no panic");
         let leaving = caller(&pacer, 100, 1);
         let waiting: Vec<_> = (0..2).map(|_| caller(&pacer, 1, 1)).collect();
@@ -393,16 +394,16 @@ mod tests {
         assert_eq!(behind.await.expect("no panic"), [2_000, 3_000, 4_000]);
 
         let queue = pacer.queue.as_ref().expect("a pace");
-        assert_eq!(queue.state.lock().wanted, Duration::ZERO);
+        assert_eq!(queue.state.lock().queued, Duration::ZERO);
         assert!(queue.state.lock().waiting.is_empty());
     }
 
     #[tokio::test(start_paused = true)]
     async fn the_order_stays_when_the_next_one_leaves_at_the_moment_of_its_turn() {
-        let pacer = of_calls(1);
+        let pacer = calls_per_second(1);
         caller(&pacer, 1, 1).await.expect("no panic");
         let mut leaving = pacer.line_up([CALL]).expect("room");
-        let mut coming = Box::pin(leaving.come());
+        let mut coming = Box::pin(leaving.next());
         assert!(coming.as_mut().now_or_never().is_none());
         let others: Vec<_> = (0..2).map(|_| caller(&pacer, 1, 1)).collect();
 
@@ -413,15 +414,15 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn nobody_waits_for_longer_than_the_longest_queue() {
-        let pacer = of_calls(1);
+    async fn no_caller_waits_for_longer_than_the_maximum() {
+        let pacer = calls_per_second(1);
         let turns = || std::iter::from_fn(|| pacer.line_up([CALL])).collect::<Vec<_>>();
         let mut all = turns();
         assert_eq!(all.len(), 300);
         assert!(pacer.line_up([CALL; 2]).is_none());
 
         // What is given back is free again, what was used is not.
-        all[0].come().await.expect("a turn");
+        all[0].next().await.expect("a turn");
         all.remove(0);
         assert_eq!(turns().len(), 0);
         all.truncate(199);
@@ -433,25 +434,25 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_caller_whose_turn_others_delay_for_too_long_gives_up() {
-        let pacer = of_calls(1);
+        let pacer = calls_per_second(1);
         let mut many = pacer.line_up(repeat_n(CALL, 300)).expect("room");
         let busy = async {
             loop {
                 let mut other = pacer.line_up([CALL]);
                 match &mut other {
-                    Some(turns) => turns.come().await.expect("a turn"),
+                    Some(turns) => turns.next().await.expect("a turn"),
                     None => sleep(Duration::from_secs(1)).await,
                 }
             }
         };
 
         let began = Instant::now();
-        let end = async { while many.come().await.is_ok() {} };
+        let end = async { while many.next().await.is_ok() {} };
         tokio::select! {
             () = end => {}
             () = busy => {}
         }
-        assert_eq!(began.elapsed().as_secs(), LONGEST_QUEUE.as_secs());
+        assert_eq!(began.elapsed().as_secs(), MAX_QUEUE_TIME.as_secs());
         // Every second turn was another's.
         assert!((145..155).contains(&many.left.len()));
     }
@@ -474,12 +475,12 @@ mod tests {
             .collect();
         let began = Instant::now();
         for (mut turns, seconds) in logs.into_iter().zip([0, 6, 12]) {
-            turns.come().await.expect("a turn");
+            turns.next().await.expect("a turn");
             assert_eq!(began.elapsed().as_secs(), seconds);
         }
         // Calls that cost nothing overtake.
         let mut free = slow.line_up([["eth_chainId"; 1_000]]).expect("room");
-        assert_eq!(free.come().now_or_never(), Some(Ok(())));
+        assert_eq!(free.next().now_or_never(), Some(Ok(())));
     }
 
     #[tokio::test(start_paused = true)]
@@ -488,6 +489,6 @@ mod tests {
         assert_eq!(pacer.calls_at_once(["eth_getLogs"; 1_000]), 1_000);
         let mut turns = pacer.line_up(repeat_n(CALL, 1_000_000)).expect("room");
         assert!(turns.left.is_empty());
-        assert_eq!(turns.come().now_or_never(), Some(Ok(())));
+        assert_eq!(turns.next().now_or_never(), Some(Ok(())));
     }
 }

@@ -13,29 +13,31 @@ use alloy_primitives::{Address, B256, Bytes, U64, U256};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use tetrad_chain::block_in_place;
-use tetrad_primitives::state::{Account, Base, Contract, ReadError, TracedCall, Wanted, bytecode};
+use tetrad_primitives::state::{Account, Base, ReadError, TracedCall, Wanted};
 use tetrad_web::{as_part, is_abandoned};
 
 use super::{
+    account,
     cache::Cache,
-    client::{AskError, ForkAnswer, ForkClient, Question, read_hash, read_result},
+    client::{ForkAnswer, ForkCall, ForkCallError, ForkClient, read_block_hash, read_result},
     file::{ForkFile, Record},
     tracer::{RemoteTracer, TracedReads},
 };
 
 /// The approximate size in bytes of cached accounts, in each of two generations.
-const ACCOUNT_BYTES: usize = 64 << 20;
+const MAX_ACCOUNT_BYTES: usize = 64 << 20;
 /// The number of cached slots, likewise.
-const SLOTS: usize = 1 << 19;
+const MAX_SLOTS: usize = 1 << 19;
 /// The number of cached block hashes, likewise.
-const HASHES: usize = 1 << 12;
-/// The time limit of requests for what may be needed. What is needed has that of the settings.
-const FETCH_TIME: Duration = Duration::from_secs(10);
+const MAX_HASHES: usize = 1 << 12;
+/// The time limit of requests for what an execution may need. Those for what it needs have the one
+/// of the settings.
+const PREFETCH_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The most accounts and slots that are taken from what the other node traces.
+/// The most accounts and slots that are taken from a trace of the other node.
 const MAX_TRACED: usize = 10_000;
 
-/// The methods that an account is read with.
+/// The methods that return the parts of an account.
 const ACCOUNT_METHODS: [&str; 3] = ["eth_getBalance", "eth_getTransactionCount", "eth_getCode"];
 const SLOT_METHOD: &str = "eth_getStorageAt";
 const BLOCK_METHOD: &str = "eth_getBlockByNumber";
@@ -76,7 +78,7 @@ impl Remote {
     ) -> Self {
         let lookups = &client.lookups();
         let number = header.number;
-        let hashes = Cache::new(HASHES, lookups);
+        let hashes = Cache::new(MAX_HASHES, lookups);
         hashes.put(number, hash, 1);
         if let Some(parent) = number.checked_sub(1) {
             hashes.put(parent, header.parent_hash, 1);
@@ -88,36 +90,36 @@ impl Remote {
             file,
             number,
             block: json!(U64::from(number)),
-            accounts: Cache::new(ACCOUNT_BYTES, lookups),
-            slots: Cache::new(SLOTS, lookups),
+            accounts: Cache::new(MAX_ACCOUNT_BYTES, lookups),
+            slots: Cache::new(MAX_SLOTS, lookups),
             hashes,
             tracer: RemoteTracer::default(),
         }
     }
 
-    /// Takes what a file has.
+    /// Fills the caches with the records of the file.
     pub(super) fn restore(&self, records: Vec<Record>) {
         let mut contracts = HashMap::new();
         for record in records {
             match record {
                 Record::Code(hash, code) => {
-                    contracts.insert(hash, Arc::new(contract_of(code)));
+                    contracts.insert(hash, Arc::new(account::contract(code)));
                 }
                 Record::Account(address, None) => self.put_account(address, None),
-                Record::Account(address, Some((balance, nonce, code))) => {
-                    let contract = match code {
+                Record::Account(address, Some((balance, nonce, code_hash))) => {
+                    let contract = match code_hash {
                         None => None,
                         Some(hash) => match contracts.get(&hash) {
                             Some(contract) => Some(contract.clone()),
-                            // Its code was lost: it is asked for again.
+                            // Its code was lost: the account is requested again.
                             None => continue,
                         },
                     };
-                    let account = account_with(address, balance, nonce, contract);
+                    let account = account::with_contract(address, balance, nonce, contract);
                     self.put_account(address, Some(account));
                 }
                 Record::Slot(address, index, value) => self.slots.put((address, index), value, 1),
-                // What the forked header says counts.
+                // The hashes from the forked header have precedence.
                 Record::BlockHash(number, hash) if !self.hashes.has(number) => {
                     self.hashes.put(number, hash, 1);
                 }
@@ -126,22 +128,23 @@ impl Remote {
         }
     }
 
-    /// Keeps what was learned in the file, if there is one.
-    fn keep(&self, records: impl FnOnce() -> Vec<Record>) {
+    /// Appends records to the file, if there is one.
+    fn append_to_file(&self, records: impl FnOnce() -> Vec<Record>) {
         if let Some(file) = self.file.as_ref().filter(|_| self.client.is_original()) {
             file.append(&records());
         }
     }
 
-    fn ask_account(&self, address: &Address) -> Result<Option<Account>, ReadError> {
-        let answers = self.client.ask_many(self.account_questions(*address), None);
-        account_of(*address, &answers.results)
+    fn request_account(&self, address: &Address) -> Result<Option<Account>, ReadError> {
+        let answers = self.client.call_many(self.account_calls(*address), None);
+        read_account(*address, &answers.results)
     }
 
-    fn account_questions(&self, address: Address) -> Vec<Question> {
+    /// The calls that request an account, in the order of [`ACCOUNT_METHODS`].
+    fn account_calls(&self, address: Address) -> Vec<ForkCall> {
         let params = json!([address, self.block]);
         ACCOUNT_METHODS
-            .map(|method| Question::new(method, params.clone()))
+            .map(|method| ForkCall::new(method, params.clone()))
             .into()
     }
 
@@ -149,26 +152,33 @@ impl Remote {
         json!([address, index, self.block])
     }
 
-    fn block_question(number: u64) -> Question {
-        Question::new(BLOCK_METHOD, json!([U64::from(number), false]))
+    fn block_call(number: u64) -> ForkCall {
+        ForkCall::new(BLOCK_METHOD, json!([U64::from(number), false]))
     }
 
     fn put_account(&self, address: Address, account: Option<Account>) {
-        let weight = weight(&account);
-        self.accounts.put(address, account, weight);
+        let size = account::size(&account);
+        self.accounts.put(address, account, size);
     }
 
-    /// Asks for accounts, slots and block hashes at once.
-    fn fetch_all(&self, wanted: &[Wanted]) -> Result<(), ReadError> {
-        let questions = wanted.iter().flat_map(|wanted| match *wanted {
-            Wanted::Account(address) => self.account_questions(address),
+    /// The calls that request an account, a slot or a block hash.
+    fn calls(&self, wanted: &Wanted) -> Vec<ForkCall> {
+        match *wanted {
+            Wanted::Account(address) => self.account_calls(address),
             Wanted::Slot(address, index) => {
                 let params = self.slot_params(address, index);
-                vec![Question::new(SLOT_METHOD, params)]
+                vec![ForkCall::new(SLOT_METHOD, params)]
             }
-            Wanted::BlockHash(number) => vec![Self::block_question(number)],
-        });
-        let answers = self.client.ask_many(questions.collect(), Some(FETCH_TIME));
+            Wanted::BlockHash(number) => vec![Self::block_call(number)],
+        }
+    }
+
+    /// Requests accounts, slots and block hashes at once.
+    fn fetch_all(&self, wanted: &[Wanted]) -> Result<(), ReadError> {
+        let calls = wanted.iter().flat_map(|wanted| self.calls(wanted));
+        let answers = self
+            .client
+            .call_many(calls.collect(), Some(PREFETCH_TIMEOUT));
 
         let mut failure = Ok(());
         let mut learned = Vec::new();
@@ -180,55 +190,89 @@ impl Remote {
             });
             results = rest;
 
-            let taken = match *wanted {
-                Wanted::Account(address) => account_of(address, own).map(|account| {
-                    learned.extend(records_of(address, account.as_ref()));
-                    self.put_account(address, account);
-                }),
-                Wanted::Slot(address, index) => read(SLOT_METHOD, own[0].as_deref()).map(|value| {
-                    learned.push(Record::Slot(address, index, value));
-                    self.slots.put((address, index), value, 1);
-                }),
-                Wanted::BlockHash(number) => hash_of(number, own[0].as_deref()).map(|hash| {
-                    learned.push(Record::BlockHash(number, hash));
-                    self.hashes.put(number, hash, 1);
-                }),
-            };
-            if taken.is_err() {
-                failure = taken;
+            match self.put_results(wanted, own) {
+                Ok(records) => learned.extend(records),
+                Err(error) => failure = Err(error),
             }
         }
-        self.keep(|| learned);
+        self.append_to_file(|| learned);
         failure
     }
 
-    /// Takes what the other node says that an execution reads. Returns what it names without a value.
-    fn take(&self, traced: TracedReads, execution: &TracedCall) -> BTreeSet<Wanted> {
+    /// Puts the results of the [`calls`](Self::calls) for `wanted` into the cache. Returns their
+    /// records.
+    fn put_results(
+        &self,
+        wanted: &Wanted,
+        results: &[Result<bytes::Bytes, ForkCallError>],
+    ) -> Result<Vec<Record>, ReadError> {
+        match *wanted {
+            Wanted::Account(address) => {
+                let account = read_account(address, results)?;
+                let records = account::records(address, account.as_ref()).collect();
+                self.put_account(address, account);
+                Ok(records)
+            }
+            Wanted::Slot(address, index) => {
+                let value = read(SLOT_METHOD, results[0].as_deref())?;
+                self.slots.put((address, index), value, 1);
+                Ok(vec![Record::Slot(address, index, value)])
+            }
+            Wanted::BlockHash(number) => {
+                let hash = read_hash(number, results[0].as_deref())?;
+                self.hashes.put(number, hash, 1);
+                Ok(vec![Record::BlockHash(number, hash)])
+            }
+        }
+    }
+
+    /// Puts what a trace has read into the caches. Returns what it names without a value, and is
+    /// not at hand.
+    fn put_traced(&self, traced: TracedReads, execution: &TracedCall) -> BTreeSet<Wanted> {
         let mut named = traced.named;
         let mut learned = Vec::new();
         for (address, before) in traced.before.into_iter().take(MAX_TRACED) {
             for (index, value) in before.storage {
-                // What was read before stays as it was.
+                // Values that were read before stay as they were.
                 if !self.slots.has((address, index)) {
                     learned.push(Record::Slot(address, index, value));
                     self.slots.put((address, index), value, 1);
                 }
             }
 
-            // Some nodes give the sender and the recipient as they are after the transfer.
+            // Some nodes return the sender and the recipient as they are after the transfer.
             let is_party = address == execution.from || Some(address) == execution.to;
             if is_party || before.code.is_empty() {
                 named.insert(Wanted::Account(address));
             } else if !self.accounts.has(address) {
-                let account = account(address, before.balance, before.nonce, before.code);
-                learned.extend(records_of(address, account.as_ref()));
+                let account =
+                    account::from_parts(address, before.balance, before.nonce, before.code);
+                learned.extend(account::records(address, account.as_ref()));
                 self.put_account(address, account);
             }
         }
-        self.keep(|| learned);
+        self.append_to_file(|| learned);
 
         named.retain(|wanted| !self.is_at_hand(wanted));
         named
+    }
+
+    /// Fetches accounts, slots and block hashes, and traces an execution at the same time, since
+    /// neither knows what the other finds.
+    fn fetch_and_trace(
+        &self,
+        wanted: &[Wanted],
+        execution: &TracedCall,
+    ) -> (Result<(), ReadError>, Option<TracedReads>) {
+        block_in_place(|| {
+            thread::scope(|scope| {
+                let trace = as_part(|| self.tracer.trace(&self.client, execution, &self.block));
+                let tracing = thread::Builder::new().spawn_scoped(scope, trace).ok();
+                let fetched = self.fetch_all(wanted);
+                let traced = tracing.and_then(|tracing| tracing.join().ok().flatten());
+                (fetched, traced)
+            })
+        })
     }
 
     fn is_at_hand(&self, wanted: &Wanted) -> bool {
@@ -240,98 +284,25 @@ impl Remote {
     }
 }
 
-/// The account of the results of [`ACCOUNT_METHODS`].
-fn account_of(
-    address: Address,
-    results: &[Result<bytes::Bytes, AskError>],
-) -> Result<Option<Account>, ReadError> {
-    let [balance, nonce, code] = results else {
-        return Err(unavailable("an answer is missing".to_owned()));
-    };
-    let balance: U256 = read(ACCOUNT_METHODS[0], balance.as_deref())?;
-    let nonce: U64 = read(ACCOUNT_METHODS[1], nonce.as_deref())?;
-    let code: Bytes = read(ACCOUNT_METHODS[2], code.as_deref())?;
-    Ok(account(address, balance, nonce.to(), code))
-}
-
-fn account(address: Address, balance: U256, nonce: u64, code: Bytes) -> Option<Account> {
-    // Nodes answer with zeros for an account that does not exist (EIP-161).
-    if balance.is_zero() && nonce == 0 && code.is_empty() {
-        return None;
-    }
-
-    let contract = (!code.is_empty()).then(|| Arc::new(contract_of(code)));
-    Some(account_with(address, balance, nonce, contract))
-}
-
-fn account_with(
-    address: Address,
-    balance: U256,
-    nonce: u64,
-    contract: Option<Arc<Contract>>,
-) -> Account {
-    Account {
-        address,
-        number: Account::UNNUMBERED,
-        nonce,
-        balance,
-        public_key: None,
-        contract,
-    }
-}
-
-/// An account in the file, after its code.
-fn records_of(address: Address, account: Option<&Account>) -> impl Iterator<Item = Record> {
-    let contract = account.and_then(|account| account.contract.as_ref());
-    let code =
-        contract.map(|contract| Record::Code(contract.code_hash, contract.code.original_bytes()));
-    let known = account.map(|account| {
-        let code = contract.map(|contract| contract.code_hash);
-        (account.balance, account.nonce, code)
-    });
-    code.into_iter().chain([Record::Account(address, known)])
-}
-
-/// A contract with this code, which is not empty.
-fn contract_of(code: Bytes) -> Contract {
-    let code = bytecode(code);
-    Contract {
-        code_hash: code.hash_slow(),
-        code,
-        ..Contract::default()
-    }
-}
-
-/// The approximate size of a cached account in bytes.
-fn weight(account: &Option<Account>) -> usize {
-    // Code is kept with a map of its jump targets.
-    let code = account
-        .as_ref()
-        .and_then(|account| account.contract.as_ref())
-        .map_or(0, |contract| contract.code.len());
-
-    256 + code + code / 8
-}
-
 impl Base for Remote {
     fn account(&self, address: &Address) -> Result<Option<Account>, ReadError> {
-        let ask = || {
-            let account = self.ask_account(address)?;
-            self.keep(|| records_of(*address, account.as_ref()).collect());
+        let request = || {
+            let account = self.request_account(address)?;
+            self.append_to_file(|| account::records(*address, account.as_ref()).collect());
             Ok(account)
         };
-        self.accounts.get(*address, weight, ask)
+        self.accounts.get(*address, account::size, request)
     }
 
     fn slot(&self, address: &Address, index: U256) -> Result<U256, ReadError> {
-        let ask = || {
+        let request = || {
             let params = self.slot_params(*address, index);
-            let answer = self.client.ask(SLOT_METHOD, &params);
+            let answer = self.client.call(SLOT_METHOD, &params);
             let value = read(SLOT_METHOD, answer.as_ref().map(ForkAnswer::json))?;
-            self.keep(|| vec![Record::Slot(*address, index, value)]);
+            self.append_to_file(|| vec![Record::Slot(*address, index, value)]);
             Ok(value)
         };
-        self.slots.get((*address, index), |_| 1, ask)
+        self.slots.get((*address, index), |_| 1, request)
     }
 
     fn is_remote(&self) -> bool {
@@ -363,18 +334,9 @@ impl Base for Remote {
             return self.fetch_all(wanted);
         };
 
-        // Side by side: neither knows what the other finds.
-        let (traced, fetched) = block_in_place(|| {
-            thread::scope(|scope| {
-                let ask = as_part(|| self.tracer.ask(&self.client, execution, &self.block));
-                let asking = thread::Builder::new().spawn_scoped(scope, ask).ok();
-                let fetched = self.fetch_all(wanted);
-                let traced = asking.and_then(|asking| asking.join().ok().flatten());
-                (traced, fetched)
-            })
-        });
+        let (fetched, traced) = self.fetch_and_trace(wanted, execution);
         let named: Vec<_> = traced
-            .map(|traced| self.take(traced, execution))
+            .map(|traced| self.put_traced(traced, execution))
             .into_iter()
             .flatten()
             .take(MAX_TRACED)
@@ -392,14 +354,14 @@ impl Base for Remote {
             return Ok(None);
         }
 
-        let ask = || {
-            let question = Self::block_question(number);
-            let answer = self.client.ask(question.method, &question.params);
-            let hash = hash_of(number, answer.as_ref().map(ForkAnswer::json))?;
-            self.keep(|| vec![Record::BlockHash(number, hash)]);
+        let request = || {
+            let call = Self::block_call(number);
+            let answer = self.client.call(call.method, &call.params);
+            let hash = read_hash(number, answer.as_ref().map(ForkAnswer::json))?;
+            self.append_to_file(|| vec![Record::BlockHash(number, hash)]);
             Ok(hash)
         };
-        self.hashes.get(number, |_| 1, ask).map(Some)
+        self.hashes.get(number, |_| 1, request).map(Some)
     }
 
     fn block_hash_at_hand(&self, number: u64) -> Result<Option<Option<B256>>, ReadError> {
@@ -411,19 +373,36 @@ impl Base for Remote {
     }
 }
 
-/// The hash of a block. The other chain has all blocks up to the forked one: a node without one of
-/// them is behind.
-fn hash_of(number: u64, json: Result<&[u8], &AskError>) -> Result<B256, ReadError> {
-    let json = json.map_err(|error| unavailable(error.to_string()))?;
-    read_hash(json, number).map_err(|what| unavailable(format!("{BLOCK_METHOD}: {what}")))
+/// Reads the account of the results of [`ACCOUNT_METHODS`].
+fn read_account(
+    address: Address,
+    results: &[Result<bytes::Bytes, ForkCallError>],
+) -> Result<Option<Account>, ReadError> {
+    let [balance, nonce, code] = results else {
+        return Err(unavailable("an answer is missing".to_owned()));
+    };
+    let balance: U256 = read(ACCOUNT_METHODS[0], balance.as_deref())?;
+    let nonce: U64 = read(ACCOUNT_METHODS[1], nonce.as_deref())?;
+    let code: Bytes = read(ACCOUNT_METHODS[2], code.as_deref())?;
+    Ok(account::from_parts(address, balance, nonce.to(), code))
 }
 
-/// Deserializes a result.
-fn read<T: DeserializeOwned>(method: &str, json: Result<&[u8], &AskError>) -> Result<T, ReadError> {
+/// Reads the hash of a block. The other chain has all blocks up to the forked one: a node without
+/// one of them is behind.
+fn read_hash(number: u64, json: Result<&[u8], &ForkCallError>) -> Result<B256, ReadError> {
+    let json = json.map_err(|error| unavailable(error.to_string()))?;
+    read_block_hash(json, number).map_err(|what| unavailable(format!("{BLOCK_METHOD}: {what}")))
+}
+
+/// Reads a result.
+fn read<T: DeserializeOwned>(
+    method: &str,
+    json: Result<&[u8], &ForkCallError>,
+) -> Result<T, ReadError> {
     let json = json.map_err(|error| unavailable(error.to_string()))?;
     read_result(json).map_err(|error| unavailable(format!("{method}: {error}")))
 }
 
-fn unavailable(what: String) -> ReadError {
-    ReadError(format!("the forked node did not answer: {what}"))
+fn unavailable(reason: String) -> ReadError {
+    ReadError(format!("the forked node did not answer: {reason}"))
 }

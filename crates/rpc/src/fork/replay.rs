@@ -11,13 +11,13 @@ use tetrad_primitives::block::{Envelope, Transaction};
 
 use super::{
     begin::{ForkError, check_header, read_header, wrong},
-    client::{ForkClient, Question, read_result},
+    client::{ForkCall, ForkClient, read_result},
     config::ForkBlock,
 };
 
-const BY_HASH: &str = "eth_getTransactionByHash";
-const BY_INDEX: &str = "eth_getTransactionByBlockHashAndIndex";
-const BLOCK: &str = "eth_getBlockByHash";
+const TRANSACTION_BY_HASH: &str = "eth_getTransactionByHash";
+const TRANSACTION_BY_INDEX: &str = "eth_getTransactionByBlockHashAndIndex";
+const BLOCK_BY_HASH: &str = "eth_getBlockByHash";
 
 /// The part of a block that is replayed on the block before it.
 pub(super) struct Replay {
@@ -33,54 +33,30 @@ struct Sent {
     from: Address,
 }
 
-/// A transaction, of which only the block is read.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Place {
-    block_hash: Option<B256>,
-}
-
 impl Replay {
-    /// Asks for the transactions of a block up to the one with this hash, and for that one if
+    /// Requests the transactions of a block up to the one with this hash, and that one if
     /// `included`.
-    pub(super) fn ask(client: &ForkClient, hash: B256, included: bool) -> Result<Self, ForkError> {
-        let place = client.ask(BY_HASH, &json!([hash]))?.read();
-        let place: Option<Place> = place.map_err(|error| wrong(BY_HASH, error))?;
-        let block = ForkBlock::Transaction { hash, included };
-        let Some(Place {
-            block_hash: Some(in_block),
-        }) = place
-        else {
-            return Err(ForkError::NoBlock(block));
+    pub(super) fn fetch(
+        client: &ForkClient,
+        hash: B256,
+        included: bool,
+    ) -> Result<Self, ForkError> {
+        let Some(block_hash) = block_of_transaction(client, hash)? else {
+            return Err(ForkError::NoBlock(ForkBlock::Transaction {
+                hash,
+                included,
+            }));
         };
+        let (header, mut hashes) = fetch_block(client, block_hash)?;
 
-        let found = client.ask(BLOCK, &json!([in_block, false]))?;
-        let found: Value = found.read().map_err(|error| wrong(BLOCK, error))?;
-        let hashes = found.get("transactions").cloned().unwrap_or_default();
-        let mut hashes: Vec<B256> =
-            serde_json::from_value(hashes).map_err(|error| wrong(BLOCK, error))?;
-        let (found, header) = read_header(found)?;
-        check_header(&header, found, ForkBlock::Hash(in_block))?;
+        // The index in the transaction itself could be any number; the list has an end.
+        let index = hashes
+            .iter()
+            .position(|one| *one == hash)
+            .ok_or_else(|| wrong(BLOCK_BY_HASH, format!("block {block_hash} lacks {hash}")))?;
+        hashes.truncate(index + usize::from(included));
 
-        // The index that the other node says could be any number; the list has an end.
-        let place = hashes.iter().position(|one| *one == hash);
-        let place = place.ok_or_else(|| wrong(BLOCK, format!("block {in_block} lacks {hash}")))?;
-        hashes.truncate(place + usize::from(included));
-
-        let questions = (0..hashes.len()).map(|index| {
-            let index = U64::from(index);
-            Question::new(BY_INDEX, json!([in_block, index]))
-        });
-        let answers = client.ask_many(questions.collect(), None);
-        let mut transactions = Vec::with_capacity(hashes.len());
-        for (answer, hash) in answers.results.iter().zip(hashes) {
-            let json = answer.as_ref().map_err(Clone::clone)?;
-            let sent: Sent = read_result(json).map_err(|error| wrong(BY_INDEX, error))?;
-            if *sent.envelope.tx_hash() != hash {
-                return Err(wrong(BY_INDEX, format!("expected transaction {hash}")));
-            }
-            transactions.push(sent);
-        }
+        let transactions = fetch_transactions(client, block_hash, &hashes)?;
         Ok(Self {
             header,
             transactions,
@@ -113,6 +89,60 @@ impl Replay {
             transactions.push(Arc::new(transaction));
         }
         replay(head, &self.header, transactions)
-            .map_err(|error| wrong(BLOCK, format!("it cannot be replayed: {error}")))
+            .map_err(|error| wrong(BLOCK_BY_HASH, format!("it cannot be replayed: {error}")))
     }
+}
+
+/// The hash of the block that a transaction is in; none if it is in none.
+fn block_of_transaction(client: &ForkClient, hash: B256) -> Result<Option<B256>, ForkError> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Included {
+        block_hash: Option<B256>,
+    }
+
+    let answer = client.call(TRANSACTION_BY_HASH, &json!([hash]))?;
+    let transaction: Option<Included> = answer
+        .read()
+        .map_err(|error| wrong(TRANSACTION_BY_HASH, error))?;
+    Ok(transaction.and_then(|transaction| transaction.block_hash))
+}
+
+/// The header of a block, and the hashes of its transactions.
+fn fetch_block(client: &ForkClient, hash: B256) -> Result<(Header, Vec<B256>), ForkError> {
+    let answer = client.call(BLOCK_BY_HASH, &json!([hash, false]))?;
+    let block: Value = answer.read().map_err(|error| wrong(BLOCK_BY_HASH, error))?;
+
+    let hashes = block.get("transactions").cloned().unwrap_or_default();
+    let hashes = serde_json::from_value(hashes).map_err(|error| wrong(BLOCK_BY_HASH, error))?;
+    let (found, header) = read_header(block)?;
+    check_header(&header, found, ForkBlock::Hash(hash))?;
+    Ok((header, hashes))
+}
+
+/// The first transactions of a block, which have these hashes.
+fn fetch_transactions(
+    client: &ForkClient,
+    block_hash: B256,
+    hashes: &[B256],
+) -> Result<Vec<Sent>, ForkError> {
+    let calls = (0..hashes.len()).map(|index| {
+        let params = json!([block_hash, U64::from(index)]);
+        ForkCall::new(TRANSACTION_BY_INDEX, params)
+    });
+    let answers = client.call_many(calls.collect(), None);
+
+    let mut transactions = Vec::with_capacity(hashes.len());
+    for (result, hash) in answers.results.iter().zip(hashes) {
+        let json = result.as_ref().map_err(Clone::clone)?;
+        let sent: Sent = read_result(json).map_err(|error| wrong(TRANSACTION_BY_INDEX, error))?;
+        if sent.envelope.tx_hash() != hash {
+            return Err(wrong(
+                TRANSACTION_BY_INDEX,
+                format!("expected transaction {hash}"),
+            ));
+        }
+        transactions.push(sent);
+    }
+    Ok(transactions)
 }

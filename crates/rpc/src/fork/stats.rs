@@ -22,7 +22,7 @@ pub struct ForkStats {
     pub bytes: u64,
     /// Milliseconds that callers waited, summed over concurrent ones.
     pub waited_ms: u64,
-    /// Accounts, slots, block hashes and answers that were at hand when they were looked for.
+    /// Lookups of accounts, slots, block hashes and answers that were in memory.
     pub hits: u64,
     /// Those that were not.
     pub misses: u64,
@@ -69,9 +69,9 @@ impl Counters {
 }
 
 /// Logs progress every few seconds while callers wait for the other node.
-pub(super) async fn tell_of_waits(counters: Arc<Counters>) {
-    /// Seconds between two lines, after the first one.
-    const INTERVAL: u32 = 5;
+pub(super) async fn log_waits(counters: Arc<Counters>) {
+    /// The time between two lines, after the first one.
+    const INTERVAL_SECONDS: u32 = 5;
 
     let mut seconds = 0;
     loop {
@@ -81,14 +81,14 @@ pub(super) async fn tell_of_waits(counters: Arc<Counters>) {
             continue;
         }
 
-        // At the first look the wait may have begun just before.
-        if seconds % INTERVAL == 1 {
-            let asked = counters.read();
+        // In the first second the wait may have begun just before.
+        if seconds % INTERVAL_SECONDS == 1 {
+            let stats = counters.read();
             info!(
                 "waiting for the forked node: {} requests with {} calls, {:.1} MB so far",
-                asked.requests,
-                asked.calls.values().sum::<u64>(),
-                asked.bytes as f64 / f64::from(1 << 20),
+                stats.requests,
+                stats.calls.values().sum::<u64>(),
+                stats.bytes as f64 / f64::from(1 << 20),
             );
         }
         seconds += 1;

@@ -1,4 +1,4 @@
-//! Asks another node what an execution will read, by the best method that it has.
+//! Traces on the other node: what an execution will read, by the best method that the node has.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -12,10 +12,10 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tetrad_primitives::state::{TracedCall, Wanted};
 
-use super::client::{AskError, ForkClient, Question, read_result};
+use super::client::{ForkCall, ForkCallError, ForkClient, read_result};
 
-/// The time limit of a request. Without an answer, accounts and slots are found by trying.
-const ASK_TIME: Duration = Duration::from_secs(5);
+/// The time limit of a request. Without an answer, guesses find the accounts and slots.
+const TRACE_TIMEOUT: Duration = Duration::from_secs(5);
 /// The number of failures in a row that ends the use of a method.
 const MAX_FAILURES: usize = 3;
 
@@ -57,7 +57,7 @@ pub(super) struct Before {
     pub(super) storage: Vec<(U256, U256)>,
 }
 
-/// Asks another node, by the methods that it has.
+/// Requests traces of the other node by the methods that it has.
 #[derive(Debug, Default)]
 pub(super) struct RemoteTracer {
     /// The position of the first method that may work.
@@ -66,8 +66,8 @@ pub(super) struct RemoteTracer {
 }
 
 impl RemoteTracer {
-    /// The reads of an execution after a block; nothing if the other node cannot say.
-    pub(super) fn ask(
+    /// The reads of an execution after a block; none if the other node cannot trace it.
+    pub(super) fn trace(
         &self,
         client: &ForkClient,
         execution: &TracedCall,
@@ -75,9 +75,9 @@ impl RemoteTracer {
     ) -> Option<TracedReads> {
         let first = self.method.load(Ordering::Relaxed);
         for (at, method) in METHODS.iter().enumerate().skip(first) {
-            let params = (method.params)(call_of(execution), block);
-            let question = Question::new(method.name, params);
-            let answers = client.ask_many(vec![question], Some(ASK_TIME));
+            let params = (method.params)(call_object(execution), block);
+            let call = ForkCall::new(method.name, params);
+            let answers = client.call_many(vec![call], Some(TRACE_TIMEOUT));
 
             match answers.results.first()? {
                 Ok(json) => match (method.read)(json) {
@@ -88,16 +88,16 @@ impl RemoteTracer {
                     // It may be too long.
                     Err(_) => self.count_failure(at),
                 },
-                Err(AskError::Refused { code, message, .. }) => {
-                    // Other refusals may be about this execution.
-                    if is_missing(*code, message) {
+                Err(ForkCallError::ErrorResponse { code, message, .. }) => {
+                    // Other errors may be about this execution.
+                    if is_method_missing(*code, message) {
                         self.give_up(at);
                     } else {
                         self.failures.store(0, Ordering::Relaxed);
                     }
                 }
-                // It says nothing of the method.
-                Err(AskError::Abandoned { .. }) => return None,
+                // The failure has nothing to do with the method.
+                Err(ForkCallError::Abandoned { .. }) => return None,
                 Err(_) => {
                     self.count_failure(at);
                     return None;
@@ -113,15 +113,15 @@ impl RemoteTracer {
         }
     }
 
-    /// Goes on to the method after the one at a position.
+    /// Uses the method after the one at a position from now on.
     fn give_up(&self, at: usize) {
         self.failures.store(0, Ordering::Relaxed);
         self.method.fetch_max(at + 1, Ordering::Relaxed);
     }
 }
 
-/// Whether a refusal says that there is no such method, or not for this client.
-fn is_missing(code: i64, message: &str) -> bool {
+/// Whether an error says that there is no such method, or not for this client.
+fn is_method_missing(code: i64, message: &str) -> bool {
     const METHOD_NOT_FOUND: i64 = -32_601;
     /// The code of a call that reverts, whose reason may be any text.
     const REVERTED: i64 = 3;
@@ -138,7 +138,7 @@ fn is_missing(code: i64, message: &str) -> bool {
     code == METHOD_NOT_FOUND || (says_missing && code != REVERTED)
 }
 
-fn call_of(execution: &TracedCall) -> Value {
+fn call_object(execution: &TracedCall) -> Value {
     let mut call = json!({
         "from": execution.from,
         "gas": U64::from(execution.gas),
@@ -151,8 +151,8 @@ fn call_of(execution: &TracedCall) -> Value {
     call
 }
 
-/// Reads the result of geth's `prestateTracer`. An account without a balance or a nonce, which other
-/// nodes leave out, is one of which only the slots are known.
+/// Reads the result of geth's `prestateTracer`. An account without a balance or a nonce, which
+/// other nodes leave out, is one of which only the slots are known.
 fn read_prestate(json: &[u8]) -> Result<TracedReads, String> {
     #[derive(Deserialize)]
     struct RawAccount {
@@ -172,7 +172,7 @@ fn read_prestate(json: &[u8]) -> Result<TracedReads, String> {
         let before = Before {
             balance,
             nonce,
-            // One without code is asked for.
+            // One without code is requested by itself.
             code: known.map_or_else(Bytes::new, |_| raw.code),
             storage: storage
                 .map(|(index, value)| (index.into(), value.into()))
@@ -224,7 +224,7 @@ mod tests {
             let reads = read_prestate(traced.as_bytes()).expect("a trace");
 
             let before = &reads.before[&address];
-            // One without code is asked for.
+            // One without code is requested by itself.
             assert_eq!(before.code.len(), length, "{account}");
             assert_eq!(before.storage, [(slot.into(), slot.into())]);
         }

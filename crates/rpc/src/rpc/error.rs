@@ -16,7 +16,7 @@ pub(crate) use tetrad_web::json_rpc::{
 };
 use tetrad_web::{AnswerError, ExecutionFailed};
 
-use crate::fork::AskError;
+use crate::fork::ForkCallError;
 
 /// The clients whose conventions the interface follows (see the book, "JSON-RPC").
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -413,11 +413,11 @@ impl From<PositionExpired> for RpcError {
     }
 }
 
-impl From<AskError> for RpcError {
-    fn from(error: AskError) -> Self {
+impl From<ForkCallError> for RpcError {
+    fn from(error: ForkCallError) -> Self {
         match error {
             // The other node's own error.
-            AskError::Refused {
+            ForkCallError::ErrorResponse {
                 code,
                 message,
                 data,
@@ -426,8 +426,10 @@ impl From<AskError> for RpcError {
                 data: data.and_then(|data| serde_json::from_value(data).ok()),
                 ..Self::new(i32::try_from(code).unwrap_or(SERVER_ERROR), message)
             },
-            AskError::NoRoom { .. } => Self::no_room(),
-            AskError::Silent { .. } | AskError::TooLong { .. } | AskError::Abandoned { .. } => {
+            ForkCallError::NoRoom { .. } => Self::no_room(),
+            ForkCallError::NoAnswer { .. }
+            | ForkCallError::TooLong { .. }
+            | ForkCallError::Abandoned { .. } => {
                 Self::server(format!("the forked node did not answer: {error}"))
             }
         }

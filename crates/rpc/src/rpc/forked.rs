@@ -36,7 +36,7 @@ pub(super) enum OnFork {
     Transaction,
     /// Forwards requests about a range of blocks up to the forked one.
     Range,
-    /// Answered here: the handler asks the other node for its part and joins both.
+    /// Answered here: the handler requests the other node's part and joins both.
     Joined,
     /// Answered here: the method is about the node, its keys, its newest state or its next block,
     /// or it changes them.
@@ -112,7 +112,7 @@ pub(super) fn answer(
         return Ok(None);
     }
 
-    let answer = ask(fork, method, &Value::Array(params))?;
+    let answer = call(fork, method, &Value::Array(params))?;
     Ok(Some(answer.into_answer()))
 }
 
@@ -127,7 +127,7 @@ pub(super) fn logs(
 ) -> Result<(), RpcError> {
     filter["fromBlock"] = json!(U64::from(from));
     filter["toBlock"] = json!(U64::from(to));
-    let answer = ask(fork, "eth_getLogs", &json!([filter]))?;
+    let answer = call(fork, "eth_getLogs", &json!([filter]))?;
 
     let mut items = Items {
         take,
@@ -189,7 +189,7 @@ pub(super) fn fee_history(
     percentiles: &[f64],
 ) -> Result<ForkedFeeHistory, RpcError> {
     let params = json!([U64::from(count), U64::from(newest), percentiles]);
-    let answer = ask(fork, "eth_feeHistory", &params)?;
+    let answer = call(fork, "eth_feeHistory", &params)?;
 
     let wrong = || {
         RpcError::server(
@@ -261,7 +261,7 @@ pub(super) fn block_number(fork: &ChainFork, hash: B256) -> Result<Option<u64>, 
     }
 
     let method = "eth_getBlockByHash";
-    let found: Option<Numbered> = read(&ask(fork, method, &json!([hash, false]))?, method)?;
+    let found: Option<Numbered> = read(&call(fork, method, &json!([hash, false]))?, method)?;
     Ok(own_number(fork, found.and_then(|block| block.number)))
 }
 
@@ -275,7 +275,7 @@ fn block_of_transaction(fork: &ChainFork, hash: B256) -> Result<Option<u64>, Rpc
     }
 
     let method = "eth_getTransactionByHash";
-    let found: Option<Included> = read(&ask(fork, method, &json!([hash]))?, method)?;
+    let found: Option<Included> = read(&call(fork, method, &json!([hash]))?, method)?;
     let number = found.and_then(|transaction| transaction.block_number);
     Ok(own_number(fork, number))
 }
@@ -287,8 +287,8 @@ fn own_number(fork: &ChainFork, number: Option<U64>) -> Option<u64> {
         .filter(|number| *number <= fork.number)
 }
 
-fn ask(fork: &ChainFork, method: &str, params: &Value) -> Result<ForkAnswer, RpcError> {
-    Ok(fork.ask(method, params)?)
+fn call(fork: &ChainFork, method: &str, params: &Value) -> Result<ForkAnswer, RpcError> {
+    Ok(fork.call(method, params)?)
 }
 
 fn read<T: DeserializeOwned>(answer: &ForkAnswer, method: &str) -> Result<T, RpcError> {

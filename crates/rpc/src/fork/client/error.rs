@@ -1,15 +1,12 @@
-//! The failures of requests, and of single attempts.
+//! The failures of calls, and of single attempts to send them.
 
 use std::time::Duration;
 
 use serde_json::Value;
 
-/// The maximum size of an answer in bytes.
-pub(super) const MAX_ANSWER: usize = 128 << 20;
-
-/// A request to the other node failed.
+/// A call of the other node failed.
 #[derive(Clone, Debug, thiserror::Error)]
-pub enum AskError {
+pub enum ForkCallError {
     /// There was no memory for the answer.
     #[error("{method}: the memory for long responses is in use by other clients; try again")]
     NoRoom {
@@ -17,18 +14,20 @@ pub enum AskError {
         method: String,
     },
     /// There was no readable answer.
-    #[error("{method}: {what}")]
-    Silent {
+    #[error("{method}: {reason}")]
+    NoAnswer {
         /// The method.
         method: String,
         /// The reason. Never contains the URL, which may hold a key.
-        what: String,
+        reason: String,
     },
     /// The answer was too long.
-    #[error("{method}: the answer has more than {MAX_ANSWER} bytes")]
+    #[error("{method}: the answer has more than {limit} bytes")]
     TooLong {
         /// The method.
         method: String,
+        /// The maximum size of an answer in bytes.
+        limit: usize,
     },
     /// The client left before there was an answer, or the node shuts down.
     #[error("{method}: cancelled, since {reason}")]
@@ -40,7 +39,7 @@ pub enum AskError {
     },
     /// The other node answered with an error.
     #[error("{method}: {message} (code {code})")]
-    Refused {
+    ErrorResponse {
         /// The method.
         method: String,
         /// The error's code.
@@ -52,35 +51,51 @@ pub enum AskError {
     },
 }
 
-pub(super) fn silent(method: &str, what: impl Into<String>) -> AskError {
-    AskError::Silent {
-        method: method.to_owned(),
-        what: what.into(),
+impl ForkCallError {
+    pub(super) fn no_answer(method: &str, reason: impl Into<String>) -> Self {
+        Self::NoAnswer {
+            method: method.to_owned(),
+            reason: reason.into(),
+        }
     }
-}
 
-/// The failure of a call for which the other node is asked too slowly.
-pub(super) fn crowded(method: &str) -> AskError {
-    silent(
-        method,
-        "too many calls wait for their turn (fork.requests-per-second, fork.compute-units-per-second)",
-    )
+    /// The failure of a call that would wait too long for its turn.
+    pub(super) fn queue_full(method: &str) -> Self {
+        Self::no_answer(
+            method,
+            "too many calls wait for their turn (fork.requests-per-second, fork.compute-units-per-second)",
+        )
+    }
 }
 
 /// The failure of one attempt.
 pub(super) enum AttemptError {
-    /// A retry may succeed, after this time if the other node says one.
-    Passing(AskError, Option<Duration>),
+    /// A retry may succeed.
+    Transient {
+        error: ForkCallError,
+        /// The time that the other node asks to wait before it.
+        retry_after: Option<Duration>,
+    },
     /// A retry would fail the same way.
-    Lasting(AskError),
+    Permanent(ForkCallError),
 }
 
 impl AttemptError {
-    pub(super) fn passing(method: &str, what: impl Into<String>) -> Self {
-        Self::Passing(silent(method, what), None)
+    pub(super) fn transient(method: &str, reason: impl Into<String>) -> Self {
+        Self::Transient {
+            error: ForkCallError::no_answer(method, reason),
+            retry_after: None,
+        }
     }
 
-    pub(super) fn lasting(method: &str, what: impl Into<String>) -> Self {
-        Self::Lasting(silent(method, what))
+    pub(super) fn permanent(method: &str, reason: impl Into<String>) -> Self {
+        Self::Permanent(ForkCallError::no_answer(method, reason))
+    }
+
+    /// The failure of the call, where no other attempt follows.
+    pub(super) fn into_error(self) -> ForkCallError {
+        match self {
+            Self::Transient { error, .. } | Self::Permanent(error) => error,
+        }
     }
 }

@@ -1,22 +1,26 @@
 //! Client of the other node: JSON-RPC over HTTP, with an answer or an error in bounded time.
 //!
-//! The configured HTTP headers are a secret between the user and one origin: other URLs get none,
-//! and only a URL's origin is shown. Answers count against the memory of requests and responses as
-//! they arrive.
+//! A call passes through these files: [`ForkClient`] blocks its caller while a task on the client's
+//! own thread waits for the call's turn (`fork/pace.rs`); `requester` sends single calls and
+//! `call_many` batches, both with the retries of `retry`; `transport` makes one HTTP request to one
+//! of the nodes (`fork/nodes.rs`); `response` and `answer` read what comes back. Answers count
+//! against the memory of requests and responses as they arrive.
 
 mod answer;
 mod batch;
 mod call;
+mod call_many;
 mod error;
 mod requester;
 mod response;
+mod retry;
 mod transport;
+mod watch;
 
 use std::{
     io,
     sync::{
         Arc,
-        atomic::Ordering,
         mpsc::{self, Receiver, RecvTimeoutError},
     },
     thread,
@@ -32,33 +36,30 @@ use tetrad_web::Budget;
 use tokio::{
     runtime::{Builder, Handle},
     sync::oneshot,
-    time::sleep,
+    task::JoinHandle,
 };
-use tracing::warn;
 
-pub use self::{answer::ForkAnswer, error::AskError};
 use self::{
-    answer::ForkAnswers,
-    call::request_of,
-    error::{crowded, silent},
-    requester::{GRACE, Requester},
+    answer::CallResults, batch::Batch, call::request_body, requester::Requester, watch::watch_block,
 };
+pub use self::{answer::ForkAnswer, error::ForkCallError};
 pub(super) use self::{
-    answer::{read_hash, read_result},
-    call::Question,
+    answer::{read_block_hash, read_result},
+    call::ForkCall,
 };
 use super::{
     cache::Lookups,
     config::ForkConfig,
     nodes::Nodes,
-    pace::Crowded,
-    stats::{ForkStats, tell_of_waits},
+    pace::{QueueTimeout, Turns},
+    stats::{ForkStats, log_waits},
 };
 
-/// Looks that find another block, one after the other, before a fork fails.
-const LOOKS: u32 = 3;
-/// The time between two checks whether a caller still wants the answer.
-const LOOK_INTERVAL: Duration = Duration::from_millis(50);
+/// The time for which a caller waits longer than its requests may take, so that it gets their
+/// errors rather than its own.
+const CALLER_WAIT_MARGIN: Duration = Duration::from_secs(1);
+/// The interval at which a waiting caller checks whether the answer is still wanted.
+const CANCELLATION_CHECK_INTERVAL: Duration = Duration::from_millis(50);
 
 /// A connection to the other node. It has a thread of its own, so that callers may block.
 #[derive(Debug)]
@@ -70,17 +71,17 @@ pub struct ForkClient {
 }
 
 impl ForkClient {
-    /// A client of `url`, whose answers count against `budget`. It sends nothing yet.
+    /// Creates a client of `url`, whose answers count against `budget`. It sends nothing yet.
     pub fn new(url: Url, config: &ForkConfig, budget: &Budget) -> io::Result<Self> {
-        let requester = Requester::new(url, config, budget)?;
+        let requester = Arc::new(Requester::new(url, config, budget)?);
 
         // A runtime of its own, since callers block the threads of the node's while they wait.
         let runtime = Builder::new_current_thread().enable_all().build()?;
-        let (end, ended) = oneshot::channel::<()>();
         let handle = runtime.handle().clone();
-        let requester = Arc::new(requester);
-        handle.spawn(tell_of_waits(requester.counters.clone()));
+        handle.spawn(log_waits(requester.counters.clone()));
+
         // The thread ends whether the sender was used or dropped.
+        let (end, ended) = oneshot::channel::<()>();
         thread::Builder::new()
             .name("fork".to_owned())
             .spawn(move || drop(runtime.block_on(ended)))?;
@@ -92,79 +93,50 @@ impl ForkClient {
         })
     }
 
-    /// The other node's URL. It may hold a key: see [`redact`](tetrad_stdx::redact) for displaying it.
+    /// The other node's URL. It may hold a key: see [`redact`](tetrad_stdx::redact) for displaying
+    /// it.
     pub fn url(&self) -> Url {
-        self.requester.nodes.read().all[0].url.clone()
+        self.requester.transport.nodes().all[0].url.clone()
     }
 
-    /// Whether the nodes are still those that the fork began with. What others answer is not kept.
+    /// Whether the nodes are still those that the fork began with. Answers of others are not
+    /// stored.
     pub(super) fn is_original(&self) -> bool {
-        self.requester.is_original.load(Ordering::Relaxed)
+        self.requester.is_original()
     }
 
     /// Uses another URL from now on.
     pub(crate) fn set_url(&self, url: Url) {
-        self.requester.is_original.store(false, Ordering::Relaxed);
-        self.requester.batches.store(true, Ordering::Relaxed);
-        *self.requester.replaced.write() = None;
-        *self.requester.nodes.write() = Arc::new(Nodes::new(url, &[]));
+        self.requester.set_url(url);
     }
 
-    /// Looks at a block again from time to time, while requests are sent. While another one has its
-    /// place, requests fail: the state would be that of another chain. One look is not enough: behind
-    /// a URL there may be several nodes, and one of them may be on a branch for a moment.
-    pub(super) fn watch(&self, number: u64, hash: B256, every: Duration) {
+    /// Uses only those of the nodes from now on whose URL is one of these.
+    pub(super) fn keep_only(&self, urls: &[Url]) {
+        if let Some((first, others)) = urls.split_first() {
+            let nodes = Nodes::new(first.clone(), others);
+            self.requester.transport.set_nodes(nodes);
+        }
+    }
+
+    /// Checks at an interval that a block is still one of the other chain. While another block has
+    /// its place, calls fail.
+    pub(super) fn watch(&self, number: u64, hash: B256, interval: Duration) {
         let requester = Arc::downgrade(&self.requester);
-        self.runtime.spawn(async move {
-            let mut before = 0;
-            let mut others = 0;
-            loop {
-                sleep(every).await;
-                let Some(requester) = requester.upgrade() else {
-                    return;
-                };
-                let requests = requester.counters.requests.get();
-                if !requester.is_original.load(Ordering::Relaxed) {
-                    return;
-                }
-                if requests == before && others == 0 {
-                    continue;
-                }
-
-                match requester.hash_of(number).await {
-                    Some(found) if found != hash => {
-                        others += 1;
-                        if others == LOOKS {
-                            let what = format!(
-                                "the other chain has been reorganised: its block {number} is {found} now, and this fork \
-                                 began at {hash}; fork again, or fork an older block"
-                            );
-                            warn!("{what}");
-                            *requester.replaced.write() = Some(what);
-                        }
-                    }
-                    Some(_) => {
-                        others = 0;
-                        *requester.replaced.write() = None;
-                    }
-                    None => {}
-                }
-                before = requester.counters.requests.get();
-            }
-        });
+        self.runtime
+            .spawn(watch_block(requester, number, hash, interval));
     }
 
-    /// Ends all waits, those under way as well, since the node shuts down: requests fail from now on.
+    /// Ends all waits, those under way as well, since the node shuts down: calls fail from now on.
     pub(super) fn end(&self) {
-        self.requester.has_ended.store(true, Ordering::Relaxed);
+        self.requester.end();
     }
 
     /// The delay of the first retry.
     pub fn backoff(&self) -> Duration {
-        self.requester.backoff
+        self.requester.retry_policy.first_delay
     }
 
-    /// The counters of what is looked for before it is asked.
+    /// The counters of lookups that precede calls.
     pub(super) fn lookups(&self) -> Arc<Lookups> {
         self.requester.counters.lookups.clone()
     }
@@ -174,135 +146,152 @@ impl ForkClient {
         self.requester.counters.read()
     }
 
+    /// Calls a method and returns its result. Blocks until the answer arrives. The request is
+    /// cancelled when the client on whose behalf it was sent leaves.
+    pub fn call(&self, method: &str, params: &Value) -> Result<ForkAnswer, ForkCallError> {
+        let requester = self.requester.clone();
+        requester.check_usable(method)?;
+        let mut turns = requester
+            .pacer
+            .line_up([[method]])
+            .ok_or_else(|| ForkCallError::queue_full(method))?;
+
+        let time_limit = requester.time_limit;
+        let body = request_body(method, params);
+        let owned_method = method.to_owned();
+        let (sender, answer) = mpsc::sync_channel(1);
+        let task = self.runtime.spawn(async move {
+            let answer = match turns.next().await {
+                Ok(()) => requester.call(&owned_method, body, time_limit).await,
+                Err(QueueTimeout) => Err(ForkCallError::queue_full(&owned_method)),
+            };
+            // The caller may have given up.
+            let _ = sender.send(answer);
+        });
+
+        let answer = self.wait(method, &answer, self.longest_wait(time_limit));
+        task.abort();
+        answer.flatten()
+    }
+
+    /// Makes several calls in as few requests as the other node takes, within this time or that of
+    /// the settings.
+    pub(super) fn call_many(
+        &self,
+        calls: Vec<ForkCall>,
+        time_limit: Option<Duration>,
+    ) -> CallResults {
+        let count = calls.len();
+        let limit = self.requester.time_limit;
+        let time_limit = time_limit.map_or(limit, |time_limit| time_limit.min(limit));
+
+        let lined_up = self
+            .requester
+            .check_usable("a batch")
+            .and_then(|()| self.requester.line_up(calls));
+        let (batches, turns) = match lined_up {
+            Ok(lined_up) => lined_up,
+            Err(error) => return CallResults::failed(count, &error),
+        };
+
+        let late = ForkCallError::no_answer("a batch", "no answer in time");
+        let results = Arc::new(Mutex::new(CallResults::failed(count, &late)));
+        let (finished, task) = self.spawn_batches(batches, turns, time_limit, results.clone());
+        let outcome = self.wait("a batch", &finished, self.longest_wait(time_limit));
+        task.abort();
+
+        // Those that have arrived by now.
+        let mut arrived = std::mem::replace(&mut *results.lock(), CallResults::failed(0, &late));
+        if let Err(error @ ForkCallError::Abandoned { .. }) = outcome {
+            arrived.results.fill(Err(error));
+        }
+        arrived
+    }
+
+    /// Begins to send batches. The receiver gets a message when all are answered.
+    fn spawn_batches(
+        &self,
+        batches: Vec<Batch>,
+        turns: Turns,
+        time_limit: Duration,
+        results: Arc<Mutex<CallResults>>,
+    ) -> (Receiver<()>, JoinHandle<()>) {
+        let (sender, finished) = mpsc::sync_channel(1);
+        let requester = self.requester.clone();
+        let task = self.runtime.spawn(async move {
+            requester
+                .call_many(batches, turns, time_limit, &results)
+                .await;
+            // The caller may have given up.
+            let _ = sender.send(());
+        });
+        (finished, task)
+    }
+
+    /// Calls a method of each of the nodes, once, and returns their URLs with the results. A node
+    /// that does not answer is left out for a while.
+    pub(super) fn call_each_node(
+        &self,
+        method: &'static str,
+        params: &Value,
+    ) -> Vec<(Url, Result<ForkAnswer, ForkCallError>)> {
+        let nodes = self.requester.transport.nodes();
+        let body = request_body(method, params);
+        let mut pending = Vec::with_capacity(nodes.all.len());
+        for (at, node) in nodes.all.iter().enumerate() {
+            let (sender, answer) = mpsc::sync_channel(1);
+            let requester = self.requester.clone();
+            let nodes = nodes.clone();
+            let body = body.clone();
+            let task = self.runtime.spawn(async move {
+                let _ = sender.send(requester.call_node(&nodes.all[at], method, body).await);
+            });
+            pending.push((node.url.clone(), answer, task));
+        }
+
+        let deadline = Instant::now() + self.requester.time_limit + CALLER_WAIT_MARGIN;
+        let answers = pending.into_iter().map(|(url, answer, task)| {
+            let time_left = deadline.saturating_duration_since(Instant::now());
+            let answer = self.wait(method, &answer, time_left);
+            task.abort();
+            (url, answer.flatten())
+        });
+        answers.collect()
+    }
+
+    /// The longest that a caller waits for calls that may take `time_limit` once their turn has
+    /// come.
+    fn longest_wait(&self, time_limit: Duration) -> Duration {
+        self.requester.pacer.longest_wait() + time_limit + CALLER_WAIT_MARGIN
+    }
+
     /// Waits for an answer, as long as the caller wants it, without blocking the other tasks of a
     /// worker thread.
-    fn wait<T>(&self, method: &str, answer: &Receiver<T>, within: Duration) -> Result<T, AskError> {
-        let _one = self.requester.counters.waiting.hold();
+    fn wait<T>(
+        &self,
+        method: &str,
+        answer: &Receiver<T>,
+        time_limit: Duration,
+    ) -> Result<T, ForkCallError> {
+        let _waiting = self.requester.counters.waiting.hold();
         let began = Instant::now();
 
         let received = block_in_place(|| {
             loop {
                 self.requester.check_wanted(method)?;
 
-                let left = within.saturating_sub(began.elapsed());
-                match answer.recv_timeout(left.min(LOOK_INTERVAL)) {
+                let time_left = time_limit.saturating_sub(began.elapsed());
+                match answer.recv_timeout(time_left.min(CANCELLATION_CHECK_INTERVAL)) {
                     Ok(answer) => return Ok(answer),
-                    Err(RecvTimeoutError::Timeout) if !left.is_zero() => {}
-                    Err(_) => return Err(silent(method, "no answer in time")),
+                    Err(RecvTimeoutError::Timeout) if !time_left.is_zero() => {}
+                    Err(_) => return Err(ForkCallError::no_answer(method, "no answer in time")),
                 }
             }
         });
 
-        let waited = began.elapsed().as_millis() as u64;
-        self.requester.counters.waited_ms.add(waited);
+        let waited_ms = began.elapsed().as_millis() as u64;
+        self.requester.counters.waited_ms.add(waited_ms);
         received
-    }
-
-    /// Asks only those of the nodes from now on whose URL is one of these.
-    pub(super) fn keep_only(&self, urls: &[Url]) {
-        if let Some((first, others)) = urls.split_first() {
-            *self.requester.nodes.write() = Arc::new(Nodes::new(first.clone(), others));
-        }
-    }
-
-    /// Calls a method of each of several nodes, once, and returns their URLs with the results. A node
-    /// that does not answer rests for a while.
-    pub(super) fn ask_each(
-        &self,
-        method: &'static str,
-        params: &Value,
-    ) -> Vec<(Url, Result<ForkAnswer, AskError>)> {
-        let nodes = self.requester.nodes.read().clone();
-        let body = request_of(1, method, params).to_string();
-        let asking = nodes.all.iter().enumerate().map(|(at, node)| {
-            let (sender, answer) = mpsc::sync_channel(1);
-            let (requester, nodes, body) = (self.requester.clone(), nodes.clone(), body.clone());
-            let asking = self.runtime.spawn(async move {
-                let _ = sender.send(requester.ask_alone(&nodes.all[at], method, body).await);
-            });
-            (node.url.clone(), answer, asking)
-        });
-        let asking: Vec<_> = asking.collect();
-
-        let deadline = Instant::now() + self.requester.timeout + GRACE;
-        let answers = asking.into_iter().map(|(url, answer, asking)| {
-            let left = deadline.saturating_duration_since(Instant::now());
-            let answer = self.wait(method, &answer, left);
-            asking.abort();
-            (url, answer.flatten())
-        });
-        answers.collect()
-    }
-
-    /// Calls a method and returns its result. Blocks until the answer arrives. The request is cancelled
-    /// when the client on whose behalf it was sent leaves.
-    pub fn ask(&self, method: &str, params: &Value) -> Result<ForkAnswer, AskError> {
-        let (sender, answer) = mpsc::sync_channel(1);
-        let within = self.requester.timeout;
-        let requester = self.requester.clone();
-        let body = request_of(1, method, params).to_string();
-        let name = method.to_owned();
-        requester.check(method)?;
-        let mut turns = requester
-            .pacer
-            .line_up([[method]])
-            .ok_or_else(|| crowded(method))?;
-        let all_within = requester.pacer.longest_wait() + within + GRACE;
-        let asking = self.runtime.spawn(async move {
-            let answer = match turns.come().await {
-                Ok(()) => requester.ask(&name, body, within).await,
-                Err(Crowded) => Err(crowded(&name)),
-            };
-            // The caller may have given up.
-            let _ = sender.send(answer);
-        });
-
-        let answer = self.wait(method, &answer, all_within);
-        asking.abort();
-        answer.flatten()
-    }
-
-    /// Calls methods in as few requests as the other node takes, within this time or that of the
-    /// settings.
-    pub(super) fn ask_many(
-        &self,
-        questions: Vec<Question>,
-        within: Option<Duration>,
-    ) -> ForkAnswers {
-        let late = silent("a batch", "no answer in time");
-        let answers = Arc::new(Mutex::new(ForkAnswers::failed(questions.len(), &late)));
-        let limit = self.requester.timeout;
-        let within = within.map_or(limit, |within| within.min(limit));
-
-        let (sender, all_here) = mpsc::sync_channel(1);
-        let lined_up = self
-            .requester
-            .check("a batch")
-            .and_then(|()| self.requester.line_up(questions));
-        let (parts, turns) = match lined_up {
-            Ok(lined_up) => lined_up,
-            Err(error) => {
-                let count = answers.lock().results.len();
-                return ForkAnswers::failed(count, &error);
-            }
-        };
-        let asking = {
-            let (requester, answers) = (self.requester.clone(), answers.clone());
-            self.runtime.spawn(async move {
-                requester.ask_many(parts, turns, within, &answers).await;
-                // The caller may have given up.
-                let _ = sender.send(());
-            })
-        };
-        let all_within = self.requester.pacer.longest_wait() + within + GRACE;
-        let end = self.wait("a batch", &all_here, all_within);
-        asking.abort();
-        // Those that are here by now.
-        let mut here = std::mem::replace(&mut *answers.lock(), ForkAnswers::failed(0, &late));
-        if let Err(error @ AskError::Abandoned { .. }) = end {
-            here.results.fill(Err(error));
-        }
-        here
     }
 }
 
@@ -311,11 +300,10 @@ mod tests {
     use std::{future::IntoFuture, thread::yield_now};
 
     use axum::Router;
+    use serde_json::json;
     use tokio::net::TcpListener;
 
-    use serde_json::json;
-
-    use super::{answer::MAX_READ, response::MAX_ERROR, *};
+    use super::*;
     use crate::fork::ForkPace;
 
     /// A client of a node that always answers with this body.
@@ -340,12 +328,12 @@ mod tests {
         )
         .await;
 
-        let answer = client.ask("eth_getCode", &json!([])).expect("an answer");
+        let answer = client.call("eth_getCode", &json!([])).expect("an answer");
         assert_eq!(answer.json(), result.as_bytes());
         assert!(budget.used() >= LENGTH);
 
         let error = client
-            .ask("eth_getCode", &json!([]))
+            .call("eth_getCode", &json!([]))
             .expect_err("no room for another one")
             .to_string();
         assert!(error.contains("memory"), "{error}");
@@ -355,54 +343,6 @@ mod tests {
         assert!(budget.used() >= LENGTH);
         drop(body);
         assert_eq!(budget.used(), 0);
-    }
-
-    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-    async fn a_result_may_be_null_and_an_error_is_short() {
-        let budget = Budget::default();
-        let long = "a".repeat(MAX_ERROR);
-        let error = format!(r#"{{"code":3,"message":"{long}"}}"#);
-        let of_bytes = format!(
-            "m: the answer is an error that is too long ({} bytes)",
-            error.len()
-        );
-
-        for (body, expected) in [
-            (r#"{"result":null}"#.to_owned(), Ok("null")),
-            (r#"{"result":null,"error":null}"#.to_owned(), Ok("null")),
-            (
-                r#"{"error":null}"#.to_owned(),
-                Err("m: the answer has neither result nor error"),
-            ),
-            (format!(r#"{{"error":{error}}}"#), Err(of_bytes.as_str())),
-        ] {
-            let client = client_of(body, &budget).await;
-            let answer = client
-                .ask("m", &json!([]))
-                .map_err(|error| error.to_string());
-            let shown = answer
-                .as_ref()
-                .map(|answer| std::str::from_utf8(answer.json()).expect("text"));
-            assert_eq!(shown.map_err(String::as_str), expected);
-        }
-    }
-
-    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-    async fn what_is_wrong_with_a_long_result_is_said_in_short() {
-        let budget = Budget::default();
-        for length in [MAX_READ / 2, MAX_READ] {
-            let client = client_of(
-                format!(r#"{{"result":"{}"}}"#, "\u{e9}".repeat(length / 2)),
-                &budget,
-            )
-            .await;
-            let error = client
-                .ask("m", &json!([]))
-                .expect("an answer")
-                .read::<u64>()
-                .expect_err("no number");
-            assert!(error.len() < 500, "{} bytes", error.len());
-        }
     }
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -416,21 +356,22 @@ mod tests {
             ..ForkConfig::default()
         };
         let client = ForkClient::new(url, &config, &Budget::default()).expect("a client");
-        let ask = || client.ask("m", &json!([])).map(drop);
-        let ask_many = || {
-            let mut answers = client.ask_many(vec![Question::new("m", json!([])); 3], None);
+        let call = || client.call("m", &json!([])).map(drop);
+        let call_many = || {
+            let calls = vec![ForkCall::new("m", json!([])); 3];
+            let mut answers = client.call_many(calls, None);
             answers.results.pop().expect("a result").map(drop)
         };
 
         let ends = thread::scope(|scope| {
-            let calls = [scope.spawn(ask), scope.spawn(ask), scope.spawn(ask_many)];
+            let callers = [scope.spawn(call), scope.spawn(call), scope.spawn(call_many)];
             while client.requester.counters.waiting.get() < 3 {
                 yield_now();
             }
             client.end();
-            calls.map(|call| call.join().expect("no panic"))
+            callers.map(|caller| caller.join().expect("no panic"))
         });
-        for end in ends.into_iter().chain([ask(), ask_many()]) {
+        for end in ends.into_iter().chain([call(), call_many()]) {
             let error = end.expect_err("no answer").to_string();
             let reason = "cancelled, since the node is shutting down";
             assert!(error.ends_with(reason), "{error}");

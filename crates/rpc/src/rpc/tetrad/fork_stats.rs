@@ -24,13 +24,13 @@ struct Stats {
     chain_id: Quantity<u64>,
     block_number: Quantity<u64>,
     #[serde(flatten)]
-    asked: ForkStats,
+    stats: ForkStats,
 }
 
 fn fork_stats(context: &Context, (): ()) -> Result<Serialized<Option<Stats>>, RpcError> {
     Ok(Serialized(context.fork().map(|fork| Stats {
         chain_id: Quantity(fork.chain_id),
         block_number: Quantity(fork.number),
-        asked: fork.client.stats(),
+        stats: fork.client.stats(),
     })))
 }
