@@ -1,7 +1,7 @@
 //! Client of the other node: JSON-RPC over HTTP, with an answer or an error in bounded time.
 //!
 //! A call passes through these files: [`ForkClient`] blocks its caller while a task on the client's
-//! own thread waits for the call's turn (`fork/pace.rs`); `requester` sends single calls and
+//! own thread waits for the call's turn (`fork/pace`); `requester` sends single calls and
 //! `call_many` batches, both with the retries of `retry`; `transport` makes one HTTP request to one
 //! of the nodes (`fork/nodes.rs`); `response` and `answer` read what comes back. Answers count
 //! against the memory of requests and responses as they arrive.
