@@ -119,7 +119,8 @@ fn restart(accounts: u64) {
         chain_id: 125,
         genesis: first.head.genesis.hash,
     };
-    let (genesis, block) = (first.head.genesis.clone(), first.head.block.clone());
+    let genesis = first.head.genesis.clone();
+    let block = first.head.block.clone();
 
     let checkpoint = Checkpoint {
         height: 0,
@@ -156,10 +157,8 @@ fn restart(accounts: u64) {
 
 fn main() {
     for transfers in [1, 16, 200] {
-        let (os, fsync) = (
-            appends(transfers, Durability::Os),
-            appends(transfers, Durability::Fsync),
-        );
+        let os = appends(transfers, Durability::Os);
+        let fsync = appends(transfers, Durability::Fsync);
         println!("append of {transfers} transfers: os {os:.1} µs, fsync {fsync:.1} µs");
     }
     let accounts = std::env::args()

@@ -247,7 +247,8 @@ fn under_load(ports: &[u16], senders: &mut [Wallet], kill: impl FnOnce() -> Inst
     let counts: Vec<AtomicUsize> = senders.iter().map(|_| AtomicUsize::new(0)).collect();
 
     thread::scope(|scope| {
-        let (stop, counts) = (&stop, &counts);
+        let stop = &stop;
+        let counts = &counts;
         let clients: Vec<_> = senders
             .iter_mut()
             .enumerate()

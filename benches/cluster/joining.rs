@@ -34,7 +34,8 @@ pub(crate) fn run(effort: Effort) {
     cluster.await_indexes();
     thread::sleep(OFFER);
 
-    let (mut joins, mut memory) = (Vec::new(), Vec::new());
+    let mut joins = Vec::new();
+    let mut memory = Vec::new();
     for _ in 0..effort.rounds {
         let height = cluster.height(leader);
         joins.push(cluster.start_node(NODES, height).as_secs_f64());
@@ -62,7 +63,8 @@ pub(crate) fn run(effort: Effort) {
         report::figure(report::median(memory)),
     ]);
 
-    let (mut restarts, mut catching_up) = (Vec::new(), Vec::new());
+    let mut restarts = Vec::new();
+    let mut catching_up = Vec::new();
     for _ in 0..effort.rounds {
         let away = (cluster.leader() + 1) % NODES;
         restarts.push(absence(&mut cluster, away, &mut prepared, 0));

@@ -36,7 +36,9 @@ impl NatsServers {
     pub(crate) fn start(directory: &Path) -> Self {
         let mut free = free_ports(3 * SERVERS).into_iter();
         let mut three = || -> Vec<u16> { free.by_ref().take(SERVERS).collect() };
-        let (ports, routes, monitors) = (three(), three(), three());
+        let ports = three();
+        let routes = three();
+        let monitors = three();
         let urls: Vec<_> = routes
             .iter()
             .map(|port| format!("nats://127.0.0.1:{port}"))

@@ -33,8 +33,9 @@ pub(crate) fn run(effort: Effort) {
     let cluster = Cluster::start();
     let mut prepared = Prepared::on(cluster.node(cluster.leader()));
 
-    let (mut baseline, mut through_leader, mut through_follower) =
-        (Vec::new(), Vec::new(), Vec::new());
+    let mut baseline = Vec::new();
+    let mut through_leader = Vec::new();
+    let mut through_follower = Vec::new();
     for _ in 0..effort.rounds {
         baseline.push(blast(&single.server, &mut alone.senders, effort));
         let leader = cluster.leader();

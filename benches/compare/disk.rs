@@ -70,10 +70,8 @@ pub(crate) fn run(effort: Effort) {
             let measured = blast(&server, &peer, tokens);
             [measured.per_second, measured.cpu, server.memory()]
         });
-        let (in_memory, what) = (
-            &runs[..builds.len()],
-            if tokens { "ERC-20" } else { "native" },
-        );
+        let in_memory = &runs[..builds.len()];
+        let what = if tokens { "ERC-20" } else { "native" };
         for (mode, runs) in modes.iter().zip(runs.chunks(builds.len())) {
             let share = |([per_second, cpu, memory], [in_memory, ..]): (&[f64; 3], &[f64; 3])| {
                 [*per_second, 100.0 * per_second / in_memory, *cpu, *memory]
@@ -109,7 +107,8 @@ pub(crate) fn blocks(effort: Effort) {
     let multicall = deploy_multicall(&mut client, &mut funder);
     let token = deploy_token(&mut client, &mut funder, multicall);
     let (first, last) = mint(&mut client, &mut funder, multicall, token);
-    let (first, last) = (format!("{first:#x}"), format!("{last:#x}"));
+    let first = format!("{first:#x}");
+    let last = format!("{last:#x}");
 
     let mut senders = vec![Wallet::development(1, chain_id)];
     let work = Work {
@@ -144,7 +143,8 @@ pub(crate) fn blocks(effort: Effort) {
             );
             repeat(&server, &query, effort.time).cpu
         };
-        let (within, over_all) = (logs(&last), logs(&newest));
+        let within = logs(&last);
+        let over_all = logs(&newest);
 
         let balance = Request::rpc("eth_getBalance", &json!([recipient(505), last]));
         let old = repeat(&server, &balance, effort.time).cpu;

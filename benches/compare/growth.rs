@@ -53,7 +53,8 @@ struct Turn {
 
 pub(crate) fn run(effort: Effort) {
     for slots in [false, true] {
-        let (mut small, mut grown) = (Chain::start(), Chain::start());
+        let mut small = Chain::start();
+        let mut grown = Chain::start();
 
         let what = if slots {
             "slots of one contract"
@@ -193,7 +194,8 @@ impl Chain {
             stride,
             manual: false,
         };
-        let (server, client) = (&self.server, &mut self.client);
+        let server = &self.server;
+        let client = &mut self.client;
         let many = submit(server, client, &mut self.senders, work(20_000));
         let single = submit(
             server,

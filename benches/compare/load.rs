@@ -96,7 +96,8 @@ pub(crate) fn run(
 
     let next = AtomicUsize::new(0);
     set_timer_slack(1);
-    let (cpu, began) = (server.cpu(), Instant::now() + LEAD);
+    let cpu = server.cpu();
+    let began = Instant::now() + LEAD;
 
     let run_lane = |lane: usize, mut client: Client| {
         let mut latencies = Vec::new();

@@ -185,7 +185,8 @@ impl Prepared {
     }
 
     fn logs(&self, to: Option<Address>) -> Request {
-        let (first, last) = (format!("{:#x}", self.first), format!("{:#x}", self.last));
+        let first = format!("{:#x}", self.first);
+        let last = format!("{:#x}", self.last);
         Request::rpc(
             "eth_getLogs",
             &json!([transfers(self.token, &first, &last, to)]),

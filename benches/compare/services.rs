@@ -24,7 +24,8 @@ pub(crate) fn run(effort: Effort) {
         "Exchange and lending",
         &["Work", "Node", "µs each", "per second"],
     );
-    let (mut still, mut ticking) = (peers::builds("0"), peers::builds("1"));
+    let mut still = peers::builds("0");
+    let mut ticking = peers::builds("1");
     let names: Vec<&str> = still.iter().map(|peer| peer.name).collect();
     let figures = |measured: Measured| [measured.cpu, measured.per_second];
     let mut servers: Vec<Server> = still
@@ -64,11 +65,9 @@ fn swaps(server: &Server) -> Measured {
     let network: Value =
         serde_json::from_slice(client.exchange(&Request::get("/api/network")).unwrap()).unwrap();
     let address = |value: &Value| -> Address { value.as_str().unwrap().parse().unwrap() };
-    let (vault, usdc, weth) = (
-        address(&network["vault"]),
-        address(&network["tokens"]["USDC"]),
-        address(&network["tokens"]["WETH"]),
-    );
+    let vault = address(&network["vault"]);
+    let usdc = address(&network["tokens"]["USDC"]);
+    let weth = address(&network["tokens"]["WETH"]);
     let mut wallet = Wallet::development(0, 125);
     let approve = Token::approveCall {
         spender: vault,
@@ -87,7 +86,8 @@ fn swaps(server: &Server) -> Measured {
         .map(|_| wallet.sign(TxKind::Call(vault), 0, input.clone(), 500_000))
         .map(|raw| Request::rpc("eth_sendRawTransaction", &json!([raw])))
         .collect();
-    let (cpu, began) = (server.cpu(), std::time::Instant::now());
+    let cpu = server.cpu();
+    let began = std::time::Instant::now();
     for request in &signed {
         let answer: Value = serde_json::from_slice(client.exchange(request).unwrap()).unwrap();
         assert!(answer["error"].is_null(), "{answer}");
@@ -108,7 +108,8 @@ fn ticks(server: &Server) -> Measured {
         16,
     )
     .unwrap();
-    let (cpu, began) = (server.cpu(), std::time::Instant::now());
+    let cpu = server.cpu();
+    let began = std::time::Instant::now();
     for tick in 1..=TICKS {
         client.call("evm_mine", json!([time + 60 + tick]));
     }

@@ -178,7 +178,8 @@ pub(crate) fn submit(
         .iter()
         .map(|sender| (sender.address(), sender.nonce()))
         .collect();
-    let (cpu, began) = (server.cpu(), Instant::now());
+    let cpu = server.cpu();
+    let began = Instant::now();
     each(server, shares);
     // The node closes idle connections, and this one was idle meanwhile.
     *client = server.client();

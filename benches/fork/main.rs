@@ -126,7 +126,8 @@ fn main() {
         let show = |of: fn(&Figures) -> f64| {
             let mut all: Vec<f64> = figures.iter().map(of).collect();
             all.sort_by(f64::total_cmp);
-            let (first, last) = (all[0], all[all.len() - 1]);
+            let first = all[0];
+            let last = all[all.len() - 1];
             format!("{} ({first} to {last})", all[all.len() / 2])
         };
         println!(
@@ -167,9 +168,11 @@ fn measure(peer: &Peer, origin: &Server, refusals: Refusals, contracts: &Contrac
 
     let call =
         json!([{ "to": contracts.lens, "data": getPoolsCall {}.abi_encode_hex() }, "latest"]);
-    let (before, began) = (proxy.requests(), Instant::now());
+    let before = proxy.requests();
+    let began = Instant::now();
     let first = client.call("eth_call", call.clone());
-    let (cold, cold_requests) = (began.elapsed(), proxy.requests() - before);
+    let cold = began.elapsed();
+    let cold_requests = proxy.requests() - before;
     let expected = origin.client().call("eth_call", call.clone());
     // The interest of a few seconds makes some words differ.
     assert_eq!(
@@ -182,11 +185,13 @@ fn measure(peer: &Peer, origin: &Server, refusals: Refusals, contracts: &Contrac
     let warm = began.elapsed();
 
     let raw = suite(contracts);
-    let (before, began) = (proxy.requests(), Instant::now());
+    let before = proxy.requests();
+    let began = Instant::now();
     for raw in &raw {
         client.send(raw);
     }
-    let (suite, suite_requests) = (began.elapsed(), proxy.requests() - before);
+    let suite = began.elapsed();
+    let suite_requests = proxy.requests() - before;
 
     Figures {
         start: round(fork.started),
@@ -225,7 +230,8 @@ fn suite(contracts: &Contracts) -> Vec<String> {
         _minAmountOut: U256::ZERO,
     };
 
-    let (usdc, weth) = (contracts.usdc, contracts.weth);
+    let usdc = contracts.usdc;
+    let weth = contracts.weth;
     let cycle = [
         (contracts.vault, swap(usdc, weth).abi_encode()),
         (

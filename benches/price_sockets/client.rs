@@ -72,7 +72,8 @@ impl Listener {
 
     /// Reads until `end`, and returns all ticks.
     pub(crate) async fn listen(mut self, end: tokio::time::Instant) -> (Self, Vec<Delivery>) {
-        let (mut deliveries, mut at) = (Vec::new(), Instant::now());
+        let mut deliveries = Vec::new();
+        let mut at = Instant::now();
         let reading = async {
             loop {
                 while let Some((opcode, tick)) = self.frame() {

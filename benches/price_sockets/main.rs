@@ -40,10 +40,8 @@ async fn main() {
     // `cargo test` runs benchmarks without `--bench`, for which a small run suffices.
     let is_bench = env::args().any(|argument| argument == "--bench");
     let (sockets, seconds) = if is_bench { (10_000, 30) } else { (50, 3) };
-    let (sockets, seconds) = (
-        number("BENCH_SOCKETS", sockets),
-        number("BENCH_SECONDS", seconds),
-    );
+    let sockets = number("BENCH_SOCKETS", sockets);
+    let seconds = number("BENCH_SECONDS", seconds);
     let bare = Server::bare();
     let (_, least) = measure(connect(&bare, sockets).await, seconds).await;
     println!("a tick of a server that only writes, first to last listener: {least}");
@@ -96,7 +94,8 @@ async fn main() {
 /// Opens connections, at most [`AT_ONCE`] concurrently, and waits until each has received the
 /// prices.
 async fn connect(server: &Server, sockets: usize) -> Vec<Listener> {
-    let (mut opening, mut open) = (JoinSet::new(), Vec::with_capacity(sockets));
+    let mut opening = JoinSet::new();
+    let mut open = Vec::with_capacity(sockets);
     for _ in 0..sockets {
         if opening.len() >= AT_ONCE {
             open.extend(opening.join_next().await.into_iter().flatten());
@@ -145,14 +144,16 @@ async fn measure(listeners: Vec<Listener>, seconds: usize) -> (Vec<Listener>, Sp
         .into_iter()
         .map(|listener| listener.listen(end))
         .collect();
-    let (mut listeners, mut ticks) = (Vec::with_capacity(all), HashMap::<u64, Vec<Instant>>::new());
+    let mut listeners = Vec::with_capacity(all);
+    let mut ticks = HashMap::<u64, Vec<Instant>>::new();
     for (listener, deliveries) in listening.join_all().await {
         listeners.push(listener);
         deliveries
             .iter()
             .for_each(|delivery| ticks.entry(delivery.tick).or_default().push(delivery.at));
     }
-    let (mut deliveries, mut last) = (Vec::new(), Vec::new());
+    let mut deliveries = Vec::new();
+    let mut last = Vec::new();
     // Ticks that were in flight at the start or the end are incomplete.
     for times in ticks.into_values().filter(|times| times.len() == all) {
         let first = times.iter().min().copied().unwrap_or_else(Instant::now);

@@ -196,7 +196,8 @@ fn read_main_address(matches: &ArgMatches, values: &mut Values) -> Result<(), Co
 pub(super) fn print(config: &Config, values: &Values, out: &mut dyn Write) -> io::Result<()> {
     let mut table = "";
     for setting in settings() {
-        let (section, key) = (setting.section(), setting.key());
+        let section = setting.section();
+        let key = setting.key();
         if section != table {
             writeln!(out, "\n[{section}]")?;
             table = section;

@@ -47,7 +47,8 @@ fn transaction(
     seen: Option<&ReplayedTransaction>,
     out: &mut String,
 ) {
-    let (transaction, receipt) = (&block.transactions[at], &block.receipts[at]);
+    let transaction = &block.transactions[at];
+    let receipt = &block.receipts[at];
     if let Some(seen) = seen {
         log::lines(console, seen, out);
     }

@@ -118,7 +118,8 @@ mod tests {
 
     #[test]
     fn repeated_calls_and_floods_are_counted_instead_of_shown() {
-        let (mut limiter, begin) = (Limiter::default(), Instant::now());
+        let mut limiter = Limiter::default();
+        let begin = Instant::now();
         assert!(limiter.admits(&failed("a"), begin));
         assert_eq!(limiter.note(), "");
         assert!(!limiter.admits(&failed("a"), begin));

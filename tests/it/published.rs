@@ -205,10 +205,8 @@ async fn a_status_page_reads_server_services_and_database() {
     let body = node.get_json("/api/status").await;
     let data = &body["data"];
     assert!(data["server"]["uptime"].is_u64());
-    let (prices, oracle) = (
-        &data["services"]["priceService"],
-        &data["services"]["oracleService"],
-    );
+    let prices = &data["services"]["priceService"];
+    let oracle = &data["services"]["oracleService"];
     assert_eq!(
         (&prices["status"], &prices["updateInterval"]),
         (&"ok".into(), &2_000.into())
@@ -241,7 +239,9 @@ async fn a_status_page_reads_server_services_and_database() {
 #[tokio::test]
 async fn the_wallet_lends_at_the_address_in_its_source() {
     let node = node().await;
-    let (user, usdc, weth) = (node.signer(3), token("USDC"), token("WETH"));
+    let user = node.signer(3);
+    let usdc = token("USDC");
+    let weth = token("WETH");
     for asset in [&usdc, &weth] {
         let approve = Token::approveCall {
             spender: WALLET_POOL,
@@ -249,7 +249,8 @@ async fn the_wallet_lends_at_the_address_in_its_source() {
         };
         assert!(node.send(&user, asset.address, approve).await.status());
     }
-    let (collateral, loan) = (units(&weth, 10), units(&usdc, 1_000));
+    let collateral = units(&weth, 10);
+    let loan = units(&usdc, 1_000);
     let deposit = WalletPool::depositCall {
         asset: weth.address,
         amount: collateral,

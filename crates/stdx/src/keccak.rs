@@ -225,7 +225,8 @@ fn permute(a: &mut States) {
         for y in 0..5 {
             for x in 0..5 {
                 for l in 0..LANES {
-                    let (next, after) = (b[(x + 1) % 5 + 5 * y][l], b[(x + 2) % 5 + 5 * y][l]);
+                    let next = b[(x + 1) % 5 + 5 * y][l];
+                    let after = b[(x + 2) % 5 + 5 * y][l];
                     a[x + 5 * y][l] = b[x + 5 * y][l] ^ (!next & after);
                 }
             }

@@ -192,7 +192,8 @@ fn invalid_bech32_names_what_is_wrong() {
     let golden = golden();
     let mut seen = 0;
     for case in list(&golden, "invalid_bech32") {
-        let (written, why) = (text(case, "s"), text(case, "why"));
+        let written = text(case, "s");
+        let why = text(case, "why");
         let hrp = hrp(if written.trim_start().starts_with("cosmos") {
             "cosmos"
         } else {

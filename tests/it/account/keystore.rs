@@ -411,7 +411,8 @@ fn costs_of_known_tools_are_accepted() {
 
 #[test]
 fn what_is_written_is_random_where_it_must_be_and_says_nothing_of_the_key() {
-    let (first, second) = (file(), file());
+    let first = file();
+    let second = file();
     for pointer in [
         "/id",
         "/crypto/cipherparams/iv",

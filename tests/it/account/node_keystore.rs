@@ -33,10 +33,8 @@ async fn a_production_node_signs_for_its_keystore_and_nobody_else() {
     let password = folder.path().join("password");
     fs::write(&password, "correct horse\n").unwrap();
 
-    let (second, first) = (
-        keep(&directory, "b.json", "correct horse"),
-        keep(&directory, "a.json", "correct horse"),
-    );
+    let second = keep(&directory, "b.json", "correct horse");
+    let first = keep(&directory, "a.json", "correct horse");
     fs::write(directory.join(".hidden"), "not looked at").unwrap();
 
     let node = node_with(|config| {

@@ -22,7 +22,8 @@ async fn swap(
     to: &str,
     amount: U256,
 ) -> Value {
-    let (from, to) = (token(from), token(to));
+    let from = token(from);
+    let to = token(to);
     let path = format!(
         "/api/quote?tokenIn={}&tokenOut={}&amountIn={amount}",
         from.symbol, to.symbol
@@ -126,7 +127,8 @@ async fn a_user_has_one_history_of_both_services() {
     let pool = node.config().network.contracts.lending_pool;
     node.approve_all(&user, pool).await;
     node.approve_all(&user, VAULT).await;
-    let (usdc, weth) = (token("USDC"), token("WETH"));
+    let usdc = token("USDC");
+    let weth = token("WETH");
     let asset = usdc.address;
 
     let deposit = LendingPool::depositCall {
@@ -231,7 +233,8 @@ async fn wrong_questions_are_refused() {
 
 /// All pages of a list, from the newest entry to the oldest.
 async fn all_pages(node: &TestNode, path: &str) -> Vec<Value> {
-    let (mut found, mut before) = (Vec::new(), String::new());
+    let mut found = Vec::new();
+    let mut before = String::new();
     loop {
         let page = node.get_json(&format!("{path}{before}")).await;
         found.extend(page["data"].as_array().expect("a list").clone());

@@ -163,20 +163,17 @@ pub(super) async fn framings(
         for (group, operations) in operations.chunks(together).enumerate() {
             let mut tasks = JoinSet::new();
             for n in 0..each * operations.len() {
-                let (subject, seed) = (campaign.subject.clone(), random.next());
-                let (request, framing) = (
-                    wrapped(operations[n % operations.len()], &longest, random),
-                    *framing,
-                );
+                let subject = campaign.subject.clone();
+                let seed = random.next();
+                let request = wrapped(operations[n % operations.len()], &longest, random);
+                let framing = *framing;
                 tasks.spawn(async move {
                     framing::send(&subject, &request, framing, attacker_address(n), seed).await;
                 });
             }
 
-            let (name, attack) = (
-                named(operations),
-                format!("{framing:?} on {each} connections each"),
-            );
+            let name = named(operations);
+            let attack = format!("{framing:?} on {each} connections each");
             campaign
                 .measure(&name, &attack, tasks, at_most(end, groups - group))
                 .await;
@@ -245,8 +242,9 @@ pub(super) async fn socket_documents(campaign: &Campaign, probed: &[Probed], see
             .chunks(messages.len().div_ceil(campaign.form.connections))
             .enumerate()
         {
-            let (subject, request, part) =
-                (campaign.subject.clone(), one.largest.clone(), part.to_vec());
+            let subject = campaign.subject.clone();
+            let request = one.largest.clone();
+            let part = part.to_vec();
             tasks.spawn(async move {
                 let mut part = part.into_iter().peekable();
                 while part.peek().is_some() {
@@ -303,11 +301,9 @@ pub(super) async fn unread_sockets(campaign: &Campaign, probed: &[Probed], rando
         let messages = [&messages[..], &wrapped.map(Bytes::from).collect::<Vec<_>>()].concat();
 
         for n in 0..campaign.form.connections {
-            let (subject, request, messages) = (
-                campaign.subject.clone(),
-                one.largest.clone(),
-                messages.clone(),
-            );
+            let subject = campaign.subject.clone();
+            let request = one.largest.clone();
+            let messages = messages.clone();
             tasks.spawn(async move {
                 let Some(mut socket) = open_socket(&subject, &request, n, Some(NARROW)).await
                 else {
@@ -341,7 +337,8 @@ pub(super) async fn aborted(campaign: &Campaign, probed: &[Probed]) {
     for one in probed {
         let mut tasks = JoinSet::new();
         for n in 0..campaign.form.connections.min(8) {
-            let (subject, request) = (campaign.subject.clone(), one.largest.clone());
+            let subject = campaign.subject.clone();
+            let request = one.largest.clone();
             tasks.spawn(async move {
                 let leave = Duration::from_millis(2 * n as u64);
                 let sending = framing::send(
@@ -397,7 +394,8 @@ pub(super) async fn refusals(campaign: &Campaign, probed: &[Probed], time: Durat
         ));
         let mut tasks = JoinSet::new();
         for n in 0..SENDERS {
-            let (subject, request) = (campaign.subject.clone(), request.clone());
+            let subject = campaign.subject.clone();
+            let request = request.clone();
             tasks.spawn(async move {
                 let mut client = Client::new(attacker_address(n));
                 loop {

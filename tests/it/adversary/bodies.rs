@@ -151,7 +151,8 @@ pub(super) async fn held_bodies(campaign: &Campaign, probed: &[Probed], time: Du
 
             let attack = format!("{connections} bodies of {length} bytes held back");
             let name = &one.operation.name;
-            let (began, request) = (Instant::now(), one.largest.clone());
+            let began = Instant::now();
+            let request = one.largest.clone();
 
             let beside = async {
                 tokio::time::sleep(each / 2).await;

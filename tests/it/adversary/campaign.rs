@@ -82,7 +82,8 @@ fn growth(peak: Option<u64>, start: Option<u64>) -> u64 {
 
 impl Figures {
     fn new(part: &str) -> Self {
-        let (part, growth) = (part.to_owned(), (0, String::new()));
+        let part = part.to_owned();
+        let growth = (0, String::new());
         Self {
             part,
             began: Instant::now(),

@@ -113,8 +113,9 @@ impl Operation {
             } => {
                 let (target, body) = target(path, given);
                 let body = body.map(|value| encoded(value, media.as_deref().unwrap_or_default()));
-                let (method, media, body) =
-                    (method.clone(), media.clone(), body.unwrap_or_default());
+                let method = method.clone();
+                let media = media.clone();
+                let body = body.unwrap_or_default();
                 Request {
                     listener,
                     protocol: Protocol::Http,
@@ -212,7 +213,9 @@ fn target<'a>(
     path: &str,
     given: impl Iterator<Item = (&'a Parameter, &'a Value)>,
 ) -> (String, Option<&'a Value>) {
-    let (mut path, mut query, mut body) = (path.to_owned(), Vec::new(), None);
+    let mut path = path.to_owned();
+    let mut query = Vec::new();
+    let mut body = None;
     for (parameter, value) in given {
         let encode = |text: &str| utf8_percent_encode(text, NON_ALPHANUMERIC).to_string();
         match parameter.place {
@@ -335,7 +338,8 @@ async fn document(
 }
 
 fn socket(name: &str, listener: &str, path: String) -> Operation {
-    let (name, listeners) = (name.to_owned(), vec![listener.to_owned()]);
+    let name = name.to_owned();
+    let listeners = vec![listener.to_owned()];
     Operation {
         name,
         listeners,

@@ -190,7 +190,8 @@ fn add_transactions(world: &mut World, hashes: &[String], receipts: &[Value]) {
     let shown = [count - 7, count - 5, count - 6, count - 4, count - 3];
 
     for at in shown {
-        let (hash, receipt) = (&hashes[at], &receipts[at]);
+        let hash = &hashes[at];
+        let receipt = &receipts[at];
         world.add(hash);
         world.add(receipt["blockHash"].as_str().unwrap());
 

@@ -93,11 +93,9 @@ impl Honest {
         };
         for (interface, number) in INTERFACES.into_iter().zip(FIRST_ADDRESS..) {
             let api = Api::new(subject, client_address(number));
-            let (samples, phase, is_over) = (
-                honest.samples.clone(),
-                honest.phase.clone(),
-                honest.is_over.clone(),
-            );
+            let samples = honest.samples.clone();
+            let phase = honest.phase.clone();
+            let is_over = honest.is_over.clone();
             let mut client = HonestClient {
                 calls: Client::new(api.from),
                 api,
@@ -108,7 +106,8 @@ impl Honest {
             };
             honest.tasks.spawn(async move {
                 while !is_over.load(Ordering::Relaxed) {
-                    let (began, phase) = (Instant::now(), phase.lock().clone());
+                    let began = Instant::now();
+                    let phase = phase.lock().clone();
                     let failure = client.ask(interface).await.err();
                     // A node that has ended answers nobody, which is a failure of its own.
                     if failure.is_none() || client.api.subject.is_alive() {
@@ -170,7 +169,8 @@ fn failures(samples: &[Sample], profile: Profile) -> Vec<String> {
         let second = Duration::from_secs(if cfg!(debug_assertions) { 3 } else { 1 });
         let limit = second.max(20 * before);
         for (phase, samples) in &parts {
-            let (median, high) = (percentile(samples, 50), percentile(samples, 95));
+            let median = percentile(samples, 50);
+            let high = percentile(samples, 95);
             let refused: Vec<_> = samples
                 .iter()
                 .filter_map(|sample| sample.failure.as_deref())

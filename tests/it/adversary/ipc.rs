@@ -39,7 +39,8 @@ pub(super) async fn documents(campaign: &Campaign, probed: &[Probed], seed: u64)
     let mut tasks = JoinSet::new();
     let share = messages.len().div_ceil(campaign.form.connections);
     for part in messages.chunks(share) {
-        let (socket, part) = (campaign.subject.socket(), part.to_vec());
+        let socket = campaign.subject.socket();
+        let part = part.to_vec();
         let piece = 1 + generator.random.below(4_096) as usize;
         tasks.spawn(async move {
             // A document that is refused ends its connection.
@@ -97,7 +98,8 @@ pub(super) async fn unread(campaign: &Campaign, probed: &[Probed]) {
 
     let mut tasks = JoinSet::new();
     for _ in 0..campaign.form.connections {
-        let (socket, requests) = (campaign.subject.socket(), requests.clone());
+        let socket = campaign.subject.socket();
+        let requests = requests.clone();
         tasks.spawn(async move {
             let Ok(mut stream) = UnixStream::connect(&socket).await else {
                 return;

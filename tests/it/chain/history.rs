@@ -226,7 +226,8 @@ fn assert_logs_are_found(
 
         // Of blocks beyond whole groups of 64, all are looked at.
         let complete = (head.number() + 1) / 64 * 64;
-        let (first, last) = (from.max(head.oldest()), to.min(head.number()));
+        let first = from.max(head.oldest());
+        let last = to.min(head.number());
 
         for number in first..=last {
             let logs = &model[number as usize];

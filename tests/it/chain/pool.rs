@@ -198,7 +198,8 @@ fn assert_behaves_like_the_model(steps: Vec<Step>) -> Result<(), TestCaseError> 
     let runtime = tokio::runtime::Builder::new_current_thread()
         .build()
         .unwrap();
-    let (chain, mut model) = (chain(), Model::default());
+    let chain = chain();
+    let mut model = Model::default();
 
     for step in steps {
         match step {

@@ -208,7 +208,8 @@ impl Model {
         }
 
         // What a replacement replaces is in the pool until it is in, and may be the worst.
-        let (replaced, mut left) = (self.find(from, nonce).copied(), after);
+        let replaced = self.find(from, nonce).copied();
+        let mut left = after;
         while left.waiting.len() >= LIMITS.transactions {
             assert!(replaced.is_none(), "a replacement needs no room");
 
@@ -229,7 +230,8 @@ impl Model {
                 });
             }
 
-            let (victim, last) = (worst.from, left.last(worst.from).unwrap());
+            let victim = worst.from;
+            let last = left.last(worst.from).unwrap();
             if victim == from && last <= nonce {
                 return Err("transaction underpriced");
             }

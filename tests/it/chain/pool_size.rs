@@ -116,7 +116,8 @@ fn assert_similar(with: Duration, without: Duration, what: &str) {
 async fn blocks_and_edits_do_not_look_at_senders_that_pay_too_little() {
     for nonce in [0, 5] {
         let chain = instant().await;
-        let (seal, edit) = (time_to_seal(&chain).await, time_to_edit(&chain).await);
+        let seal = time_to_seal(&chain).await;
+        let edit = time_to_edit(&chain).await;
         fill(&chain, POOLED, nonce).await;
         let expected = if nonce == 0 {
             (POOLED as usize, 0)

@@ -162,7 +162,8 @@ async fn an_entry_that_follows_a_lost_one_is_void() {
     let mut hashes = vec![submit(&cluster, other, 0, 0).await];
     cluster.terminate(third).await;
     cluster.terminate(other).await;
-    let (store, directory) = (nats.store(0), tempfile::tempdir().unwrap());
+    let store = nats.store(0);
+    let directory = tempfile::tempdir().unwrap();
     let old = directory.path().join("old");
     nats.kill(0);
     copy(&store, &old);

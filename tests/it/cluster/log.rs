@@ -74,7 +74,8 @@ fn open(stream: &LogStream, copy: &MemoryLog) -> Box<dyn BlockLog> {
 
 /// Opens the log of a node beside another one that leads.
 fn open_beside(stream: &LogStream, copy: &MemoryLog, leader: &Leader) -> Box<dyn BlockLog> {
-    let (copy, leader) = (Arc::new(copy.clone()), Arc::new(leader.clone()));
+    let copy = Arc::new(copy.clone());
+    let leader = Arc::new(leader.clone());
     let logs = JetStreamLogs::new(
         copy,
         stream.clone(),
@@ -108,7 +109,8 @@ async fn an_entry_that_does_not_follow_the_last_one_is_void_for_all() {
     let Some(nats) = NatsServers::start(1).await else {
         return;
     };
-    let (stream, own) = (stream(&nats).await, MemoryLog::default());
+    let stream = stream(&nats).await;
+    let own = MemoryLog::default();
     let mut log = open(&stream, &own);
     follow(&mut *log).await.unwrap();
     append(&mut *log, "a").unwrap();
@@ -162,7 +164,8 @@ async fn a_stream_that_lacks_entries_gets_them_from_a_copy() {
     let Some(nats) = NatsServers::start(1).await else {
         return;
     };
-    let (stream, own) = (stream(&nats).await, MemoryLog::default());
+    let stream = stream(&nats).await;
+    let own = MemoryLog::default();
     let mut log = open(&stream, &own);
     follow(&mut *log).await.unwrap();
     for entry in ["a", "b", "c"] {
@@ -216,7 +219,8 @@ async fn with_losses(
     nats: &NatsServers,
     lost: std::ops::Range<u64>,
 ) -> (LogStream, Box<dyn BlockLog>, MemoryLog) {
-    let (stream, own) = (stream(nats).await, MemoryLog::default());
+    let stream = stream(nats).await;
+    let own = MemoryLog::default();
     let mut log = open(&stream, &own);
     follow(&mut *log).await.unwrap();
     for height in 0..1_500 {
@@ -262,7 +266,8 @@ async fn a_node_takes_what_the_stream_has_lost_from_the_node_that_leads() {
     }
 
     // The leader's entries do not follow the node's.
-    let (alone, foreign) = (first(20), copy(&["other"; 1_500]));
+    let alone = first(20);
+    let foreign = copy(&["other"; 1_500]);
     catch_up(&mut *open_beside(&stream, &alone, &Leader(Some(foreign)))).unwrap_err();
     assert_eq!(entries(&alone), all[..20]);
 

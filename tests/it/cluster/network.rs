@@ -82,7 +82,9 @@ impl Network {
         ip("address add 10.0.0.254/24 dev switch");
         ip("link set switch up");
         for machine in (0..MACHINES).map(Machine) {
-            let (name, port, address) = (machine.name(), machine.port(), machine.address(0).ip());
+            let name = machine.name();
+            let port = machine.port();
+            let address = machine.address(0).ip();
             ip(&format!("netns add {name}"));
             ip(&format!(
                 "link add {port} type veth peer name eth0 netns {name}"
@@ -288,7 +290,8 @@ async fn links_of_machines_fail_in_one_direction_or_both() {
     let Some(network) = Network::enter(TEST) else {
         return;
     };
-    let (failing, other) = (network.machine(1), network.machine(0));
+    let failing = network.machine(1);
+    let other = network.machine(0);
     assert_eq!(answers_and_hears(failing).await, (true, true));
 
     network.deafen(1);

@@ -133,8 +133,8 @@ async fn a_node_warns_of_another_server_of_a_version_that_loses_messages() {
     tokio::spawn(async move {
         loop {
             let (mut connection, _) = old.accept().await.unwrap();
-            let (mut connected, greeting) =
-                (listening.subscribe(), format!("INFO {info}\r\nPONG\r\n"));
+            let mut connected = listening.subscribe();
+            let greeting = format!("INFO {info}\r\nPONG\r\n");
             tokio::spawn(async move {
                 connected.wait_for(|connected| *connected).await.unwrap();
                 connection.write_all(greeting.as_bytes()).await.unwrap();

@@ -122,7 +122,8 @@ async fn a_follower_takes_cosmos_transactions_and_shows_them_at_once() {
         return;
     };
     let (cluster, _, follower) = cluster(&nats, &[]).await;
-    let (rest, http) = (cluster.rest(follower).to_owned(), reqwest::Client::new());
+    let rest = cluster.rest(follower).to_owned();
+    let http = reqwest::Client::new();
     let key = signer(0);
     let account = reqwest::get(format!(
         "{rest}/cosmos/auth/v1beta1/accounts/{}",
@@ -187,7 +188,8 @@ async fn development_methods_work_on_every_node() {
         return;
     };
     let (cluster, leader, follower) = cluster(&nats, &[]).await;
-    let (there, here) = (cluster.rpc(leader), cluster.rpc(follower));
+    let there = cluster.rpc(leader);
+    let here = cluster.rpc(follower);
     let account = "0x00000000000000000000000000000000000000aa";
     ask(here, "anvil_setBalance", json!([account, "0x5"])).await;
     assert_eq!(
@@ -220,10 +222,8 @@ async fn settings_of_development_methods_are_those_of_all_nodes_and_outlive_thei
         return;
     };
     let (mut cluster, leader, follower) = cluster(&nats, &[]).await;
-    let (account, miner) = (
-        "0x00000000000000000000000000000000000000aa",
-        "0x00000000000000000000000000000000000000bb",
-    );
+    let account = "0x00000000000000000000000000000000000000aa";
+    let miner = "0x00000000000000000000000000000000000000bb";
     let here = cluster.rpc(follower).to_owned();
     ask(
         &here,
@@ -459,7 +459,8 @@ async fn a_name_belongs_to_one_process_which_alone_makes_changes() {
     };
     let (mut cluster, leader, _) = cluster(&nats, &[]).await;
     let name = format!("node-{leader}");
-    let (servers, directory) = (nats.urls().join(","), tempfile::tempdir().unwrap());
+    let servers = nats.urls().join(",");
+    let directory = tempfile::tempdir().unwrap();
     let data = directory.path().display().to_string();
     let (done, _, error) = output(&[
         "--cluster",
@@ -595,7 +596,8 @@ async fn a_transaction_that_the_leader_had_before_the_delayed_request_is_acknowl
         .proxies(follower)
         .iter()
         .for_each(|proxy| proxy.hold_to(End::Server));
-    let (url, params) = (cluster.rpc(follower).to_owned(), sent.clone());
+    let url = cluster.rpc(follower).to_owned();
+    let params = sent.clone();
     let asked = tokio::spawn(async move { call(&url, "eth_sendRawTransaction", params).await });
     let deadline = Instant::now() + super::WAIT_TIMEOUT;
     while sent_again(&cluster, follower).await == before {
@@ -912,7 +914,8 @@ async fn a_change_that_is_larger_than_a_message_is_made_on_the_leader() {
         if round == 2 {
             cluster.proxies(leader).iter().for_each(Proxy::hold);
         }
-        let (own, params) = (url.clone(), json!([account, hex::encode_prefixed(&code)]));
+        let own = url.clone();
+        let params = json!([account, hex::encode_prefixed(&code)]);
         let asked = tokio::spawn(async move { call(&own, "anvil_setCode", params).await });
         if round == 2 {
             lose_what_is_held(&cluster, leader).await;
@@ -1242,7 +1245,8 @@ async fn a_node_that_joins_has_the_blocks_before_its_checkpoint_and_follows_a_re
     }
     let block = ask(url, "eth_getBlockByNumber", json!(["0x3", false])).await;
     assert!(single.end("-TERM").0);
-    let (servers, chain) = (nats.urls().join(","), chain.display().to_string());
+    let servers = nats.urls().join(",");
+    let chain = chain.display().to_string();
     let init = [
         "cluster",
         "init",
@@ -1454,7 +1458,8 @@ async fn a_node_that_cannot_follow_a_revert_takes_a_checkpoint_after_it() {
         sleep(super::POLL).await;
     }
 
-    let (running, stopped) = (cluster.add(&nats).await, cluster.add(&nats).await);
+    let running = cluster.add(&nats).await;
+    let stopped = cluster.add(&nats).await;
     cluster.terminate(stopped).await;
 
     // The leader has the chain at the snapshot in memory. The others have only what came later.

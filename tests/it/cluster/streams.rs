@@ -168,7 +168,8 @@ async fn a_stream_that_lost_its_end_is_completed_by_the_nodes() {
     };
     let (cluster, leader, _) = cluster(&nats, &[]).await;
     submit(&cluster, leader, 0, 0).await;
-    let (store, directory) = (nats.store(0), tempfile::tempdir().unwrap());
+    let store = nats.store(0);
+    let directory = tempfile::tempdir().unwrap();
     let old = directory.path().join("old");
     nats.kill(0);
     copy(&store, &old);
@@ -239,10 +240,8 @@ async fn a_node_joins_a_cluster_whose_log_has_lost_entries() {
     };
     let (mut cluster, leader, _) = cluster(&nats, &[]).await;
     // An entry of more than one part, and others.
-    let (address, code) = (
-        "0x00000000000000000000000000000000000000aa",
-        format!("0x{}", "5b".repeat(900_000)),
-    );
+    let address = "0x00000000000000000000000000000000000000aa";
+    let code = format!("0x{}", "5b".repeat(900_000));
     ask(cluster.rpc(leader), "anvil_setCode", json!([address, code])).await;
     ask(cluster.rpc(leader), "anvil_mine", json!(["0x20"])).await;
     let stream = jetstream::new(nats.client().await)
@@ -255,7 +254,8 @@ async fn a_node_joins_a_cluster_whose_log_has_lost_entries() {
     }
 
     let newcomer = cluster.add(&nats).await;
-    let (newcomer, leader) = (cluster.rpc(newcomer), cluster.rpc(leader));
+    let newcomer = cluster.rpc(newcomer);
+    let leader = cluster.rpc(leader);
     let head = json!(["0x20", false]);
     let expected = ask(leader, "eth_getBlockByNumber", head.clone()).await;
     assert_eq!(ask(newcomer, "eth_getBlockByNumber", head).await, expected);

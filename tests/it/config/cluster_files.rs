@@ -53,10 +53,8 @@ fn the_shipped_environments_of_nodes_are_valid() {
                 _ => (name, value),
             });
         let output = tetrad(arguments).envs(variables).output().unwrap();
-        let (printed, error) = (
-            String::from_utf8(output.stdout).unwrap(),
-            String::from_utf8(output.stderr).unwrap(),
-        );
+        let printed = String::from_utf8(output.stdout).unwrap();
+        let error = String::from_utf8(output.stderr).unwrap();
         assert!(output.status.success() && error.is_empty(), "{error}");
         for line in [
             "servers = [\"nats://nats-1:4222\", ",

@@ -475,7 +475,9 @@ async fn a_probe_tells_whether_a_node_is_ready() {
 async fn a_probe_speaks_tls_and_finds_unix_sockets() {
     let folder = tempfile::tempdir().unwrap();
     let file = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
-    let (certificate, key, socket) = (file("cert.pem"), file("key.pem"), file("node.sock"));
+    let certificate = file("cert.pem");
+    let key = file("key.pem");
+    let socket = file("node.sock");
     // As nearly all certificates, it is not for an address.
     let made = rcgen::generate_simple_self_signed(vec!["node.example.org".to_owned()]).unwrap();
     std::fs::write(&certificate, made.cert.pem()).unwrap();

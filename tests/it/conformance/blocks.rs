@@ -128,7 +128,8 @@ async fn every_block_traces_to_the_gas_of_its_receipts() {
 
         for (index, receipt) in receipts.iter().enumerate() {
             let gas = number(&receipt["gasUsed"]);
-            let (steps, calls) = (&steps[index], &calls[index]);
+            let steps = &steps[index];
+            let calls = &calls[index];
             assert_eq!(
                 (&steps["txHash"], &calls["txHash"]),
                 (&receipt["transactionHash"], &receipt["transactionHash"])
@@ -177,7 +178,8 @@ async fn every_block_traces_to_the_gas_of_its_receipts() {
 async fn a_state_difference_is_what_the_block_changed() {
     let Some(node) = imported().await else { return };
     for height in [20u64, 40, 54] {
-        let (tag, before) = (format!("{height:#x}"), format!("{:#x}", height - 1));
+        let tag = format!("{height:#x}");
+        let before = format!("{:#x}", height - 1);
         let replayed = node
             .rpc("trace_replayBlockTransactions", json!([tag, ["stateDiff"]]))
             .await;

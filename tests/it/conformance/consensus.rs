@@ -379,7 +379,8 @@ fn every_public_consensus_case_passes_or_is_listed_with_the_reason() {
     let mut paths = Vec::new();
     files(&folder.join("blockchain_tests"), &mut paths);
     assert!(!paths.is_empty(), "no cases");
-    let (next, all) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    let next = AtomicUsize::new(0);
+    let all = Mutex::new(Vec::new());
     std::thread::scope(|scope| {
         let threads = std::thread::available_parallelism().map_or(2, std::num::NonZero::get);
         for _ in 0..threads {

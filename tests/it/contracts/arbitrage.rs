@@ -132,7 +132,8 @@ impl Market {
 
     /// Up to 90 % away from the last price, and rarely a bound or back from it.
     fn next_price(&mut self, token: usize) -> u64 {
-        let (now, reference) = (self.source[token], TOKENS[token].price_usd_e8);
+        let now = self.source[token];
+        let reference = TOKENS[token].price_usd_e8;
         if self.random.below(1_000) == 0 {
             return self.random.pick(&[MIN_PRICE, MAX_PRICE]);
         }
@@ -184,7 +185,8 @@ impl Market {
 
     /// The block's first transaction, as the node's updater plans it.
     fn update(&mut self) {
-        let (oracle, time) = (self.oracle(), self.network.now());
+        let oracle = self.oracle();
+        let time = self.network.now();
         let moves = time >= self.ticked_at + TICK;
         let opinions: Vec<_> = self.source.iter().copied().map(Some).collect();
         let plan = UpdatePlan {
@@ -266,10 +268,12 @@ impl Market {
     }
 
     fn swap(&mut self, from: usize, to: usize) {
-        let (token_in, token_out) = (TOKENS[from], TOKENS[to]);
+        let token_in = TOKENS[from];
+        let token_out = TOKENS[to];
         let amount = self.largest(from, to);
 
-        let (tokenIn, tokenOut) = (token_in.address, token_out.address);
+        let tokenIn = token_in.address;
+        let tokenOut = token_out.address;
         let quote = self.network.look(
             VAULT,
             Vault::quoteSwapCall {
@@ -323,7 +327,8 @@ impl Market {
 
     /// The input of the largest swap that the vault allows, as far as he has it.
     fn largest(&mut self, from: usize, to: usize) -> U256 {
-        let (token_in, token_out) = (TOKENS[from], TOKENS[to]);
+        let token_in = TOKENS[from];
+        let token_out = TOKENS[to];
         let feeds = self.oracle().feeds;
         let reserve = self.network.look(
             VAULT,

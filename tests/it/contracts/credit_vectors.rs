@@ -147,7 +147,8 @@ fn check_power(mut network: Network, symbols: &[&String], vector: &Value) {
     };
     for symbol in symbols {
         let asset = standing_in_for(symbol).address;
-        let (supplied, owed) = (part("collateral", symbol), part("debt", symbol));
+        let supplied = part("collateral", symbol);
+        let owed = part("debt", symbol);
         if (supplied, owed) != (0, 0) {
             let call = PoolHarness::forcePositionCall {
                 user: ALICE,

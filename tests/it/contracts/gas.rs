@@ -86,7 +86,8 @@ fn measure(costs: &mut Costs, network: &Network, operations: &[Operation]) {
 /// A vault in which there have been swaps.
 fn exchange() -> Network {
     let mut network = Network::new();
-    let (weth, usdc) = (TokenInfo::of("WETH"), TokenInfo::of("USDC"));
+    let weth = TokenInfo::of("WETH");
+    let usdc = TokenInfo::of("USDC");
     network
         .swap(ALICE, (weth, usdc), weth.unit(), U256::ZERO)
         .unwrap();
@@ -205,14 +206,17 @@ const EXCHANGE: [Operation; 18] = [
         network.send(ALICE, TokenInfo::of("USDC").address, call)
     }),
     ("Vault.addLiquidity", |network| {
-        let (token, amount) = (TokenInfo::of("USDC").address, U256::from(1_000_000));
+        let token = TokenInfo::of("USDC").address;
+        let amount = U256::from(1_000_000);
         network.send(OWNER, VAULT, Vault::addLiquidityCall { token, amount })
     }),
     ("Vault.pause", |network| {
         network.send(OWNER, VAULT, Vault::pauseCall {})
     }),
     ("Vault.removeLiquidity", |network| {
-        let (token, amount, to) = (TokenInfo::of("USDC").address, U256::from(1_000_000), OWNER);
+        let token = TokenInfo::of("USDC").address;
+        let amount = U256::from(1_000_000);
+        let to = OWNER;
         network.send(
             OWNER,
             VAULT,
@@ -223,11 +227,14 @@ const EXCHANGE: [Operation; 18] = [
         network.send(OWNER, VAULT, Vault::setImpactWindowCall { bpsPerHour: 100 })
     }),
     ("Vault.swapExactTokensForTokens", |network| {
-        let (weth, usdc) = (TokenInfo::of("WETH"), TokenInfo::of("USDC"));
+        let weth = TokenInfo::of("WETH");
+        let usdc = TokenInfo::of("USDC");
         network.swap(ALICE, (weth, usdc), weth.unit(), U256::ZERO)
     }),
     ("Vault.withdrawFees", |network| {
-        let (token, amount, to) = (TokenInfo::of("USDC").address, U256::MAX, OWNER);
+        let token = TokenInfo::of("USDC").address;
+        let amount = U256::MAX;
+        let to = OWNER;
         network.send(OWNER, VAULT, Vault::withdrawFeesCall { token, amount, to })
     }),
 ];
@@ -235,7 +242,8 @@ const EXCHANGE: [Operation; 18] = [
 /// Alice has WETH in the pool and owes USDC; Bob supplied USDC; a day has passed.
 fn lending() -> Network {
     let mut network = Network::funded();
-    let (weth, usdc) = (TokenInfo::of("WETH"), TokenInfo::of("USDC"));
+    let weth = TokenInfo::of("WETH");
+    let usdc = TokenInfo::of("USDC");
     network.deposit(ALICE, weth, weth.worth(20_000)).unwrap();
     network.borrow(ALICE, usdc, usdc.worth(10_000)).unwrap();
     network.deposit(BOB, usdc, usdc.worth(10_000)).unwrap();
@@ -244,7 +252,8 @@ fn lending() -> Network {
 }
 
 fn liquidate(network: &mut Network, in_kind: bool) -> Result<Receipt, Bytes> {
-    let (weth, usdc) = (TokenInfo::of("WETH"), TokenInfo::of("USDC"));
+    let weth = TokenInfo::of("WETH");
+    let usdc = TokenInfo::of("USDC");
     network.set_price(weth, weth.price_usd_e8 * 55 / 100);
     let call = LendingPool::liquidateCall {
         borrower: ALICE,
@@ -258,7 +267,8 @@ fn liquidate(network: &mut Network, in_kind: bool) -> Result<Receipt, Bytes> {
 
 const LENDING: [Operation; 21] = [
     ("LendingPool.addAsset", |network| {
-        let (asset, p_token) = (Address::repeat_byte(0x71), Address::repeat_byte(0x72));
+        let asset = Address::repeat_byte(0x71);
+        let p_token = Address::repeat_byte(0x72);
         let arguments =
             ("New".to_owned(), "NEW".to_owned(), U256::from(18), OWNER).abi_encode_params();
         network.deploy(asset, OWNER, "Token", &arguments);
@@ -282,7 +292,9 @@ const LENDING: [Operation; 21] = [
         network.borrow(BOB, usdt, usdt.worth(100))
     }),
     ("LendingPool.collectTreasury", |network| {
-        let (asset, amount, to) = (TokenInfo::of("USDC").address, U256::MAX, OWNER);
+        let asset = TokenInfo::of("USDC").address;
+        let amount = U256::MAX;
+        let to = OWNER;
         network.send(
             OWNER,
             POOL,
@@ -338,10 +350,8 @@ const LENDING: [Operation; 21] = [
         )
     }),
     ("LendingPool.setParameters", |network| {
-        let (asset, parameters) = (
-            TokenInfo::of("USDC").address,
-            TokenInfo::of("UNI").parameters(),
-        );
+        let asset = TokenInfo::of("USDC").address;
+        let parameters = TokenInfo::of("UNI").parameters();
         network.send(
             OWNER,
             POOL,
@@ -367,7 +377,8 @@ const LENDING: [Operation; 21] = [
         network.withdraw(BOB, TokenInfo::of("USDC"), U256::MAX)
     }),
     ("LendingPool.writeOff", |network| {
-        let (weth, usdc) = (TokenInfo::of("WETH"), TokenInfo::of("USDC"));
+        let weth = TokenInfo::of("WETH");
+        let usdc = TokenInfo::of("USDC");
         network
             .deposit(CAROL, weth, U256::from(2_000_000_000))
             .unwrap();

@@ -22,7 +22,8 @@ fn rates_follow_utilisation() {
     let mut bench = math();
     for vector in list(&read("interest.json")["utilisation_to_rate"]) {
         let parameters = class_parameters(text(&vector["curve"]), "stable");
-        let (cash, debt) = (number(&vector["cash"]), number(&vector["debt"]));
+        let cash = number(&vector["cash"]);
+        let debt = number(&vector["debt"]);
         let rates = bench.look(
             MATH,
             MathHarness::ratesCall {
@@ -203,7 +204,8 @@ impl Replay {
             return None;
         }
 
-        let (user, amount) = (address_of(text(&operation[2])), number(&operation[3]));
+        let user = address_of(text(&operation[2]));
+        let amount = number(&operation[3]);
         if let Some(score) = operation.get(4) {
             self.force_score(user, number(score).to());
         }

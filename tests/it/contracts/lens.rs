@@ -241,7 +241,8 @@ fn the_liquidation_price_is_where_liquidation_starts() {
         ("USDC", LiquidationSide::None),
     ] {
         let token = TokenInfo::of(symbol);
-        let (user, asset) = (ALICE, token.address);
+        let user = ALICE;
+        let asset = token.address;
         let answer = network.look(LENS, LendingLens::getLiquidationPriceCall { user, asset });
         assert_eq!(answer.side, side, "{symbol}");
         let price: u64 = answer.price.to();
@@ -272,7 +273,8 @@ fn the_liquidation_price_is_where_liquidation_starts() {
 #[test]
 fn whoever_supplies_and_owes_an_asset_fears_the_larger_side() {
     let mut network = Network::funded();
-    let (weth, usdc) = (TokenInfo::of("WETH"), TokenInfo::of("USDC"));
+    let weth = TokenInfo::of("WETH");
+    let usdc = TokenInfo::of("USDC");
     network.deposit(BOB, weth, weth.worth(1_000)).unwrap();
     network.deposit(BOB, usdc, usdc.worth(10_000)).unwrap();
     network.borrow(BOB, weth, weth.worth(5_000)).unwrap();

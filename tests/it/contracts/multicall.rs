@@ -35,7 +35,8 @@ fn bad() -> (Address, Bytes) {
 }
 
 fn why_bad() -> Bytes {
-    let (balance, needed) = (U256::ZERO, U256::from(1));
+    let balance = U256::ZERO;
+    let needed = U256::from(1);
     refusal(TokenErrors::ERC20InsufficientBalance {
         sender: MULTICALL,
         balance,
@@ -188,7 +189,8 @@ fn calls_with_value_spend_exactly_what_is_sent() {
         let refused = network
             .send_value(ALICE, MULTICALL, U256::from(sent), call.clone())
             .unwrap_err();
-        let (sent, needed) = (U256::from(sent), U256::from(7));
+        let sent = U256::from(sent);
+        let needed = U256::from(7);
         // With too little the second payment itself fails for want of funds.
         let short = refusal(Multicall3Errors::CallFailed {
             index: U256::from(1),
@@ -217,7 +219,8 @@ fn calls_with_value_spend_exactly_what_is_sent() {
         calls: vec![pay(BOB, 5, false)],
     };
     let refused = network.send(BOB, MULTICALL, steal).unwrap_err();
-    let (sent, needed) = (U256::ZERO, U256::from(5));
+    let sent = U256::ZERO;
+    let needed = U256::from(5);
     assert_eq!(
         refused,
         refusal(Multicall3Errors::ValueMismatch { sent, needed })

@@ -88,7 +88,8 @@ impl Network {
     /// Alice with ten thousand dollars of USDC in the pool and a debt of a thousand in USDT.
     pub(crate) fn in_debt() -> Self {
         let mut network = Self::funded();
-        let (usdc, usdt) = (TokenInfo::of("USDC"), TokenInfo::of("USDT"));
+        let usdc = TokenInfo::of("USDC");
+        let usdt = TokenInfo::of("USDT");
         network.deposit(ALICE, usdc, usdc.worth(10_000)).unwrap();
         network.borrow(ALICE, usdt, usdt.worth(1_000)).unwrap();
         network

@@ -13,7 +13,8 @@ const NEW_TOKEN: Address = address!("0x00000000000000000000000000000000000f00f0"
 const LIMIT: u64 = 1 << 63;
 
 fn update(network: &mut Network, token: Address, price: u64) -> Result<Receipt, Bytes> {
-    let (tokens, prices) = (vec![token], vec![U256::from(price)]);
+    let tokens = vec![token];
+    let prices = vec![U256::from(price)];
     network.send(
         UPDATER,
         ORACLE,
@@ -32,7 +33,8 @@ fn an_update_is_recorded_and_reported() {
     network.warp(10);
     let token = TokenInfo::of("SOL").address;
     let receipt = update(&mut network, token, 18_000_000_000).unwrap();
-    let (now, price_usd_e8) = (network.now(), U256::from(18_000_000_000_u64));
+    let now = network.now();
+    let price_usd_e8 = U256::from(18_000_000_000_u64);
     let event = PriceOracle::PriceUpdated {
         token,
         price: price_usd_e8,

@@ -32,7 +32,8 @@ fn update_with(network: &mut Network, price: U256) -> Receipt {
 }
 
 fn update_toward(network: &mut Network, price: u64, target: U256) -> Receipt {
-    let (prices, targets) = (vec![U256::from(price)], vec![target]);
+    let prices = vec![U256::from(price)];
+    let targets = vec![target];
     let call = PriceOracle::updatePricesTowardCall {
         tokens: vec![token()],
         prices,

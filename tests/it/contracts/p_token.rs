@@ -131,7 +131,8 @@ fn more_than_the_balance_is_refused_in_the_standards_words() {
 #[test]
 fn a_transfer_of_everything_leaves_no_dust() {
     let mut network = Network::new();
-    let (usdc, weth) = (TokenInfo::of("USDC"), TokenInfo::of("WETH"));
+    let usdc = TokenInfo::of("USDC");
+    let weth = TokenInfo::of("WETH");
     network.deposit(ALICE, usdc, usdc.worth(1_000)).unwrap();
     network.deposit(CAROL, weth, weth.worth(10_000)).unwrap();
     network.borrow(CAROL, usdc, usdc.worth(900)).unwrap();
@@ -149,7 +150,8 @@ fn a_transfer_of_everything_leaves_no_dust() {
 #[test]
 fn a_borrower_cannot_give_the_collateral_away() {
     let mut network = Network::funded();
-    let (usdc, weth) = (TokenInfo::of("USDC"), TokenInfo::of("WETH"));
+    let usdc = TokenInfo::of("USDC");
+    let weth = TokenInfo::of("WETH");
     network.deposit(ALICE, usdc, usdc.worth(10_000)).unwrap();
     network.borrow(ALICE, weth, weth.worth(3_500)).unwrap();
     let refused = transfer(&mut network, usdc, usdc.worth(6_000)).unwrap_err();
@@ -186,7 +188,8 @@ fn sending_nothing_or_to_oneself_changes_nothing() {
 #[test]
 fn a_borrower_who_sends_everything_to_themselves_keeps_the_collateral() {
     let mut network = Network::funded();
-    let (usdc, usdt) = (TokenInfo::of("USDC"), TokenInfo::of("USDT"));
+    let usdc = TokenInfo::of("USDC");
+    let usdt = TokenInfo::of("USDT");
     network.deposit(ALICE, usdc, usdc.worth(10_000)).unwrap();
     network.borrow(ALICE, usdt, usdt.worth(1_000)).unwrap();
     let look =
@@ -219,7 +222,8 @@ fn a_borrower_who_sends_everything_to_themselves_keeps_the_collateral() {
 #[test]
 fn only_the_receipt_token_moves_claims_and_only_the_pool_reports_them() {
     let mut network = Network::funded();
-    let (usdc, weth) = (TokenInfo::of("USDC"), TokenInfo::of("WETH"));
+    let usdc = TokenInfo::of("USDC");
+    let weth = TokenInfo::of("WETH");
     let (from, to, amount) = (WHALE, ALICE, U256::from(1));
     for caller in [ALICE, WHALE, OWNER, weth.p_token()] {
         let call = LendingPool::transferSupplyCall {

@@ -62,7 +62,8 @@ fn deposit(amount: u64) -> LendingPool::depositCall {
 }
 
 fn every_operation(network: &mut Network) -> [Result<Receipt, Bytes>; 4] {
-    let (asset, amount) = (ROGUE, U256::from(10_000));
+    let asset = ROGUE;
+    let amount = U256::from(10_000);
     [
         network.send(ALICE, POOL, LendingPool::depositCall { asset, amount }),
         network.send(
@@ -155,9 +156,15 @@ fn a_token_that_refuses_is_believed() {
 
 #[test]
 fn nobody_gets_in_through_a_callback() {
-    let (asset, amount) = (ROGUE, U256::from(1_000));
-    let (from, to, user) = (WHALE, ALICE, WHALE);
-    let (borrower, debtAsset, collateralAsset, inKind) = (ALICE, ROGUE, ROGUE, false);
+    let asset = ROGUE;
+    let amount = U256::from(1_000);
+    let from = WHALE;
+    let to = ALICE;
+    let user = WHALE;
+    let borrower = ALICE;
+    let debtAsset = ROGUE;
+    let collateralAsset = ROGUE;
+    let inKind = false;
 
     let entrances: [Vec<u8>; 10] = [
         LendingPool::depositCall { asset, amount }.abi_encode(),

@@ -36,11 +36,9 @@ fn slack(network: &mut Network, token: TokenInfo) -> U256 {
 /// Alice's ten WETH are suddenly worth 1,050 dollars against a debt of 12,000 dollars of USDC and
 /// 50 of USDT.
 fn under_water(network: &mut Network) {
-    let (weth, usdc, usdt) = (
-        TokenInfo::of("WETH"),
-        TokenInfo::of("USDC"),
-        TokenInfo::of("USDT"),
-    );
+    let weth = TokenInfo::of("WETH");
+    let usdc = TokenInfo::of("USDC");
+    let usdt = TokenInfo::of("USDT");
     network.set_price(weth, 2_000 * DOLLAR);
     network
         .deposit(ALICE, weth, weth.unit() * U256::from(10))
@@ -53,11 +51,9 @@ fn under_water(network: &mut Network) {
 #[test]
 fn what_the_treasury_cannot_bear_becomes_a_deficit() {
     let mut network = Network::funded();
-    let (weth, usdc, usdt) = (
-        TokenInfo::of("WETH"),
-        TokenInfo::of("USDC"),
-        TokenInfo::of("USDT"),
-    );
+    let weth = TokenInfo::of("WETH");
+    let usdc = TokenInfo::of("USDC");
+    let usdt = TokenInfo::of("USDT");
     under_water(&mut network);
     let before = [slack(&mut network, usdc), slack(&mut network, usdt)];
     let receipt = liquidate(&mut network, usdc, weth);
@@ -96,7 +92,8 @@ fn what_the_treasury_cannot_bear_becomes_a_deficit() {
 #[test]
 fn the_treasury_bears_what_it_can() {
     let mut network = Network::funded();
-    let (weth, usdc) = (TokenInfo::of("WETH"), TokenInfo::of("USDC"));
+    let weth = TokenInfo::of("WETH");
+    let usdc = TokenInfo::of("USDC");
     earn(&mut network, usdc);
     let treasury = network.reserve(usdc.address).treasury;
     assert!(treasury > U256::ZERO);
@@ -126,7 +123,8 @@ fn earn(network: &mut Network, token: TokenInfo) {
 #[test]
 fn later_income_repays_the_deficit_first() {
     let mut network = Network::funded();
-    let (weth, usdc) = (TokenInfo::of("WETH"), TokenInfo::of("USDC"));
+    let weth = TokenInfo::of("WETH");
+    let usdc = TokenInfo::of("USDC");
     under_water(&mut network);
     liquidate(&mut network, usdc, weth);
     let before = network.reserve(usdc.address);
@@ -158,7 +156,8 @@ fn collect(token: TokenInfo, to: Address) -> LendingPool::collectTreasuryCall {
 #[test]
 fn a_liquidation_fee_is_income_too() {
     let mut network = Network::funded();
-    let (weth, usdc) = (TokenInfo::of("WETH"), TokenInfo::of("USDC"));
+    let weth = TokenInfo::of("WETH");
+    let usdc = TokenInfo::of("USDC");
     // A deficit in WETH itself: Alice owes WETH against USDC that crashes.
     network.deposit(ALICE, usdc, usdc.worth(10_000)).unwrap();
     network.borrow(ALICE, weth, weth.worth(6_000)).unwrap();
@@ -178,11 +177,9 @@ fn a_liquidation_fee_is_income_too() {
 #[test]
 fn other_collateral_keeps_a_debt_alive() {
     let mut network = Network::funded();
-    let (weth, usdc, cro) = (
-        TokenInfo::of("WETH"),
-        TokenInfo::of("USDC"),
-        TokenInfo::of("CRO"),
-    );
+    let weth = TokenInfo::of("WETH");
+    let usdc = TokenInfo::of("USDC");
+    let cro = TokenInfo::of("CRO");
     network.deposit(ALICE, cro, cro.worth(1)).unwrap();
     under_water(&mut network);
     let receipt = liquidate(&mut network, usdc, weth);
@@ -194,7 +191,8 @@ fn other_collateral_keeps_a_debt_alive() {
 #[test]
 fn a_debt_whose_collateral_became_worthless_can_be_given_up_by_anybody() {
     let mut network = Network::funded();
-    let (weth, usdc) = (TokenInfo::of("WETH"), TokenInfo::of("USDC"));
+    let weth = TokenInfo::of("WETH");
+    let usdc = TokenInfo::of("USDC");
     // Worth 351 hundred-millionths of a dollar, of which two thirds may be borrowed: two units of
     // USDC.
     network
@@ -230,7 +228,8 @@ fn a_debt_whose_collateral_became_worthless_can_be_given_up_by_anybody() {
 #[test]
 fn suppliers_are_paid_as_far_as_the_cash_goes() {
     let mut network = Network::new();
-    let (weth, usdc) = (TokenInfo::of("WETH"), TokenInfo::of("USDC"));
+    let weth = TokenInfo::of("WETH");
+    let usdc = TokenInfo::of("USDC");
     network.set_price(weth, 2_000 * DOLLAR);
     network.deposit(WHALE, usdc, usdc.worth(20_000)).unwrap();
     network
@@ -240,7 +239,8 @@ fn suppliers_are_paid_as_far_as_the_cash_goes() {
     network.set_price(weth, 105 * DOLLAR);
     liquidate(&mut network, usdc, weth);
     let refused = network.withdraw(WHALE, usdc, U256::MAX).unwrap_err();
-    let (needed, available) = (usdc.worth(20_000), usdc.worth(9_000));
+    let needed = usdc.worth(20_000);
+    let available = usdc.worth(9_000);
     assert_eq!(
         refused,
         refusal(LendingPoolErrors::InsufficientLiquidity { needed, available })

@@ -24,7 +24,8 @@ fn with_collateral() -> Network {
 fn a_loan_is_paid_out_and_owed() {
     let mut network = with_collateral();
     let weth = TokenInfo::of("WETH");
-    let (before, amount) = (network.balance_of(weth.address, ALICE), weth.unit());
+    let before = network.balance_of(weth.address, ALICE);
+    let amount = weth.unit();
     let receipt = network.borrow(ALICE, weth, amount).unwrap();
     let event = LendingPool::Borrow {
         asset: weth.address,
@@ -79,7 +80,8 @@ fn what_the_view_calls_available_can_be_borrowed_to_the_last_unit() {
 #[test]
 fn collateral_in_use_cannot_be_withdrawn() {
     let mut network = with_collateral();
-    let (usdc, usdt) = (TokenInfo::of("USDC"), TokenInfo::of("USDT"));
+    let usdc = TokenInfo::of("USDC");
+    let usdt = TokenInfo::of("USDT");
     network.borrow(ALICE, usdt, usdt.worth(3_500)).unwrap();
     let refused = network
         .withdraw(ALICE, usdc, usdc.worth(6_000))
@@ -98,7 +100,8 @@ fn nobody_borrows_without_collateral() {
     let mut network = Network::funded();
     let weth = TokenInfo::of("WETH");
     let refused = network.borrow(BOB, weth, U256::from(1)).unwrap_err();
-    let (debtUsd, borrowingPowerUsd) = (U256::from(1), U256::ZERO);
+    let debtUsd = U256::from(1);
+    let borrowingPowerUsd = U256::ZERO;
     assert_eq!(
         refused,
         refusal(LendingPoolErrors::BorrowingPowerExceeded {
@@ -111,11 +114,13 @@ fn nobody_borrows_without_collateral() {
 #[test]
 fn the_pool_lends_no_more_than_its_cash() {
     let mut network = Network::new();
-    let (usdc, weth) = (TokenInfo::of("USDC"), TokenInfo::of("WETH"));
+    let usdc = TokenInfo::of("USDC");
+    let weth = TokenInfo::of("WETH");
     network.deposit(WHALE, usdc, U256::from(100)).unwrap();
     network.deposit(ALICE, weth, weth.worth(10_000)).unwrap();
     let refused = network.borrow(ALICE, usdc, U256::from(101)).unwrap_err();
-    let (needed, available) = (U256::from(101), U256::from(100));
+    let needed = U256::from(101);
+    let available = U256::from(100);
     assert_eq!(
         refused,
         refusal(LendingPoolErrors::InsufficientLiquidity { needed, available })
@@ -187,7 +192,8 @@ fn an_unapproved_repayment_shows_the_tokens_own_error() {
     network.borrow(ALICE, usdt, U256::from(10)).unwrap();
     network.approve(ALICE, usdt.address, POOL, U256::from(9));
     let refused = network.repay(ALICE, usdt, U256::MAX).unwrap_err();
-    let (allowance, needed) = (U256::from(9), U256::from(10));
+    let allowance = U256::from(9);
+    let needed = U256::from(10);
     assert_eq!(
         refused,
         refusal(TokenErrors::ERC20InsufficientAllowance {
@@ -201,7 +207,8 @@ fn an_unapproved_repayment_shows_the_tokens_own_error() {
 #[test]
 fn a_loan_is_worth_the_least_at_least_and_a_repayment_may_leave_less() {
     let mut network = with_collateral();
-    let (usdt, weth) = (TokenInfo::of("USDT"), TokenInfo::of("WETH"));
+    let usdt = TokenInfo::of("USDT");
+    let weth = TokenInfo::of("WETH");
 
     let usd = U256::from(1_000_000_000);
     let receipt = network
@@ -249,11 +256,9 @@ fn a_loan_is_worth_the_least_at_least_and_a_repayment_may_leave_less() {
 #[test]
 fn stale_prices_stop_what_they_could_be_used_for_and_nothing_else() {
     let mut network = with_collateral();
-    let (usdc, usdt, weth) = (
-        TokenInfo::of("USDC"),
-        TokenInfo::of("USDT"),
-        TokenInfo::of("WETH"),
-    );
+    let usdc = TokenInfo::of("USDC");
+    let usdt = TokenInfo::of("USDT");
+    let weth = TokenInfo::of("WETH");
 
     network.borrow(ALICE, usdt, usdt.worth(100)).unwrap();
     network.deposit(BOB, usdc, usdc.worth(100)).unwrap();
@@ -327,7 +332,8 @@ fn set_paused(token: TokenInfo, paused: bool) -> LendingPool::setPausedCall {
 #[test]
 fn a_paused_asset_can_only_be_repaid() {
     let mut network = with_collateral();
-    let (usdc, usdt) = (TokenInfo::of("USDC"), TokenInfo::of("USDT"));
+    let usdc = TokenInfo::of("USDC");
+    let usdt = TokenInfo::of("USDT");
     network.borrow(ALICE, usdt, usdt.worth(100)).unwrap();
     network.deposit(ALICE, usdt, usdt.worth(100)).unwrap();
     for token in [usdt, usdc] {

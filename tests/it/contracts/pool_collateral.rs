@@ -100,7 +100,8 @@ fn what_is_sent_after_everything_was_withdrawn_is_not_collateral() {
 #[test]
 fn collateral_in_use_cannot_be_disabled() {
     let mut network = Network::in_debt();
-    let (usdc, weth) = (TokenInfo::of("USDC"), TokenInfo::of("WETH"));
+    let usdc = TokenInfo::of("USDC");
+    let weth = TokenInfo::of("WETH");
     let refused = network.set_collateral(ALICE, usdc, false).unwrap_err();
     assert_eq!(
         refused[..4],
@@ -123,11 +124,9 @@ fn collateral_in_use_cannot_be_disabled() {
 #[test]
 fn only_collateral_is_seized() {
     let mut network = Network::in_debt();
-    let (usdc, usdt, weth) = (
-        TokenInfo::of("USDC"),
-        TokenInfo::of("USDT"),
-        TokenInfo::of("WETH"),
-    );
+    let usdc = TokenInfo::of("USDC");
+    let usdt = TokenInfo::of("USDT");
+    let weth = TokenInfo::of("WETH");
     network.give(WHALE, ALICE, weth, weth.worth(5_000)).unwrap();
     network.set_price(usdc, 10_000_000);
     let liquidate = |collateral: TokenInfo| LendingPool::liquidateCall {
@@ -165,11 +164,9 @@ fn dust_makes_no_operation_noticeably_dearer() {
     for token in TOKENS {
         dusty.give(WHALE, ALICE, token, U256::from(1)).unwrap();
     }
-    let (usdc, usdt, weth) = (
-        TokenInfo::of("USDC"),
-        TokenInfo::of("USDT"),
-        TokenInfo::of("WETH"),
-    );
+    let usdc = TokenInfo::of("USDC");
+    let usdt = TokenInfo::of("USDT");
+    let weth = TokenInfo::of("WETH");
     type Step = fn(&mut Network, [TokenInfo; 3]) -> Receipt;
     let steps: [Step; 6] = [
         |network, [usdc, ..]| network.deposit(ALICE, usdc, usdc.worth(100)).unwrap(),
@@ -189,12 +186,10 @@ fn dust_makes_no_operation_noticeably_dearer() {
 #[test]
 fn a_stale_or_halted_token_that_a_stranger_sends_freezes_nothing() {
     let mut network = Network::in_debt();
-    let (usdc, usdt, cro, uni) = (
-        TokenInfo::of("USDC"),
-        TokenInfo::of("USDT"),
-        TokenInfo::of("CRO"),
-        TokenInfo::of("UNI"),
-    );
+    let usdc = TokenInfo::of("USDC");
+    let usdt = TokenInfo::of("USDT");
+    let cro = TokenInfo::of("CRO");
+    let uni = TokenInfo::of("UNI");
     for token in [cro, uni] {
         network.give(WHALE, ALICE, token, U256::from(1)).unwrap();
     }

@@ -21,7 +21,8 @@ fn a_pool_survives_centuries() {
     // Test networks jump in time. Everything is lent out at the highest rate there is; the indexes
     // hit their ceiling, and still everybody can act.
     let mut network = Network::new();
-    let (uni, wbtc) = (TokenInfo::of("UNI"), TokenInfo::of("WBTC"));
+    let uni = TokenInfo::of("UNI");
+    let wbtc = TokenInfo::of("WBTC");
     network.deposit(WHALE, uni, uni.worth(1_000)).unwrap();
     network.deposit(ALICE, wbtc, wbtc.worth(100_000)).unwrap();
     network.borrow(ALICE, uni, uni.worth(1_000)).unwrap();
@@ -89,7 +90,8 @@ fn a_few_units_left_behind_cannot_lock_an_asset() {
     // A few units of supply collect the interest of a large debt: the index would leave every
     // bound, and stops instead.
     let mut network = Network::new();
-    let (uni, wbtc) = (TokenInfo::of("UNI"), TokenInfo::of("WBTC"));
+    let uni = TokenInfo::of("UNI");
+    let wbtc = TokenInfo::of("WBTC");
     network.deposit(WHALE, uni, uni.worth(1_000_000)).unwrap();
     network
         .deposit(ALICE, wbtc, wbtc.worth(10_000_000))
@@ -184,7 +186,8 @@ fn debts_of_any_size_can_be_settled() {
 #[test]
 fn interest_without_suppliers_stays_in_the_pool() {
     let mut network = Network::new();
-    let (usdc, weth) = (TokenInfo::of("USDC"), TokenInfo::of("WETH"));
+    let usdc = TokenInfo::of("USDC");
+    let weth = TokenInfo::of("WETH");
     network.deposit(WHALE, usdc, usdc.worth(100_000)).unwrap();
     network.deposit(ALICE, weth, weth.worth(1_000_000)).unwrap();
     network.borrow(ALICE, usdc, usdc.worth(100_000)).unwrap();
@@ -211,7 +214,8 @@ fn interest_without_suppliers_stays_in_the_pool() {
 
 #[test]
 fn how_often_interest_is_settled_hardly_matters() {
-    let (usdc, weth) = (TokenInfo::of("USDC"), TokenInfo::of("WETH"));
+    let usdc = TokenInfo::of("USDC");
+    let weth = TokenInfo::of("WETH");
     let mut debts = [1_u64, 365].map(|settlements| {
         let mut network = Network::funded();
         network.deposit(ALICE, weth, weth.worth(1_000_000)).unwrap();

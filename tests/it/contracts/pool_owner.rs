@@ -149,7 +149,8 @@ fn numbered(kind: u8, index: u8) -> Address {
 fn there_is_room_for_64_assets() {
     let mut network = Network::new();
     for index in 12..64 {
-        let (asset, p_token) = (numbered(0xa1, index), numbered(0xa2, index));
+        let asset = numbered(0xa1, index);
+        let p_token = numbered(0xa2, index);
         deploy(&mut network, asset, p_token, 6);
         network
             .send(OWNER, POOL, add(asset, p_token, sound()))
@@ -223,7 +224,8 @@ fn contradictory_parameters_are_refused() {
 #[test]
 fn new_rates_apply_from_now_on() {
     let mut network = Network::funded();
-    let (usdc, weth) = (TokenInfo::of("USDC"), TokenInfo::of("WETH"));
+    let usdc = TokenInfo::of("USDC");
+    let weth = TokenInfo::of("WETH");
     network.deposit(ALICE, weth, weth.worth(1_000_000)).unwrap();
     network.borrow(ALICE, usdc, usdc.worth(500_000)).unwrap();
     network.wait(86_400);
@@ -244,8 +246,10 @@ fn new_rates_apply_from_now_on() {
 #[test]
 fn the_treasury_is_collected_as_far_as_there_is_cash() {
     let mut network = Network::funded();
-    let (usdc, weth) = (TokenInfo::of("USDC"), TokenInfo::of("WETH"));
-    let (asset, to) = (usdc.address, STRANGER);
+    let usdc = TokenInfo::of("USDC");
+    let weth = TokenInfo::of("WETH");
+    let asset = usdc.address;
+    let to = STRANGER;
     let collect = |amount: U256| LendingPool::collectTreasuryCall { asset, amount, to };
     let refused = network.send(OWNER, POOL, collect(U256::MAX)).unwrap_err();
     assert_eq!(refused, refusal(LendingPoolErrors::ZeroAmount {}));

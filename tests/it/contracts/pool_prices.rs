@@ -224,11 +224,9 @@ fn a_halt_does_not_prevent_liquidation() {
 #[test]
 fn a_debt_is_not_written_off_while_collateral_has_no_fresh_price() {
     let mut network = Network::funded();
-    let (weth, uni, usdc) = (
-        TokenInfo::of("WETH"),
-        TokenInfo::of("UNI"),
-        TokenInfo::of("USDC"),
-    );
+    let weth = TokenInfo::of("WETH");
+    let uni = TokenInfo::of("UNI");
+    let usdc = TokenInfo::of("USDC");
     network.deposit(ALICE, weth, weth.worth(1_000)).unwrap();
     network.deposit(ALICE, uni, U256::from(1)).unwrap();
     network.borrow(ALICE, usdc, usdc.worth(500)).unwrap();

@@ -13,7 +13,8 @@ use super::{
 fn a_deposit_becomes_a_claim() {
     let mut network = Network::new();
     let usdc = TokenInfo::of("USDC");
-    let (before, amount) = (network.balance_of(usdc.address, ALICE), usdc.worth(1_000));
+    let before = network.balance_of(usdc.address, ALICE);
+    let amount = usdc.worth(1_000);
     let receipt = network.deposit(ALICE, usdc, amount).unwrap();
     let event = LendingPool::Deposit {
         asset: usdc.address,
@@ -101,7 +102,8 @@ fn nothing_is_not_an_amount() {
 #[test]
 fn an_unknown_asset_is_refused() {
     let mut network = Network::new();
-    let (asset, amount) = (STRANGER, U256::from(1));
+    let asset = STRANGER;
+    let amount = U256::from(1);
     let unsupported = refusal(LendingPoolErrors::UnsupportedAsset { asset });
     let refused = [
         network.send(ALICE, POOL, LendingPool::depositCall { asset, amount }),
@@ -146,11 +148,13 @@ fn there_must_be_something_to_withdraw() {
 #[test]
 fn a_withdrawal_is_whole_or_not_at_all() {
     let mut network = Network::new();
-    let (usdc, weth) = (TokenInfo::of("USDC"), TokenInfo::of("WETH"));
+    let usdc = TokenInfo::of("USDC");
+    let weth = TokenInfo::of("WETH");
     network.deposit(WHALE, usdc, usdc.worth(1_000)).unwrap();
     network.deposit(ALICE, weth, weth.worth(10_000)).unwrap();
     network.borrow(ALICE, usdc, usdc.worth(400)).unwrap();
-    let (needed, available) = (usdc.worth(600) + U256::from(1), usdc.worth(600));
+    let needed = usdc.worth(600) + U256::from(1);
+    let available = usdc.worth(600);
     let short = refusal(LendingPoolErrors::InsufficientLiquidity { needed, available });
     assert_eq!(network.withdraw(WHALE, usdc, needed).unwrap_err(), short);
     network.withdraw(WHALE, usdc, available).unwrap();
@@ -159,16 +163,19 @@ fn a_withdrawal_is_whole_or_not_at_all() {
 #[test]
 fn a_cap_limits_supply_and_lending() {
     let mut network = Network::new();
-    let (usdc, weth) = (TokenInfo::of("USDC"), TokenInfo::of("WETH"));
+    let usdc = TokenInfo::of("USDC");
+    let weth = TokenInfo::of("WETH");
     // In whole tokens, which have a million units.
-    let (supply_cap, borrow_cap) = (1_000, 1);
+    let supply_cap = 1_000;
+    let borrow_cap = 1;
     let call = LendingPool::setCapsCall {
         asset: usdc.address,
         supplyCapTokens: supply_cap,
         borrowCapTokens: borrow_cap,
     };
     let receipt = network.send(OWNER, POOL, call).unwrap();
-    let (supplyCapTokens, borrowCapTokens) = (U256::from(supply_cap), U256::from(borrow_cap));
+    let supplyCapTokens = U256::from(supply_cap);
+    let borrowCapTokens = U256::from(borrow_cap);
     let event = LendingPool::CapsChanged {
         asset: usdc.address,
         supplyCapTokens,
@@ -180,7 +187,8 @@ fn a_cap_limits_supply_and_lending() {
     network
         .deposit(WHALE, usdc, U256::from(999_999_999))
         .unwrap();
-    let (supplied, cap) = (U256::from(1_000_000_001), U256::from(1_000_000_000));
+    let supplied = U256::from(1_000_000_001);
+    let cap = U256::from(1_000_000_000);
     let refused = network.deposit(WHALE, usdc, U256::from(2)).unwrap_err();
     assert_eq!(
         refused,
@@ -188,7 +196,8 @@ fn a_cap_limits_supply_and_lending() {
     );
     network.deposit(WHALE, usdc, U256::from(1)).unwrap();
 
-    let (borrowed, cap) = (U256::from(1_000_001), U256::from(1_000_000));
+    let borrowed = U256::from(1_000_001);
+    let cap = U256::from(1_000_000);
     let refused = network.borrow(ALICE, usdc, borrowed).unwrap_err();
     assert_eq!(
         refused,

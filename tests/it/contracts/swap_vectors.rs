@@ -32,10 +32,8 @@ fn the_sequence_from_genesis_reserves_is_reproduced() {
         set_reserve(&mut network, TokenInfo::of(symbol), number(reserve));
     }
     for step in list(&vectors["sequence_from_genesis_reserves"]) {
-        let (token_in, token_out) = (
-            TokenInfo::of(text(&step["tokenIn"])),
-            TokenInfo::of(text(&step["tokenOut"])),
-        );
+        let token_in = TokenInfo::of(text(&step["tokenIn"]));
+        let token_out = TokenInfo::of(text(&step["tokenOut"]));
         let receipt = network
             .swap(
                 ALICE,

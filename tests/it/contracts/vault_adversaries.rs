@@ -147,7 +147,8 @@ fn nobody_gets_in_through_a_callback() {
 #[test]
 fn the_owners_functions_are_guarded_too() {
     let to = OWNER;
-    let (token, amount) = (ROGUE, U256::from(1));
+    let token = ROGUE;
+    let amount = U256::from(1);
 
     let calls: [Vec<u8>; 3] = [
         Vault::addLiquidityCall { token, amount }.abi_encode(),
@@ -208,7 +209,8 @@ fn the_books_are_right_while_a_token_calls_out() {
 #[test]
 fn a_donation_changes_nothing() {
     let mut network = Network::new();
-    let (usdc, weth) = (TokenInfo::of("USDC"), TokenInfo::of("WETH"));
+    let usdc = TokenInfo::of("USDC");
+    let weth = TokenInfo::of("WETH");
     let quote = Vault::quoteSwapCall {
         tokenIn: weth.address,
         tokenOut: usdc.address,

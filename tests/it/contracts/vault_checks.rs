@@ -30,7 +30,9 @@ impl Attempt {
     }
 
     fn status(&self, network: &mut Network) -> SwapStatus {
-        let (tokenIn, tokenOut, amountIn) = (self.token_in, self.token_out, self.amount_in);
+        let tokenIn = self.token_in;
+        let tokenOut = self.token_out;
+        let amountIn = self.amount_in;
         network
             .look(
                 VAULT,
@@ -53,7 +55,8 @@ impl Attempt {
 #[test]
 fn the_first_failed_check_is_the_one_shown() {
     let mut network = Network::new();
-    let (usdc, weth) = (TokenInfo::of("USDC"), TokenInfo::of("WETH"));
+    let usdc = TokenInfo::of("USDC");
+    let weth = TokenInfo::of("WETH");
     network
         .send(OWNER, VAULT, Vault::setImpactWindowCall { bpsPerHour: 1 })
         .unwrap();
@@ -217,7 +220,8 @@ fn the_first_failed_check_is_the_one_shown() {
         .send(OWNER, VAULT, Vault::setImpactWindowCall { bpsPerHour: 0 })
         .unwrap();
 
-    let (balance, needed) = (U256::ZERO, attempt.amount_in);
+    let balance = U256::ZERO;
+    let needed = attempt.amount_in;
     let error = TokenErrors::ERC20InsufficientAllowance {
         spender: VAULT,
         allowance: balance,
@@ -241,7 +245,8 @@ fn the_first_failed_check_is_the_one_shown() {
 #[test]
 fn the_largest_amount_is_just_below_128_bits() {
     let mut network = Network::new();
-    let (usdc, weth) = (TokenInfo::of("USDC"), TokenInfo::of("WETH"));
+    let usdc = TokenInfo::of("USDC");
+    let weth = TokenInfo::of("WETH");
     let amountIn = U256::from(u128::MAX);
     let quote = Vault::quoteSwapCall {
         tokenIn: usdc.address,
@@ -271,7 +276,8 @@ fn the_arithmetic_fits_256_bits() {
     let mut network = Network::new();
     let math = Address::repeat_byte(0x3a);
     network.deploy(math, OWNER, "test/MathHarness", &[]);
-    let (amountIn, priceIn) = (U256::from(u128::MAX), U256::from((1_u64 << 63) - 1));
+    let amountIn = U256::from(u128::MAX);
+    let priceIn = U256::from((1_u64 << 63) - 1);
     let call = MathHarness::swapCall {
         amountIn,
         priceIn,
@@ -291,7 +297,8 @@ fn the_arithmetic_fits_256_bits() {
 fn the_fee_must_be_there_too() {
     // The user would get less than the reserve, but fee and output together are more.
     let mut network = Network::new();
-    let (usdt, usdc) = (TokenInfo::of("USDT"), TokenInfo::of("USDC"));
+    let usdt = TokenInfo::of("USDT");
+    let usdc = TokenInfo::of("USDC");
     let reserve = usdc.worth(10_000_000);
     let needed = reserve + U256::from(1);
     let refused = network
@@ -307,7 +314,8 @@ fn the_fee_must_be_there_too() {
     let refused = network
         .swap(ALICE, (usdt, usdc), reserve, U256::ZERO)
         .unwrap_err();
-    let (impactBps, maxImpactBps) = (U256::from(10_000), U256::from(1_000));
+    let impactBps = U256::from(10_000);
+    let maxImpactBps = U256::from(1_000);
     assert_eq!(
         refused,
         refusal(VaultErrors::PriceImpactTooHigh {
@@ -320,7 +328,8 @@ fn the_fee_must_be_there_too() {
 #[test]
 fn an_empty_reserve_is_quoted_without_a_revert() {
     let mut network = Network::new();
-    let (usdc, weth) = (TokenInfo::of("USDC"), TokenInfo::of("WETH"));
+    let usdc = TokenInfo::of("USDC");
+    let weth = TokenInfo::of("WETH");
     let token = weth.address;
     let amount = weth.worth(10_000_000);
     network
@@ -348,7 +357,8 @@ fn an_empty_reserve_is_quoted_without_a_revert() {
 #[test]
 fn the_amount_out_needs_prices_but_no_reserve() {
     let mut network = Network::new();
-    let (usdc, weth) = (TokenInfo::of("USDC"), TokenInfo::of("WETH"));
+    let usdc = TokenInfo::of("USDC");
+    let weth = TokenInfo::of("WETH");
     let call = |token_in: TokenInfo, token_out: Address, amount: U256| Vault::getAmountOutCall {
         tokenIn: token_in.address,
         tokenOut: token_out,
@@ -400,7 +410,8 @@ fn a_published_client_gets_its_swap_through() {
     // What such a client does: out = in * (1 - 0.003) * priceIn / priceOut, less 50 basis points,
     // then approve and swap.
     let mut network = Network::new();
-    let (weth, usdc) = (TokenInfo::of("WETH"), TokenInfo::of("USDC"));
+    let weth = TokenInfo::of("WETH");
+    let usdc = TokenInfo::of("USDC");
     let expected = 1.5 * (1.0 - 0.003) * 3_512.35 / 1.0;
     let min = U256::from((expected * 1e6 * 0.995) as u64);
     let amount = weth.unit() * U256::from(3) / U256::from(2);

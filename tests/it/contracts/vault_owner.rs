@@ -77,7 +77,8 @@ fn more_than_18_decimals_are_refused() {
 fn liquidity_comes_and_goes() {
     let mut network = Network::new();
     let usdc = TokenInfo::of("USDC");
-    let (token, reserve) = (usdc.address, usdc.worth(10_000_000));
+    let token = usdc.address;
+    let reserve = usdc.worth(10_000_000);
     let amount = U256::from(1_000);
     let receipt = network
         .send(OWNER, VAULT, Vault::addLiquidityCall { token, amount })
@@ -148,7 +149,9 @@ fn liquidity_comes_and_goes() {
 #[test]
 fn liquidity_is_of_a_traded_token_and_not_nothing() {
     let mut network = Network::new();
-    let (token, amount, to) = (TokenInfo::of("USDC").address, U256::ZERO, OWNER);
+    let token = TokenInfo::of("USDC").address;
+    let amount = U256::ZERO;
+    let to = OWNER;
     let zero = refusal(VaultErrors::ZeroAmount {});
     assert_eq!(
         network
@@ -167,7 +170,8 @@ fn liquidity_is_of_a_traded_token_and_not_nothing() {
         zero
     );
     let unknown = refusal(VaultErrors::UnsupportedToken {});
-    let (token, amount) = (STRANGER, U256::from(1));
+    let token = STRANGER;
+    let amount = U256::from(1);
     assert_eq!(
         network
             .send(OWNER, VAULT, Vault::addLiquidityCall { token, amount })
@@ -189,7 +193,8 @@ fn liquidity_is_of_a_traded_token_and_not_nothing() {
 #[test]
 fn fees_are_collected_apart_from_the_reserve() {
     let mut network = Network::new();
-    let (weth, usdc) = (TokenInfo::of("WETH"), TokenInfo::of("USDC"));
+    let weth = TokenInfo::of("WETH");
+    let usdc = TokenInfo::of("USDC");
 
     let fee = network
         .swap(ALICE, (weth, usdc), weth.unit(), U256::ZERO)
@@ -231,7 +236,8 @@ fn fees_are_collected_apart_from_the_reserve() {
 #[test]
 fn trading_stops_and_goes_on() {
     let mut network = Network::new();
-    let (weth, usdc) = (TokenInfo::of("WETH"), TokenInfo::of("USDC"));
+    let weth = TokenInfo::of("WETH");
+    let usdc = TokenInfo::of("USDC");
     let refused = network
         .send(OWNER, VAULT, Vault::unpauseCall {})
         .unwrap_err();
@@ -283,7 +289,8 @@ fn prices_can_come_from_another_oracle() {
         newOracle: other,
     };
     assert_eq!(receipt.event::<Vault::OracleChanged>(), event);
-    let (weth, usdc) = (TokenInfo::of("WETH"), TokenInfo::of("USDC"));
+    let weth = TokenInfo::of("WETH");
+    let usdc = TokenInfo::of("USDC");
     let refused = network
         .swap(ALICE, (weth, usdc), weth.unit(), U256::ZERO)
         .unwrap_err();
@@ -313,7 +320,9 @@ fn a_reserve_never_outgrows_its_slot() {
 #[test]
 fn everything_here_is_the_owners() {
     let mut network = Network::new();
-    let (token, amount, to) = (TokenInfo::of("USDC").address, U256::from(1), BOB);
+    let token = TokenInfo::of("USDC").address;
+    let amount = U256::from(1);
+    let to = BOB;
     let refused = [
         network.send(BOB, VAULT, Vault::addTokenCall { token }),
         network.send(BOB, VAULT, Vault::addLiquidityCall { token, amount }),

@@ -17,7 +17,8 @@ const WALK: u64 = 1_000;
 #[test]
 fn random_swaps_keep_every_promise() {
     let steps = steps(25);
-    let (mut swapped, mut refused) = (0, 0);
+    let mut swapped = 0;
+    let mut refused = 0;
     for walk in 0..steps.div_ceil(WALK) {
         let end = Walk::new(7 + 1_000 * walk).go(WALK.min(steps - walk * WALK));
         (swapped, refused) = (swapped + end.swapped, refused + end.refused);
@@ -41,7 +42,9 @@ fn more_in_is_never_less_out_and_splitting_never_helps() {
         let bound = token_in.worth(1 << random.below(20));
         let [x, y] = [0; 2].map(|_| random.part_of(bound) + U256::from(random.below(100) + 1));
         let mut out = |amount: U256| amount_out(&mut network, token_in, token_out, amount).0;
-        let (first, second, both) = (out(x), out(y), out(x + y));
+        let first = out(x);
+        let second = out(y);
+        let both = out(x + y);
         assert!(first + second <= both);
         assert!(both >= first.max(second));
     }
@@ -142,7 +145,8 @@ impl Walk {
     }
 
     fn reject(&mut self, index: usize, price: u64) {
-        let (tokens, prices) = (vec![TOKENS[index].address], vec![U256::from(price)]);
+        let tokens = vec![TOKENS[index].address];
+        let prices = vec![U256::from(price)];
         let call = PriceOracle::updatePricesCall { tokens, prices };
         self.network
             .send(UPDATER, ORACLE, call)
@@ -208,10 +212,8 @@ impl Walk {
             self.refused += 1;
             return;
         };
-        let (swap, priced) = (
-            receipt.event::<Vault::Swap>(),
-            receipt.event::<Vault::SwapPriced>(),
-        );
+        let swap = receipt.event::<Vault::Swap>();
+        let priced = receipt.event::<Vault::SwapPriced>();
         assert_eq!(
             (swap.amountOut, priced.fee, SwapStatus::Ok),
             (quote.amountOut, quote.fee, quote.status)
@@ -219,11 +221,10 @@ impl Walk {
         assert_eq!(priced.impactBps, quote.impactBps);
         assert_eq!(after, [balances[0] - amount, balances[1] + swap.amountOut]);
 
-        let (index_in, index_out) = (index(token_in), index(token_out));
-        let (price_in, price_out) = (
-            U256::from(self.books[index_in].2),
-            U256::from(self.books[index_out].2),
-        );
+        let index_in = index(token_in);
+        let index_out = index(token_out);
+        let price_in = U256::from(self.books[index_in].2);
+        let price_out = U256::from(self.books[index_out].2);
         assert_eq!((priced.priceIn, priced.priceOut), (price_in, price_out));
         let gross = amount * price_in * token_out.unit() / (price_out * token_in.unit());
         assert_eq!(swap.amountOut + priced.fee, gross);

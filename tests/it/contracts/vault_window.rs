@@ -36,12 +36,14 @@ fn limited(bps_per_hour: u16) -> Network {
 
 /// Swaps USDT for USDC, both worth a dollar; the USDC reserve starts at ten million.
 fn take(network: &mut Network, dollars: u64) -> Result<Receipt, Bytes> {
-    let (usdt, usdc) = (TokenInfo::of("USDT"), TokenInfo::of("USDC"));
+    let usdt = TokenInfo::of("USDT");
+    let usdc = TokenInfo::of("USDC");
     network.swap(ALICE, (usdt, usdc), usdt.worth(dollars), U256::ZERO)
 }
 
 fn exceeded(impact_bps: u64, max_impact_bps: u64) -> Bytes {
-    let (impactBps, maxImpactBps) = (U256::from(impact_bps), U256::from(max_impact_bps));
+    let impactBps = U256::from(impact_bps);
+    let maxImpactBps = U256::from(max_impact_bps);
     refusal(VaultErrors::ImpactWindowExceeded {
         impactBps,
         maxImpactBps,
@@ -99,7 +101,8 @@ fn many_small_swaps_count_for_what_they_are() {
 fn each_reserve_has_its_own() {
     let mut network = limited(500);
     take(&mut network, 500_000).unwrap();
-    let (usdt, usdc) = (TokenInfo::of("USDT"), TokenInfo::of("USDC"));
+    let usdt = TokenInfo::of("USDT");
+    let usdc = TokenInfo::of("USDC");
     network
         .swap(ALICE, (usdc, usdt), usdc.worth(500_000), U256::ZERO)
         .unwrap();

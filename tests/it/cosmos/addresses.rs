@@ -72,7 +72,8 @@ async fn the_prefix_is_the_configured_one() {
         .iter()
         .filter(|entry| entry["mnemonic"] == "junk")
     {
-        let (eip55, acme) = (text(entry, "eip55"), text(&entry["bech32"], "acme"));
+        let eip55 = text(entry, "eip55");
+        let acme = text(&entry["bech32"], "acme");
         if !node
             .development_accounts()
             .iter()

@@ -71,7 +71,8 @@ async fn explicit_default_values_are_accepted_in_every_sign_mode() {
 async fn fields_that_the_chain_may_ignore_are_accepted_where_they_are_signed() {
     let node = node().await;
     // Fields 1,024 and 15 of the body and of the message.
-    let (ignored, critical) = ([0x82, 0x40, 0x01, 0x00], [0x7a, 0x01, 0x00]);
+    let ignored = [0x82, 0x40, 0x01, 0x00];
+    let critical = [0x7a, 0x01, 0x00];
     for mode in MODES {
         let mut unsigned = transfer(&node).await;
         unsigned.more_body = ignored.to_vec();
@@ -114,10 +115,8 @@ async fn a_transaction_has_one_encoding() {
         prost::encode_length_delimiter(bytes.len(), &mut out).unwrap();
         [out, bytes.to_vec()].concat()
     };
-    let (body, auth) = (
-        field(0x0a, &parts.body_bytes),
-        field(0x12, &parts.auth_info_bytes),
-    );
+    let body = field(0x0a, &parts.body_bytes);
+    let auth = field(0x12, &parts.auth_info_bytes);
     let signature = field(0x1a, &parts.signatures[0]);
     let long = [&[0x1a, 0xc0, 0x00], parts.signatures[0].as_slice()].concat();
     for (what, raw) in [

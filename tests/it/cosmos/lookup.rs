@@ -222,7 +222,8 @@ async fn transactions_are_found_by_their_events() {
         };
         let mut node = open().await;
 
-        let (first, second) = (node.account(0), node.account(1));
+        let first = node.account(0);
+        let second = node.account(1);
         let a = send_cosmos(&node, 0, send(first, TO, 5)).await;
         let b = send_cosmos(&node, 0, multi_send(first, &[(OTHER, 1), (TO, 2)])).await;
         let c = send_cosmos(&node, 1, send(second, TO, 7)).await;
@@ -416,7 +417,8 @@ async fn subscribers_learn_of_the_transactions_that_match_their_query() {
     let mut seen = Vec::new();
     while seen.len() < 5 {
         let message = socket.json().await;
-        let (id, data) = (message["id"].as_u64().unwrap(), &message["result"]["data"]);
+        let id = message["id"].as_u64().unwrap();
+        let data = &message["result"]["data"];
 
         if id == 3 {
             assert_eq!(data["value"]["block"]["header"]["height"], "3");
@@ -426,10 +428,8 @@ async fn subscribers_learn_of_the_transactions_that_match_their_query() {
 
         assert_eq!(data["type"], "tendermint/event/Tx");
         let result = &data["value"]["TxResult"];
-        let (height, events) = (
-            result["height"].as_str().unwrap().to_owned(),
-            &message["result"]["events"],
-        );
+        let height = result["height"].as_str().unwrap().to_owned();
+        let events = &message["result"]["events"];
         assert_eq!(
             (&events["tx.height"][0], &events["tm.event"][0]),
             (&height.clone().into(), &"Tx".into())

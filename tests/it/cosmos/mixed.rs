@@ -140,7 +140,8 @@ fn transfers(tx: &Value) -> Vec<CosmosTransfer> {
     match DecodedTx::decode(&input) {
         Ok(DecodedTx::Bank(tx)) => tx.transfers,
         _ => {
-            let (to, amount) = (tx["to"].as_str().unwrap(), tx["value"].as_str().unwrap());
+            let to = tx["to"].as_str().unwrap();
+            let amount = tx["value"].as_str().unwrap();
             vec![CosmosTransfer {
                 to: to.parse().unwrap(),
                 amount: amount.parse().unwrap(),
@@ -174,7 +175,9 @@ async fn kills_leave_one_order_and_every_coin() {
         let all = count * round / KILLS;
         let enough = if round == KILLS { all } else { u64::MAX };
         let clients = (0..CLIENTS).map(|index| {
-            let (client, key, sent) = (client.clone(), sign::signer(index), sent.clone());
+            let client = client.clone();
+            let key = sign::signer(index);
+            let sent = sent.clone();
             tokio::spawn(client.load(key, sent, enough))
         });
 
@@ -199,7 +202,9 @@ async fn kills_leave_one_order_and_every_coin() {
     let newest =
         u64::from_str_radix(newest.as_str().unwrap().trim_start_matches("0x"), 16).unwrap();
 
-    let (mut next, mut expected, mut seen) = (BTreeMap::<Address, u64>::new(), initial.clone(), 0);
+    let mut next = BTreeMap::<Address, u64>::new();
+    let mut expected = initial.clone();
+    let mut seen = 0;
     for number in 1..=newest {
         let block = json!(format!("{number:#x}"));
         let content = client

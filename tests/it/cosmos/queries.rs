@@ -132,7 +132,8 @@ async fn each_query_has_one_answer_whatever_it_is_asked_over() {
     pool.decode_file_descriptor_proto(own.as_slice())
         .expect("a file");
 
-    let (mut compared, mut refused) = (0, 0);
+    let mut compared = 0;
+    let mut refused = 0;
     for method in pool
         .services()
         .flat_map(|service| service.methods().collect::<Vec<_>>())
@@ -315,10 +316,8 @@ async fn past_states_are_asked_by_height() {
     }
 
     let mut grpc = GrpcClient::connect(node.address()).await;
-    let (method, path) = (
-        "cosmos.bank.v1beta1.Query/Balance",
-        format!("/cosmos/bank/v1beta1/balances/{address}/by_denom?denom=ahpx"),
-    );
+    let method = "cosmos.bank.v1beta1.Query/Balance";
+    let path = format!("/cosmos/bank/v1beta1/balances/{address}/by_denom?denom=ahpx");
 
     let descriptor = pool()
         .get_message_by_name("cosmos.bank.v1beta1.QueryBalanceRequest")
@@ -508,7 +507,8 @@ async fn accounts_are_listed_page_by_page() {
         whole["pagination"],
         json!({ "next_key": null, "total": all.len().to_string() })
     );
-    let (mut listed, mut key) = (Vec::new(), String::new());
+    let mut listed = Vec::new();
+    let mut key = String::new();
     loop {
         let page = node
             .get_json(&format!(
@@ -601,7 +601,8 @@ async fn the_evm_is_queried_under_both_names() {
 async fn a_query_cannot_ask_about_another_account_than_its_path() {
     let node = node().await;
     let balances = "/cosmos/bank/v1beta1/balances";
-    let (account, other) = (node.account(0), node.treasury().address());
+    let account = node.account(0);
+    let other = node.treasury().address();
     let own = node.get_json(&format!("{balances}/{account}")).await;
     let others = node.get_json(&format!("{balances}/{other}")).await;
     assert_ne!(own, others);

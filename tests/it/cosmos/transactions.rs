@@ -50,10 +50,8 @@ fn signatures_of_published_libraries_are_valid() {
     let all = file["txs"].as_array().unwrap();
     assert_eq!(all.len(), 13);
     for each in all {
-        let (name, raw) = (
-            &each["name"],
-            Base64::decode_vec(each["tx"].as_str().unwrap()).unwrap(),
-        );
+        let name = &each["name"];
+        let raw = Base64::decode_vec(each["tx"].as_str().unwrap()).unwrap();
         assert_eq!(each["hash"], cosmos_hash(&raw), "{name}");
         let tx = bank(&raw);
         assert_eq!(
@@ -1041,7 +1039,8 @@ async fn both_kinds_of_transactions_share_one_order() {
     let clients = (0..ACCOUNTS).map(|index| {
         let node = node.clone();
         tokio::spawn(async move {
-            let (from, mut sent) = (node.account(index), [0u64; 2]);
+            let from = node.account(index);
+            let mut sent = [0u64; 2];
             let mut unsigned = node.unsigned(index, Vec::new()).await;
 
             for nonce in 0..EACH {
@@ -1094,7 +1093,8 @@ async fn both_kinds_of_transactions_share_one_order() {
     assert_eq!(balance(&node, OTHER).await, U256::from(totals[1]));
 
     // Each account's transactions are in the order of its nonces, of whichever kind.
-    let (mut next, mut fees) = ([0u64; ACCOUNTS], [U256::ZERO; ACCOUNTS]);
+    let mut next = [0u64; ACCOUNTS];
+    let mut fees = [U256::ZERO; ACCOUNTS];
 
     let head = node.chain().head();
     for number in 1..=head.number() {

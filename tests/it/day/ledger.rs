@@ -137,10 +137,8 @@ impl Books {
             .to_block(head);
         if self.seen < head {
             for log in node.reader().get_logs(&filter).await.expect("logs") {
-                let (asset, block) = (
-                    Address::from_word(log.topics()[1]),
-                    log.block_number.expect("a number"),
-                );
+                let asset = Address::from_word(log.topics()[1]);
+                let block = log.block_number.expect("a number");
                 let pool = node
                     .view_at(
                         contracts.lending_lens,
@@ -165,10 +163,8 @@ impl Books {
 
 /// What a pool has over what it owes.
 fn surplus(pool: &PoolView) -> U256 {
-    let (has, owes) = (
-        pool.cash + pool.totalDebt + pool.deficit,
-        pool.totalSupplied + pool.treasury,
-    );
+    let has = pool.cash + pool.totalDebt + pool.deficit;
+    let owes = pool.totalSupplied + pool.treasury;
     has.checked_sub(owes)
         .unwrap_or_else(|| panic!("{} owes {owes} and has {has}", pool.symbol))
 }

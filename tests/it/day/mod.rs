@@ -24,7 +24,9 @@ fn number(value: &Value) -> f64 {
 #[tokio::test]
 async fn nothing_is_created_or_lost() {
     let mut stage = Stage::set().await;
-    let (usdc, weth, wbtc) = (token("USDC"), token("WETH"), token("WBTC"));
+    let usdc = token("USDC");
+    let weth = token("WETH");
+    let wbtc = token("WBTC");
     stage.check().await;
 
     // The first day: somebody lends, somebody borrows against ether, somebody trades.

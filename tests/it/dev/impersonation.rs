@@ -74,7 +74,8 @@ async fn equal_transactions_of_two_accounts_differ() {
 async fn ecrecover_gives_the_account_that_it_was_told() {
     let node = node().await;
     let signer: Address = NOBODY.parse().unwrap();
-    let (r, s) = (U256::from(11), U256::from(12));
+    let r = U256::from(11);
+    let s = U256::from(12);
     let signature = format!("0x{r:064x}{s:064x}1b");
     let input = (B256::repeat_byte(1), U256::from(27), r, s).abi_encode();
     let call = json!([{"to": Address::with_last_byte(1), "data": alloy_primitives::hex::encode_prefixed(input)}, "latest"]);

@@ -54,7 +54,8 @@ fn creation(size: u16, padding: usize) -> String {
 #[tokio::test]
 async fn contracts_have_any_size_if_that_is_allowed() {
     let create = |node: &TestNode, code: &str| json!([{"from": node.account(0), "data": code, "gas": "0x2625a00"}]);
-    let (large, long) = (creation(30_000, 0), creation(1, 150_000));
+    let large = creation(30_000, 0);
+    let long = creation(1, 150_000);
     let (limited, free) = tokio::join!(
         node(),
         node_with(|config| config.disable_code_size_limit = true)
@@ -156,7 +157,9 @@ async fn a_transaction_that_fails_is_an_error_if_that_is_wanted() {
         node_with(|config| config.rpc.throw_on_transaction_failure = true)
     );
     // Reverts with the byte 7, halts, and succeeds.
-    let (reverts, halts, succeeds) = ("0x600760005360016000fd", "0xfe", "0x00");
+    let reverts = "0x600760005360016000fd";
+    let halts = "0xfe";
+    let succeeds = "0x00";
     let send = |node: &TestNode, code: &str| json!([{"from": node.account(0), "data": code, "gas": "0x30000"}]);
     for code in [reverts, halts, succeeds] {
         calm.rpc("eth_sendTransaction", send(&calm, code)).await;

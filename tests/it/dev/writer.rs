@@ -60,11 +60,13 @@ async fn blocks_come_at_their_pace_whatever_else_arrives() {
         config.data_dir = Some(place.path().join("chain"));
     });
     let node = Arc::new(node.await);
-    let (mut events, over) = (node.chain().subscribe(), Arc::new(AtomicBool::new(false)));
+    let mut events = node.chain().subscribe();
+    let over = Arc::new(AtomicBool::new(false));
     // There is a command at every moment, and transactions to keep among them.
     let clients: Vec<_> = (0..4)
         .map(|client| {
-            let (node, over) = (node.clone(), over.clone());
+            let node = node.clone();
+            let over = over.clone();
             tokio::spawn(async move {
                 while !over.load(Ordering::Relaxed) {
                     node.rpc(
@@ -245,7 +247,8 @@ async fn the_pending_block_is_offered_what_the_sealed_one_is() {
     node.rpc("evm_setBlockGasLimit", json!([1_000_000_000]))
         .await;
     const COUNT: usize = 10_500;
-    let (from, to) = (node.account(0), node.account(1));
+    let from = node.account(0);
+    let to = node.account(1);
     send_many(
         &node,
         COUNT,

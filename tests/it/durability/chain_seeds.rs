@@ -68,10 +68,8 @@ async fn act(
             }
         }
         2 => {
-            let (address, value) = (
-                Address::with_last_byte(random.below(200) as u8),
-                random.below(1_000),
-            );
+            let address = Address::with_last_byte(random.below(200) as u8);
+            let value = random.below(1_000);
 
             let edits = [
                 Edit::Balance(address, U256::from(value)),

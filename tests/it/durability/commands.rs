@@ -36,11 +36,9 @@ fn path(path: &Path) -> &str {
 #[tokio::test]
 async fn a_chain_travels_in_a_file() {
     let place = tempfile::tempdir().unwrap();
-    let (old, new, file) = (
-        place.path().join("old"),
-        place.path().join("new"),
-        place.path().join("chain.tetrad"),
-    );
+    let old = place.path().join("old");
+    let new = place.path().join("new");
+    let file = place.path().join("chain.tetrad");
     let node = node_on(&old).await;
     let from = node.account(0);
     let hash = node
@@ -169,7 +167,8 @@ async fn a_chain_of_an_earlier_version_keeps_its_lending_pool() {
             Some(12)
         );
 
-        let (user, weth) = (node.signer(4), token("WETH"));
+        let user = node.signer(4);
+        let weth = token("WETH");
         let amount = units(&weth, 1);
         assert!(
             node.send(
@@ -219,7 +218,8 @@ async fn a_chain_of_an_earlier_version_keeps_its_lending_pool() {
 #[tokio::test]
 async fn a_copy_of_a_live_directory_is_consistent() {
     let place = tempfile::tempdir().unwrap();
-    let (live, copy) = (place.path().join("live"), place.path().join("copy"));
+    let live = place.path().join("live");
+    let copy = place.path().join("copy");
     let node = node_on(&live).await;
     node.rpc("evm_mine", json!([{"blocks": 300}])).await;
     let writing = async {
@@ -227,7 +227,8 @@ async fn a_copy_of_a_live_directory_is_consistent() {
             node.rpc("evm_mine", json!([{"blocks": 20}])).await;
         }
     };
-    let (source, target) = (live.clone(), copy.clone());
+    let source = live.clone();
+    let target = copy.clone();
     let copying = tokio::task::spawn_blocking(move || chain(&source, &["backup", path(&target)]));
     let ((), copied) = tokio::join!(writing, copying);
     let (ok, told) = copied.unwrap();
@@ -247,7 +248,8 @@ async fn a_copy_of_a_live_directory_is_consistent() {
 #[tokio::test]
 async fn a_backup_is_restored_and_what_was_there_put_aside() {
     let place = tempfile::tempdir().unwrap();
-    let (live, copy) = (place.path().join("live"), place.path().join("copy"));
+    let live = place.path().join("live");
+    let copy = place.path().join("copy");
     let node = node_on(&live).await;
     node.rpc("evm_mine", json!([{"blocks": 20}])).await;
     let (ok, told) = chain(&live, &["backup", path(&copy)]);

@@ -170,7 +170,8 @@ async fn without_a_checkpoint_before_them_states_are_refused_and_verify_says_so(
 #[tokio::test]
 async fn a_chain_does_not_begin_on_what_was_taken_back() {
     let place = tempfile::tempdir().unwrap();
-    let (live, copy) = (place.path().join("live"), place.path().join("copy"));
+    let live = place.path().join("live");
+    let copy = place.path().join("copy");
     let node = node_on(&live).await;
     mine(&node, 600).await;
     let snapshot = node.rpc("evm_snapshot", json!([])).await;

@@ -380,10 +380,8 @@ impl StoredFile for OpenFile {
             content.now.resize(content.now.len().max(end), 0);
             content.now[offset as usize..end].copy_from_slice(bytes);
         };
-        let (end, length) = (
-            offset + bytes.len() as u64,
-            self.content.lock().now.len() as u64,
-        );
+        let end = offset + bytes.len() as u64;
+        let length = self.content.lock().now.len() as u64;
         if let Some(disk) = self.disk.upgrade()
             && end > length
             && !has_room(&disk.lock(), end - length)

@@ -107,7 +107,8 @@ async fn a_chain_that_cannot_be_written_says_so_until_it_can_be_again() {
 #[tokio::test]
 async fn a_small_change_that_fits_on_a_full_disk_does_not_end_the_failure() {
     let log = MemoryLog::default();
-    let (faults, entries) = (log.faults(), log.clone());
+    let faults = log.faults();
+    let entries = log.clone();
     let (chain, _writer) = start(
         Recovered::recorded(first_head(), Box::new(log)),
         Mining::Instant,
@@ -193,7 +194,8 @@ fn a_log_is_obstructed_until_there_is_room_for_what_was_refused() {
         for room in [500, 100_000, 200_000] {
             disk.limit(Some(used() + room));
 
-            let (names, before) = (storage.names().unwrap(), used());
+            let names = storage.names().unwrap();
+            let before = used();
             log.probe().unwrap_err();
             assert!(log.is_obstructed());
             assert_eq!(

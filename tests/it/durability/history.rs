@@ -194,7 +194,8 @@ async fn old_blocks_are_found_across_parts_of_the_index() {
             }
 
             let numbers: Vec<u64> = blocks.iter().map(|block| block.number()).collect();
-            let (first, last) = (numbers[0], numbers[18]);
+            let first = numbers[0];
+            let last = numbers[18];
 
             let by = |keys: &[LogKey]| {
                 history.candidates(
@@ -374,7 +375,8 @@ async fn a_truncated_log_and_its_index_go_on_as_if_they_had_never_been_longer() 
                 expected,
                 "at {end}"
             );
-            let (storage, reader) = (truncated.storage.clone(), truncated.log.reader());
+            let storage = truncated.storage.clone();
+            let reader = truncated.log.reader();
             let reopened = DiskHistory::open(storage, reader, Indexed::IDENTITY, 3_000).unwrap();
             assert_eq!(
                 truncated.known(&reopened, &blocks),

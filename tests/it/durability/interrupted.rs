@@ -110,7 +110,9 @@ fn assert_unusable(storage: &Arc<dyn Storage>, copy: &Disk, calls: u64) {
 #[tokio::test]
 async fn a_restore_that_is_interrupted_anywhere_leaves_the_old_chain_the_new_one_or_a_refusal() {
     let ((old, before), (copy, after)) = (disk_with(30).await, disk_with(12).await);
-    let (mut refused, mut kept, mut replaced) = (0, 0, 0);
+    let mut refused = 0;
+    let mut kept = 0;
+    let mut replaced = 0;
     let act =
         |target: &Arc<dyn Storage>| restore(&kept_in(Arc::new(copy.clone())), &**target).is_ok();
 
@@ -241,11 +243,9 @@ fn a_first_start_that_is_interrupted_anywhere_can_be_repeated() {
 #[tokio::test]
 async fn neither_a_node_nor_a_command_opens_a_directory_in_which_a_restore_was_killed() {
     let place = tempfile::tempdir().unwrap();
-    let (live, copy, spare) = (
-        place.path().join("live"),
-        place.path().join("copy"),
-        place.path().join("spare"),
-    );
+    let live = place.path().join("live");
+    let copy = place.path().join("copy");
+    let spare = place.path().join("spare");
     let begin = async |directory: &Path, blocks: u64| {
         let node = node_with(|config| config.data_dir = Some(directory.to_owned())).await;
         for _ in 0..blocks {
@@ -312,7 +312,8 @@ async fn neither_a_node_nor_a_command_opens_a_directory_in_which_a_restore_was_k
 #[tokio::test]
 async fn an_export_that_fails_leaves_the_file_as_it_was() {
     let place = tempfile::tempdir().unwrap();
-    let (live, file) = (place.path().join("live"), place.path().join("chain.tetrad"));
+    let live = place.path().join("live");
+    let file = place.path().join("chain.tetrad");
     node_with(|config| config.data_dir = Some(live.clone()))
         .await
         .end()

@@ -92,7 +92,8 @@ impl Model {
                 self.sealed(chain, before, count);
             }
             11..13 => {
-                let (address, value) = (recipient(random.below(RECIPIENTS)), random.below(1_000));
+                let address = recipient(random.below(RECIPIENTS));
+                let value = random.below(1_000);
                 let edits = [Edit::Balance(address, U256::from(value))];
                 chain.change(Change::Edit(edits.to_vec())).await.unwrap();
             }

@@ -167,7 +167,8 @@ fn without_fsync_what_was_acknowledged_survives_the_process() {
 #[test]
 fn entries_are_read_by_height_whatever_became_of_the_files_of_offsets() {
     for seed in 0..40 {
-        let (random, storage) = (&mut Random::new(seed), Arc::new(Disk::new(seed)));
+        let random = &mut Random::new(seed);
+        let storage = Arc::new(Disk::new(seed));
         let mut log = logs(storage.clone(), Durability::Os)
             .open(CHAIN, 0)
             .unwrap();

@@ -145,10 +145,8 @@ async fn a_missing_log_is_noticed() {
         .collect();
     firsts.sort_unstable();
     assert!(firsts.len() > 3, "{firsts:?}");
-    let (aside, middle) = (
-        directory.path().join("aside"),
-        directory.path().join(format!("log-{:020}", firsts[1])),
-    );
+    let aside = directory.path().join("aside");
+    let middle = directory.path().join(format!("log-{:020}", firsts[1]));
     fs::rename(&middle, &aside).unwrap();
     let error = recover(storage()).err().expect("a refusal").to_string();
     assert!(

@@ -117,10 +117,8 @@ async fn blocks_accounts_prices_and_their_history_are_as_they_were() {
         config.checkpoint_bytes = 8 << 10;
     };
     let node = node_on(directory.path(), &clock, ticking).await;
-    let (a, b) = (
-        "0x00000000000000000000000000000000000000a1",
-        "0x00000000000000000000000000000000000000b2",
-    );
+    let a = "0x00000000000000000000000000000000000000a1";
+    let b = "0x00000000000000000000000000000000000000b2";
     let mut transactions = Vec::new();
     for round in 0..8 {
         transactions.push(pay(&node, if round % 2 == 0 { a } else { b }, 1 + round).await);
@@ -281,11 +279,10 @@ async fn what_development_methods_did_is_as_it_was() {
     assert_eq!(node.rpc("evm_revert", json!([snapshot])).await, true);
     let kept = pay(&node, to, 4).await;
     node.increase_time(500).await;
-    let (block, now) = (
-        node.rpc("eth_getBlockByNumber", json!(["latest", true]))
-            .await,
-        node.chain().now(),
-    );
+    let block = node
+        .rpc("eth_getBlockByNumber", json!(["latest", true]))
+        .await;
+    let now = node.chain().now();
     node.end().await;
 
     let node = node_on(directory.path(), &clock, |_| {}).await;

@@ -27,7 +27,8 @@ fn set_mode(file: &Path, mode: u32) {
 #[tokio::test]
 async fn backup_and_restore_keep_who_may_read_what() {
     let place = tempfile::tempdir().unwrap();
-    let (live, copy) = (place.path().join("live"), place.path().join("copy"));
+    let live = place.path().join("live");
+    let copy = place.path().join("copy");
     node_with(production(&live)).await.end().await;
     let keys = ["treasury.key", "updater.key", "borrower.key"];
     assert!(keys.iter().all(|key| mode(&live.join(key)) == 0o600));

@@ -137,7 +137,8 @@ async fn one_that_was_rolled_back_can_still_be_reverted_to() {
     let disk = Disk::new(1);
     let (chain, writer) = started(&disk);
     pay(&chain, 10).await;
-    let (id, before) = (chain.snapshot().await.unwrap(), seen(&chain));
+    let id = chain.snapshot().await.unwrap();
+    let before = seen(&chain);
     let newest = chain.head().block.transactions[0].hash();
     chain.change(Change::Rollback { depth: 4 }).await.unwrap();
     pay(&chain, 1).await;

@@ -325,7 +325,8 @@ async fn a_request_that_is_made_again_has_its_first_outcome_on_every_writer() {
     ];
     for (id, change) in (1..).zip(&changes) {
         let first = request(&writers[0].0, change, id).await.unwrap();
-        let (head, entries) = (known(&writers[0].0.head()), log.heights().end);
+        let head = known(&writers[0].0.head());
+        let entries = log.heights().end;
         let later = writer(&log, 10 + id);
         writers[1].0.follow().await.unwrap();
         for chain in [&writers[0].0, &writers[1].0, &later.0] {

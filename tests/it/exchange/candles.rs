@@ -94,7 +94,8 @@ async fn volume_is_what_was_swapped() {
     let node = node().await;
     let user = node.signer(0);
     node.approve_all(&user, VAULT).await;
-    let (weth, usdc) = (token("WETH"), token("USDC"));
+    let weth = token("WETH");
+    let usdc = token("USDC");
     let swap = Vault::swapExactTokensForTokensCall {
         _tokenIn: weth.address,
         _tokenOut: usdc.address,

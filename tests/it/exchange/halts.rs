@@ -81,9 +81,11 @@ async fn tick(node: &TestNode, clock: &ManualClock) {
 
 #[tokio::test]
 async fn a_fall_that_takes_several_steps_halts_the_token_and_those_that_follow_it() {
-    let (place, clock) = (tempfile::tempdir().unwrap(), manual_clock());
+    let place = tempfile::tempdir().unwrap();
+    let clock = manual_clock();
     let node = falling(place.path(), clock.clone(), "1931.79", true).await;
-    let (weth, usdc) = (token("WETH"), token("USDC"));
+    let weth = token("WETH");
+    let usdc = token("USDC");
     clock.advance(8_000);
     node.wake().await;
     assert!(!halted(&node, &weth).await);
@@ -169,7 +171,8 @@ async fn approve(node: &TestNode) {
 
 #[tokio::test]
 async fn no_tip_buys_a_place_before_the_update_that_halts() {
-    let (place, clock) = (tempfile::tempdir().unwrap(), manual_clock());
+    let place = tempfile::tempdir().unwrap();
+    let clock = manual_clock();
     let node = falling(place.path(), clock.clone(), "1931.79", false).await;
     clock.advance(8_000);
     approve(&node).await;
@@ -201,7 +204,8 @@ async fn no_tip_buys_a_place_before_the_update_that_halts() {
 
 #[tokio::test]
 async fn a_fall_of_one_step_is_on_the_chain_before_anybody_trades_on_it() {
-    let (place, clock) = (tempfile::tempdir().unwrap(), manual_clock());
+    let place = tempfile::tempdir().unwrap();
+    let clock = manual_clock();
     let node = falling(place.path(), clock.clone(), "2985.5", false).await;
     clock.advance(8_000);
     approve(&node).await;
@@ -238,7 +242,8 @@ async fn a_fall_of_one_step_is_on_the_chain_before_anybody_trades_on_it() {
 
 #[tokio::test]
 async fn a_walk_goes_on_after_a_revert_and_after_a_restart() {
-    let (place, clock) = (tempfile::tempdir().unwrap(), manual_clock());
+    let place = tempfile::tempdir().unwrap();
+    let clock = manual_clock();
     let node = falling(place.path(), clock.clone(), "1931.79", true).await;
     let weth = token("WETH");
     clock.advance(10_000);
@@ -265,7 +270,8 @@ async fn a_walk_goes_on_after_a_revert_and_after_a_restart() {
 
 #[tokio::test]
 async fn a_halt_by_the_owner_outlasts_updates() {
-    let (place, clock) = (tempfile::tempdir().unwrap(), manual_clock());
+    let place = tempfile::tempdir().unwrap();
+    let clock = manual_clock();
     let node = falling(place.path(), clock.clone(), "3600", true).await;
     let weth = token("WETH");
     let call = PriceOracle::haltCall {
@@ -295,7 +301,8 @@ async fn a_halt_by_the_owner_outlasts_updates() {
 
 #[tokio::test]
 async fn a_price_set_by_hand_is_tradable_at_once_and_its_followers_once_they_arrive() {
-    let (place, clock) = (tempfile::tempdir().unwrap(), manual_clock());
+    let place = tempfile::tempdir().unwrap();
+    let clock = manual_clock();
     let node = falling(place.path(), clock.clone(), "3600", true).await;
     let url = format!(
         "{}/api/admin/prices/{}",
@@ -331,7 +338,8 @@ async fn a_price_set_by_hand_is_tradable_at_once_and_its_followers_once_they_arr
 #[tokio::test]
 async fn a_price_that_moves_in_every_block_defers_no_other() {
     for by_owner in [false, true] {
-        let (place, clock) = (tempfile::tempdir().unwrap(), manual_clock());
+        let place = tempfile::tempdir().unwrap();
+        let clock = manual_clock();
         let file = place.path().join("prices.csv");
 
         let falls = (1..60).map(|second| {
@@ -357,9 +365,13 @@ async fn a_price_that_moves_in_every_block_defers_no_other() {
         });
         let node = node.await;
 
-        let (weth, sol, uni) = (token("WETH"), token("SOL"), token("UNI"));
+        let weth = token("WETH");
+        let sol = token("SOL");
+        let uni = token("UNI");
         let genesis = node.chain().head().genesis.header.timestamp;
-        let (mut was, mut weth_moves, mut uni_moves) = ([0; 2], 0, 0);
+        let mut was = [0; 2];
+        let mut weth_moves = 0;
+        let mut uni_moves = 0;
 
         for second in 1..=16 {
             clock.advance(1_000);

@@ -115,10 +115,8 @@ async fn history_is_what_the_logs_say() {
     assert_eq!(logged.len(), 5);
     let body = history(&node, "WETH", "?period=1h&limit=1440").await;
     for point in body["data"]["prices"].as_array().expect("a list") {
-        let (time, price) = (
-            point["timestamp"].as_u64().expect("a time") / 1_000,
-            usd_e8(&point["price"]),
-        );
+        let time = point["timestamp"].as_u64().expect("a time") / 1_000;
+        let price = usd_e8(&point["price"]);
         if let Some((_, expected)) = logged.iter().rev().find(|(at, _)| *at <= time) {
             assert_eq!(price, *expected, "at {time}");
         }

@@ -85,7 +85,8 @@ async fn a_price_goes_where_it_is_put_and_stays() {
     });
     let node = node.await;
     let mut socket = node.price_socket().await;
-    let (weth, address) = (token("WETH"), key(&token("WETH")));
+    let weth = token("WETH");
+    let address = key(&token("WETH"));
     // Further than any update of the feed may go.
     let (status, body) = ask(
         &node,

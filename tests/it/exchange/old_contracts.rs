@@ -22,11 +22,9 @@ use crate::{
 
 /// A node on a copy of the chain, and its clock. WETH falls by half as soon as the node runs.
 async fn node_on(place: &Path) -> (TestNode, Arc<ManualClock>) {
-    let (directory, file, prices) = (
-        place.join("chain"),
-        place.join("chain.tetrad"),
-        place.join("prices.csv"),
-    );
+    let directory = place.join("chain");
+    let file = place.join("chain.tetrad");
+    let prices = place.join("prices.csv");
     let packed = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/chain-v1.tetrad.gz");
     let mut unpacked = flate2::read::GzDecoder::new(std::fs::File::open(packed).unwrap());
     std::io::copy(&mut unpacked, &mut std::fs::File::create(&file).unwrap()).unwrap();
@@ -48,7 +46,8 @@ async fn node_on(place: &Path) -> (TestNode, Arc<ManualClock>) {
 async fn a_chain_of_the_previous_version_updates_prices_and_swaps() {
     let place = tempfile::tempdir().unwrap();
     let (node, clock) = node_on(place.path()).await;
-    let (weth, usdc) = (token("WETH"), token("USDC"));
+    let weth = token("WETH");
+    let usdc = token("USDC");
     let input = PriceOracle::haltedCall {
         token: weth.address,
     }
@@ -82,7 +81,8 @@ async fn a_chain_of_the_previous_version_updates_prices_and_swaps() {
         .get_json("/api/quote?tokenIn=WETH&tokenOut=USDC&amountIn=1")
         .await;
     assert_eq!(quote["data"]["status"], "zeroOutput");
-    let (user, amount) = (node.signer(0), units(&weth, 1));
+    let user = node.signer(0);
+    let amount = units(&weth, 1);
     let approve = Token::approveCall {
         spender: VAULT,
         value: amount,

@@ -35,7 +35,8 @@ async fn a_quote_is_what_the_vault_says_and_then_does() {
         ("CRO", "DOT", 7),
         ("wstETH", "TON", 1),
     ] {
-        let (from, to) = (token(from), token(to));
+        let from = token(from);
+        let to = token(to);
         let amount = units(&from, amount) + U256::from(1);
         let quote = quote(&node, &from.symbol, &to.address.to_string(), amount).await;
         let call = Vault::quoteSwapCall {

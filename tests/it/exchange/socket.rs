@@ -87,7 +87,8 @@ async fn a_client_is_welcomed_and_told_every_price() {
 #[tokio::test]
 async fn what_is_pushed_is_what_is_on_the_chain() {
     let (node, clock) = ticking_node().await;
-    let (mut one, mut two) = (node.price_socket().await, node.price_socket().await);
+    let mut one = node.price_socket().await;
+    let mut two = node.price_socket().await;
     for _ in 0..3 {
         clock.advance(2_000);
         node.wake().await;

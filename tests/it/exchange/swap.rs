@@ -15,14 +15,17 @@ async fn expected(node: &TestNode, from: &str, to: &str, amount: f64) -> (f64, U
     let prices = node.get_json("/api/prices").await;
     let entry = |symbol: &str| prices["data"][key(&token(symbol))].clone();
     let number = |value: &serde_json::Value| value.as_f64().expect("a number");
-    let (from, to) = (entry(from), entry(to));
+    let from = entry(from);
+    let to = entry(to);
     let out = amount * (1.0 - 0.003) * number(&from["price"]) / number(&to["price"]);
     let least = out * (1.0 - 0.005) * 10f64.powf(number(&to["decimals"]));
     (out, U256::from(least.floor() as u128))
 }
 
 async fn swap(node: &TestNode, from: &str, to: &str, whole: u64) {
-    let (from, to, user) = (token(from), token(to), node.signer(0));
+    let from = token(from);
+    let to = token(to);
+    let user = node.signer(0);
     let (out, least) = expected(node, &from.symbol, &to.symbol, whole as f64).await;
     let amount = units(&from, whole);
     let before = (

@@ -106,7 +106,8 @@ async fn less_than_the_minimum_is_refused() {
     let error =
         VaultErrors::InsufficientOutputAmount::abi_decode(&data).expect("the vault's error");
     assert_eq!(error.minAmountOut, least);
-    let (from, to) = (token("WETH").address, token("USDC").address);
+    let from = token("WETH").address;
+    let to = token("USDC").address;
     let quote = node
         .view(
             VAULT,
@@ -151,7 +152,8 @@ async fn more_than_the_vault_holds_is_refused() {
 #[tokio::test]
 async fn a_swap_that_moves_the_price_too_much_is_refused_and_its_parts_are_not() {
     let node = node().await;
-    let (usdc, wbtc) = (token("USDC"), token("WBTC"));
+    let usdc = token("USDC");
+    let wbtc = token("WBTC");
     let data = refused(
         &node,
         call("USDC", "WBTC", units(&usdc, 1_500_000), U256::ZERO),

@@ -69,7 +69,8 @@ async fn the_update_goes_first_in_a_block_of_others() {
     });
     let node = node.await;
     clock.advance(2_000);
-    let (from, to) = (node.account(0), node.account(1));
+    let from = node.account(0);
+    let to = node.account(1);
     let hash = node
         .rpc(
             "eth_sendTransaction",
@@ -113,7 +114,8 @@ async fn frozen_prices_do_not_age() {
     for seconds in [300, 601, 315_360_000] {
         clock.advance(1_000 * seconds);
         node.increase_time(seconds).await;
-        let (from, to) = (node.account(0), node.account(1));
+        let from = node.account(0);
+        let to = node.account(1);
         node.rpc(
             "eth_sendTransaction",
             json!([{ "from": from, "to": to, "value": "0x1" }]),
@@ -128,7 +130,8 @@ async fn frozen_prices_do_not_age() {
 
 #[tokio::test]
 async fn prices_that_were_frozen_later_are_refreshed_with_the_block_that_needs_it() {
-    let (clock, directory) = (manual_clock(), tempfile::tempdir().unwrap());
+    let clock = manual_clock();
+    let directory = tempfile::tempdir().unwrap();
     let start = |tick: Option<Duration>| {
         let path = directory.path().to_owned();
         node_at(clock.clone(), move |config| {
@@ -146,7 +149,8 @@ async fn prices_that_were_frozen_later_are_refreshed_with_the_block_that_needs_i
     node.wake().await;
     node.rpc("evm_snapshot", json!([])).await;
     assert_eq!(node.block_number().await, 1, "no block of its own");
-    let (from, to) = (node.account(0), node.account(1));
+    let from = node.account(0);
+    let to = node.account(1);
     node.rpc(
         "eth_sendTransaction",
         json!([{ "from": from, "to": to, "value": "0x1" }]),

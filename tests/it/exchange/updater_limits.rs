@@ -15,7 +15,8 @@ use crate::support::{
 #[tokio::test]
 async fn a_price_that_the_owner_sets_is_where_the_market_goes_on() {
     let (node, clock) = ticking_node().await;
-    let (weth, wsteth) = (token("WETH"), token("wstETH"));
+    let weth = token("WETH");
+    let wsteth = token("wstETH");
     let crashed = weth.reference_price / 2;
     let call = PriceOracle::setPriceCall {
         token: weth.address,
@@ -125,7 +126,8 @@ async fn a_time_that_is_set_is_for_the_block_that_somebody_brings_about() {
     clock.advance(10_000);
     node.wake().await;
     assert_eq!(node.block_number().await, 0);
-    let (from, to) = (node.account(0), node.account(1));
+    let from = node.account(0);
+    let to = node.account(1);
     node.rpc(
         "eth_sendTransaction",
         json!([{ "from": from, "to": to, "value": "0x1" }]),

@@ -29,7 +29,8 @@ fn list(answer: &Value) -> &[Value] {
 #[tokio::test]
 async fn an_account_has_balances_transactions_and_transfers() {
     let node = node_with(|_| {}).await;
-    let (from, to) = (node.account(0), node.account(1));
+    let from = node.account(0);
+    let to = node.account(1);
     let first = node.submit(from, Some(STRANGER), 7, Bytes::new()).await;
     let second = node.pay("USDC", from, STRANGER, U256::from(9)).await;
     let balance = ask(
@@ -348,7 +349,8 @@ async fn lists_are_oldest_first_unless_asked_otherwise() {
 #[tokio::test]
 async fn lists_are_filtered_by_side_and_time() {
     let node = node_with(|_| {}).await;
-    let (from, to) = (node.account(0), node.account(1));
+    let from = node.account(0);
+    let to = node.account(1);
     let mut hashes = Vec::new();
     let mut times = Vec::new();
     for (sender, recipient) in [(from, to), (to, from), (from, to)] {

@@ -90,7 +90,8 @@ fn has(kind: &'static str) -> impl Fn(&Value) -> bool {
 #[tokio::test]
 async fn transactions_are_filtered_by_type_and_method_on_every_page() {
     let node = node_with(|config| config.no_mining = true).await;
-    let (from, weth) = (node.account(0), token("WETH").address);
+    let from = node.account(0);
+    let weth = token("WETH").address;
     for round in 0..60 {
         node.submit(from, Some(STRANGER), round % 2, Bytes::new())
             .await;
@@ -228,7 +229,8 @@ async fn transactions_that_wait_for_a_block_are_listed_newest_first() {
 #[tokio::test]
 async fn lists_of_an_address_are_filtered_by_its_side() {
     let node = node_with(|config| config.no_mining = true).await;
-    let (from, to) = (node.account(0), node.account(1));
+    let from = node.account(0);
+    let to = node.account(1);
     for round in 0..120 {
         let (sender, recipient) = if round % 3 == 0 {
             (to, from)
@@ -345,7 +347,8 @@ async fn internal_transactions_are_filtered_by_side_kind_and_transaction() {
     let node = node_with(|_| {}).await;
     let user = node.signer(0);
     node.approve_all(&user, VAULT).await;
-    let (weth, usdc) = (token("WETH"), token("USDC"));
+    let weth = token("WETH");
+    let usdc = token("USDC");
     let mut hash = String::new();
     for _ in 0..12 {
         let swap = Vault::swapExactTokensForTokensCall {
@@ -412,7 +415,8 @@ async fn internal_transactions_are_filtered_by_side_kind_and_transaction() {
 #[tokio::test]
 async fn ids_of_tokens_are_filtered_by_owner_and_standard() {
     let node = node_with(|_| {}).await;
-    let (first, second) = (node.account(1), node.account(2));
+    let first = node.account(1);
+    let second = node.account(2);
     let unique = deploy(&node, super::tokens::UNIQUE).await;
     let topic = alloy_primitives::keccak256("Transfer(address,address,uint256)");
     for id in 0..120_u64 {

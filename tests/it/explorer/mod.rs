@@ -63,7 +63,8 @@ impl TestNode {
 
     /// The items of all pages of a list.
     pub(crate) async fn all_items(&self, path: &str) -> Vec<Value> {
-        let (mut items, mut query) = (Vec::new(), String::new());
+        let mut items = Vec::new();
+        let mut query = String::new();
         loop {
             let joined = if path.contains('?') { "&" } else { "?" };
             let page = self.get_json(&format!("{path}{joined}{query}")).await;
@@ -96,7 +97,8 @@ pub(crate) fn each<'a>(items: &'a [Value], member: &str) -> Vec<&'a Value> {
 #[tokio::test]
 async fn an_address_shows_its_transactions_transfers_and_tokens() {
     let node = node_with(|_| {}).await;
-    let (from, to) = (node.account(0), node.account(1));
+    let from = node.account(0);
+    let to = node.account(1);
     let plain = node.submit(from, Some(to), 7, Bytes::new()).await;
     let paid = node
         .pay("USDC", from, STRANGER, U256::from(1_500_000))
@@ -204,7 +206,8 @@ async fn internal_calls_are_those_of_the_traces() {
     let user = node.signer(0);
     node.approve_all(&user, VAULT).await;
 
-    let (weth, usdc) = (token("WETH"), token("USDC"));
+    let weth = token("WETH");
+    let usdc = token("USDC");
     let swap = Vault::swapExactTokensForTokensCall {
         _tokenIn: weth.address,
         _tokenOut: usdc.address,
@@ -415,7 +418,8 @@ async fn a_created_contract_knows_its_creator_however_it_was_created() {
 #[tokio::test]
 async fn lists_have_pages_of_fifty_and_do_not_shift() {
     let node = node_with(|_| {}).await;
-    let (from, to) = (node.account(0), node.account(1));
+    let from = node.account(0);
+    let to = node.account(1);
     let mut hashes = Vec::new();
     for value in 0..120 {
         hashes.insert(

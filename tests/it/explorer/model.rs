@@ -121,7 +121,8 @@ async fn compare(node: &TestNode) {
 /// One random thing that happens to a chain.
 async fn happen(node: &TestNode, random: &mut Random, snapshots: &mut Vec<Value>) {
     let accounts = [node.account(0), node.account(1), node.account(2), STRANGER];
-    let (from, to) = (accounts[random.below(3) as usize], random.pick(&accounts));
+    let from = accounts[random.below(3) as usize];
+    let to = random.pick(&accounts);
     match random.below(10) {
         0..=3 => drop(
             node.submit(from, Some(to), random.below(5), Bytes::new())
@@ -298,10 +299,8 @@ async fn a_killed_node_has_the_whole_index_again() {
 
     for round in 0..5_u64 {
         let mut node = start(directory.path()).await;
-        let (rpc, rest) = (
-            node.ready["rpc"].clone(),
-            node.ready["rest"].as_str().unwrap().to_owned(),
-        );
+        let rpc = node.ready["rpc"].clone();
+        let rest = node.ready["rest"].as_str().unwrap().to_owned();
 
         let from = call(&rpc, "eth_accounts", json!([])).await[0].clone();
         for value in 0..20 + round {

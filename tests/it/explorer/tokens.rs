@@ -115,7 +115,8 @@ async fn unique_tokens_have_owners() {
     let contract = deploy(&node, UNIQUE).await;
     let topic = keccak256("Transfer(address,address,uint256)");
 
-    let (first, second) = (node.account(1), node.account(2));
+    let first = node.account(1);
+    let second = node.account(2);
     let id = |id: u64| U256::from(id).to_be_bytes::<32>();
 
     for (from, to, number) in [
@@ -135,10 +136,8 @@ async fn unique_tokens_have_owners() {
         .iter()
         .map(|one| (&one["id"], &one["owner"]["hash"]))
         .collect();
-    let (of_first, of_second) = (
-        json!(first.to_checksum(None)),
-        json!(second.to_checksum(None)),
-    );
+    let of_first = json!(first.to_checksum(None));
+    let of_second = json!(second.to_checksum(None));
     assert_eq!(
         owners,
         [(&json!("1"), &of_second), (&json!("2"), &of_first)]
@@ -179,7 +178,8 @@ async fn transfers_of_many_ids_are_split() {
     let node = node_with(|_| {}).await;
     let contract = deploy(&node, LOGGER).await;
     let topic = b256!("0x4a39dc06d4c0dbc64b70af90fd698a233a518aa5d07e595d983b8c0526c8f7fb");
-    let (from, to) = (node.account(1), node.account(2));
+    let from = node.account(1);
+    let to = node.account(2);
     let number = |value: u64| U256::from(value).to_be_bytes::<32>();
     let data = [0x40, 0xa0, 2, 7, 8, 2, 70, 80].map(number).concat();
     let input: Bytes = [[topic.0, word(from), word(from), word(to)].concat(), data]

@@ -671,9 +671,11 @@ async fn without_compilers_the_setting_is_named() {
 
 #[tokio::test]
 async fn verified_sources_survive_a_restart_and_damaged_ones_are_put_aside() {
-    let (compilers, directory) = (compilers(&output()), tempfile::tempdir().unwrap());
+    let compilers = compilers(&output());
+    let directory = tempfile::tempdir().unwrap();
     let start = async || {
-        let (solc, data) = (compilers.path().to_owned(), directory.path().to_owned());
+        let solc = compilers.path().to_owned();
+        let data = directory.path().to_owned();
         node_with(move |config| (config.solc_directory, config.data_dir) = (Some(solc), Some(data)))
             .await
     };

@@ -184,7 +184,8 @@ async fn what_cannot_be_paid_is_refused_with_the_reason() {
 async fn a_production_node_has_no_faucet_until_it_is_turned_on() {
     let production = |faucet: Option<u128>| {
         move |config: &mut Config| {
-            let (listen, ws_listen) = (config.listen, config.ws_listen);
+            let listen = config.listen;
+            let ws_listen = config.ws_listen;
             *config = Config {
                 listen,
                 ws_listen,
@@ -336,7 +337,8 @@ async fn kept(directory: &Path, clock: &Arc<ManualClock>, held_blocks: u64) -> T
 
 #[tokio::test]
 async fn limits_survive_restarts_even_if_the_payments_are_no_longer_in_memory() {
-    let (directory, clock) = (tempfile::tempdir().unwrap(), manual_clock());
+    let directory = tempfile::tempdir().unwrap();
+    let clock = manual_clock();
     for held_blocks in [1_000, 4] {
         let node = kept(directory.path(), &clock, held_blocks).await;
         for to in 1..=5 {
@@ -384,7 +386,8 @@ async fn many_requests_at_once_are_all_paid_and_no_limit_is_passed() {
         own.sort_unstable();
         assert_eq!(own, [200, 429]);
     }
-    let (mut events, chain) = (node.chain().subscribe(), node.chain());
+    let mut events = node.chain().subscribe();
+    let chain = node.chain();
     while !chain.pool().is_empty() {
         events.recv().await.unwrap();
     }

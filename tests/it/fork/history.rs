@@ -12,14 +12,16 @@ async fn old_blocks_are_answered_as_by_the_other_node() {
     let fork = fork_of(&upstream.rpc_url(), |_| {}).await;
 
     let latest = upstream.latest().await;
-    let (number, hash) = (latest["number"].clone(), latest["hash"].clone());
+    let number = latest["number"].clone();
+    let hash = latest["hash"].clone();
     let transaction = latest["transactions"][0].clone();
 
     let old = upstream
         .rpc("eth_getBlockByNumber", json!(["0x1", false]))
         .await;
 
-    let (token, account) = (upstream.token(), upstream.account(0));
+    let token = upstream.token();
+    let account = upstream.account(0);
     let call = json!({"to": token, "data": "0x18160ddd"});
 
     let questions = |newest: &str| {
@@ -74,10 +76,8 @@ async fn old_blocks_are_answered_as_by_the_other_node() {
     let number = number.as_str().unwrap();
     for newest in ["latest", number] {
         for (method, params) in questions(newest) {
-            let (ours, theirs) = (
-                fork.request(method, params.clone()).await,
-                upstream.request(method, params.clone()).await,
-            );
+            let ours = fork.request(method, params.clone()).await;
+            let theirs = upstream.request(method, params.clone()).await;
             assert_eq!(ours, theirs, "{method} {params}");
             assert!(
                 theirs["result"] != json!(null),
@@ -117,7 +117,8 @@ async fn methods_of_explorers_and_debuggers_reach_the_other_chains_blocks() {
     let fork = fork_of(&upstream.rpc_url(), |_| {}).await;
     fork.rpc("anvil_mine", json!(["0x2"])).await;
     let block = upstream.latest().await;
-    let (newest, hash) = (block["number"].clone(), block["hash"].clone());
+    let newest = block["number"].clone();
+    let hash = block["hash"].clone();
     let token = upstream.token();
     let code = upstream.rpc("eth_getCode", json!([token, "latest"])).await;
     let code_hash = keccak256(code.as_str().unwrap().parse::<Bytes>().unwrap());

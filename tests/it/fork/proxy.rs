@@ -85,7 +85,9 @@ impl Proxy {
         tetrad_stdx::tls::install_provider();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}/rpc", listener.local_addr().unwrap());
-        let (mood, asked, headers) = (Mutex::new(Mood::Well), Mutex::default(), Mutex::default());
+        let mood = Mutex::new(Mood::Well);
+        let asked = Mutex::default();
+        let headers = Mutex::default();
         let inner = Arc::new(Inner {
             upstream,
             mood,

@@ -21,10 +21,8 @@ async fn ask(fork: &TestNode, slot: u64) -> serde_json::Value {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn headers_go_to_the_configured_origin_and_nowhere_else() {
     let upstream = upstream().await;
-    let (own, other) = (
-        Proxy::to(upstream.rpc_url()).await,
-        Proxy::to(upstream.rpc_url()).await,
-    );
+    let own = Proxy::to(upstream.rpc_url()).await;
+    let other = Proxy::to(upstream.rpc_url()).await;
     let fork = fork_of(&own.url, |config| {
         config.fork.headers = vec![("x-key".to_owned(), "secret".to_owned())]
     })
@@ -67,10 +65,8 @@ async fn headers_go_to_the_configured_origin_and_nowhere_else() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn redirects_of_the_other_node_are_not_followed() {
     let upstream = upstream().await;
-    let (own, other) = (
-        Proxy::to(upstream.rpc_url()).await,
-        Proxy::to(upstream.rpc_url()).await,
-    );
+    let own = Proxy::to(upstream.rpc_url()).await;
+    let other = Proxy::to(upstream.rpc_url()).await;
     let fork = fork_of(&own.url, |_| {}).await;
     own.set(Mood::Redirects(other.url.clone()));
     let answer = ask(&fork, 1).await;

@@ -144,7 +144,8 @@ async fn nothing_is_answered_that_is_not_known() {
     })
     .await;
 
-    let (known, unknown) = (fork.account(0), NOBODY);
+    let known = fork.account(0);
+    let unknown = NOBODY;
     let token = fork.token();
     let error = json!({"error": {"code": -32_000, "message": "missing trie node"}}).to_string();
 
@@ -439,7 +440,8 @@ async fn a_hash_is_that_of_the_block_that_was_asked_for() {
 async fn a_forked_header_may_have_the_highest_fees_but_no_such_number() {
     let upstream = upstream().await;
     let proxy = Proxy::to(upstream.rpc_url()).await;
-    let (fork, most) = (fork_of(&proxy.url, |_| {}).await, "0xffffffffffffffff");
+    let fork = fork_of(&proxy.url, |_| {}).await;
+    let most = "0xffffffffffffffff";
     let block = upstream.latest().await;
     let forked = json!([{"forking": {"jsonRpcUrl": proxy.url}}]);
     let with = |fields: Value| {

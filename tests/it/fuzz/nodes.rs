@@ -179,7 +179,8 @@ fn an_entry_is_complete_if_its_parts_came_one_after_another() {
 
 #[test]
 fn any_records_are_a_checkpoint_with_one_state_or_not() {
-    let (head, folder) = (head(), tempfile::tempdir().unwrap());
+    let head = head();
+    let folder = tempfile::tempdir().unwrap();
     let storage = Directory::new(folder.path()).unwrap();
     let identity = ChainIdentity {
         chain_id: 125,
@@ -228,7 +229,8 @@ fn any_records_are_a_checkpoint_with_one_state_or_not() {
 
 #[test]
 fn any_bytes_are_a_pending_transaction_with_one_encoding_or_not() {
-    let (head, folder) = (head(), tempfile::tempdir().unwrap());
+    let head = head();
+    let folder = tempfile::tempdir().unwrap();
     let storage: Arc<dyn Storage> = Arc::new(Directory::new(folder.path()).unwrap());
     let identity = ChainIdentity {
         chain_id: 125,

@@ -111,10 +111,8 @@ fn any_bytes_are_a_transaction_or_not() {
 
 #[test]
 fn any_block_is_imported_or_refused() {
-    let (head, genesis) = (
-        small_chain::chain(&small_chain::runtime()).head(),
-        small_chain::genesis(),
-    );
+    let head = small_chain::chain(&small_chain::runtime()).head();
+    let genesis = small_chain::genesis();
     let mut seeds: Vec<Vec<u8>> = head
         .blocks_from(1)
         .map(|block| block.encode().to_vec())
@@ -260,7 +258,8 @@ fn any_query_is_answered_within_its_limits_or_refused() {
 fn any_dump_is_loaded_into_a_chain_that_continues_or_refused() {
     let runtime = small_chain::runtime();
     let chain = small_chain::chain(&runtime);
-    let (head, mut whole) = (chain.head(), Vec::new());
+    let head = chain.head();
+    let mut whole = Vec::new();
     Dump::write(&head, 0, &mut whole).unwrap();
     let mut plain: Value = serde_json::from_slice(&whole).unwrap();
     plain.as_object_mut().unwrap().remove("tetrad");

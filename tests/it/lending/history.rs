@@ -100,7 +100,8 @@ async fn samples_of_states_that_memory_no_longer_holds_are_those_that_were() {
 
     let user = node.signer(1);
     node.approve_all(&user, pool).await;
-    let (usdc, weth) = (token("USDC"), token("WETH"));
+    let usdc = token("USDC");
+    let weth = token("WETH");
 
     for step in 1..=8u64 {
         node.increase_time(2_000 * step).await;

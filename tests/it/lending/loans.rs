@@ -33,7 +33,8 @@ async fn a_loan_is_taken_and_repaid() {
     let node = node_at(manual_clock(), |_| {}).await;
     let signer = node.signer(1);
     let pool = node.config().network.contracts.lending_pool;
-    let (usdc, weth) = (token("USDC"), token("WETH"));
+    let usdc = token("USDC");
+    let weth = token("WETH");
     for asset in [&usdc, &weth] {
         let approve = Token::approveCall {
             spender: pool,
@@ -71,7 +72,8 @@ async fn a_loan_is_taken_and_repaid() {
     let after = user(&node, &signer).await;
     let borrowed = whole(after["amountBorrowed"].as_str().expect("text"));
     assert!((borrowed - 3_512.35).abs() < 0.01, "{after}");
-    let (power, available) = (&after["borrowingPower"], &after["availableToBorrow"]);
+    let power = &after["borrowingPower"];
+    let available = &after["availableToBorrow"];
     let number = |value: &Value| whole(value.as_str().expect("text"));
     assert!(
         (number(power) - number(available) - borrowed).abs() < 1e-6,

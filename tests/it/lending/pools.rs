@@ -167,7 +167,8 @@ async fn production_has_caps_and_a_least_loan() {
 #[tokio::test]
 async fn a_lens_of_an_earlier_version_is_still_read() {
     let node = node().await;
-    let (user, weth) = (node.signer(4).address(), token("WETH"));
+    let user = node.signer(4).address();
+    let weth = token("WETH");
     let claim = Token::transferCall {
         to: user,
         value: U256::from(1_000_000),
@@ -236,10 +237,8 @@ async fn deploy(
 #[tokio::test]
 async fn an_asset_that_is_listed_later_has_a_pool() {
     let node = node().await;
-    let (owner, pool) = (
-        node.treasury(),
-        node.config().network.contracts.lending_pool,
-    );
+    let owner = node.treasury();
+    let pool = node.config().network.contracts.lending_pool;
     let dogecoin = Token::constructorCall {
         name_: "Dogecoin".to_owned(),
         symbol_: "DOGE".to_owned(),

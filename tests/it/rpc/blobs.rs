@@ -41,7 +41,8 @@ fn transaction(node: &TestNode, members: Value) -> Value {
 #[tokio::test]
 async fn what_a_client_leaves_out_is_computed() {
     let node = node().await;
-    let (old, new) = (with_blob_proofs(), with_cell_proofs());
+    let old = with_blob_proofs();
+    let new = with_cell_proofs();
     let blobs = each(&old.blobs);
     let hashes: Vec<B256> = old.versioned_hashes().collect();
 
@@ -143,7 +144,8 @@ async fn a_replaced_transaction_keeps_its_blobs() {
 async fn blobs_that_do_not_fit_their_proofs_are_refused() {
     let node = node().await;
     let sidecar = with_blob_proofs();
-    let (blobs, commitments) = (each(&sidecar.blobs), each(&sidecar.commitments));
+    let blobs = each(&sidecar.blobs);
+    let commitments = each(&sidecar.commitments);
     let infinity = format!("0xc0{}", "0".repeat(94));
     let many: Vec<_> = std::iter::repeat_n(blobs[0].clone(), 10).collect();
     let too_large = format!("0x{}", "ff".repeat(131_072));

@@ -529,7 +529,8 @@ async fn what_is_far_is_answered_as_what_is_near() {
         let transfer = json!({"from": node.account(0), "to": to, "value": "0x1", "gas": "0x5208"});
         node.rpc("eth_sendTransaction", json!([transfer])).await;
     }
-    let (count, balance) = (json!([node.account(0), "pending"]), json!([to, "pending"]));
+    let count = json!([node.account(0), "pending"]);
+    let balance = json!([to, "pending"]);
     assert_eq!(node.rpc("eth_getTransactionCount", count).await, "0x28");
     assert_eq!(node.rpc("eth_getBalance", balance).await, "0x28");
     let pending = node

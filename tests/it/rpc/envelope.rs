@@ -317,7 +317,8 @@ async fn a_batch_over_the_limit_is_refused_as_a_whole() {
 #[tokio::test]
 async fn a_batch_of_sends_from_one_account_fits_into_blocks_together() {
     let node = node().await;
-    let (from, to) = (node.account(0), node.account(1));
+    let from = node.account(0);
+    let to = node.account(1);
     let send = |id| json!({"jsonrpc": "2.0", "id": id, "method": "eth_sendTransaction", "params": [{"from": from, "to": to, "value": "0x1", "gas": "0x5208"}]});
     let answers = node
         .post(Value::from((0..20).map(send).collect::<Vec<_>>()).to_string())

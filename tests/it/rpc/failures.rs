@@ -25,7 +25,8 @@ fn too_much(node: &TestNode) -> Value {
 }
 
 fn balance_error(node: &TestNode, balance: u64) -> (String, String) {
-    let (sender, needed) = (node.account(0), U256::MAX);
+    let sender = node.account(0);
+    let needed = U256::MAX;
     let error = TokenErrors::ERC20InsufficientBalance {
         sender,
         balance: U256::from(balance),

@@ -127,7 +127,8 @@ async fn slow_precompiles_on_new_connections_leave_room_for_others() {
     let body = json!({"jsonrpc": "2.0", "id": 1, "method": "eth_call", "params": call}).to_string();
     let mut attackers = JoinSet::new();
     for _ in 0..40 {
-        let (url, body) = (url(&node), body.clone());
+        let url = url(&node);
+        let body = body.clone();
         attackers.spawn(async move {
             loop {
                 let request = reqwest::Client::new()
@@ -205,7 +206,8 @@ async fn batches_of_long_answers_leave_room_for_others() {
     let body = Value::Array(vec![discover; 100]).to_string();
     let mut attackers = JoinSet::new();
     for _ in 0..6 {
-        let (url, body) = (url(&node), body.clone());
+        let url = url(&node);
+        let body = body.clone();
         attackers.spawn(async move {
             let client = reqwest::Client::new();
             loop {

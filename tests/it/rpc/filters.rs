@@ -97,7 +97,8 @@ async fn a_pending_filter_tells_what_the_pool_accepted() {
     let node = node_with(|config| config.no_mining = true).await;
     let before = transfer_token(&node).await;
     let id = node.rpc("eth_newPendingTransactionFilter", json!([])).await;
-    let (first, second) = (transfer_token(&node).await, transfer_token(&node).await);
+    let first = transfer_token(&node).await;
+    let second = transfer_token(&node).await;
     assert_eq!(changes(&node, &id).await, [first, second]);
     assert!(!changes(&node, &id).await.contains(&before));
 }
@@ -153,10 +154,8 @@ async fn an_idle_filter_expires() {
         config.rpc.filter_lifetime = std::time::Duration::from_secs(1);
     })
     .await;
-    let (idle, polled) = (
-        node.rpc("eth_newBlockFilter", json!([])).await,
-        node.rpc("eth_newBlockFilter", json!([])).await,
-    );
+    let idle = node.rpc("eth_newBlockFilter", json!([])).await;
+    let polled = node.rpc("eth_newBlockFilter", json!([])).await;
     // As long as one is asked for it stays; the other makes room for a third.
     let third = loop {
         changes(&node, &polled).await;
@@ -391,7 +390,8 @@ async fn a_pending_filter_has_whole_transactions_on_request() {
     let hashes = node
         .rpc("eth_newPendingTransactionFilter", json!([false]))
         .await;
-    let (first, second) = (transfer_token(&node).await, transfer_token(&node).await);
+    let first = transfer_token(&node).await;
+    let second = transfer_token(&node).await;
     assert_eq!(
         changes(&node, &hashes).await,
         [first.clone(), second.clone()]

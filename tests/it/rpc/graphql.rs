@@ -342,17 +342,17 @@ async fn transactions_have_the_values_of_json_rpc() {
 async fn logs_are_selected_by_block_contract_and_topic() {
     let node = node().await;
 
-    let (signer, usdc, to) = (node.signer(0), token("USDC"), Address::repeat_byte(9));
+    let signer = node.signer(0);
+    let usdc = token("USDC");
+    let to = Address::repeat_byte(9);
     let transfer = Token::transferCall {
         to,
         value: U256::from(5),
     };
     let receipt = node.send(&signer, usdc.address, transfer).await;
 
-    let (block, topic) = (
-        receipt.block_number.unwrap(),
-        Token::Transfer::SIGNATURE_HASH,
-    );
+    let block = receipt.block_number.unwrap();
+    let topic = Token::Transfer::SIGNATURE_HASH;
 
     let fields = "index topics data account { address } transaction { hash block { number } }";
     let address = format!("{:#x}", usdc.address);
@@ -407,7 +407,8 @@ async fn logs_are_selected_by_block_contract_and_topic() {
 #[tokio::test]
 async fn calls_and_accounts_read_the_state_of_a_block() {
     let node = node().await;
-    let (usdc, owner) = (token("USDC"), node.account(0));
+    let usdc = token("USDC");
+    let owner = node.account(0);
     let decimals = Bytes::from(Token::decimalsCall {}.abi_encode());
     let refused = Bytes::from(
         Token::transferCall {

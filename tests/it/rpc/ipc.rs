@@ -205,7 +205,8 @@ async fn a_long_answer_is_written_whole_beside_events() {
             .await;
         node.node.rpc("evm_mine", json!([])).await;
     }
-    let (mut codes, mut events) = (0, 0);
+    let mut codes = 0;
+    let mut events = 0;
     while codes < 20 || events < 20 {
         let document = ipc.next().await.unwrap();
         if document.get("method").is_some() {

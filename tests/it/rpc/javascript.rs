@@ -171,10 +171,8 @@ async fn scripts_follow_a_block_from_transaction_to_transaction() {
 async fn scripts_see_the_state_and_the_overrides_of_a_call() {
     let node = node().await;
     set_up(&node).await;
-    let (from, nobody) = (
-        node.account(0),
-        "0x00000000000000000000000000000000000000ee",
-    );
+    let from = node.account(0);
+    let nobody = "0x00000000000000000000000000000000000000ee";
     let balance = node.rpc("eth_getBalance", json!([from, "latest"])).await;
     let read = |at: &str| {
         returning(&format!(

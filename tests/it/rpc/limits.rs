@@ -28,10 +28,8 @@ fn says(error: &Value, words: &str) {
 #[tokio::test]
 async fn nothing_runs_for_ever() {
     let node = impatient().await;
-    let (call, code) = (
-        json!({"to": AT, "gas": "0xffffffffff"}),
-        json!({AT: {"code": LOOP}}),
-    );
+    let call = json!({"to": AT, "gas": "0xffffffffff"});
+    let code = json!({AT: {"code": LOOP}});
     says(
         &node
             .rpc_error("eth_call", json!([call, "latest", code]))

@@ -103,7 +103,8 @@ async fn queries_find_exactly_what_matches() {
     let mut runner = TestRunner::new(ProptestConfig::with_cases(150));
     let outcome = tokio::task::block_in_place(|| {
         runner.run(&strategy, |(who, positions, a, b)| {
-            let (from, to) = (a.min(b), a.max(b));
+            let from = a.min(b);
+            let to = a.max(b);
             let addresses: Vec<_> = who.iter().map(|at| *loggers.get(*at).unwrap_or(&Address::ZERO)).collect();
             let expected: Vec<_> = emitted
                 .iter()

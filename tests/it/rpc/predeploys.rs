@@ -147,7 +147,9 @@ async fn codes_have_the_hashes_that_explorers_show() {
 #[tokio::test]
 async fn permit2_moves_tokens_with_a_signature_for_this_chain() {
     let node = node().await;
-    let (owner, spender, usdc) = (node.signer(0), node.signer(1), token("USDC"));
+    let owner = node.signer(0);
+    let spender = node.signer(1);
+    let usdc = token("USDC");
     let domain = eip712_domain! { name: "Permit2", chain_id: 125, verifying_contract: PERMIT2, };
     assert_eq!(
         node.view(PERMIT2, IPermit2::DOMAIN_SEPARATORCall {}).await,
@@ -159,12 +161,14 @@ async fn permit2_moves_tokens_with_a_signature_for_this_chain() {
         value: U256::MAX,
     };
     assert!(node.send(&owner, usdc.address, approve).await.status());
-    let (to, amount) = (Address::repeat_byte(0x70), units(&usdc, 5));
+    let to = Address::repeat_byte(0x70);
+    let amount = units(&usdc, 5);
     let permitted = TokenPermissions {
         token: usdc.address,
         amount,
     };
-    let (nonce, deadline) = (U256::ZERO, U256::MAX);
+    let nonce = U256::ZERO;
+    let deadline = U256::MAX;
     let signed = PermitTransferFrom {
         permitted: permitted.clone(),
         spender: spender.address(),
@@ -224,7 +228,9 @@ fn packed(high: u128, low: u128) -> B256 {
 async fn entry_points_create_accounts_and_run_their_operations() {
     let node = node().await;
     let bundler = node.signer(0);
-    let (gas, before, fee) = (500_000, 50_000, 2_000_000_000);
+    let gas = 500_000;
+    let before = 50_000;
+    let fee = 2_000_000_000;
     for (salt, entry_point) in [ENTRY_POINT_06, ENTRY_POINT_07, ENTRY_POINT_08]
         .into_iter()
         .enumerate()

@@ -52,7 +52,8 @@ async fn another_chain_id_is_a_flag_away() {
 #[tokio::test]
 async fn the_past_stays_readable_at_every_block() {
     let node = node().await;
-    let (from, to) = (node.account(0), Address::with_last_byte(0xaa));
+    let from = node.account(0);
+    let to = Address::with_last_byte(0xaa);
 
     const BLOCKS: u64 = 300;
 
@@ -149,7 +150,8 @@ async fn what_history_does_not_hold_is_refused() {
 #[tokio::test]
 async fn blocks_link_to_their_parents_and_show_their_transactions() {
     let node = node().await;
-    let (from, to) = (node.account(0), node.account(1));
+    let from = node.account(0);
+    let to = node.account(1);
     for _ in 0..3 {
         node.rpc(
             "eth_sendTransaction",

@@ -50,7 +50,9 @@ fn essence(method: &str, mut response: Value) -> Value {
 async fn every_example_gets_the_answer_that_it_shows() {
     let node = same_node().await;
 
-    let (mut answers, mut wrong, mut edits) = (Answers::default(), Vec::new(), Vec::new());
+    let mut answers = Answers::default();
+    let mut wrong = Vec::new();
+    let mut edits = Vec::new();
     for Example { file, exchanges } in examples() {
         for ExampleExchange { request, response } in exchanges {
             let filled_in = answers.fill_in(request);
@@ -166,10 +168,8 @@ async fn methods_take_no_more_and_no_fewer_parameters_than_they_describe() {
     let node = same_node().await;
     let document = node.rpc("rpc.discover", json!([])).await;
     for method in document["methods"].as_array().unwrap() {
-        let (name, params) = (
-            method["name"].as_str().unwrap(),
-            method["params"].as_array().unwrap(),
-        );
+        let name = method["name"].as_str().unwrap();
+        let params = method["params"].as_array().unwrap();
         let too_many: Vec<Value> = vec![Value::Null; params.len() + 1];
         let error = node.rpc_error(name, json!(too_many)).await;
         assert_eq!(error["code"], -32602, "{name}: {error}");
@@ -196,12 +196,14 @@ async fn what_is_taken_and_answered_fits_the_schemas() {
         .map(|method| (method["name"].as_str().unwrap(), method))
         .collect();
 
-    let (mut answers, mut wrong) = (Answers::default(), Vec::new());
+    let mut answers = Answers::default();
+    let mut wrong = Vec::new();
     for ExampleExchange { request, .. } in
         examples().into_iter().flat_map(|example| example.exchanges)
     {
         let request: Value = serde_json::from_str(&answers.fill_in(request)).unwrap();
-        let (name, params) = (request["method"].as_str().unwrap(), &request["params"]);
+        let name = request["method"].as_str().unwrap();
+        let params = &request["params"];
 
         let answer = node.request(name, params.clone()).await;
         answers.remember(name, answer["result"].clone());

@@ -17,7 +17,8 @@ async fn simulate(node: &TestNode, payload: Value) -> Value {
 async fn blocks_build_on_each_other_and_gaps_are_filled() {
     let node = node().await;
     let head = node.chain().head();
-    let (number_now, time) = (head.number(), head.block.header.timestamp);
+    let number_now = head.number();
+    let time = head.block.header.timestamp;
     let blocks = simulate(
         &node,
         json!({"blockStateCalls": [

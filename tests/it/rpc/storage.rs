@@ -72,7 +72,8 @@ async fn storage_comes_in_ranges_as_it_was_before_a_transaction() {
         .await
     };
 
-    let (mut start, mut found) = (json!("0x"), Vec::new());
+    let mut start = json!("0x");
+    let mut found = Vec::new();
     while start != json!(null) {
         let part = range(0, start, 2).await;
         let slots = part["storage"].as_object().unwrap();

@@ -270,7 +270,8 @@ async fn a_nonce_gap_waits_in_the_pool_and_is_filled_later() {
     );
 
     let sooner = send(&node, &raw(transfer(0), 0)).await;
-    let (sooner, later) = (receipt(&node, &sooner).await, receipt(&node, &later).await);
+    let sooner = receipt(&node, &sooner).await;
+    let later = receipt(&node, &later).await;
     assert_eq!(
         (&sooner["blockNumber"], &sooner["transactionIndex"]),
         (&json!("0x1"), &json!("0x0"))

@@ -367,7 +367,8 @@ async fn a_batch_may_subscribe_and_unsubscribe() {
         .collect();
     assert_eq!(ids, [json!(1), json!(2), json!(3), Value::Null, json!(4)]);
     assert_eq!(answers[2]["error"]["code"], -32602);
-    let (heads, logs) = (answers[0]["result"].clone(), answers[4]["result"].clone());
+    let heads = answers[0]["result"].clone();
+    let logs = answers[4]["result"].clone();
     assert_eq!(socket.notification(&heads).await["number"], "0x1");
 
     socket

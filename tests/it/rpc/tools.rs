@@ -136,10 +136,8 @@ async fn waiting_transactions_of_the_nodes_accounts_are_listed_and_replaced() {
 #[tokio::test]
 async fn bundles_of_calls_build_on_each_other() {
     let node = node().await;
-    let (from, to) = (
-        "0x00000000000000000000000000000000000000bb",
-        node.account(1),
-    );
+    let from = "0x00000000000000000000000000000000000000bb";
+    let to = node.account(1);
     // Returns the balance of `from`, the number of the block, and its time.
     let reads = "0x60bb315f5243602052426040526060 5ff3".replace(' ', "");
     let read = json!({"to": AT});
@@ -242,7 +240,9 @@ async fn accounts_are_listed_in_the_order_of_the_trie() {
     node.mine().await;
 
     let block = node.latest_block().await;
-    let (mut start, mut keys, mut found) = (json!("0x"), Vec::new(), None);
+    let mut start = json!("0x");
+    let mut keys = Vec::new();
+    let mut found = None;
     loop {
         let page = node
             .rpc(
@@ -314,10 +314,8 @@ async fn accounts_are_listed_in_the_order_of_the_trie() {
 #[tokio::test]
 async fn what_blocks_changed_is_told() {
     let node = node().await;
-    let (a, b) = (
-        "0x00000000000000000000000000000000000000d1",
-        "0x00000000000000000000000000000000000000d2",
-    );
+    let a = "0x00000000000000000000000000000000000000d1";
+    let b = "0x00000000000000000000000000000000000000d2";
     for to in [a, b] {
         send(&node, with(transfer(&node, 0), json!({"to": to}))).await;
     }
@@ -354,10 +352,8 @@ async fn what_blocks_changed_is_told() {
     );
 
     let hash = |block: &str| node.rpc("eth_getBlockByNumber", json!([block, false]));
-    let (first, second) = (
-        hash("0x1").await["hash"].clone(),
-        hash("0x2").await["hash"].clone(),
-    );
+    let first = hash("0x1").await["hash"].clone();
+    let second = hash("0x2").await["hash"].clone();
 
     let by_hash = node
         .rpc("debug_getModifiedAccountsByHash", json!([first, second]))
@@ -411,7 +407,8 @@ async fn roots_between_transactions_and_hashed_data_are_traced() {
             json!([hashing, {"tracer": "keccak256PreimageTracer"}]),
         )
         .await;
-    let (seven, nothing) = (format!("0x{:064x}", 7), format!("0x{:064x}", 0));
+    let seven = format!("0x{:064x}", 7);
+    let nothing = format!("0x{:064x}", 0);
     let hash = |text: &str| keccak256(alloy::primitives::hex::decode(text).unwrap()).to_string();
     assert_eq!(
         preimages,

@@ -71,10 +71,12 @@ fn flat_gas_of(call: &Value) -> (u128, u128) {
 #[tokio::test]
 async fn a_plain_transfer_reports_the_gas_of_the_transaction_or_that_of_the_call() {
     let node = node().await;
-    let (limit, intrinsic) = (30_000, 21_000);
+    let limit = 30_000;
+    let intrinsic = 21_000;
     let transfer = json!({"to": node.account(1), "value": "0x1", "gas": "0x7530"});
     let receipt = send(&node, transfer.clone()).await;
-    let (hash, block) = (&receipt["transactionHash"], &receipt["blockNumber"]);
+    let hash = &receipt["transactionHash"];
+    let block = &receipt["blockNumber"];
     let of_transaction = (limit, intrinsic);
     assert_eq!(number(&receipt["gasUsed"]), intrinsic);
 
@@ -208,7 +210,8 @@ async fn every_interface_reports_the_same_gas_of_inner_calls() {
     let decimal = |value: &Value| value.as_str().unwrap().parse::<u128>().unwrap();
     for (index, call) in tree["calls"].as_array().unwrap().iter().enumerate() {
         let (gas, used) = gas_of(call);
-        let (flat, trace) = (&flat[index + 1], &traces[index + 1]);
+        let flat = &flat[index + 1];
+        let trace = &traces[index + 1];
 
         assert_eq!(
             (
@@ -654,7 +657,8 @@ async fn a_cleared_delegation_is_empty_code_in_the_state_after() {
     let authority = format!("{:#x}", node.account(1));
     let target = Address::with_last_byte(0xbb);
     let code = [&hex!("ef0100")[..], target.as_slice()].concat();
-    let (text, hash) = (hex::encode_prefixed(&code), keccak256(&code));
+    let text = hex::encode_prefixed(&code);
+    let hash = keccak256(&code);
 
     let set = delegate(&node, target, 0).await;
     assert_eq!(

@@ -128,7 +128,8 @@ async fn the_log_replays_without_the_scenario() {
     let place = tempfile::tempdir().expect("a directory");
     let clock = manual_clock();
     let open = || {
-        let (directory, clock) = (place.path().to_owned(), clock.clone());
+        let directory = place.path().to_owned();
+        let clock = clock.clone();
         node_at(clock, move |config| {
             config.data_dir = Some(directory);
             config.exchange.price_tick = Some(std::time::Duration::from_secs(2));
@@ -140,7 +141,8 @@ async fn the_log_replays_without_the_scenario() {
     let paused = start(&node, ready_made("paused-vault")).await;
     done(&node, paused, 0).await;
     assert!(node.view(VAULT, Vault::pausedCall {}).await);
-    let (head, price_then) = (node.chain().head().clone(), price(&node, "WETH").await);
+    let head = node.chain().head().clone();
+    let price_then = price(&node, "WETH").await;
     node.end().await;
     let node = open().await;
     let kept = node
@@ -201,7 +203,8 @@ async fn a_jump_is_walked_in_steps() {
     assert_eq!(node.price_entry(&token("SOL")).await["halted"], true);
     let quote = || node.get_json("/api/quote?tokenIn=SOL&tokenOut=USDC&amountIn=1000000");
     assert_eq!(quote().await["data"]["status"], "halted");
-    let (token_in, token_out) = (token("SOL").address, token("USDC").address);
+    let token_in = token("SOL").address;
+    let token_out = token("USDC").address;
     let swap = Vault::swapExactTokensForTokensCall {
         _tokenIn: token_in,
         _tokenOut: token_out,

@@ -216,7 +216,8 @@ async fn a_late_websocket_keeps_its_order() {
         serde_json::from_str(message.to_text().expect("text")).expect("JSON")
     };
     assert_eq!(json(first)["id"], 7);
-    let (one, other) = (json(socket.next().await), json(socket.next().await));
+    let one = json(socket.next().await);
+    let other = json(socket.next().await);
     let number = |event: &Value| crate::support::number(&event["params"]["result"]["number"]);
     assert_eq!(number(&one) + 1, number(&other));
     node.end().await;

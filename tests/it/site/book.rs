@@ -360,10 +360,8 @@ async fn the_rest_reference_is_what_the_node_says() {
             let names: Vec<_> = query
                 .map(|parameter| format!("`{}`", parameter["name"].as_str().unwrap()))
                 .collect();
-            let (tag, summary) = (
-                operation["tags"][0].as_str().unwrap(),
-                operation["summary"].as_str().unwrap(),
-            );
+            let tag = operation["tags"][0].as_str().unwrap();
+            let summary = operation["summary"].as_str().unwrap();
             let route = format!("`{} {path}`", method.to_uppercase());
             tags.entry(tag.to_owned())
                 .or_default()

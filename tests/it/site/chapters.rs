@@ -20,8 +20,9 @@ async fn every_link_of_the_book_leads_to_a_page_and_a_heading() {
     let node = node().await;
     let start: Url = format!("{}/docs/", node.rest_url()).parse().expect("a URL");
 
-    let (mut waiting, mut pages, mut wanted) =
-        (vec![start.clone()], BTreeMap::new(), BTreeSet::new());
+    let mut waiting = vec![start.clone()];
+    let mut pages = BTreeMap::new();
+    let mut wanted = BTreeSet::new();
     let mut others = BTreeSet::new();
 
     while let Some(url) = waiting.pop() {

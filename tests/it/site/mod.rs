@@ -251,7 +251,8 @@ async fn the_page_is_complete_and_small() {
         .map(|path| format!("/{path}"));
     let mut waiting: Vec<String> = quoted.collect();
     assert!(waiting.iter().any(|path| path == "/site/app.js"));
-    let (mut seen, mut size) = (BTreeSet::new(), sent(&node, "/").await);
+    let mut seen = BTreeSet::new();
+    let mut size = sent(&node, "/").await;
     while let Some(path) = waiting.pop() {
         if seen.insert(path.clone()) {
             let file = text(&node, &path).await;

@@ -17,7 +17,8 @@ impl Base for Beneath {
         let found = self.0.get(*address)?.map(|account| account.into_owned());
         Ok(found.map(|account| {
             let contract = account.contract.as_ref().map(|contract| {
-                let (code, code_hash) = (contract.code.clone(), contract.code_hash);
+                let code = contract.code.clone();
+                let code_hash = contract.code_hash;
                 Arc::new(Contract {
                     code,
                     code_hash,
@@ -144,7 +145,8 @@ proptest! {
 
 #[test]
 fn the_code_of_an_account_that_was_only_beneath_is_taken_along() {
-    let (address, code) = (Address::with_last_byte(1), Bytes::from_static(&[0x60, 0]));
+    let address = Address::with_last_byte(1);
+    let code = Bytes::from_static(&[0x60, 0]);
     let mut whole = State::default();
     perform(&mut whole, &[(0, Act::Code(0x60))]);
     let mut forked = State::forked(Arc::new(Beneath(whole)));

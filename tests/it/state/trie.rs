@@ -160,7 +160,8 @@ fn assert_merged(
 }
 
 fn assert_behaves_like_a_map(steps: Vec<Step>) -> Result<(), TestCaseError> {
-    let (mut trie, mut model) = (Trie::<Slot>::default(), Model::new());
+    let mut trie = Trie::<Slot>::default();
+    let mut model = Model::new();
     let mut snapshots: Vec<(Trie<Slot>, Model)> = Vec::new();
 
     for step in steps {
@@ -209,7 +210,8 @@ fn assert_behaves_like_a_map(steps: Vec<Step>) -> Result<(), TestCaseError> {
 #[test]
 fn many_edits_have_the_same_root_as_few() {
     let key = |n: u64| keccak256(n.to_be_bytes());
-    let (mut trie, mut model) = (Trie::default(), Model::new());
+    let mut trie = Trie::default();
+    let mut model = Model::new();
     for edits in [3_000u64, 10, 2_000] {
         for n in 0..edits {
             trie.insert(key(n), slot(U256::from(edits + n)));

@@ -86,7 +86,8 @@ fn happen(block: BTreeMap<u8, Event>, model: &mut BTreeMap<Address, Model>) -> C
                 account.storage.clear();
             }
             for (slot, value) in storage {
-                let (slot, value) = (U256::from(slot), U256::from(value));
+                let slot = U256::from(slot);
+                let value = U256::from(value);
                 change.storage.push((slot, value));
                 account.storage.insert(B256::from(slot), value);
             }
@@ -109,7 +110,8 @@ proptest! {
 
     #[test]
     fn has_the_root_of_the_accounts_it_holds(blocks in blocks()) {
-        let (mut state, mut model) = (State::default(), BTreeMap::<Address, Model>::new());
+        let mut state = State::default();
+        let mut model = BTreeMap::<Address, Model>::new();
         for block in blocks {
             let changes = happen(block, &mut model);
             prop_assert_eq!(state.apply(&changes), root_of(&model));
@@ -135,8 +137,10 @@ fn assert_deferred_reads_the_same(
     blocks: Vec<BTreeMap<u8, Event>>,
     held: usize,
 ) -> Result<(), TestCaseError> {
-    let (mut state, mut model) = (State::default(), BTreeMap::<Address, Model>::new());
-    let (mut before, mut changes) = (state.clone(), Vec::new());
+    let mut state = State::default();
+    let mut model = BTreeMap::<Address, Model>::new();
+    let mut before = state.clone();
+    let mut changes = Vec::new();
 
     for (at, block) in blocks.into_iter().enumerate() {
         let more = Arc::new(happen(block, &mut model));
@@ -169,10 +173,8 @@ fn assert_deferred_reads_the_same(
                 state.storage(address, slot).unwrap()
             );
         }
-        let (told, known) = (
-            deferred.account(&address, &key).unwrap(),
-            state.account(&address, &key).unwrap(),
-        );
+        let told = deferred.account(&address, &key).unwrap();
+        let known = state.account(&address, &key).unwrap();
         prop_assert_eq!(told.is_some(), known.is_some());
 
         let is_bare = |account: &Account| account.nonce == 0 && account.code().is_empty();
@@ -187,7 +189,8 @@ fn assert_deferred_reads_the_same(
         }
     }
     for address in (0..12).map(Address::with_last_byte) {
-        let (told, known) = (deferred.get(address).unwrap(), state.get(address).unwrap());
+        let told = deferred.get(address).unwrap();
+        let known = state.get(address).unwrap();
         prop_assert_eq!(format!("{told:?}"), format!("{known:?}"));
     }
 

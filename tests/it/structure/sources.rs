@@ -82,10 +82,8 @@ impl Sources {
                         self.read_items(root, file, &folder.join(&name), path, items)
                     }
                     None => {
-                        let (flat, nested) = (
-                            folder.join(format!("{name}.rs")),
-                            folder.join(&name).join("mod.rs"),
-                        );
+                        let flat = folder.join(format!("{name}.rs"));
+                        let nested = folder.join(&name).join("mod.rs");
                         self.read_file(
                             root,
                             if root.join(&flat).exists() {

@@ -17,7 +17,8 @@ pub(crate) fn assert_golden(file: &str, text: &str) {
     }
     let committed = fs::read_to_string(&path).unwrap_or_default();
     if committed != text {
-        let (mut before, mut after) = (committed.lines(), text.lines());
+        let mut before = committed.lines();
+        let mut after = text.lines();
         let first = (1..)
             .map(|line| (line, before.next(), after.next()))
             .find(|(_, before, after)| before != after);

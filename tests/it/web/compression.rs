@@ -57,7 +57,8 @@ async fn assert_same(name: &str, request: impl Fn() -> RequestBuilder) -> [usize
     drop(send(request()).await.bytes().await.expect("a body"));
     let plain = send(request()).await;
     assert_eq!(plain.headers().get(CONTENT_ENCODING), None, "{name}");
-    let (status, kind) = (plain.status(), plain.headers()[CONTENT_TYPE].clone());
+    let status = plain.status();
+    let kind = plain.headers()[CONTENT_TYPE].clone();
     let plain = plain.bytes().await.expect("a body");
     let mut lengths = [plain.len(), 0, 0];
     for (coding, length) in CODINGS.into_iter().zip(&mut lengths[1..]) {

@@ -60,10 +60,8 @@ async fn the_listeners_are_the_ones_that_were_passed() {
         elsewhere.1,
         elsewhere.1.replace("127.0.0.1", "0.0.0.0")
     );
-    let (client, mut command) = (
-        reqwest::Client::new(),
-        given(main, Some(prices.into()), "listen:ws-listen", &arguments),
-    );
+    let client = reqwest::Client::new();
+    let mut command = given(main, Some(prices.into()), "listen:ws-listen", &arguments);
     command.stderr(Stdio::inherit());
     let directory = tempfile::tempdir().unwrap();
     let ready = directory.path().join("ready");

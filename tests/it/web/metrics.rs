@@ -20,7 +20,8 @@ async fn scrape(node: &TestNode) -> BTreeMap<String, f64> {
         "text/plain; version=0.0.4; charset=utf-8"
     );
     let text = response.text().await.expect("text");
-    let (mut samples, mut kinds) = (BTreeMap::new(), BTreeMap::new());
+    let mut samples = BTreeMap::new();
+    let mut kinds = BTreeMap::new();
     for line in text.lines() {
         if let Some(kind) = line.strip_prefix("# TYPE ") {
             let (name, kind) = kind.split_once(' ').expect("a name and a kind");

@@ -128,11 +128,9 @@ async fn urls_for_keplr_are_those_that_the_client_reaches() {
         config.cosmos_rest_listen = Some("127.0.0.1:0".parse().unwrap());
     })
     .await;
-    let (main, comet, rest) = (
-        node.rest_url(),
-        node.comet_url().unwrap(),
-        node.cosmos_rest_url().unwrap(),
-    );
+    let main = node.rest_url();
+    let comet = node.comet_url().unwrap();
+    let rest = node.cosmos_rest_url().unwrap();
     assert_eq!(
         urls(&keplr(&node, &[]).await),
         [&comet, &rest, &format!("{main}/rpc")]

@@ -26,10 +26,8 @@ fn operations(document: &Value) -> Vec<(String, String, Value)> {
             let mut filled = path.clone();
             let mut query = Vec::new();
             for parameter in operation["parameters"].as_array().into_iter().flatten() {
-                let (name, example) = (
-                    parameter["name"].as_str().expect("a name"),
-                    &parameter["example"],
-                );
+                let name = parameter["name"].as_str().expect("a name");
+                let example = &parameter["example"];
                 if example.is_null() {
                     assert!(
                         parameter["required"] == false,
@@ -487,7 +485,8 @@ async fn responses_are_those_that_the_examples_show() {
         env!("CARGO_MANIFEST_DIR"),
         "/src/app/openapi-examples.jsonl"
     );
-    let (mut lines, mut wrong) = (String::new(), Vec::new());
+    let mut lines = String::new();
+    let mut wrong = Vec::new();
     for line in std::fs::read_to_string(file).expect("the examples").lines() {
         let mut example: Value = serde_json::from_str(line).expect("JSON");
         let text = |name: &str| example[name].as_str().unwrap_or_default();

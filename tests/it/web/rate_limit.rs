@@ -156,7 +156,8 @@ async fn lending_has_a_limit_of_its_own() {
 async fn a_client_cannot_pretend_to_be_another() {
     let node = node_at(manual_clock(), |config| config.rate_limit = 5).await;
     for n in 0..5 {
-        let (common, standard) = (format!("203.0.113.{n}"), format!("for=198.51.100.{n}"));
+        let common = format!("203.0.113.{n}");
+        let standard = format!("for=198.51.100.{n}");
         let headers = [
             ("x-forwarded-for", common.as_str()),
             ("forwarded", standard.as_str()),

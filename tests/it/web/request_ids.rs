@@ -30,10 +30,8 @@ async fn a_name_that_a_client_gives_comes_back() {
 async fn slow_requests_are_logged_under_their_names() {
     // Every request is slower than that.
     let node = Running::start(&["--slow-request", "0.000000001", "--log-format", "json"]).await;
-    let (rest, client) = (
-        node.ready["rest"].as_str().unwrap().to_owned(),
-        reqwest::Client::new(),
-    );
+    let rest = node.ready["rest"].as_str().unwrap().to_owned();
+    let client = reqwest::Client::new();
     let prices = client
         .get(format!("{rest}/api/prices"))
         .send()

@@ -61,11 +61,9 @@ fn assert_admits_what_the_model_admits(
     limit: usize,
     steps: Vec<(u8, u64)>,
 ) -> Result<(), TestCaseError> {
-    let (mut window, mut model, mut now) = (
-        SlidingWindow::new(limit, WINDOW_MS, 100),
-        Model::default(),
-        0,
-    );
+    let mut window = SlidingWindow::new(limit, WINDOW_MS, 100);
+    let mut model = Model::default();
+    let mut now = 0;
 
     for (client, pause) in steps {
         now += pause;

@@ -65,7 +65,8 @@ async fn requests_and_blocks_become_spans_of_their_traces() {
     ])
     .await;
     let rpc = node.ready["rpc"].as_str().unwrap().to_owned();
-    let (trace, parent) = ("4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7");
+    let trace = "4bf92f3577b34da6a3ce929d0e0e4736";
+    let parent = "00f067aa0ba902b7";
     for method in ["evm_mine", "eth_nothing"] {
         let body = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}"}}"#);
         let request = reqwest::Client::new()
@@ -98,7 +99,8 @@ async fn requests_and_blocks_become_spans_of_their_traces() {
             .collect::<String>()
     };
 
-    let (http, call) = (named("POST"), named("evm_mine"));
+    let http = named("POST");
+    let call = named("evm_mine");
     assert_eq!(
         (hex(&http.trace_id), hex(&http.parent_span_id)),
         (trace.to_owned(), parent.to_owned())

@@ -77,7 +77,9 @@ fn mapping(map: &str, instruction: usize) -> Option<(usize, u32)> {
     let mut entries = map.split(';');
     for _ in 0..=instruction {
         let mut fields = entries.next()?.split(':');
-        let (first, _, third) = (fields.next(), fields.next(), fields.next());
+        let first = fields.next();
+        let _ = fields.next();
+        let third = fields.next();
         if let Some(field) = first.filter(|field| !field.is_empty()) {
             start = field.parse().ok();
         }

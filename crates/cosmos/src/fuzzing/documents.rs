@@ -552,7 +552,8 @@ fn typed_hash(types: &Value, message: &Value) -> B256 {
         let data: TypedData = serde_json::from_value(data).expect("typed data");
         data.hash_struct().expect("typed data has a hash")
     };
-    let (domain, message) = (hash("EIP712Domain", &domain), hash("Tx", message));
+    let domain = hash("EIP712Domain", &domain);
+    let message = hash("Tx", message);
     keccak256(
         [
             b"\x19\x01".as_slice(),

@@ -175,11 +175,15 @@ fn answers(history: &PriceHistory, now: u64) -> Vec<Answers> {
 
 /// The bars of `seconds` each, computed naively from every block.
 fn expected_candles(start: u64, blocks: &[Block], seconds: u64) -> Vec<(u64, Bar, u128)> {
-    let (mut price, mut candles, mut at) = (10, Vec::new(), 0);
+    let mut price = 10;
+    let mut candles = Vec::new();
+    let mut at = 0;
     let end = blocks.last().expect("a block").0;
     for number in start / seconds..=end / seconds {
-        let (begin, over) = (number * seconds, (number + 1) * seconds);
-        let (mut bar, mut volume) = (None, 0);
+        let begin = number * seconds;
+        let over = (number + 1) * seconds;
+        let mut bar = None;
+        let mut volume = 0;
         while let Some((time, prices, trades)) = blocks.get(at).filter(|block| block.0 < over) {
             if *time > begin && bar.is_none() {
                 bar = Some(Bar::flat(price));
@@ -232,7 +236,8 @@ proptest! {
         let start = 1_700_000_000;
         let kept = timed(start, kept);
         let fork = kept.last().expect("a block").0;
-        let (gone, instead) = (timed(fork, gone), timed(fork, instead));
+        let gone = timed(fork, gone);
+        let instead = timed(fork, instead);
 
         let mut straight = PriceHistory::starting(start, &[10, 20]);
         apply(&mut straight, &kept);

@@ -79,7 +79,8 @@ impl ChainCopy {
             let connection = &mut Connection::open(url).await?;
             copy.hashes
                 .push(hashes(connection, history.base, height).await?);
-            let (mut counters, mut balances) = (Vec::new(), Vec::new());
+            let mut counters = Vec::new();
+            let mut balances = Vec::new();
             for (account, _) in &history.accounts {
                 let at = U256::from(height);
                 let slot = json!([history.counter, account.into_word(), at]);
@@ -169,10 +170,8 @@ async fn transactions(
             .map(|number| ("eth_getBlockReceipts", json!([U256::from(number)])))
             .collect();
 
-        let (blocks, receipts) = (
-            connection.batch(blocks).await?,
-            connection.batch(receipts).await?,
-        );
+        let blocks = connection.batch(blocks).await?;
+        let receipts = connection.batch(receipts).await?;
 
         for ((number, mut block), receipts) in numbers.zip(blocks).zip(receipts) {
             let transactions: Vec<RpcTransaction> = parse(block["transactions"].take())?;

@@ -66,8 +66,9 @@ impl Report {
 
 impl fmt::Display for Report {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (acknowledged, throughput, gap) =
-            (self.acknowledged, self.throughput(), self.longest_gap);
+        let acknowledged = self.acknowledged;
+        let throughput = self.throughput();
+        let gap = self.longest_gap;
         write!(
             formatter,
             "{acknowledged} acknowledged, {throughput:.0} per second, longest gap {gap:?}"

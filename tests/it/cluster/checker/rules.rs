@@ -65,7 +65,10 @@ fn included_once(history: &History, chain: &ChainCopy) -> Vec<String> {
         .iter()
         .filter(|acknowledged| !blocks.contains_key(&acknowledged.hash));
     let lost = lost.map(|lost| {
-        let (hash, sender, nonce, at) = (lost.hash, lost.sender, lost.nonce, lost.at);
+        let hash = lost.hash;
+        let sender = lost.sender;
+        let nonce = lost.nonce;
+        let at = lost.at;
         let by = format!("node {} on connection {}", lost.node, lost.connection);
         format!("{hash} of sender {sender} with nonce {nonce}, acknowledged by {by} after {at:?}, is lost")
     });
@@ -84,7 +87,9 @@ fn own_writes(history: &History, chain: &ChainCopy) -> Vec<String> {
         let Some(own) = &acknowledged.own else {
             continue;
         };
-        let (hash, node, nonce) = (acknowledged.hash, acknowledged.node, acknowledged.nonce);
+        let hash = acknowledged.hash;
+        let node = acknowledged.node;
+        let nonce = acknowledged.nonce;
         let waited_again = blocks
             .get(&hash)
             .is_some_and(|block| may_have_waited_again(history, *block));
@@ -215,7 +220,8 @@ fn counters(history: &History, chain: &ChainCopy) -> Vec<String> {
 fn balances(history: &History, chain: &ChainCopy) -> Vec<String> {
     let mut violations = Vec::new();
     for (index, (account, before)) in history.accounts.iter().enumerate() {
-        let (mut income, mut expense) = (*before, U256::ZERO);
+        let mut income = *before;
+        let mut expense = U256::ZERO;
         for transaction in &chain.transactions {
             let value = if transaction.succeeded {
                 transaction.value

@@ -169,7 +169,9 @@ impl Sender {
         });
 
         let connection = connection.id;
-        let (sender, nonce, node) = (self.index, self.nonce, self.node);
+        let sender = self.index;
+        let nonce = self.nonce;
+        let node = self.node;
         self.run.record(Acknowledgement {
             hash,
             sender,

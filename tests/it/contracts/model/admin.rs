@@ -21,7 +21,8 @@ impl Pool {
         check_cash(amount, asset.state.cash)?;
         asset.state.treasury -= amount;
         asset.state.cash -= amount;
-        let (address, state) = (asset.address, asset.state.clone());
+        let address = asset.address;
+        let state = asset.state.clone();
         self.assets[index] = asset;
         Ok(vec![
             LendingPool::TreasuryCollected {
@@ -42,7 +43,8 @@ impl Pool {
         let asset = &mut self.assets[index];
         asset.accrue(self.now);
         asset.parameters = parameters.clone();
-        let (address, state) = (asset.address, asset.state.clone());
+        let address = asset.address;
+        let state = asset.state.clone();
         Ok(vec![
             LendingPool::ReserveUpdated {
                 asset: address,
@@ -69,7 +71,8 @@ impl Pool {
     }
 
     pub(crate) fn set_least_loan(&mut self, usd: u64) -> Outcome {
-        let (previousUsd, newUsd) = (self.least_loan, U256::from(usd));
+        let previousUsd = self.least_loan;
+        let newUsd = U256::from(usd);
         self.least_loan = newUsd;
         Ok(vec![
             LendingPool::LeastLoanChanged {

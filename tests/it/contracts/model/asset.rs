@@ -101,11 +101,9 @@ impl Asset {
             floor(debt, ray(), self.state.cash + debt)
         };
         let share = |bps: u16| U256::from(bps) * ray() / n(10_000);
-        let (base, slope1, slope2) = (
-            share(self.parameters.baseRateBps),
-            share(self.parameters.slope1Bps),
-            share(self.parameters.slope2Bps),
-        );
+        let base = share(self.parameters.baseRateBps);
+        let slope1 = share(self.parameters.slope1Bps);
+        let slope2 = share(self.parameters.slope2Bps);
         let kink = share(self.parameters.kinkBps);
         if used <= kink {
             base + floor(slope1, used, kink)

@@ -43,10 +43,8 @@ impl Pool {
                 healthFactorBps,
             }));
         }
-        let (debtAsset, collateralAsset) = (
-            self.assets[terms.debt].address,
-            self.assets[terms.collateral].address,
-        );
+        let debtAsset = self.assets[terms.debt].address;
+        let collateralAsset = self.assets[terms.collateral].address;
         let (repaid, seized, fee) = self.price(&mut session, terms, health.unwrap())?;
 
         let band = session.history.band;
@@ -117,7 +115,8 @@ impl Pool {
         }
 
         let small = n(2_000 * 100_000_000);
-        let (debt, supplied) = (owed.owed(band), collateral.supplied());
+        let debt = owed.owed(band);
+        let supplied = collateral.supplied();
         let at_once = health < 9_500
             || owed.asset.usd_up(debt) < small
             || collateral.asset.usd_down(supplied) < small;

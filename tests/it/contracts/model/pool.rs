@@ -95,10 +95,8 @@ impl Pool {
     pub(crate) fn borrow(&mut self, user: Address, index: usize, amount: U256) -> Outcome {
         self.check_usable(index, amount)?;
         let mut session = self.open(user, Some(index));
-        let (band, cap) = (
-            session.history.band,
-            self.assets[index].borrow_cap * self.assets[index].unit,
-        );
+        let band = session.history.band;
+        let cap = self.assets[index].borrow_cap * self.assets[index].unit;
         let part = session.part(index).unwrap();
         check_cash(amount, part.asset.state.cash)?;
         part.lend(band, amount);
@@ -111,7 +109,8 @@ impl Pool {
         }
         session.check_covered(index)?;
         let part = session.part(index).unwrap();
-        let (debtUsd, leastLoanUsd) = (part.asset.usd_up(part.owed(band)), self.least_loan);
+        let debtUsd = part.asset.usd_up(part.owed(band));
+        let leastLoanUsd = self.least_loan;
         if debtUsd < leastLoanUsd {
             return Err(refusal(LendingPoolErrors::LoanTooSmall {
                 debtUsd,
@@ -132,11 +131,9 @@ impl Pool {
             return Err(refusal(LendingPoolErrors::ZeroAmount {}));
         }
         let mut session = self.open(user, Some(index));
-        let (band, debt, asset) = (
-            session.history.band,
-            session.worth().debt,
-            self.assets[index].address,
-        );
+        let band = session.history.band;
+        let debt = session.worth().debt;
+        let asset = self.assets[index].address;
         let part = session.part(index).unwrap();
         let amount = amount.min(part.owed(band));
         if amount.is_zero() {
@@ -300,7 +297,8 @@ impl Pool {
     }
 
     fn store(&mut self, mut session: Session, score: u64) -> Vec<LogData> {
-        let (user, band) = (session.user, session.history.band);
+        let user = session.user;
+        let band = session.history.band;
 
         let stored = self.users.entry(user).or_default();
 
@@ -314,7 +312,8 @@ impl Pool {
             self.assets[part.index] = part.asset;
             session.emit(&LendingPool::ReserveUpdated { asset, state });
 
-            let (scaledSupply, scaledDebt) = (part.supply, part.debt);
+            let scaledSupply = part.supply;
+            let scaledDebt = part.debt;
             let position = LendingPool::PositionUpdated {
                 user,
                 asset,
@@ -349,7 +348,8 @@ impl Pool {
         session.history.refused = stored.refused.iter().map(bit).sum();
 
         stored.history = session.history.clone();
-        let (score, credit) = (U256::from(score), session.history.stored());
+        let score = U256::from(score);
+        let credit = session.history.stored();
         session.emit(&LendingPool::CreditUpdated {
             user,
             score,
@@ -364,7 +364,9 @@ impl Pool {
         if !stored.collateral.contains(&index) {
             let (supply, debt) = stored.positions.entry(index).or_default();
             *supply += scaled;
-            let (asset, scaledSupply, scaledDebt) = (self.assets[index].address, *supply, *debt);
+            let asset = self.assets[index].address;
+            let scaledSupply = *supply;
+            let scaledDebt = *debt;
             let band = U256::from(stored.history.band);
             return vec![
                 LendingPool::PositionUpdated {

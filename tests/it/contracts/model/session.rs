@@ -108,10 +108,8 @@ impl Session {
 
     pub(crate) fn power(&self) -> U256 {
         let ltv = |part: &Part| {
-            let (min, max) = (
-                part.asset.parameters.minLtvBps,
-                part.asset.parameters.maxLtvBps,
-            );
+            let min = part.asset.parameters.minLtvBps;
+            let max = part.asset.parameters.maxLtvBps;
             u64::from(min) + u64::from(max - min) * (self.score - 300) / 550
         };
         let counted = self
@@ -139,7 +137,8 @@ impl Session {
 
     /// Returns the score the user is left with.
     pub(crate) fn close(&mut self) -> u64 {
-        let (worth, owes) = (self.worth(), self.owes());
+        let worth = self.worth();
+        let owes = self.owes();
         self.history.settle(worth, owes);
         let score = self.history.score(worth);
         self.move_to(band_of(score));
@@ -186,7 +185,8 @@ impl Session {
                 return Err(refusal(LendingPoolErrors::TokenHalted { asset }));
             }
         }
-        let (debtUsd, borrowingPowerUsd) = (U256::from(self.worth().debt), self.power());
+        let debtUsd = U256::from(self.worth().debt);
+        let borrowingPowerUsd = self.power();
         if debtUsd > borrowingPowerUsd {
             return Err(refusal(LendingPoolErrors::BorrowingPowerExceeded {
                 debtUsd,

@@ -14,7 +14,8 @@ const HOUR: u64 = 3_600;
 /// seconds. With CRO at half its price she would earn neither.
 fn earning() -> Network {
     let mut network = Network::funded();
-    let (cro, usdt) = (TokenInfo::of("CRO"), TokenInfo::of("USDT"));
+    let cro = TokenInfo::of("CRO");
+    let usdt = TokenInfo::of("USDT");
     network.deposit(ALICE, cro, cro.worth(150)).unwrap();
     network.borrow(ALICE, usdt, usdt.worth(60)).unwrap();
     network.wait(10 * DAY);

@@ -104,7 +104,8 @@ fn a_covered_debt_counts_while_it_is_amply_covered() {
         (600_001, false),
     ] {
         let mut network = Network::funded();
-        let (usdc, usdt) = (TokenInfo::of("USDC"), TokenInfo::of("USDT"));
+        let usdc = TokenInfo::of("USDC");
+        let usdt = TokenInfo::of("USDT");
         network.deposit(ALICE, usdc, usdc.worth(10_000)).unwrap();
         network
             .borrow(ALICE, usdt, U256::from(cents * 10_000))

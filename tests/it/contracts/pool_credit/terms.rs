@@ -67,7 +67,8 @@ fn a_payment_counts_only_if_it_is_large_and_the_debt_was_held() {
 fn less_than_fifty_dollars_never_counts() {
     for (cents, counts) in [(4_999_u64, false), (5_100, true)] {
         let mut network = Network::funded();
-        let (usdc, usdt) = (TokenInfo::of("USDC"), TokenInfo::of("USDT"));
+        let usdc = TokenInfo::of("USDC");
+        let usdt = TokenInfo::of("USDT");
         network.deposit(ALICE, usdc, usdc.worth(10_000)).unwrap();
         network
             .borrow(ALICE, usdt, U256::from(cents * 10_000))
@@ -135,7 +136,8 @@ fn paying_a_day_early_every_term_earns_almost_every_point() {
 fn a_recycled_loan_earns_one_payment_a_term() {
     // Repaying and borrowing the same five hundred dollars every day clears the term each time.
     let mut network = Network::funded();
-    let (usdc, usdt) = (TokenInfo::of("USDC"), TokenInfo::of("USDT"));
+    let usdc = TokenInfo::of("USDC");
+    let usdt = TokenInfo::of("USDT");
     network.deposit(ALICE, usdc, usdc.worth(1_000)).unwrap();
     for day in 0..90 {
         network.borrow(ALICE, usdt, usdt.worth(500)).unwrap();
@@ -252,7 +254,8 @@ fn it_does_not_matter_when_somebody_looks() {
         network.wait(20 * DAY);
         refresh(network, ALICE);
     }
-    let (early, late) = (score(&mut early, ALICE), score(&mut late, ALICE));
+    let early = score(&mut early, ALICE);
+    let late = score(&mut late, ALICE);
     assert_eq!(
         (early.score, early.penalty, early.penaltyAt),
         (late.score, late.penalty, late.penaltyAt)

@@ -30,7 +30,8 @@ fn deep_trouble_goes_at_once() {
 
 #[test]
 fn a_small_debt_goes_at_once() {
-    let (weth, usdc) = (TokenInfo::of("WETH"), TokenInfo::of("USDC"));
+    let weth = TokenInfo::of("WETH");
+    let usdc = TokenInfo::of("USDC");
     for (owed, expected) in [
         (2_000_000_000_u64, 1_000_000_000_u64),
         (1_999_999_999, 1_999_999_999),
@@ -49,11 +50,9 @@ fn a_small_debt_goes_at_once() {
 
 #[test]
 fn a_small_collateral_goes_at_once() {
-    let (weth, usdc, usdt) = (
-        TokenInfo::of("WETH"),
-        TokenInfo::of("USDC"),
-        TokenInfo::of("USDT"),
-    );
+    let weth = TokenInfo::of("WETH");
+    let usdc = TokenInfo::of("USDC");
+    let usdt = TokenInfo::of("USDT");
     // The WETH is worth 2,000 dollars, or just less; the health is 0.97 either way.
     for (price, at_once) in [(100_000_000_000_u64, false), (99_999_999_999, true)] {
         let mut network = Network::funded();
@@ -79,7 +78,8 @@ fn a_small_collateral_goes_at_once() {
 #[test]
 fn collateral_bounds_what_is_repaid() {
     let mut network = in_debt();
-    let (weth, usdc) = (TokenInfo::of("WETH"), TokenInfo::of("USDC"));
+    let weth = TokenInfo::of("WETH");
+    let usdc = TokenInfo::of("USDC");
     network.set_price(weth, 525 * DOLLAR);
     let receipt = liquidate(&mut network, U256::MAX, false).unwrap();
     // Ten WETH of 525 dollars pay for 5,000 dollars of debt and the bonus.

@@ -51,7 +51,8 @@ fn the_penalty_has_a_ceiling() {
 #[test]
 fn a_liquidation_can_end_a_term() {
     let mut network = in_debt();
-    let (weth, usdc) = (TokenInfo::of("WETH"), TokenInfo::of("USDC"));
+    let weth = TokenInfo::of("WETH");
+    let usdc = TokenInfo::of("USDC");
     network.set_price(weth, 1_340 * DOLLAR);
     liquidate(&mut network, usdc.worth(20_000), false).unwrap();
     let view = network.look(LENS, LendingLens::getScoreCall { user: ALICE });
@@ -103,7 +104,8 @@ fn debt_and_collateral_can_be_the_same_asset() {
 #[test]
 fn a_borrower_may_liquidate_the_own_account_without_gain() {
     let mut network = in_debt();
-    let (weth, usdc) = (TokenInfo::of("WETH"), TokenInfo::of("USDC"));
+    let weth = TokenInfo::of("WETH");
+    let usdc = TokenInfo::of("USDC");
     network.set_price(weth, 1_390 * DOLLAR);
     for in_kind in [false, true] {
         let call = LendingPool::liquidateCall {

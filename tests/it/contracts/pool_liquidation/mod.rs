@@ -20,7 +20,8 @@ const DOLLAR: u64 = 100_000_000;
 /// dollars of USDC.
 fn in_debt() -> Network {
     let mut network = Network::funded();
-    let (weth, usdc) = (TokenInfo::of("WETH"), TokenInfo::of("USDC"));
+    let weth = TokenInfo::of("WETH");
+    let usdc = TokenInfo::of("USDC");
     network.set_price(weth, 2_000 * DOLLAR);
     network
         .deposit(ALICE, weth, weth.unit() * U256::from(10))
@@ -31,7 +32,8 @@ fn in_debt() -> Network {
 
 /// Liquidates, and holds the lens to what it promised before.
 fn liquidate(network: &mut Network, amount: U256, in_kind: bool) -> Result<Receipt, Bytes> {
-    let (debt, collateral) = (TokenInfo::of("USDC"), TokenInfo::of("WETH"));
+    let debt = TokenInfo::of("USDC");
+    let collateral = TokenInfo::of("WETH");
     let promised = quote(network, debt, collateral, amount);
     let call = LendingPool::liquidateCall {
         borrower: ALICE,
@@ -54,7 +56,9 @@ fn quote(
     collateral: TokenInfo,
     amount: U256,
 ) -> (U256, U256) {
-    let (borrower, debtAsset, collateralAsset) = (ALICE, debt.address, collateral.address);
+    let borrower = ALICE;
+    let debtAsset = debt.address;
+    let collateralAsset = collateral.address;
     let call = LendingLens::quoteLiquidationCall {
         borrower,
         debtAsset,
@@ -152,7 +156,8 @@ fn what_cannot_be_liquidated_is_quoted_as_nothing() {
 #[test]
 fn the_liquidator_is_paid_a_bonus_and_the_treasury_a_tenth_of_it() {
     let mut network = in_debt();
-    let (weth, usdc) = (TokenInfo::of("WETH"), TokenInfo::of("USDC"));
+    let weth = TokenInfo::of("WETH");
+    let usdc = TokenInfo::of("USDC");
     network.set_price(weth, 1_400 * DOLLAR);
 
     let before = [
@@ -163,7 +168,8 @@ fn the_liquidator_is_paid_a_bonus_and_the_treasury_a_tenth_of_it() {
     let receipt = liquidate(&mut network, usdc.worth(1_400), false).unwrap();
 
     // One WETH for 1,400 dollars, five per cent on top, and of these a tenth for the treasury.
-    let (seized, fee) = (milli() * U256::from(1_050), milli() * U256::from(5));
+    let seized = milli() * U256::from(1_050);
+    let fee = milli() * U256::from(5);
     let event = LendingPool::Liquidation {
         borrower: ALICE,
         debtAsset: usdc.address,
@@ -201,7 +207,8 @@ fn the_liquidator_is_paid_a_bonus_and_the_treasury_a_tenth_of_it() {
 #[test]
 fn the_claim_itself_can_be_taken_when_cash_is_short() {
     let mut network = in_debt();
-    let (weth, usdc) = (TokenInfo::of("WETH"), TokenInfo::of("USDC"));
+    let weth = TokenInfo::of("WETH");
+    let usdc = TokenInfo::of("USDC");
     // The whale leaves and Carol borrows what is left: not a single WETH in cash.
     network.withdraw(WHALE, weth, U256::MAX).unwrap();
     let carol = super::network::CAROL;
@@ -210,7 +217,8 @@ fn the_claim_itself_can_be_taken_when_cash_is_short() {
         .borrow(carol, weth, weth.unit() * U256::from(10))
         .unwrap();
     network.set_price(weth, 1_400 * DOLLAR);
-    let (seized, fee) = (milli() * U256::from(1_050), milli() * U256::from(5));
+    let seized = milli() * U256::from(1_050);
+    let fee = milli() * U256::from(5);
     let refused = liquidate(&mut network, usdc.worth(1_400), false).unwrap_err();
     let error = LendingPoolErrors::InsufficientLiquidity {
         needed: seized - fee,
@@ -278,7 +286,8 @@ fn there_must_be_that_debt_and_that_collateral() {
 #[test]
 fn paying_for_nothing_is_refused() {
     let mut network = Network::funded();
-    let (wbtc, cro) = (TokenInfo::of("WBTC"), TokenInfo::of("CRO"));
+    let wbtc = TokenInfo::of("WBTC");
+    let cro = TokenInfo::of("CRO");
     network.deposit(ALICE, wbtc, U256::from(100_000)).unwrap();
     network.borrow(ALICE, cro, cro.worth(50)).unwrap();
     network.set_price(wbtc, wbtc.price_usd_e8 / 2);

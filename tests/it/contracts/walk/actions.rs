@@ -106,7 +106,8 @@ impl Walk {
                 )
             }
             Action::Transfer => {
-                let (value, to) = (self.amount_of_supply(user, index), self.random.pick(&USERS));
+                let value = self.amount_of_supply(user, index);
+                let to = self.random.pick(&USERS);
                 (
                     self.network.give(user, to, token, value),
                     self.model.transfer(user, to, index, value),
@@ -136,7 +137,8 @@ impl Walk {
                 self.model.refresh(user),
             ),
             Action::Collect => {
-                let (amount, to) = (self.amount(token.worth(10)), OWNER);
+                let amount = self.amount(token.worth(10));
+                let to = OWNER;
                 let asset = token.address;
                 let call = LendingPool::collectTreasuryCall { asset, amount, to };
                 (
@@ -177,7 +179,8 @@ impl Walk {
                 continue;
             };
 
-            let (index, amount) = (part.index, part.owed(band).div_ceil(U256::from(2)));
+            let index = part.index;
+            let amount = part.owed(band).div_ceil(U256::from(2));
             let real = self.network.repay(user, self.tokens[index], amount);
             let expected = self.model.repay(user, index, amount);
             self.compare(Action::Repay, real, expected);
@@ -186,7 +189,8 @@ impl Walk {
 
     /// Changes what the owner may change, mostly back to what it was.
     fn govern(&mut self, index: usize) -> (Result<Receipt, Bytes>, Outcome) {
-        let (token, asset) = (self.tokens[index], self.tokens[index].address);
+        let token = self.tokens[index];
+        let asset = self.tokens[index].address;
         match self.random.below(4) {
             0 => {
                 let paused = self.random.chance(20);

@@ -105,7 +105,8 @@ impl Walk {
 
     fn standing(&self, user: Address) -> Standing {
         let session = self.model.open(user, None);
-        let (worth, power) = (session.worth(), session.power());
+        let worth = session.worth();
+        let power = session.power();
         let mut later = self.model.clone();
         later.now += 3_600;
         let history = later.open(user, None).history;
@@ -129,16 +130,12 @@ impl Walk {
                 .find(|part| part.index == index)
                 .unwrap();
             let owed = part.owed(session.history.band);
-            let (real, expected) = (
-                self.network.repay(user, token, U256::MAX),
-                self.model.repay(user, index, U256::MAX),
-            );
+            let real = self.network.repay(user, token, U256::MAX);
+            let expected = self.model.repay(user, index, U256::MAX);
             self.compare(Action::Repay, real, expected);
             self.check_payments();
-            let (real, expected) = (
-                self.network.borrow(user, token, owed),
-                self.model.borrow(user, index, owed),
-            );
+            let real = self.network.borrow(user, token, owed);
+            let expected = self.model.borrow(user, index, owed);
             self.compare(Action::Borrow, real, expected);
             self.pass(DAY);
         }
@@ -148,19 +145,15 @@ impl Walk {
     /// stranger look at the account afterwards. The user earns nothing between two looks that both
     /// find too little.
     pub(super) fn farm_in_a_spike(&mut self, user: Address, index: usize) {
-        let (token, price) = (
-            self.tokens[index],
-            self.model.assets[index].price.to::<u64>(),
-        );
+        let token = self.tokens[index];
+        let price = self.model.assets[index].price.to::<u64>();
         if self.stopped.contains(&index) || price > 1 << 58 {
             return;
         }
         self.record_price(index, price * 20);
         let amount = token.worth(1);
-        let (real, expected) = (
-            self.network.deposit(user, token, amount),
-            self.model.deposit(user, index, amount),
-        );
+        let real = self.network.deposit(user, token, amount);
+        let expected = self.model.deposit(user, index, amount);
         self.compare(Action::Deposit, real, expected);
         self.record_price(index, price);
         let mut found: Option<[(bool, u64); 2]> = None;
@@ -191,7 +184,8 @@ impl Walk {
             let known = times.len() as u64;
             times.extend((known..now.history.on_time).map(|_| self.model.now));
             for (index, first) in times.iter().enumerate() {
-                let (last, count) = (times[times.len() - 1], (times.len() - index) as u64);
+                let last = times[times.len() - 1];
+                let count = (times.len() - index) as u64;
                 assert!(
                     last - first + 2 * TERM > count * TERM,
                     "{user} earned too often: {times:?}"

@@ -14,7 +14,8 @@ impl Walk {
         for (index, (asset, old)) in self.model.assets.iter().zip(&before.assets).enumerate() {
             assert!(asset.slack() >= old.slack(), "the slack fell");
 
-            let (new, was) = (&asset.state, &old.state);
+            let new = &asset.state;
+            let was = &old.state;
             assert!(
                 new.liquidityIndex >= was.liquidityIndex,
                 "the liquidity index fell"
@@ -31,7 +32,8 @@ impl Walk {
                 );
             }
 
-            let (mut claims, mut debts) = (U256::ZERO, U256::ZERO);
+            let mut claims = U256::ZERO;
+            let mut debts = U256::ZERO;
             for (supply, debt, band) in self.positions(index) {
                 claims += supply * asset.state.liquidityIndex / ray();
                 debts += (debt * asset.state.borrowIndexes[band]).div_ceil(ray());

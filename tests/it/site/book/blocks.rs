@@ -18,15 +18,14 @@ pub(super) struct Block {
 /// The blocks of a page in order.
 pub(super) fn blocks(page: &str) -> Vec<Block> {
     let mut found: Vec<Block> = Vec::new();
-    let (mut is_open, mut is_adjacent) = (false, false);
+    let mut is_open = false;
+    let mut is_adjacent = false;
     for (number, line) in page.lines().enumerate() {
         match (line.strip_prefix("```"), is_open) {
             (Some(info), false) => {
                 let mut words = info.split(' ').map(str::to_owned);
-                let (language, role) = (
-                    words.next().unwrap_or_default(),
-                    words.next().unwrap_or_default(),
-                );
+                let language = words.next().unwrap_or_default();
+                let role = words.next().unwrap_or_default();
                 let lines = number + 1..number + 1;
                 found.push(Block {
                     language,

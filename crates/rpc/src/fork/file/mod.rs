@@ -198,7 +198,8 @@ mod tests {
     const NO_LIMIT: u64 = u64::MAX;
 
     fn records() -> Vec<Record> {
-        let (address, code) = (Address::repeat_byte(1), B256::repeat_byte(2));
+        let address = Address::repeat_byte(1);
+        let code = B256::repeat_byte(2);
         vec![
             Record::Code(code, Bytes::from_static(&[0x60, 0])),
             Record::Account(address, Some((U256::from(5), 7, Some(code)))),
