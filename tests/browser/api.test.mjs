@@ -9,7 +9,7 @@ import { promisify } from 'node:util';
 import { build, search, textOf, typeName, valueOf } from '../../crates/page/src/page/lib/reference.js';
 import { curl, ethersCode, fetchCode, socketCode, viemCode } from '../../crates/page/src/page/lib/snippets.js';
 import { LOOKS, assertAccessible, assertFits } from './accessible.mjs';
-import { startBrowser, startNode } from './node.mjs';
+import { clean, startBrowser, startNode } from './node.mjs';
 
 const FROM = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
 const URL_ = 'http://localhost:8545/rpc';
@@ -23,11 +23,6 @@ after(async () => {
   await browser?.stop();
   await node?.stop();
 });
-
-function clean(page) {
-  assert.deepEqual(page.problems, []);
-  return page.context().close();
-}
 
 async function documents() {
   const openapi = await (await fetch(`${node.url}/openapi.json`)).json();

@@ -7,7 +7,7 @@ import { forms } from '../../crates/page/src/page/lib/address.js';
 import { replaced, replacements, WRITTEN } from '../../crates/page/src/page/lib/bookexamples.js';
 import { find, marked, prepare } from '../../crates/page/src/page/lib/bookindex.js';
 import { assertAccessible, assertFits } from './accessible.mjs';
-import { startBrowser, startNode } from './node.mjs';
+import { clean, startBrowser, startNode } from './node.mjs';
 
 const CHAPTERS = ['', 'start/scenarios.html', 'contracts/Vault.html'];
 let node;
@@ -20,11 +20,6 @@ after(async () => {
   await browser?.stop();
   await node?.stop();
 });
-
-function clean(page) {
-  assert.deepEqual(page.problems, []);
-  return page.context().close();
-}
 
 const open = (path = '', options = {}) => browser.open(`${node.url}/docs/${path}`, options);
 

@@ -11,7 +11,7 @@ import { exampleOf, formatArgument, parseArgument } from '../../crates/page/src/
 import { keccak256 } from '../../crates/page/src/page/vendor/ethers.js';
 import { LOOKS, assertAccessible, assertFits } from './accessible.mjs';
 import { beaconOf, BOX, cloneOf, creationOf, deploy, send } from './contracts.mjs';
-import { startBrowser, startNode } from './node.mjs';
+import { clean, startBrowser, startNode } from './node.mjs';
 
 const SWAP = 'swapExactTokensForTokens(address,address,uint256,uint256)';
 const ABI_TEXT = BOX.abi.map(({ type, name, inputs }) => `${type} ${name}(${inputs.map((one) => `${one.type}${one.indexed ? ' indexed' : ''} ${one.name}`).join(', ')})${name === 'value' ? ' view returns (uint256)' : ''}`).join('\n');
@@ -35,11 +35,6 @@ after(async () => {
   await node?.stop();
   rmSync(folder, { recursive: true, force: true });
 });
-
-function clean(page) {
-  assert.deepEqual(page.problems, []);
-  return page.context().close();
-}
 
 const open = (path, options) => browser.open(`${node.url}/#/${path}`, options);
 const tab = (page, name) => page.click(`.tabs[aria-label="Contract"] button:text-is("${name}")`);

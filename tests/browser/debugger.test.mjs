@@ -9,7 +9,7 @@ import { after, before, test } from 'node:test';
 import { encode, encodeCall, fragment } from '../../crates/page/src/page/lib/abi.js';
 import { LOOKS, assertAccessible, assertFits } from './accessible.mjs';
 import { BOX, deploy, send } from './contracts.mjs';
-import { startBrowser, startNode } from './node.mjs';
+import { clean, startBrowser, startNode } from './node.mjs';
 
 /** What hardhat writes of contracts/Bank.sol: the compiler's input and output (solc without the optimizer, EVM version shanghai, without metadata). */
 const BUILD = readFileSync(new URL('contracts/bank.json', import.meta.url), 'utf8');
@@ -62,11 +62,6 @@ const settled = (page) => page.waitForFunction(() => {
 const linked = (page) => page.waitForFunction(() => new URLSearchParams(location.hash.split('?')[1]).get('step') === document.querySelector('.debugger').dataset.step);
 const variable = (page, name) => page.locator('.variables tr', { has: page.locator(`th[title^='${name} (']`) });
 
-async function close(page) {
-  assert.deepEqual(page.problems, []);
-  await page.context().close();
-}
-
 test('a failed transaction leads to its failing line, in the contract that failed', async () => {
   const page = await open(`tx/${await depositOf(5_000n)}`);
   await page.click('a:text-is("Go to the failing line")');
@@ -81,7 +76,7 @@ test('a failed transaction leads to its failing line, in the contract that faile
   await atLine(page, lineOf('limits.check(amount)'));
   await variable(page, 'owner').waitFor();
   await browser.picture(page, 'debugger-failure');
-  await close(page);
+  await clean(page);
 });
 
 test('lines are stepped into, over and out of, by keyboard, and the link repeats the step', async () => {
@@ -112,13 +107,13 @@ test('lines are stepped into, over and out of, by keyboard, and the link repeats
   await linked(page);
   const other = await browser.open(page.url());
   await atLine(other, lineOf('account.balance += amount'));
-  await close(other);
+  await clean(other);
   // Keys that belong to a field are text.
   await page.focus('#query');
   await page.keyboard.press('b');
   assert.equal(await page.inputValue('#query'), 'b');
   await atLine(page, lineOf('account.balance += amount'));
-  await close(page);
+  await clean(page);
 });
 
 test('the execution continues to a breakpoint, which the link keeps', async () => {
@@ -134,7 +129,7 @@ test('the execution continues to a breakpoint, which the link keeps', async () =
   await settled(other);
   await button(other, 'Continue').click();
   await atLine(other, line);
-  await close(other);
+  await clean(other);
   // Without another breakpoint it ends; then it goes back to this one.
   await page.keyboard.press('c');
   await page.locator('.debug-status:not(:has-text("line ' + line + '."))').waitFor();
@@ -142,7 +137,7 @@ test('the execution continues to a breakpoint, which the link keeps', async () =
   await atLine(page, line);
   await page.keyboard.press('t');
   await page.locator('.line-number[aria-pressed="true"]').waitFor({ state: 'detached' });
-  await close(page);
+  await clean(page);
 });
 
 test('variables have their names, types and values at the step', async () => {
@@ -170,7 +165,7 @@ test('variables have their names, types and values at the step', async () => {
   await page.locator('.words tr.changed').first().waitFor();
   await page.click('.tabs[aria-label="State"] button:text-is("Memory")');
   await page.locator('[aria-label="Memory"] td:text-is("0x40")').waitFor();
-  await close(page);
+  await clean(page);
 });
 
 test('a contract without a source is stepped through by instruction', async () => {
@@ -192,7 +187,7 @@ test('a contract without a source is stepped through by instruction', async () =
   assert.equal(await op(), 'STOP');
   await page.click('.tabs[aria-label="State"] button:text-is("Slots")');
   await page.locator('.words tr.changed td:text-is("0x2a")').waitFor();
-  await close(page);
+  await clean(page);
 });
 
 test('a simulation that fails leads to its failing line', async () => {
@@ -203,7 +198,7 @@ test('a simulation that fails leads to its failing line', async () => {
   await page.locator('a:text-is("a simulation")').waitFor();
   await page.locator('.frames .frame').nth(1).click();
   await variable(page, 'open').waitFor();
-  await close(page);
+  await clean(page);
 });
 
 test('state overrides decide what a debugged call sees', async () => {
@@ -214,7 +209,7 @@ test('state overrides decide what a debugged call sees', async () => {
   await atLine(page, lineOf('require(open, "closed")'));
   assert.equal(await variable(page, 'total').locator('td').nth(1).textContent(), '5');
   assert.equal(await variable(page, 'open').locator('td').nth(1).textContent(), 'false');
-  await close(page);
+  await clean(page);
 });
 
 test('a replay at its position has variables from before later transactions of the block', async () => {
@@ -234,7 +229,7 @@ test('a replay at its position has variables from before later transactions of t
   await settled(page);
   await variable(page, 'count').waitFor();
   assert.equal(await variable(page, 'count').locator('td').nth(1).textContent(), String(before));
-  await close(page);
+  await clean(page);
 });
 
 test('a call with overridden code is not shown with the source of the code that it replaces', async () => {
@@ -245,7 +240,7 @@ test('a call with overridden code is not shown with the source of the code that 
   await settled(page);
   await page.locator('text=The source of').waitFor();
   assert.equal(await page.locator('.source-line').count(), 0);
-  await close(page);
+  await clean(page);
 });
 
 test('a step that cannot be read shows neither the machine nor the variables of the step before', async () => {
@@ -274,14 +269,14 @@ test('a step that cannot be read shows neither the machine nor the variables of 
   await variable(page, 'total').waitFor();
   await panel('Stack');
   await page.locator('[aria-label="Stack"]').waitFor();
-  await close(page);
+  await clean(page);
 });
 
 test('a transaction that reverted without data says so', async () => {
   const hash = await node.rpc('eth_sendTransaction', { from: sender, to: bank, data: '0x12345678', gas: '0x7a120' });
   const page = await open(`tx/${hash}/debug`);
   await page.locator('p.failure:text-is("reverted without a reason")').waitFor();
-  await close(page);
+  await clean(page);
 });
 
 test('a call that failed lately leads to its failing line', async () => {
@@ -292,7 +287,7 @@ test('a call that failed lately leads to its failing line', async () => {
   await entry.locator('summary').first().click();
   await entry.locator('a:text-is("Go to the failing line")').click();
   await atLine(page, lineOf('revert TooLarge'));
-  await close(page);
+  await clean(page);
 });
 
 test('an execution with more steps than are shown says so, and where it failed', async () => {
@@ -304,7 +299,7 @@ test('an execution with more steps than are shown says so, and where it failed',
   await page.keyboard.press('i');
   await settled(page);
   assert.equal(await button(page, 'Failing line').count(), 0);
-  await close(page);
+  await clean(page);
 });
 
 test('the constructor of a contract is stepped through', async () => {
@@ -315,14 +310,14 @@ test('the constructor of a contract is stepped through', async () => {
   await atLine(page, lineOf('limits = limits_'));
   assert.match(await page.locator('.frames .frame').first().textContent(), /Bank\.create/);
   await variable(page, 'owner').waitFor();
-  await close(page);
+  await clean(page);
 });
 
 test('a function that cannot be read leads to its failing line', async () => {
   const page = await open(`contract/${limits}?tab=read&function=check&args=${encodeURIComponent(JSON.stringify(['5000']))}`);
   await page.click('.result a:text-is("Go to the failing line")');
   await atLine(page, lineOf('revert TooLarge'));
-  await close(page);
+  await clean(page);
 });
 
 test('the network’s own contracts have their lines and variables', async () => {
@@ -333,7 +328,7 @@ test('the network’s own contracts have their lines and variables', async () =>
   await settled(page);
   assert.match(await page.locator('.debug-status').textContent(), /^Failing line: src\/exchange\/.*\.sol, line \d+\./);
   await page.locator('.variables th').first().waitFor();
-  await close(page);
+  await clean(page);
 });
 
 test('hostile sources, source maps and layouts stay text, and do not stop the page', async () => {
@@ -366,7 +361,7 @@ test('hostile sources, source maps and layouts stay text, and do not stop the pa
   assert.equal(await page.locator('.debugger img').count(), 0);
   assert.equal(await page.evaluate(() => window.attacked), undefined);
   assert.ok((await page.locator('.source-line').count()) <= 400);
-  await close(page);
+  await clean(page);
 });
 
 test('a step to a line that is shown leaves the other lines in the document', async () => {
@@ -386,7 +381,7 @@ test('a step to a line that is shown leaves the other lines in the document', as
   assert.deepEqual(isKept.filter((kept) => kept !== true), [after]);
   assert.equal(await page.locator('.source-line.current').count(), 1);
   assert.equal(await page.locator('.line-number[tabindex="0"]').count(), 1);
-  await close(page);
+  await clean(page);
 });
 
 test('a transfer has nothing to step through', async () => {
@@ -396,7 +391,7 @@ test('a transfer has nothing to step through', async () => {
   await page.goto(`${node.url}/#/tx/${hash}`);
   await page.locator('a:text-is("Replay with changes")').waitFor();
   assert.equal(await page.locator('a:text-is("Debug")').count(), 0);
-  await close(page);
+  await clean(page);
 });
 
 test('on a phone nothing in the debugger scrolls sideways, and words of 32 bytes are whole', async () => {
@@ -430,7 +425,7 @@ test('on a phone nothing in the debugger scrolls sideways, and words of 32 bytes
   await page.locator('.instructions tr.chosen').waitFor();
   assert.deepEqual(await scrolling(), [], 'Instructions');
   await browser.picture(page, 'debugger-phone-stack');
-  await close(page);
+  await clean(page);
 });
 
 test('an instruction that the compiler added is not said to be of an unknown source', async () => {
@@ -438,7 +433,7 @@ test('an instruction that the compiler added is not said to be of an unknown sou
   await settled(page);
   await page.locator('text=No line of Bank belongs to this instruction: the compiler has added it.').waitFor();
   assert.equal(await page.locator('text=The source of').count(), 0);
-  await close(page);
+  await clean(page);
 });
 
 test('the debugger is accessible in both themes, and fits a phone', async () => {
@@ -451,6 +446,6 @@ test('the debugger is accessible in both themes, and fits a phone', async () => 
     await assertAccessible(page, look.name);
     await assertFits(page, look.name);
     await browser.picture(page, `debugger-${look.name}`);
-    await close(page);
+    await clean(page);
   }
 });

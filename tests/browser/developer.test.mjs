@@ -5,7 +5,7 @@ import { after, before, test } from 'node:test';
 
 import { encodeCall, fragment } from '../../crates/page/src/page/lib/abi.js';
 import { LOOKS, assertAccessible, assertFits } from './accessible.mjs';
-import { startBrowser, startNode } from './node.mjs';
+import { clean, startBrowser, startNode } from './node.mjs';
 
 const ACCOUNT = '0x90F79bf6EB2c4f870365E785982E1f101E93b906';
 let node;
@@ -18,11 +18,6 @@ after(async () => {
   await browser?.stop();
   await node?.stop();
 });
-
-function clean(page) {
-  assert.deepEqual(page.problems, []);
-  return page.context().close();
-}
 
 /** The card with a title. */
 const card = (page, title) => page.locator('section.card', { has: page.locator(`h2:text-is("${title}")`) });

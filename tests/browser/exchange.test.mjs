@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 
 import { encodeCall, fragment } from '../../crates/page/src/page/lib/abi.js';
-import { startBrowser, startNode } from './node.mjs';
+import { clean, startBrowser, startNode } from './node.mjs';
 
 const ACCOUNT = '0x90F79bf6EB2c4f870365E785982E1f101E93b906';
 const WALLET = { account: ACCOUNT };
@@ -24,11 +24,6 @@ after(async () => {
 async function connect(page) {
   await page.selectOption('#account', 'test.wallet/');
   await page.waitForFunction(() => document.querySelector('#account').value.startsWith('test.wallet/0x'));
-}
-
-function clean(page) {
-  assert.deepEqual(page.problems, []);
-  return page.context().close();
 }
 
 const button = (page, text, state = 'enabled') => page.waitForSelector(`${SUBMIT}:has-text("${text}"):${state}`);

@@ -7,7 +7,7 @@ import { after, before, test } from 'node:test';
 import { toUnits } from '../../crates/page/src/page/lib/format.js';
 import { LOOKS, assertAccessible, assertFits } from './accessible.mjs';
 import { seed } from './history.mjs';
-import { startBrowser, startNode } from './node.mjs';
+import { clean, startBrowser, startNode } from './node.mjs';
 
 const BECH32 = 'pax17w0adeg64ky0daxwd2ugyuneellmjgnxljx2cg';
 let node;
@@ -22,11 +22,6 @@ after(async () => {
   await browser?.stop();
   await node?.stop();
 });
-
-function clean(page) {
-  assert.deepEqual(page.problems, []);
-  return page.context().close();
-}
 
 const rows = (page, label) => page.locator(`[role=group][aria-label="${label}"] tbody tr`);
 

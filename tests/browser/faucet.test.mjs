@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 
 import { LOOKS, assertAccessible, assertFits } from './accessible.mjs';
-import { startBrowser, startNode } from './node.mjs';
+import { clean, startBrowser, startNode } from './node.mjs';
 
 const ACCOUNT = '0x1111111111111111111111111111111111111111';
 const BECH32 = 'pax1zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3aj26p8';
@@ -14,11 +14,6 @@ before(async () => {
   browser = await startBrowser();
 });
 after(() => browser?.stop());
-
-function clean(page) {
-  assert.deepEqual(page.problems, []);
-  return page.context().close();
-}
 
 test('the faucet pays a coin and a token, and says when there is more', async () => {
   const node = await startNode('--profile', 'production', '--faucet', '2.5');

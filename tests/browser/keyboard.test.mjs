@@ -5,7 +5,7 @@ import { after, before, test } from 'node:test';
 
 import { encodeCall, fragment } from '../../crates/page/src/page/lib/abi.js';
 import { send } from './contracts.mjs';
-import { startBrowser, startNode } from './node.mjs';
+import { clean, startBrowser, startNode } from './node.mjs';
 
 /** Most presses of Tab on the way to a control. */
 const MOST_TABS = 120;
@@ -20,11 +20,6 @@ after(async () => {
   await browser?.stop();
   await node?.stop();
 });
-
-function clean(page) {
-  assert.deepEqual(page.problems, []);
-  return page.context().close();
-}
 
 const open = (path, options) => browser.open(`${node.url}/#/${path}`, options);
 

@@ -5,7 +5,7 @@ import { after, before, test } from 'node:test';
 
 import { encodeCall, fragment } from '../../crates/page/src/page/lib/abi.js';
 import { LOOKS, assertAccessible, assertFits } from './accessible.mjs';
-import { startBrowser, startNode } from './node.mjs';
+import { clean, startBrowser, startNode } from './node.mjs';
 
 const AMOUNT = '.manage [aria-label="Amount"]';
 const SUBMIT = '.manage button.primary';
@@ -21,11 +21,6 @@ after(async () => {
   await browser?.stop();
   await node?.stop();
 });
-
-function clean(page) {
-  assert.deepEqual(page.problems, []);
-  return page.context().close();
-}
 
 async function send(from, to, text, values) {
   const hash = await node.rpc('eth_sendTransaction', { from, to, data: encodeCall(fragment(text), values) });

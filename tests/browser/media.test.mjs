@@ -7,7 +7,7 @@ import { after, before, test } from 'node:test';
 import { linksIn, loadableUrl, parseMetadata } from '../../crates/page/src/page/lib/metadata.js';
 import { LOOKS, assertFits } from './accessible.mjs';
 import { instance, mint, word } from './items.mjs';
-import { startBrowser, startNode } from './node.mjs';
+import { clean, startBrowser, startNode } from './node.mjs';
 
 const PNG = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==', 'base64');
 const SVG = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9" onload="parent.ran = 1"><script>parent.ran = 1</script><rect width="9" height="9" fill="#3551d8"/></svg>';
@@ -52,11 +52,6 @@ after(async () => {
   await node?.stop();
   for (const server of [gateway, listed, other]) server?.stop();
 });
-
-function clean(page) {
-  assert.deepEqual(page.problems, []);
-  return page.context().close();
-}
 
 const json = (value) => ['application/json', JSON.stringify(value)];
 const onChain = (value) => `data:application/json;base64,${Buffer.from(JSON.stringify(value)).toString('base64')}`;

@@ -8,7 +8,7 @@ import { after, before, test } from 'node:test';
 
 import { selector, topic } from '../../crates/page/src/page/lib/abi.js';
 import { BOX, cloneOf, creationOf, deploy, send } from './contracts.mjs';
-import { startBrowser, startNode } from './node.mjs';
+import { clean, startBrowser, startNode } from './node.mjs';
 
 /** The deployment proxy of CREATE2, which takes a salt and creation code. */
 const DEPLOYER = '0x4e59b44847b379578588920ca78fbf26c0b4956c';
@@ -43,11 +43,6 @@ after(async () => {
   await node?.stop();
   rmSync(folder, { recursive: true, force: true });
 });
-
-function clean(page) {
-  assert.deepEqual(page.problems, []);
-  return page.context().close();
-}
 
 /** The results of a search, as they appear while it is typed. */
 async function results(page, text, expected) {

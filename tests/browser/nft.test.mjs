@@ -6,7 +6,7 @@ import { after, before, test } from 'node:test';
 
 import { assertFits } from './accessible.mjs';
 import { instance, mint, word } from './items.mjs';
-import { startBrowser, startNode } from './node.mjs';
+import { clean, startBrowser, startNode } from './node.mjs';
 
 let node;
 let browser;
@@ -18,11 +18,6 @@ after(async () => {
   await browser?.stop();
   await node?.stop();
 });
-
-function clean(page) {
-  assert.deepEqual(page.problems, []);
-  return page.context().close();
-}
 
 const json = (value) => `data:application/json;base64,${Buffer.from(JSON.stringify(value)).toString('base64')}`;
 

@@ -1,5 +1,6 @@
 // Starts a node and a browser for a test.
 
+import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -68,6 +69,12 @@ export async function startBrowser() {
     if (PICTURES) await page.screenshot({ path: join(PICTURES, `${name}.png`), fullPage: true });
   };
   return { open, picture, stop: () => browser.close() };
+}
+
+/** Asserts that a page had no errors, and closes it with its profile. */
+export function clean(page) {
+  assert.deepEqual(page.problems, []);
+  return page.context().close();
 }
 
 /**

@@ -8,7 +8,7 @@ import { after, before, test } from 'node:test';
 
 import { encodeCall, fragment } from '../../crates/page/src/page/lib/abi.js';
 import { LOOKS, assertAccessible, assertFits } from './accessible.mjs';
-import { startBrowser, startNode } from './node.mjs';
+import { clean, startBrowser, startNode } from './node.mjs';
 
 const ACCOUNT = '0x90F79bf6EB2c4f870365E785982E1f101E93b906';
 let node;
@@ -21,11 +21,6 @@ after(async () => {
   await browser?.stop();
   await node?.stop();
 });
-
-function clean(page) {
-  assert.deepEqual(page.problems, []);
-  return page.context().close();
-}
 
 test('the first view is small and loads fast', async () => {
   const page = await browser.open(node.url);

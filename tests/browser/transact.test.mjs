@@ -11,7 +11,7 @@ import { checkCode, parseArtifact } from '../../crates/page/src/page/lib/artifac
 import { decodeRlp, encodeRlp } from '../../crates/page/src/page/lib/rlp.js';
 import { LOOKS, assertAccessible, assertFits } from './accessible.mjs';
 import { BOX, cloneOf, creationOf, deploy } from './contracts.mjs';
-import { startBrowser, startNode } from './node.mjs';
+import { clean, startBrowser, startNode } from './node.mjs';
 
 /** A constructor that takes a number, which the code ignores: arguments follow the creation code. */
 const CONSTRUCTOR = { type: 'constructor', inputs: [{ name: 'limit', type: 'uint256' }], stateMutability: 'nonpayable' };
@@ -40,11 +40,6 @@ after(async () => {
   await node?.stop();
   rmSync(folder, { recursive: true, force: true });
 });
-
-function clean(page) {
-  assert.deepEqual(page.problems, []);
-  return page.context().close();
-}
 
 const open = (path, options) => browser.open(`${node.url}/#/${path}`, options);
 

@@ -10,7 +10,7 @@ import { KNOWN_KEYS } from '../../crates/page/src/page/lib/keys.js';
 import { keccak256 } from '../../crates/page/src/page/vendor/ethers.js';
 import { LOOKS, assertAccessible, assertFits } from './accessible.mjs';
 import { BOX, cloneOf, deploy, send } from './contracts.mjs';
-import { startBrowser, startNode } from './node.mjs';
+import { clean, startBrowser, startNode } from './node.mjs';
 
 const SWAP = 'swapExactTokensForTokens(address,address,uint256,uint256)';
 let [node, browser, network, accounts, sender] = [];
@@ -28,11 +28,6 @@ after(async () => {
 });
 
 const swap = (amount, least, more) => send(node, sender, network.vault, SWAP, [network.tokens.USDC, network.tokens.WETH, amount, least], more);
-
-function clean(page) {
-  assert.deepEqual(page.problems, []);
-  return page.context().close();
-}
 
 /** The innermost card with a title. */
 const card = (page, title) => page.locator('section.card:not(:has(section.card))', { has: page.locator('h2', { hasText: title }) });
