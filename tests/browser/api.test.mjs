@@ -5,7 +5,6 @@ import { execFile } from 'node:child_process';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
 
-
 import { build, search, textOf, typeName, valueOf } from '../../crates/page/src/page/lib/reference.js';
 import { curl, ethersCode, fetchCode, socketCode, viemCode } from '../../crates/page/src/page/lib/snippets.js';
 import { LOOKS, assertAccessible, assertFits } from './accessible.mjs';

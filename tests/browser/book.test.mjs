@@ -6,7 +6,7 @@ import { after, before, test } from 'node:test';
 import { forms } from '../../crates/page/src/page/lib/address.js';
 import { replaced, replacements, WRITTEN } from '../../crates/page/src/page/lib/bookexamples.js';
 import { find, marked, prepare } from '../../crates/page/src/page/lib/bookindex.js';
-import { assertAccessible, assertFits } from './accessible.mjs';
+import { LOOKS, assertAccessible, assertFits } from './accessible.mjs';
 import { clean, startBrowser, startNode } from './node.mjs';
 
 const CHAPTERS = ['', 'start/scenarios.html', 'contracts/Vault.html'];
@@ -209,42 +209,42 @@ test('chapters are read without JavaScript', async () => {
 });
 
 test('chapters are accessible, in light and dark', async () => {
-  for (const colorScheme of ['light', 'dark']) {
-    const page = await open('', { colorScheme });
+  for (const look of LOOKS.filter(({ name }) => name.startsWith('desktop'))) {
+    const page = await open('', look);
     for (const path of CHAPTERS) {
       await page.goto(`${node.url}/docs/${path}`);
       await page.waitForSelector('main h1');
-      await assertAccessible(page, `${path} in ${colorScheme}`);
-      await browser.picture(page, `book-${colorScheme}-${path.replace(/\W/g, '-') || 'introduction'}`);
+      await assertAccessible(page, path);
+      await browser.picture(page, `book-${look.name}-${path.replace(/\W/g, '-') || 'introduction'}`);
     }
     await page.fill('#book-query', 'oracle price');
     await page.waitForSelector('#book-results [role=option]');
-    await assertAccessible(page, `results in ${colorScheme}`);
-    if (colorScheme === 'dark') await browser.picture(page, 'book-dark-search');
+    await assertAccessible(page, 'results');
+    await browser.picture(page, `book-${look.name}-search`);
     await clean(page);
   }
 });
 
 test('chapters fit a phone, where the list of chapters is behind a button', async () => {
-  for (const colorScheme of ['light', 'dark']) {
-    const page = await open('', { viewport: { width: 375, height: 800 }, colorScheme });
+  for (const look of LOOKS.filter(({ name }) => name.startsWith('phone'))) {
+    const page = await open('', look);
     const links = await page.locator('.contents a').evaluateAll((all) => all.map((one) => one.href));
-    for (const link of colorScheme === 'light' ? links : links.slice(0, 3)) {
+    for (const link of links) {
       await page.goto(link);
       await page.waitForSelector('main h1');
       await assertFits(page, link);
     }
-    for (const path of colorScheme === 'light' ? ['interfaces/rest-examples.html'] : ['troubleshooting.html', 'interfaces/accounts.html']) {
+    for (const path of ['interfaces/rest-examples.html', 'troubleshooting.html', 'interfaces/accounts.html']) {
       await page.goto(`${node.url}/docs/${path}`);
       await page.waitForSelector('main h1');
-      await assertAccessible(page, `${path} in ${colorScheme}`);
-      await browser.picture(page, `book-phone-${colorScheme}-${path.replace(/\W/g, '-')}`);
+      await assertAccessible(page, path);
+      await browser.picture(page, `book-${look.name}-${path.replace(/\W/g, '-')}`);
     }
     assert.equal(await page.isVisible('.contents'), false);
     await page.click('#book-menu');
     assert.equal(await page.isVisible('.contents'), true);
-    await assertAccessible(page, `the list of chapters in ${colorScheme}`);
-    if (colorScheme === 'dark') await browser.picture(page, 'book-phone-menu');
+    await assertAccessible(page, 'the list of chapters');
+    await browser.picture(page, `book-${look.name}-menu`);
     await page.locator('.contents a').first().focus();
     await page.keyboard.press('Escape');
     assert.equal(await page.isVisible('.contents'), false);
@@ -252,7 +252,7 @@ test('chapters fit a phone, where the list of chapters is behind a button', asyn
     await page.click('#book-query');
     await page.keyboard.type('faucet');
     await page.waitForSelector('#book-results [role=option]');
-    if (colorScheme === 'light') await browser.picture(page, 'book-phone-search');
+    await browser.picture(page, `book-${look.name}-search`);
     await clean(page);
   }
 });
