@@ -348,8 +348,10 @@ impl Connection {
             .serve_connection(TokioIo::new(stream), self.service(|body| body))
             .with_upgrades();
 
-        self.run(connection, |connection| connection.graceful_shutdown())
-            .await;
+        self.run(pin!(connection), |connection| {
+            connection.graceful_shutdown()
+        })
+        .await;
     }
 
     /// WebSockets are not offered here (RFC 8441 is optional): browsers open a connection of
@@ -376,16 +378,17 @@ impl Connection {
             .initial_connection_window_size(CONNECTION_WINDOW)
             .serve_connection(TokioIo::new(stream), self.service(Pieces::of));
 
-        self.run(connection, |connection| connection.graceful_shutdown())
-            .await;
+        self.run(pin!(connection), |connection| {
+            connection.graceful_shutdown()
+        })
+        .await;
     }
 
     /// Serves a connection until it ends, or until shutdown cuts it.
-    async fn run<C>(mut self, connection: C, shut_down_gracefully: fn(Pin<&mut C>))
+    async fn run<C>(mut self, mut connection: Pin<&mut C>, shut_down_gracefully: fn(Pin<&mut C>))
     where
         C: Future<Output = Result<(), hyper::Error>>,
     {
-        let mut connection = pin!(connection);
         let ended = tokio::select! {
             ended = connection.as_mut() => ended,
             () = self.shutdown.begun() => {
