@@ -280,7 +280,7 @@ impl Model {
 
 #[tokio::test]
 async fn every_block_has_the_states_that_it_had() {
-    for seed in 0..rounds("TETRAD_CHAIN_SEEDS", 60) / 10 {
+    for seed in 0..rounds("TETRAD_CHAIN_SEEDS", 60).div_ceil(10) {
         let mut disk = Disk::new(seed);
         let random = Random::new(seed);
         let (blocks, snapshots, origin) = Default::default();

@@ -91,7 +91,7 @@ fn compare(past: &OldState, state: &State, what: &str) {
 
 #[test]
 fn every_height_is_read_as_it_was() {
-    for seed in 0..rounds("TETRAD_LOG_SEEDS", 1_500) / 250 {
+    for seed in 0..rounds("TETRAD_LOG_SEEDS", 1_500).div_ceil(250) {
         let random = &mut Random::new(seed);
         let storage: Arc<dyn Storage> = Arc::new(Disk::new(seed));
         let head = first_head();
