@@ -16,11 +16,11 @@ use super::{
 
 /// Interval at which a claim is renewed.
 const RENEWAL_INTERVAL: Duration = Duration::from_millis(500);
-/// Interval at which another process looks at a claim.
+/// Interval at which another process reads a claim.
 const POLL_INTERVAL: Duration = Duration::from_millis(250);
-/// Number of looks in a row at a claim that was not renewed, after which it is void. Time in which
+/// Number of reads in a row of a claim that was not renewed, after which it is void. Time in which
 /// the servers do not answer does not count: no claim can be renewed then.
-const LOOKS: u32 = 6;
+const READS_UNTIL_VOID: u32 = 6;
 
 /// The claim of this process on its name, renewed until it is dropped.
 pub(super) struct NameClaim {
@@ -63,9 +63,9 @@ impl NameClaim {
                     return Ok(Self::hold(bucket.clone(), claim, revision));
                 }
 
-                let looks = match seen {
+                let reads = match seen {
                     None => 1,
-                    Some((known, looks)) if known == revision => looks + 1,
+                    Some((known, reads)) if known == revision => reads + 1,
                     Some(_) => {
                         return Err(ClusterError::Refused(format!(
                             "a node with the name {node} is in the cluster already: give each node \
@@ -73,14 +73,14 @@ impl NameClaim {
                         )));
                     }
                 };
-                seen = Some((revision, looks));
-                if looks < LOOKS {
+                seen = Some((revision, reads));
+                if reads < READS_UNTIL_VOID {
                     sleep(POLL_INTERVAL).await;
                     continue;
                 }
             }
 
-            // Without success another process was first, which the next looks tell.
+            // Without success another process was first, which the next reads show.
             if let Some(revision) = persist(|| bucket.claim_name(revision, &claim)).await? {
                 return Ok(Self::hold(bucket.clone(), claim, revision));
             }

@@ -519,7 +519,7 @@ impl<'a> BlockExecutor<'a> {
 
     /// Has another node asked for what every block reads, at once.
     fn fetch_system_contracts(&mut self) {
-        let notified = [BEACON_ROOTS_ADDRESS, HISTORY_STORAGE_ADDRESS];
+        let called = [BEACON_ROOTS_ADDRESS, HISTORY_STORAGE_ADDRESS];
         let queues = [
             WITHDRAWAL_REQUEST_PREDEPLOY_ADDRESS,
             CONSOLIDATION_REQUEST_PREDEPLOY_ADDRESS,
@@ -527,7 +527,7 @@ impl<'a> BlockExecutor<'a> {
         let slots = queues
             .into_iter()
             .flat_map(|queue| (0..QUEUE_SLOTS).map(move |at| Wanted::Slot(queue, U256::from(at))));
-        let accounts = notified
+        let accounts = called
             .into_iter()
             .chain(queues)
             .chain([self.environment.beneficiary]);

@@ -6,7 +6,7 @@ const JUMPS_BETWEEN_CHECKS: u32 = 1 << 12;
 /// precompiles on as text.
 pub(super) const STOPPED: &str = "execution stopped";
 
-/// Reports whether an execution has exceeded its time limit. Called from time to time.
+/// Reports whether an execution has no time left, in all or for a long step.
 pub type OutOfTime<'a> = &'a (dyn Fn() -> bool + Send + Sync);
 
 /// The time limit of an execution.

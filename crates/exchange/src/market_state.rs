@@ -59,7 +59,7 @@ impl MarketState {
         }
     }
 
-    /// Whether this is the exchange as of `head`. As long as the state exists no other head can
+    /// Whether this is the market as of `head`. As long as the state exists no other head can
     /// be in its head's place.
     pub(crate) fn is_of(&self, head: &Arc<Head>) -> bool {
         std::ptr::eq(self.head.as_ptr(), Arc::as_ptr(head))

@@ -24,6 +24,9 @@ pub(super) const UNCOUNTED: usize = 16 << 10;
 /// The largest growth in bytes that waits for room when the bytes already take memory: many larger
 /// ones would wait at the same time.
 const MAX_WAITING_GROWTH: usize = 256 << 10;
+/// What held memory may lack in bytes to count as enough: those who need so little more may wait
+/// for it.
+const MAX_LACKING: usize = MAX_WAITING_GROWTH;
 /// The divisor of all bytes that gives those that requests leave to responses.
 const SHARES: usize = 8;
 /// The memory of a stream of HTTP/2 until its response is made, apart from its bytes: the states
@@ -205,7 +208,7 @@ impl Held {
     pub(super) fn covers(&self, bytes: usize) -> bool {
         let total = self.from.as_ref().map_or(usize::MAX, |from| from.total);
         // Refusals at the end of a batch come after the memory was used up.
-        bytes <= UNCOUNTED || bytes.min(total) <= self.bytes + MAX_WAITING_GROWTH
+        bytes <= UNCOUNTED || bytes.min(total) <= self.bytes + MAX_LACKING
     }
 
     /// Releases all but `bytes`.

@@ -19,7 +19,7 @@ use super::{
 use crate::{ChangeError, Head};
 
 /// The longest time that blocks are mined before waiting commands have a turn.
-const MINING_SLICE: Duration = Duration::from_millis(20);
+const PIECE_DURATION: Duration = Duration::from_millis(20);
 /// The interval between two log lines on the progress.
 const REPORT_EVERY: Duration = Duration::from_secs(3);
 /// The number of last blocks of an order that begin with a preamble. Of the others, only the last
@@ -50,8 +50,8 @@ impl ChainWriter {
     pub(super) fn proceed_mining(&mut self, is_awaited: impl FnOnce() -> bool) {
         if self.is_ending() {
             self.abandon_orders();
-        } else if self.schedule.mined.elapsed() >= MINING_SLICE || !is_awaited() {
-            // Commands that arrive without a pause delay mining by no more than one slice.
+        } else if self.schedule.mined.elapsed() >= PIECE_DURATION || !is_awaited() {
+            // Commands that arrive without a pause delay mining by no more than one piece.
             self.mine_some();
         }
     }
@@ -137,7 +137,7 @@ impl ChainWriter {
             self.set_next_timestamp(first)?;
         }
 
-        let until = Instant::now() + MINING_SLICE;
+        let until = Instant::now() + PIECE_DURATION;
         let mut head = self.head();
         let mut blocks = Vec::new();
         let mut dropped = Vec::new();

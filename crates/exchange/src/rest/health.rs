@@ -263,8 +263,8 @@ fn is_behind(feed: &Feed, opinion: Option<u64>, max_move_bps: u64) -> bool {
 }
 
 impl Exchange {
-    /// The state of the services, with that of the market that it is as of; none if the contracts cannot
-    /// be read.
+    /// The state of the services, and the state of the market from which it follows: none if the
+    /// contracts cannot be read.
     async fn services(&self) -> (Services, Option<Arc<MarketState>>) {
         let state = self.market.current().await.ok();
         let (prices, guards) = match &state {

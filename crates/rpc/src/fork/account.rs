@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use alloy_primitives::{Address, B256, Bytes, U256};
+use alloy_primitives::{Address, Bytes, U256};
 use tetrad_primitives::state::{Account, Contract, bytecode};
 
 use super::file::Record;
@@ -59,7 +59,7 @@ pub(super) fn records(address: Address, account: Option<&Account>) -> impl Itera
     let code =
         contract.map(|contract| Record::Code(contract.code_hash, contract.code.original_bytes()));
     let fields = account.map(|account| {
-        let code_hash: Option<B256> = contract.map(|contract| contract.code_hash);
+        let code_hash = contract.map(|contract| contract.code_hash);
         (account.balance, account.nonce, code_hash)
     });
     code.into_iter().chain([Record::Account(address, fields)])

@@ -16,7 +16,7 @@ use super::{
 /// The approximate size in bytes of remembered answers, in each of two generations.
 const ANSWER_BYTES: usize = 32 << 20;
 /// The size in bytes of the longest answer that is remembered.
-const MAX_ANSWER: usize = 1 << 20;
+const MAX_REMEMBERED_BYTES: usize = 1 << 20;
 /// The memory that an answer takes beside its bytes.
 const OVERHEAD: usize = 128;
 
@@ -59,7 +59,7 @@ impl History {
         let answer = self.client.call(method, params)?;
         let json = answer.json();
         // What the other node lacks now it may have later.
-        if json != b"null" && json != b"[]" && json.len() <= MAX_ANSWER {
+        if json != b"null" && json != b"[]" && json.len() <= MAX_REMEMBERED_BYTES {
             // A copy of its own: the answer is a part of a longer one.
             let json = Bytes::copy_from_slice(json);
             if let Some(file) = self.file.as_ref().filter(|_| self.client.is_original()) {

@@ -22,9 +22,9 @@ pub struct ForkStats {
     pub bytes: u64,
     /// Milliseconds that callers waited, summed over concurrent ones.
     pub waited_ms: u64,
-    /// Lookups of accounts, slots, block hashes and answers that were in memory.
+    /// Lookups that found their account, slot, block hash or answer in memory.
     pub hits: u64,
-    /// Those that were not.
+    /// Lookups that did not.
     pub misses: u64,
     /// Calls by method.
     pub calls: BTreeMap<String, u64>,

@@ -3,6 +3,7 @@
 use alloy_primitives::{B256, U64};
 use bytes::Bytes;
 use serde::{Deserialize, de::DeserializeOwned};
+use tetrad_stdx::text::excerpt;
 use tetrad_web::{Answer, Held, check_json};
 
 use super::error::ForkCallError;
@@ -10,8 +11,9 @@ use super::error::ForkCallError;
 /// The maximum size in bytes of a result that is deserialized here. The longest are blocks with the
 /// hashes of their transactions, and code.
 const MAX_READ_BYTES: usize = 4 << 20;
-/// The number of characters of a wrong result, and of the reason why it is wrong, that errors show.
-const MAX_SHOWN_CHARS: usize = 80;
+/// How much of a wrong result (in bytes) and of the reason why it is wrong (in characters) errors
+/// show.
+const MAX_SHOWN: usize = 80;
 
 /// The result of a call.
 #[derive(Debug)]
@@ -102,10 +104,11 @@ pub(in crate::fork) fn read_result<T: DeserializeOwned>(json: &[u8]) -> Result<T
 
     check_json(json).map_err(|error| error.to_string())?;
     serde_json::from_slice(json).map_err(|error| {
-        let shown = String::from_utf8_lossy(&json[..json.len().min(MAX_SHOWN_CHARS)]);
+        let shown = String::from_utf8_lossy(&json[..json.len().min(MAX_SHOWN)]);
         // serde's message may quote the whole result.
-        let error: String = error.to_string().chars().take(MAX_SHOWN_CHARS).collect();
-        format!("{shown} is not what was asked for ({error})")
+        let reason = error.to_string();
+        let reason = excerpt(&reason, MAX_SHOWN);
+        format!("{shown} is not what was asked for ({reason})")
     })
 }
 

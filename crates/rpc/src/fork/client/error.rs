@@ -59,7 +59,7 @@ impl ForkCallError {
         }
     }
 
-    /// The failure of a call that would wait too long for its turn.
+    /// The failure of a call that has waited too long for its turn, or would.
     pub(super) fn queue_full(method: &str) -> Self {
         Self::no_answer(
             method,

@@ -40,8 +40,7 @@ impl CachedFork {
 }
 
 /// Removes the files that have not been used for longest, but this one, until all others have at
-/// most
-/// `limit` bytes.
+/// most `limit` bytes.
 pub(super) fn evict(directory: &Path, own: &Path, limit: u64) -> io::Result<()> {
     let mut others = list(directory)?;
     others.retain(|fork| fork.path(directory) != own);

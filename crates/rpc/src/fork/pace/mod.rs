@@ -2,7 +2,7 @@
 //!
 //! The pace is a token bucket that holds a second's worth. Callers queue for its tokens: one with
 //! many calls takes tokens for one batch at a time, and queues again behind the others for its next
-//! batch. Costs are measured as the time in which the bucket gains as many tokens.
+//! batch. The length of the queue is measured as the time in which the bucket gains as many tokens.
 
 mod queue;
 
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_caller_with_many_calls_delays_others_by_one_part_at_most() {
+    async fn a_caller_with_many_calls_delays_others_by_one_batch_at_most() {
         let pacer = calls_per_second(10);
         let many = caller(&pacer, 40, 10);
         sleep(Duration::from_millis(1)).await;
