@@ -1,4 +1,4 @@
-//! Content types and encodings of request bodies.
+//! Content types, encodings and lengths of bodies, as headers announce them.
 //!
 //! Bodies with a content encoding get 415, since limits apply to the bytes of a body as they are
 //! sent.
@@ -29,6 +29,16 @@ pub fn is_json(headers: &HeaderMap) -> bool {
 fn media_type(headers: &HeaderMap) -> Option<&str> {
     let value = headers.get(header::CONTENT_TYPE)?.to_str().ok()?;
     value.split(';').next().map(str::trim)
+}
+
+/// Returns the length of a body in bytes.
+pub(super) fn content_length(headers: &HeaderMap) -> Option<u64> {
+    headers
+        .get(header::CONTENT_LENGTH)?
+        .to_str()
+        .ok()?
+        .parse()
+        .ok()
 }
 
 /// Whether a body has a content encoding, which the node does not decode.

@@ -77,7 +77,6 @@ mod client_slots;
 mod compression;
 mod connection;
 mod content;
-mod content_length;
 mod cors;
 mod execution;
 mod exposition;

@@ -18,8 +18,10 @@ use hyper::body::{Frame, Incoming, SizeHint};
 use tokio::time::timeout;
 
 use super::{
-    BodyError, Budget, Flow, Held, content::is_encoded, content_length::content_length,
-    request::current_budget, unread_body::UnreadBody,
+    BodyError, Budget, Flow, Held,
+    content::{content_length, is_encoded},
+    request::current_budget,
+    unread_body::UnreadBody,
 };
 
 /// The time limit for receiving a body.

@@ -36,7 +36,7 @@ use self::{
     negotiation::{Accepted, Coding},
     stream::EncodedBody,
 };
-use super::{Budget, Held, answer::CountedBody, content_length::content_length};
+use super::{Budget, Held, answer::CountedBody, content::content_length};
 
 /// Size in bytes from which on a body is compressed: a shorter one fits into one packet as it is.
 const LEAST: usize = 1 << 10;
