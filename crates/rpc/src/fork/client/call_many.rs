@@ -14,6 +14,7 @@ use futures_util::{
 };
 use parking_lot::Mutex;
 use reqwest::StatusCode;
+use tetrad_web::json_rpc::INVALID_REQUEST;
 use tokio::{select, time::timeout_at};
 
 use super::{
@@ -23,7 +24,7 @@ use super::{
     call::{ForkCall, request_body},
     error::{AttemptError, ForkCallError},
     requester::Requester,
-    response::{INVALID_REQUEST_CODE, extract_result},
+    response::extract_result,
     transport::HttpResponse,
 };
 use crate::fork::pace::{QueueTimeout, Turns};
@@ -183,7 +184,8 @@ impl Requester {
         match extract_result(method, status, body) {
             Err(error @ AttemptError::Transient { .. }) => return Err(error),
             Err(AttemptError::Permanent(ForkCallError::ErrorResponse { code, .. })) => {
-                let takes_batches = code != INVALID_REQUEST_CODE;
+                // A batch is an invalid request to nodes without batches.
+                let takes_batches = code != i64::from(INVALID_REQUEST);
                 self.takes_batches.store(takes_batches, Ordering::Relaxed);
             }
             _ => {}

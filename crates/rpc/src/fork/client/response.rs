@@ -15,8 +15,6 @@ use super::error::{AttemptError, ForkCallError};
 
 /// The maximum size of an error in bytes.
 pub(super) const MAX_ERROR_BYTES: usize = 1 << 20;
-/// The code for an invalid request, which a batch is to nodes without batches.
-pub(super) const INVALID_REQUEST_CODE: i64 = -32600;
 /// The code that some providers return instead of status 429.
 const LIMIT_EXCEEDED_CODE: i64 = -32005;
 /// The status itself, which others return as a code.
