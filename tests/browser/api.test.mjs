@@ -5,8 +5,20 @@ import { execFile } from 'node:child_process';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
 
-import { build, search, textOf, typeName, valueOf } from '../../crates/page/src/page/lib/reference.js';
-import { curl, ethersCode, fetchCode, socketCode, viemCode } from '../../crates/page/src/page/lib/snippets.js';
+import {
+  build,
+  search,
+  textOf,
+  typeName,
+  valueOf,
+} from '../../crates/page/src/page/lib/reference.js';
+import {
+  curl,
+  ethersCode,
+  fetchCode,
+  socketCode,
+  viemCode,
+} from '../../crates/page/src/page/lib/snippets.js';
 import { LOOKS, assertAccessible, assertFits } from './accessible.mjs';
 import { clean, startBrowser, startNode } from './node.mjs';
 
@@ -31,14 +43,31 @@ async function documents() {
 test('every operation of both documents is in the console, under a name of its own', async () => {
   const { openapi, openrpc } = await documents();
   const { operations, groups, byId } = build(openapi, openrpc);
-  const routes = Object.values(openapi.paths).reduce((sum, methods) => sum + Object.keys(methods).length, 0);
+  const routes = Object.values(openapi.paths).reduce(
+    (sum, methods) => sum + Object.keys(methods).length,
+    0,
+  );
   assert.equal(operations.length, routes + openrpc.methods.length);
   assert.equal(byId.size, operations.length);
-  assert.equal(groups.reduce((sum, group) => sum + group.operations.length, 0), operations.length);
-  assert.ok(groups.filter(({ kind }) => kind !== 'live').every(({ description }) => description), 'groups have descriptions');
+  assert.equal(
+    groups.reduce((sum, group) => sum + group.operations.length, 0),
+    operations.length,
+  );
+  assert.ok(
+    groups.filter(({ kind }) => kind !== 'live').every(({ description }) => description),
+    'groups have descriptions',
+  );
   assert.equal(groups[0].name, 'Live');
-  for (const id of ['setPrice', 'evm_mine', 'anvil_setBalance', 'eth_sendRawTransaction', 'startScenario']) assert.ok(byId.get(id).changes, id);
-  for (const id of ['getPrices', 'eth_call', 'eth_getLogs', 'simulateTx', 'callJsonRpc']) assert.ok(!byId.get(id).changes, id);
+  for (const id of [
+    'setPrice',
+    'evm_mine',
+    'anvil_setBalance',
+    'eth_sendRawTransaction',
+    'startScenario',
+  ])
+    assert.ok(byId.get(id).changes, id);
+  for (const id of ['getPrices', 'eth_call', 'eth_getLogs', 'simulateTx', 'callJsonRpc'])
+    assert.ok(!byId.get(id).changes, id);
   assert.equal(search(operations, 'balance eth_get')[0].id, 'eth_getBalance');
   assert.equal(search(operations, 'eth_call')[0].id, 'eth_call');
   assert.deepEqual(search(operations, 'eth_call xyzzy'), []);
@@ -48,8 +77,14 @@ test('texts of the form become the values that the schemas want', () => {
   const hex = { type: 'string', pattern: '^0x[0-9a-f]*$' };
   assert.equal(valueOf('0x1', hex), '0x1');
   assert.equal(valueOf('17', { anyOf: [hex, { type: 'integer' }] }), 17);
-  assert.equal(valueOf('17', { anyOf: [{ type: 'string', pattern: '^[0-9]+$' }, { type: 'integer' }] }), '17');
-  assert.equal(valueOf('123456789012345678901234567890', { anyOf: [hex, { type: 'integer' }] }), '123456789012345678901234567890');
+  assert.equal(
+    valueOf('17', { anyOf: [{ type: 'string', pattern: '^[0-9]+$' }, { type: 'integer' }] }),
+    '17',
+  );
+  assert.equal(
+    valueOf('123456789012345678901234567890', { anyOf: [hex, { type: 'integer' }] }),
+    '123456789012345678901234567890',
+  );
   assert.equal(valueOf('true', { type: 'boolean' }), true);
   assert.deepEqual(valueOf('{"a": [1]}', { type: 'object' }), { a: [1] });
   assert.equal(valueOf('latest', { oneOf: [{ enum: ['latest'] }, hex] }), 'latest');
@@ -62,21 +97,55 @@ test('texts of the form become the values that the schemas want', () => {
 
 test('requests become code', async () => {
   const body = '{"a":"it\'s"}';
-  const command = curl({ method: 'POST', url: `${node.url}/x?a=1&b=2`, headers: { 'content-type': 'application/json' }, body });
+  const command = curl({
+    method: 'POST',
+    url: `${node.url}/x?a=1&b=2`,
+    headers: { 'content-type': 'application/json' },
+    body,
+  });
   // The shell takes it for what it is.
-  const { stdout } = await promisify(execFile)('sh', ['-c', `curl() { printf '%s|' "$@"; }; ${command}`]);
+  const { stdout } = await promisify(execFile)('sh', [
+    '-c',
+    `curl() { printf '%s|' "$@"; }; ${command}`,
+  ]);
   assert.equal(stdout, `-s|${node.url}/x?a=1&b=2|-H|content-type: application/json|-d|${body}|`);
   assert.match(curl({ method: 'DELETE', url: 'http://h/x' }), /^curl -s -X DELETE http:\/\/h\/x$/);
-  const post = fetchCode({ method: 'POST', url: 'http://h/x', headers: { 'content-type': 'application/json' }, body: '{"price":1}' });
-  for (const part of ['method: "POST"', '"content-type": "application/json"', 'JSON.stringify({\n']) assert.ok(post.includes(part), part);
-  assert.ok(ethersCode(URL_, 'eth_getBalance', [FROM, 'latest']).includes(`provider.getBalance("${FROM}", "latest")`));
+  const post = fetchCode({
+    method: 'POST',
+    url: 'http://h/x',
+    headers: { 'content-type': 'application/json' },
+    body: '{"price":1}',
+  });
+  for (const part of ['method: "POST"', '"content-type": "application/json"', 'JSON.stringify({\n'])
+    assert.ok(post.includes(part), part);
+  assert.ok(
+    ethersCode(URL_, 'eth_getBalance', [FROM, 'latest']).includes(
+      `provider.getBalance("${FROM}", "latest")`,
+    ),
+  );
   assert.ok(ethersCode(URL_, 'evm_mine', []).includes('provider.send("evm_mine", [])'));
-  assert.ok(viemCode(URL_, 'eth_getBalance', [FROM, '0x10']).includes(`client.getBalance({ address: "${FROM}", blockNumber: 16n })`));
-  assert.ok(viemCode(URL_, 'eth_getBalance', [FROM, { blockHash: '0x1' }]).includes('client.request({'));
-  assert.ok(viemCode(URL_, 'anvil_setBalance', [FROM, '0x1']).includes('method: "anvil_setBalance"'));
-  assert.ok(socketCode('ws://h/ws', '').startsWith('const socket = new WebSocket("ws://h/ws");\nsocket.addEventListener(\'message\''));
+  assert.ok(
+    viemCode(URL_, 'eth_getBalance', [FROM, '0x10']).includes(
+      `client.getBalance({ address: "${FROM}", blockNumber: 16n })`,
+    ),
+  );
+  assert.ok(
+    viemCode(URL_, 'eth_getBalance', [FROM, { blockHash: '0x1' }]).includes('client.request({'),
+  );
+  assert.ok(
+    viemCode(URL_, 'anvil_setBalance', [FROM, '0x1']).includes('method: "anvil_setBalance"'),
+  );
+  assert.ok(
+    socketCode('ws://h/ws', '').startsWith(
+      'const socket = new WebSocket("ws://h/ws");\nsocket.addEventListener(\'message\'',
+    ),
+  );
   // All of it is JavaScript.
-  for (const code of [post, ethersCode(URL_, 'eth_call', [{ to: FROM }, 'latest']), viemCode(URL_, 'eth_getLogs', [{ address: FROM }])]) {
+  for (const code of [
+    post,
+    ethersCode(URL_, 'eth_call', [{ to: FROM }, 'latest']),
+    viemCode(URL_, 'eth_getLogs', [{ address: FROM }]),
+  ]) {
     const running = promisify(execFile)(process.execPath, ['--check', '--input-type=module', '-']);
     running.child.stdin.end(code);
     await running;
@@ -87,7 +156,10 @@ test('a method is found, run and copied, and nothing runs without a click', asyn
   const page = await browser.open(`${node.url}/#/api`);
   const sent = [];
   page.on('request', (request) => request.method() === 'POST' && sent.push(request.postData()));
-  assert.match(await page.textContent('.lead'), /JSON-RPC methods, .* REST routes and \d live streams/);
+  assert.match(
+    await page.textContent('.lead'),
+    /JSON-RPC methods, .* REST routes and \d live streams/,
+  );
   await browser.picture(page, 'api');
   const rows = await page.locator('.operations a').count();
   assert.ok(rows < 20, `closed groups are not rendered, but there are ${rows} links`);
@@ -98,7 +170,10 @@ test('a method is found, run and copied, and nothing runs without a click', asyn
   await page.waitForSelector('h1:has-text("eth_getBalance")');
   assert.equal(new URL(page.url()).hash, '#/api/eth_getBalance');
   await page.waitForSelector('.snippets pre:has-text("eth_getBalance")');
-  assert.ok(!sent.some((body) => body?.includes('eth_getBalance')), 'nothing is sent before the click');
+  assert.ok(
+    !sent.some((body) => body?.includes('eth_getBalance')),
+    'nothing is sent before the click',
+  );
 
   await page.fill('#parameter-0', FROM);
   await page.click('button:has-text("Run")');
@@ -165,7 +240,10 @@ test('examples name things of this chain', async () => {
   const [from] = await node.rpc('eth_accounts');
   const hash = await node.rpc('eth_sendTransaction', { from, to: FROM, value: '0x1' });
   const page = await browser.open(`${node.url}/#/api/eth_getTransactionByHash`);
-  await page.waitForFunction((expected) => document.querySelector('#parameter-0').value === expected, hash);
+  await page.waitForFunction(
+    (expected) => document.querySelector('#parameter-0').value === expected,
+    hash,
+  );
   await page.click('button:has-text("Run")');
   await page.waitForSelector('[aria-label="Response"]:has-text("blockNumber")');
   await clean(page);
@@ -189,7 +267,10 @@ test('subscriptions and prices appear live, can be paused and cleared, and are b
   await page.waitForSelector('text=3 held back');
   assert.equal(await page.locator('.messages li').count(), shown);
   await page.click('button:has-text("Resume")');
-  await page.waitForFunction((before) => document.querySelectorAll('.messages li').length === before + 3, shown);
+  await page.waitForFunction(
+    (before) => document.querySelectorAll('.messages li').length === before + 3,
+    shown,
+  );
   await page.click('button:has-text("Clear")');
   assert.equal(await page.locator('.messages li').count(), 0);
 
@@ -208,7 +289,10 @@ test('subscriptions and prices appear live, can be paused and cleared, and are b
 test('a page of an operation ends where its content ends', async () => {
   const page = await browser.open(`${node.url}/#/api/eth_getBalance`);
   await page.waitForSelector('.api .groups details[open] li');
-  const [whole, body] = await page.evaluate(() => [document.documentElement.scrollHeight, document.body.getBoundingClientRect().height]);
+  const [whole, body] = await page.evaluate(() => [
+    document.documentElement.scrollHeight,
+    document.body.getBoundingClientRect().height,
+  ]);
   assert.ok(whole <= Math.ceil(body), `${whole} px, of which ${body} have content`);
   await clean(page);
 });
@@ -218,7 +302,10 @@ test('the list is used with the keyboard', async () => {
   await page.focus('[aria-label="Search methods and routes"]');
   await page.keyboard.type('evm_mine');
   await page.keyboard.press('ArrowDown');
-  assert.equal(await page.evaluate(() => document.activeElement.getAttribute('href')), '#/api/evm_mine');
+  assert.equal(
+    await page.evaluate(() => document.activeElement.getAttribute('href')),
+    '#/api/evm_mine',
+  );
   await page.keyboard.press('ArrowUp');
   assert.equal(await page.evaluate(() => document.activeElement.type), 'search');
   await page.keyboard.press('ArrowDown');
@@ -235,14 +322,25 @@ test('the list is used with the keyboard', async () => {
 test('the console is accessible and fits a phone, in light and dark', async () => {
   for (const look of LOOKS) {
     const page = await browser.open(`${node.url}/#/api`, look);
-    for (const path of ['', '?list', '/eth_getLogs', '/getQuote', '/setPrice', '/getEtherscan', '/openJsonRpcSocket', '/nothing']) {
+    for (const path of [
+      '',
+      '?list',
+      '/eth_getLogs',
+      '/getQuote',
+      '/setPrice',
+      '/getEtherscan',
+      '/openJsonRpcSocket',
+      '/nothing',
+    ]) {
       await page.evaluate((to) => {
         document.querySelector('main h1')?.remove();
         location.hash = `#/api${to}`;
         if (!to) window.dispatchEvent(new HashChangeEvent('hashchange'));
       }, path);
       await page.waitForSelector('main h1', { state: 'attached' });
-      const run = page.locator('.console button.primary:has-text("Run"), .operation button:has-text("Connect")');
+      const run = page.locator(
+        '.console button.primary:has-text("Run"), .operation button:has-text("Connect")',
+      );
       if (await run.count()) {
         await run.first().click();
         await page.waitForSelector('.outcome .tag:not(:has-text("Waiting")), .messages li');

@@ -25,30 +25,99 @@ const open = (path = '', options = {}) => browser.open(`${node.url}/docs/${path}
 
 test('the search prefers titles to headings and headings to text', () => {
   const sections = prepare([
-    { title: 'Oracle', page: 'oracle.html', sections: [['Oracle', '', 'Prices come from it.'], ['Halts', 'halts', 'A vault halts.']] },
-    { title: 'Vault', page: 'vault.html', sections: [['Vault', '', 'Swaps of tokens.'], ['Fees', 'fees', 'The oracle has none; oracles cost nothing.']] },
-    { title: 'Other', page: 'a/other.html', sections: [['Other', '', 'Nothing'], ['The oracle at work', 'work', 'Prices']] },
+    {
+      title: 'Oracle',
+      page: 'oracle.html',
+      sections: [
+        ['Oracle', '', 'Prices come from it.'],
+        ['Halts', 'halts', 'A vault halts.'],
+      ],
+    },
+    {
+      title: 'Vault',
+      page: 'vault.html',
+      sections: [
+        ['Vault', '', 'Swaps of tokens.'],
+        ['Fees', 'fees', 'The oracle has none; oracles cost nothing.'],
+      ],
+    },
+    {
+      title: 'Other',
+      page: 'a/other.html',
+      sections: [
+        ['Other', '', 'Nothing'],
+        ['The oracle at work', 'work', 'Prices'],
+      ],
+    },
   ]);
   const places = (query) => find(sections, query).map(({ href }) => href);
-  assert.deepEqual(places('oracle'), ['oracle.html', 'a/other.html#work', 'oracle.html#halts', 'vault.html#fees']);
+  assert.deepEqual(places('oracle'), [
+    'oracle.html',
+    'a/other.html#work',
+    'oracle.html#halts',
+    'vault.html#fees',
+  ]);
   assert.deepEqual(places('ORACLE  prices'), ['oracle.html', 'a/other.html#work']);
   assert.deepEqual(places('vault'), ['vault.html', 'vault.html#fees', 'oracle.html#halts']);
   assert.deepEqual(places('oracle absent'), []);
   assert.deepEqual(places('  '), []);
   assert.deepEqual(places('(.*'), []);
-  assert.deepEqual(marked('The (a) oracle', 'ORA (a'), [['The ', false], ['(a', true], [') ', false], ['ora', true], ['cle', false]]);
+  assert.deepEqual(marked('The (a) oracle', 'ORA (a'), [
+    ['The ', false],
+    ['(a', true],
+    [') ', false],
+    ['ora', true],
+    ['cle', false],
+  ]);
   const subjects = prepare([
-    { title: 'REST reference', page: 'interfaces/rest.html', sections: [['REST reference', '', 'Routes.'], ['Faucet', 'faucet', 'Pays coins.'], ['Verification', 'verification', 'Verify it.']] },
-    { title: 'Getting coins and tokens', page: 'start/funding.html', sections: [['Getting coins and tokens', '', 'From a faucet.']] },
-    { title: 'Running a shared node', page: 'start/operators.html', sections: [['Running a shared node', '', 'For a team.']] },
-    { title: 'Source verification', page: 'interfaces/verification.html', sections: [['Source verification', '', 'Send sources.']] },
+    {
+      title: 'REST reference',
+      page: 'interfaces/rest.html',
+      sections: [
+        ['REST reference', '', 'Routes.'],
+        ['Faucet', 'faucet', 'Pays coins.'],
+        ['Verification', 'verification', 'Verify it.'],
+      ],
+    },
+    {
+      title: 'Getting coins and tokens',
+      page: 'start/funding.html',
+      sections: [['Getting coins and tokens', '', 'From a faucet.']],
+    },
+    {
+      title: 'Running a shared node',
+      page: 'start/operators.html',
+      sections: [['Running a shared node', '', 'For a team.']],
+    },
+    {
+      title: 'Source verification',
+      page: 'interfaces/verification.html',
+      sections: [['Source verification', '', 'Send sources.']],
+    },
   ]);
   const first = (query) => find(subjects, query)[0].href;
-  assert.deepEqual(['faucet', 'coins', 'operator', 'verify'].map(first), ['start/funding.html', 'start/funding.html', 'start/operators.html', 'interfaces/verification.html']);
+  assert.deepEqual(['faucet', 'coins', 'operator', 'verify'].map(first), [
+    'start/funding.html',
+    'start/funding.html',
+    'start/operators.html',
+    'interfaces/verification.html',
+  ]);
   assert.equal(first('rest reference'), 'interfaces/rest.html');
-  const long = prepare([{ title: 'Long', page: 'long.html', sections: [['Long', '', `${'word '.repeat(100)}needle ${'word '.repeat(100)}`]] }]);
+  const long = prepare([
+    {
+      title: 'Long',
+      page: 'long.html',
+      sections: [['Long', '', `${'word '.repeat(100)}needle ${'word '.repeat(100)}`]],
+    },
+  ]);
   const [{ excerpt }] = find(long, 'needle');
-  assert.ok(excerpt.includes('needle') && excerpt.length < 200 && excerpt.startsWith('…') && excerpt.endsWith('…'), excerpt);
+  assert.ok(
+    excerpt.includes('needle') &&
+      excerpt.length < 200 &&
+      excerpt.startsWith('…') &&
+      excerpt.endsWith('…'),
+    excerpt,
+  );
 });
 
 test('the page leads to the book, and chapters lead to each other', async () => {
@@ -82,7 +151,10 @@ test('the search is used with the keyboard alone', async () => {
   assert.equal(await page.getAttribute('#book-query', 'aria-activedescendant'), 'book-result-0');
   await page.keyboard.press('ArrowUp');
   const last = (await page.locator('#book-results [role=option]').count()) - 1;
-  assert.equal(await page.getAttribute('#book-query', 'aria-activedescendant'), `book-result-${last}`);
+  assert.equal(
+    await page.getAttribute('#book-query', 'aria-activedescendant'),
+    `book-result-${last}`,
+  );
   await page.keyboard.press('ArrowDown');
   await browser.picture(page, 'book-search');
   const target = await page.getAttribute('#book-result-0', 'href');
@@ -92,7 +164,10 @@ test('the search is used with the keyboard alone', async () => {
 
   await page.fill('#book-query', 'GET /api/pools');
   await page.waitForSelector('#book-results [role=option] >> nth=0');
-  assert.match(await page.getAttribute('#book-result-0', 'href'), /rest-examples\.html#get-apipools$/);
+  assert.match(
+    await page.getAttribute('#book-result-0', 'href'),
+    /rest-examples\.html#get-apipools$/,
+  );
   await page.fill('#book-query', 'xyzzy');
   await page.waitForSelector('#book-results .empty:has-text("Nothing found")');
   await page.keyboard.press('Escape');
@@ -121,22 +196,66 @@ test('code is copied, and the theme is shared with the page', async () => {
 
 test('examples name what is different on a node, and nothing else', async () => {
   const other = '0x00000000000000000000000000000000000a4711';
-  const own = { root: 'https://a.example/node/', chainId: '7', cosmosChainId: 'other_7-1', contracts: { vault: other }, accounts: [other] };
+  const own = {
+    root: 'https://a.example/node/',
+    chainId: '7',
+    cosmosChainId: 'other_7-1',
+    contracts: { vault: other },
+    accounts: [other],
+  };
   const rewritten = (text) => replacements(text, own).map(([, , replacement]) => replacement);
-  assert.deepEqual(rewritten("curl -s 'localhost:8545/api?a=http://localhost:8545/rpc' ws://localhost:8545/ws http://127.0.0.1:8545"),
-    ['https://a.example/node', 'https://a.example/node', 'wss://a.example/node', 'https://a.example/node']);
-  assert.deepEqual(rewritten('--chain 125 { chainId: 125 } { "chainId": "125" } chain = 125 /contract/125/a "hyperpax_125-1"'), ['7', '7', '7', '7', '7', 'other_7-1']);
-  assert.deepEqual(rewritten(`${WRITTEN.contracts.vault} ${WRITTEN.accounts[0].toLowerCase()} ${WRITTEN.accounts[1]}`), [other, other]);
-  assert.deepEqual(rewritten('tetrad --listen 127.0.0.1:8545 --block-time 125; https://example.org/localhost:8545 localhost:85450 125 wei'), []);
+  assert.deepEqual(
+    rewritten(
+      "curl -s 'localhost:8545/api?a=http://localhost:8545/rpc' ws://localhost:8545/ws http://127.0.0.1:8545",
+    ),
+    [
+      'https://a.example/node',
+      'https://a.example/node',
+      'wss://a.example/node',
+      'https://a.example/node',
+    ],
+  );
+  assert.deepEqual(
+    rewritten(
+      '--chain 125 { chainId: 125 } { "chainId": "125" } chain = 125 /contract/125/a "hyperpax_125-1"',
+    ),
+    ['7', '7', '7', '7', '7', 'other_7-1'],
+  );
+  assert.deepEqual(
+    rewritten(
+      `${WRITTEN.contracts.vault} ${WRITTEN.accounts[0].toLowerCase()} ${WRITTEN.accounts[1]}`,
+    ),
+    [other, other],
+  );
+  assert.deepEqual(
+    rewritten(
+      'tetrad --listen 127.0.0.1:8545 --block-time 125; https://example.org/localhost:8545 localhost:85450 125 wei',
+    ),
+    [],
+  );
 
   // Addresses in bech32; those of others keep their bytes, and what is none stays.
   const stranger = forms('0x00000000000000000000000000000000000a4712', 'pax').account;
   const address = forms(WRITTEN.accounts[0], 'pax');
   const elsewhere = { ...own, prefix: 'tern' };
-  const rewrittenThere = (text) => replacements(text, elsewhere).map(([, , replacement]) => replacement);
-  assert.deepEqual(rewrittenThere(`a/${address.account}/${address.operator} "${stranger}" ${address.account.slice(0, -1)}q`),
-    [forms(other, 'tern').account, forms(other, 'tern').operator, forms('0x00000000000000000000000000000000000a4712', 'tern').account]);
-  assert.deepEqual(rewrittenThere(`{ prefix: 'pax' } "bech32Prefix": "pax", "bech32PrefixValAddr": "paxvaloper" pax`), ['tern', 'tern', 'tern']);
+  const rewrittenThere = (text) =>
+    replacements(text, elsewhere).map(([, , replacement]) => replacement);
+  assert.deepEqual(
+    rewrittenThere(
+      `a/${address.account}/${address.operator} "${stranger}" ${address.account.slice(0, -1)}q`,
+    ),
+    [
+      forms(other, 'tern').account,
+      forms(other, 'tern').operator,
+      forms('0x00000000000000000000000000000000000a4712', 'tern').account,
+    ],
+  );
+  assert.deepEqual(
+    rewrittenThere(
+      `{ prefix: 'pax' } "bech32Prefix": "pax", "bech32PrefixValAddr": "paxvaloper" pax`,
+    ),
+    ['tern', 'tern', 'tern'],
+  );
 
   const link = 'http://localhost:8545/verify/125#top';
   assert.equal(replaced(link, replacements(link, own)), 'https://a.example/node/verify/7#top');
@@ -144,13 +263,24 @@ test('examples name what is different on a node, and nothing else', async () => 
   // What the book is written with is what a node has by default.
   const info = await (await fetch(`${node.url}/api/network`)).json();
   const { chainId, cosmosChainId, prefix, contracts, accounts } = WRITTEN;
-  assert.deepEqual([String(info.chainId), info.cosmosChainId, info.bech32Prefix], [chainId, cosmosChainId, prefix]);
+  assert.deepEqual(
+    [String(info.chainId), info.cosmosChainId, info.bech32Prefix],
+    [chainId, cosmosChainId, prefix],
+  );
   for (const [name, address] of Object.entries(contracts)) assert.equal(info[name], address);
-  assert.deepEqual((await node.rpc('eth_accounts')).slice(0, 2), accounts.map((address) => address.toLowerCase()));
+  assert.deepEqual(
+    (await node.rpc('eth_accounts')).slice(0, 2),
+    accounts.map((address) => address.toLowerCase()),
+  );
 });
 
 test('addresses in bech32 have the prefix and the accounts of the node', async () => {
-  const own = await startNode('--network-bech32-prefix', 'tern', '--mnemonic', `${'abandon '.repeat(11)}about`);
+  const own = await startNode(
+    '--network-bech32-prefix',
+    'tern',
+    '--mnemonic',
+    `${'abandon '.repeat(11)}about`,
+  );
   const [first, second] = await own.rpc('eth_accounts');
   const [account, recipient] = [first, second].map((address) => forms(address, 'tern'));
   const page = await browser.open(`${own.url}/docs/interfaces/rest-examples.html`);
@@ -166,7 +296,11 @@ test('addresses in bech32 have the prefix and the accounts of the node', async (
   await page.goto(`${own.url}/docs/interfaces/cosmjs.html`);
   await page.waitForSelector('.own-node');
   const scripts = (await page.locator('code.language-js').allTextContents()).join('');
-  assert.ok(scripts.includes("{ prefix: 'tern' }") && scripts.includes(`const recipient = '${recipient.account}'`), scripts);
+  assert.ok(
+    scripts.includes("{ prefix: 'tern' }") &&
+      scripts.includes(`const recipient = '${recipient.account}'`),
+    scripts,
+  );
   await clean(page);
   await own.stop();
 });
@@ -194,14 +328,19 @@ test('commands are for the node that serves the book, and coloured by their lang
   await other.stop();
 
   const bare = await startNode('--bare');
-  const plain = await browser.open(`${bare.url}/docs/interfaces/exchange.html`, { tolerated: /404/ });
+  const plain = await browser.open(`${bare.url}/docs/interfaces/exchange.html`, {
+    tolerated: /404/,
+  });
   await plain.waitForSelector('.own-node:has-text("It has neither exchange nor lending")');
   await clean(plain);
   await bare.stop();
 });
 
 test('chapters are read without JavaScript', async () => {
-  const page = await open('interfaces/rest-examples.html', { javaScriptEnabled: false, viewport: { width: 390, height: 844 } });
+  const page = await open('interfaces/rest-examples.html', {
+    javaScriptEnabled: false,
+    viewport: { width: 390, height: 844 },
+  });
   assert.ok(await page.isVisible('.contents a:has-text("Troubleshooting")'));
   assert.equal(await page.isVisible('#book-query'), false);
   assert.equal(await page.isVisible('#book-menu'), false);
@@ -215,7 +354,10 @@ test('chapters are accessible, in light and dark', async () => {
       await page.goto(`${node.url}/docs/${path}`);
       await page.waitForSelector('main h1');
       await assertAccessible(page, path);
-      await browser.picture(page, `book-${look.name}-${path.replace(/\W/g, '-') || 'introduction'}`);
+      await browser.picture(
+        page,
+        `book-${look.name}-${path.replace(/\W/g, '-') || 'introduction'}`,
+      );
     }
     await page.fill('#book-query', 'oracle price');
     await page.waitForSelector('#book-results [role=option]');
@@ -228,13 +370,19 @@ test('chapters are accessible, in light and dark', async () => {
 test('chapters fit a phone, where the list of chapters is behind a button', async () => {
   for (const look of LOOKS.filter(({ name }) => name.startsWith('phone'))) {
     const page = await open('', look);
-    const links = await page.locator('.contents a').evaluateAll((all) => all.map((one) => one.href));
+    const links = await page
+      .locator('.contents a')
+      .evaluateAll((all) => all.map((one) => one.href));
     for (const link of links) {
       await page.goto(link);
       await page.waitForSelector('main h1');
       await assertFits(page, link);
     }
-    for (const path of ['interfaces/rest-examples.html', 'troubleshooting.html', 'interfaces/accounts.html']) {
+    for (const path of [
+      'interfaces/rest-examples.html',
+      'troubleshooting.html',
+      'interfaces/accounts.html',
+    ]) {
       await page.goto(`${node.url}/docs/${path}`);
       await page.waitForSelector('main h1');
       await assertAccessible(page, path);

@@ -10,12 +10,24 @@ import { test } from 'node:test';
 import { startBrowser, startNode } from './node.mjs';
 
 const PATH = `${process.env.PATH}:/usr/sbin`;
-const missing = spawnSync('nats-server', ['--version'], { env: { ...process.env, PATH } }).error && 'nats-server is not installed';
+const missing =
+  spawnSync('nats-server', ['--version'], { env: { ...process.env, PATH } }).error &&
+  'nats-server is not installed';
 if (missing && process.env.CI) throw new Error(missing);
 
 /** Starts a NATS server with JetStream on a free port. */
 async function startNats(folder) {
-  const options = ['-a', '127.0.0.1', '-p', '-1', '-js', '-sd', join(folder, 'jetstream'), '--ports_file_dir', folder];
+  const options = [
+    '-a',
+    '127.0.0.1',
+    '-p',
+    '-1',
+    '-js',
+    '-sd',
+    join(folder, 'jetstream'),
+    '--ports_file_dir',
+    folder,
+  ];
   const child = spawn('nats-server', options, { env: { ...process.env, PATH }, stdio: 'ignore' });
   const ended = new Promise((resolve) => child.once('exit', resolve));
   const ports = () => readdirSync(folder).find((name) => name.endsWith('.ports'));
@@ -35,12 +47,25 @@ test('the Network view shows the nodes of a cluster and who leads', { skip: miss
   const folder = mkdtempSync(join(tmpdir(), 'tetrad-cluster-'));
   const nats = await startNats(folder);
   const start = (name) =>
-    startNode('--cluster', nats.url, '--cluster-name', 'page', '--node-name', name, '--data-dir', join(folder, name));
+    startNode(
+      '--cluster',
+      nats.url,
+      '--cluster-name',
+      'page',
+      '--node-name',
+      name,
+      '--data-dir',
+      join(folder, name),
+    );
   const [browser, first] = await Promise.all([startBrowser(), start('first')]);
   const second = await start('second');
   const page = await browser.open(second.url);
-  const roles = () => page.$$eval('section.card:has(h2:text-is("Nodes")) tbody tr', (rows) =>
-    Object.fromEntries(rows.map((row) => [...row.cells].slice(0, 2).map((cell) => cell.textContent.trim()))));
+  const roles = () =>
+    page.$$eval('section.card:has(h2:text-is("Nodes")) tbody tr', (rows) =>
+      Object.fromEntries(
+        rows.map((row) => [...row.cells].slice(0, 2).map((cell) => cell.textContent.trim())),
+      ),
+    );
   const until = async (expected) => {
     const end = Date.now() + 30_000;
     while (JSON.stringify(await roles()) !== JSON.stringify(expected)) {

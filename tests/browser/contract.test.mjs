@@ -7,14 +7,23 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 
 import { fragment, selector, topic } from '../../crates/page/src/page/lib/abi.js';
-import { exampleOf, formatArgument, parseArgument } from '../../crates/page/src/page/lib/arguments.js';
+import {
+  exampleOf,
+  formatArgument,
+  parseArgument,
+} from '../../crates/page/src/page/lib/arguments.js';
 import { keccak256 } from '../../crates/page/src/page/vendor/ethers.js';
 import { LOOKS, assertAccessible, assertFits } from './accessible.mjs';
 import { beaconOf, BOX, cloneOf, creationOf, deploy, send } from './contracts.mjs';
 import { clean, startBrowser, startNode } from './node.mjs';
 
 const SWAP = 'swapExactTokensForTokens(address,address,uint256,uint256)';
-const ABI_TEXT = BOX.abi.map(({ type, name, inputs }) => `${type} ${name}(${inputs.map((one) => `${one.type}${one.indexed ? ' indexed' : ''} ${one.name}`).join(', ')})${name === 'value' ? ' view returns (uint256)' : ''}`).join('\n');
+const ABI_TEXT = BOX.abi
+  .map(
+    ({ type, name, inputs }) =>
+      `${type} ${name}(${inputs.map((one) => `${one.type}${one.indexed ? ' indexed' : ''} ${one.name}`).join(', ')})${name === 'value' ? ' view returns (uint256)' : ''}`,
+  )
+  .join('\n');
 let [node, browser, network, accounts, sender, folder] = [];
 
 before(async () => {
@@ -22,13 +31,25 @@ before(async () => {
   const file = join(folder, 'contracts', 'Crate.sol', 'Crate.json');
   mkdirSync(join(file, '..'), { recursive: true });
   // The same contract as BOX with one more byte, so that only this one is recognised.
-  const artifact = { _format: 'hh-sol-artifact-1', contractName: 'Crate', sourceName: 'contracts/Crate.sol', abi: BOX.abi, bytecode: creationOf(`${BOX.runtime}00`), deployedBytecode: `0x${BOX.runtime}00`, linkReferences: {}, deployedLinkReferences: {} };
+  const artifact = {
+    _format: 'hh-sol-artifact-1',
+    contractName: 'Crate',
+    sourceName: 'contracts/Crate.sol',
+    abi: BOX.abi,
+    bytecode: creationOf(`${BOX.runtime}00`),
+    deployedBytecode: `0x${BOX.runtime}00`,
+    linkReferences: {},
+    deployedLinkReferences: {},
+  };
   writeFileSync(file, JSON.stringify(artifact));
   [node, browser] = await Promise.all([startNode('--artifacts', folder), startBrowser()]);
   network = await (await fetch(`${node.url}/api/network`)).json();
   accounts = await node.rpc('eth_accounts');
   sender = accounts[0];
-  await send(node, sender, network.tokens.USDC, 'approve(address,uint256)', [network.vault, 10n ** 12n]);
+  await send(node, sender, network.tokens.USDC, 'approve(address,uint256)', [
+    network.vault,
+    10n ** 12n,
+  ]);
 });
 after(async () => {
   await browser?.stop();
@@ -38,10 +59,13 @@ after(async () => {
 
 const open = (path, options) => browser.open(`${node.url}/#/${path}`, options);
 const tab = (page, name) => page.click(`.tabs[aria-label="Contract"] button:text-is("${name}")`);
-const functionIn = (page, name) => page.locator('.functions > details', { has: page.locator(`summary strong:text-is("${name}")`) });
+const functionIn = (page, name) =>
+  page.locator('.functions > details', { has: page.locator(`summary strong:text-is("${name}")`) });
 
 test('arguments are parsed with errors that name them', () => {
-  const { inputs } = fragment('f(uint8 small, int256 any, address who, bool flag, bytes4 id, uint256[] list, (address to, uint128 amount)[2] pairs, string text)');
+  const { inputs } = fragment(
+    'f(uint8 small, int256 any, address who, bool flag, bytes4 id, uint256[] list, (address to, uint128 amount)[2] pairs, string text)',
+  );
   const parse = (at, text) => parseArgument(inputs[at], text, at, 'pax');
   const address = '0x90F79bf6EB2c4f870365E785982E1f101E93b906';
   assert.equal(parse(0, ' 255 '), 255n);
@@ -51,10 +75,21 @@ test('arguments are parsed with errors that name them', () => {
   assert.equal(parse(2, 'pax1jrmehaht938cwqm9u7zestslzq0f8wgxvqfy9l'), address);
   assert.equal(parse(3, 'true'), true);
   assert.equal(parse(4, '0x12345678'), '0x12345678');
-  assert.deepEqual(parse(5, '[1, 340282366920938463463374607431768211456, "0x10"]'), [1n, 2n ** 128n, 16n]);
-  assert.deepEqual(parse(6, `[{"to": "${address}", "amount": 1}, ["${address}", 2]]`), [[address, 1n], [address, 2n]]);
+  assert.deepEqual(parse(5, '[1, 340282366920938463463374607431768211456, "0x10"]'), [
+    1n,
+    2n ** 128n,
+    16n,
+  ]);
+  assert.deepEqual(parse(6, `[{"to": "${address}", "amount": 1}, ["${address}", 2]]`), [
+    [address, 1n],
+    [address, 2n],
+  ]);
   assert.equal(parse(7, ' text '), ' text ');
-  const fails = (at, text, expected) => assert.throws(() => parse(at, text), (error) => expected.test(error.message) || assert.fail(error.message));
+  const fails = (at, text, expected) =>
+    assert.throws(
+      () => parse(at, text),
+      (error) => expected.test(error.message) || assert.fail(error.message),
+    );
   fails(0, '256', /^small: expected a number from 0 to 255$/);
   fails(0, '', /^small: enter a number$/);
   fails(1, 'ten', /^any: expected a whole number, got "ten"$/);
@@ -66,17 +101,28 @@ test('arguments are parsed with errors that name them', () => {
   fails(5, '', /^list: enter a JSON list/);
   fails(6, '[]', /^pairs: expected 2 elements, got 0$/);
   fails(6, `[{"to": "${address}"}, {}]`, /^pairs\[0\]: the member amount is missing$/);
-  fails(6, `[{"to": "${address}", "amount": -1}, {}]`, /^pairs\[0\]\.amount: does not fit uint128$/);
+  fails(
+    6,
+    `[{"to": "${address}", "amount": -1}, {}]`,
+    /^pairs\[0\]\.amount: does not fit uint128$/,
+  );
   fails(6, '[{"from": 1}, {}]', /^pairs\[0\]: has no member "from"; its members are to, amount$/);
   assert.equal(exampleOf(inputs[6]), '[{"to": "0x…", "amount": 1}]');
-  const values = [[address, 1n], [address, 2n ** 100n]];
+  const values = [
+    [address, 1n],
+    [address, 2n ** 100n],
+  ];
   assert.deepEqual(parseArgument(inputs[6], formatArgument(values, inputs[6]), 6, 'pax'), values);
 });
 
 test('the slots of proxies are those of the standards', () => {
-  const source = readFileSync(new URL('../../crates/page/src/page/lib/contracts.js', import.meta.url), 'utf8');
+  const source = readFileSync(
+    new URL('../../crates/page/src/page/lib/contracts.js', import.meta.url),
+    'utf8',
+  );
   const hash = (text) => BigInt(keccak256(new TextEncoder().encode(text)));
-  for (const name of ['implementation', 'beacon', 'admin']) assert.ok(source.includes((hash(`eip1967.proxy.${name}`) - 1n).toString(16)), name);
+  for (const name of ['implementation', 'beacon', 'admin'])
+    assert.ok(source.includes((hash(`eip1967.proxy.${name}`) - 1n).toString(16)), name);
   assert.ok(source.includes(hash('PROXIABLE').toString(16)));
 });
 
@@ -92,7 +138,12 @@ test('a contract is read, and the link repeats it', async () => {
   await quote.locator('button:text-is("Query")').click();
   await quote.locator('.failure:has-text("tokenIn: enter an address")').waitFor();
   const { USDC, WETH } = network.tokens;
-  for (const [name, text] of [['tokenIn', USDC], ['tokenOut', WETH], ['amountIn', '1_000_000']]) await quote.locator(`label:has-text("${name}") input`).fill(text);
+  for (const [name, text] of [
+    ['tokenIn', USDC],
+    ['tokenOut', WETH],
+    ['amountIn', '1_000_000'],
+  ])
+    await quote.locator(`label:has-text("${name}") input`).fill(text);
   await quote.locator('button:text-is("Query")').click();
   await quote.locator('.result td').first().waitFor();
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
@@ -101,9 +152,14 @@ test('a contract is read, and the link repeats it', async () => {
   assert.ok(link.includes(`#/contract/${network.vault}?tab=read&function=quoteSwap`), link);
   const other = await browser.open(link);
   await functionIn(other, 'quoteSwap').locator('.result td').first().waitFor();
-  assert.equal(await functionIn(other, 'quoteSwap').locator('label:has-text("amountIn") input').inputValue(), '1_000_000');
+  assert.equal(
+    await functionIn(other, 'quoteSwap').locator('label:has-text("amountIn") input').inputValue(),
+    '1_000_000',
+  );
   // The same parameters work where the contract is part of an address.
-  await other.goto(`${node.url}/#/address/${USDC}?tab=read&function=balanceOf&args=${encodeURIComponent(JSON.stringify([network.vault]))}`);
+  await other.goto(
+    `${node.url}/#/address/${USDC}?tab=read&function=balanceOf&args=${encodeURIComponent(JSON.stringify([network.vault]))}`,
+  );
   await functionIn(other, 'balanceOf').locator('.result td').first().waitFor();
   await clean(other);
   await clean(page);
@@ -116,13 +172,20 @@ test('a function is simulated, then written with the active account', async () =
   await transfer.locator('label:has-text("to (address)") input').fill(accounts[9]);
   await transfer.locator('label:has-text("value (uint256)") input').fill('1e30');
   await transfer.locator('button:text-is("Simulate")').click();
-  await transfer.locator('.result:has-text("Would fail"):has-text("ERC20InsufficientBalance")').waitFor();
+  await transfer
+    .locator('.result:has-text("Would fail"):has-text("ERC20InsufficientBalance")')
+    .waitFor();
   await transfer.locator('button:text-is("Write")').click();
   await transfer.locator('.failure:has-text("ERC20InsufficientBalance")').waitFor();
   await transfer.locator('label:has-text("value (uint256)") input').fill('2_500_000');
   await transfer.locator('button:text-is("Simulate")').click();
-  await transfer.locator('.result:has-text("Would succeed"):has-text("2.5 USDC"):has-text("true")').waitFor();
-  assert.match(await transfer.locator('a:text-is("Open in the simulator")').getAttribute('href'), /^#\/simulate\?from=0xf39F.*&to=0x29E1.*&data=0xa9059cbb/);
+  await transfer
+    .locator('.result:has-text("Would succeed"):has-text("2.5 USDC"):has-text("true")')
+    .waitFor();
+  assert.match(
+    await transfer.locator('a:text-is("Open in the simulator")').getAttribute('href'),
+    /^#\/simulate\?from=0xf39F.*&to=0x29E1.*&data=0xa9059cbb/,
+  );
   const block = await node.rpc('eth_blockNumber');
   await transfer.locator('button:text-is("Write")').click();
   await page.waitForSelector('.toast.good:has-text("transfer succeeded")');
@@ -133,7 +196,11 @@ test('a function is simulated, then written with the active account', async () =
 
 test('an error of the contract is decoded with its ABI when writing fails', async () => {
   // Reverts with the error Nope(uint256) and the number 7 whenever it is called.
-  const refuser = await deploy(node, sender, `63${selector(fragment('Nope(uint256)')).slice(2)}5f52600760205260246${'01cfd'}`);
+  const refuser = await deploy(
+    node,
+    sender,
+    `63${selector(fragment('Nope(uint256)')).slice(2)}5f52600760205260246${'01cfd'}`,
+  );
   const page = await open(`contract/${refuser}?tab=abi`);
   await page.fill('textarea', 'function go()\nerror Nope(uint256 number)');
   await page.click('button:text-is("Save ABI")');
@@ -146,10 +213,15 @@ test('an error of the contract is decoded with its ABI when writing fails', asyn
 
 test('getters show their values at once, and follow the chain', async () => {
   const page = await open(`contract/${network.tokens.USDC}`);
-  const value = (name) => page.locator('.functions > details', { has: page.locator(`summary strong:text-is("${name}")`) }).locator('.value');
+  const value = (name) =>
+    page
+      .locator('.functions > details', { has: page.locator(`summary strong:text-is("${name}")`) })
+      .locator('.value');
   await value('symbol').filter({ hasText: 'USDC' }).waitFor();
   await value('decimals').filter({ hasText: '6' }).waitFor();
-  await value('totalSupply').filter({ hasText: /[\d,]+ USDC/ }).waitFor();
+  await value('totalSupply')
+    .filter({ hasText: /[\d,]+ USDC/ })
+    .waitFor();
   assert.equal(await value('balanceOf').textContent(), '');
   await clean(page);
 });
@@ -159,14 +231,19 @@ test('getters are read with a limit of gas, and not again before the node has an
   await send(node, sender, box, 'store(uint256)', [5n]);
   const page = await browser.open('about:blank', { blank: true });
   await page.clock.install();
-  const calledBy = ({ method, params }) => (method === 'eth_simulateV1' ? params[0].blockStateCalls[0].calls[0] : null);
-  const isGetter = (call) => call?.to.toLowerCase() === box && call.data === selector(fragment('value()'));
+  const calledBy = ({ method, params }) =>
+    method === 'eth_simulateV1' ? params[0].blockStateCalls[0].calls[0] : null;
+  const isGetter = (call) =>
+    call?.to.toLowerCase() === box && call.data === selector(fragment('value()'));
   const calls = [];
   let [asked, release] = [null, null];
   const isAsked = new Promise((resolve) => (asked = resolve));
   const isReleased = new Promise((resolve) => (release = resolve));
   await page.route('**/rpc', async (route) => {
-    const found = [JSON.parse(route.request().postData() ?? '[]')].flat().map(calledBy).find(isGetter);
+    const found = [JSON.parse(route.request().postData() ?? '[]')]
+      .flat()
+      .map(calledBy)
+      .find(isGetter);
     if (!found) return route.fallback();
     calls.push(found);
     if (calls.length > 1) return route.fallback();
@@ -182,8 +259,17 @@ test('getters are read with a limit of gas, and not again before the node has an
   const block = Number(await node.rpc('eth_blockNumber'));
   await page.waitForSelector(`text=block ${block}`);
   await page.clock.runFor(3_000);
-  await page.evaluate(() => fetch('rpc', { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"jsonrpc":"2.0","id":1,"method":"eth_chainId","params":[]}' }).then((response) => response.text()));
-  assert.deepEqual(calls.map(({ gas }) => gas), ['0x1e8480']);
+  await page.evaluate(() =>
+    fetch('rpc', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: '{"jsonrpc":"2.0","id":1,"method":"eth_chainId","params":[]}',
+    }).then((response) => response.text()),
+  );
+  assert.deepEqual(
+    calls.map(({ gas }) => gas),
+    ['0x1e8480'],
+  );
   release();
   await functionIn(page, 'value').locator('.value:has-text("7")').waitFor();
   await clean(page);
@@ -192,7 +278,10 @@ test('getters are read with a limit of gas, and not again before the node has an
 test('a getter that fails is not among the failed calls', async () => {
   const box = await deploy(node, sender, BOX.runtime);
   const missing = { ...BOX.abi[1], name: 'missing' };
-  const failures = async () => (await node.rpc('tetrad_failedCalls')).filter(({ call }) => call?.to?.toLowerCase() === box.toLowerCase()).length;
+  const failures = async () =>
+    (await node.rpc('tetrad_failedCalls')).filter(
+      ({ call }) => call?.to?.toLowerCase() === box.toLowerCase(),
+    ).length;
   const page = await open(`contract/${box}?tab=abi`);
   await page.fill('textarea', JSON.stringify([...BOX.abi, missing]));
   await page.click('button:text-is("Save ABI")');
@@ -210,7 +299,10 @@ test('a write is forced although it reverts, and amounts are multiplied by the t
   await transfer.locator('label:has-text("to (address)") input').fill(accounts[9]);
   await transfer.locator('label:has-text("value (uint256)") input').fill('1000000000.5');
   await transfer.locator('button:text-is("×")').click();
-  assert.equal(await transfer.locator('label:has-text("value (uint256)") input').inputValue(), '1000000000500000');
+  assert.equal(
+    await transfer.locator('label:has-text("value (uint256)") input').inputValue(),
+    '1000000000500000',
+  );
   await transfer.locator('button:text-is("Write")').click();
   await transfer.locator('.failure').waitFor();
   await transfer.locator('label:has-text("Send even if it would fail") input').check();
@@ -225,10 +317,16 @@ test('tuples and lists are entered as JSON', async () => {
   const multicall = '0xcA11bde05977b3631167028862bE2a173976CA11';
   const page = await open(`contract/${multicall}?tab=write&function=aggregate3`);
   const aggregate = functionIn(page, 'aggregate3');
-  await aggregate.locator('textarea').fill(`[{"target": "${network.tokens.USDC}", "allowFailure": false, "callData": 0x313ce567}]`);
+  await aggregate
+    .locator('textarea')
+    .fill(`[{"target": "${network.tokens.USDC}", "allowFailure": false, "callData": 0x313ce567}]`);
   await aggregate.locator('button:text-is("Simulate")').click();
-  await aggregate.locator('.result:has-text("Would succeed"):has(th:text-is("success")):has(:text-is("true"))').waitFor();
-  await aggregate.locator('textarea').fill('[{"target": "here", "allowFailure": false, "callData": "0x"}]');
+  await aggregate
+    .locator('.result:has-text("Would succeed"):has(th:text-is("success")):has(:text-is("true"))')
+    .waitFor();
+  await aggregate
+    .locator('textarea')
+    .fill('[{"target": "here", "allowFailure": false, "callData": "0x"}]');
   await aggregate.locator('button:text-is("Simulate")').click();
   await aggregate.locator('.failure:has-text("calls[0].target: ")').waitFor();
   await clean(page);
@@ -274,7 +372,10 @@ test('a contract of an artifact is recognised', async () => {
 });
 
 test('proxies are recognised and have the functions of their implementation', async () => {
-  const { implementation, beacon } = { implementation: '0x360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbc', beacon: '0xa3f0ad74e5423aebfd80d3ef4346578335a9a72aeaee59ff6cb3582b35133d50' };
+  const { implementation, beacon } = {
+    implementation: '0x360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbc',
+    beacon: '0xa3f0ad74e5423aebfd80d3ef4346578335a9a72aeaee59ff6cb3582b35133d50',
+  };
   const word = (address) => `0x${address.slice(2).toLowerCase().padStart(64, '0')}`;
   const token = network.tokens.USDC;
   const clone = await deploy(node, sender, cloneOf(token));
@@ -285,7 +386,11 @@ test('proxies are recognised and have the functions of their implementation', as
   const lamp = await deploy(node, sender, beaconOf(token));
   await node.rpc('anvil_setStorageAt', beaconProxy, beacon, word(lamp));
   const page = await browser.open(node.url);
-  for (const [address, kind] of [[clone, 'Minimal proxy (EIP-1167)'], [proxy, 'Proxy (EIP-1967)'], [beaconProxy, 'Beacon proxy (EIP-1967)']]) {
+  for (const [address, kind] of [
+    [clone, 'Minimal proxy (EIP-1167)'],
+    [proxy, 'Proxy (EIP-1967)'],
+    [beaconProxy, 'Beacon proxy (EIP-1967)'],
+  ]) {
     await page.goto(`${node.url}/#/contract/${address}`);
     await page.waitForSelector(`dd:has-text("${kind}")`);
     await page.waitForSelector(`dd a:text-is("USDC token")`);
@@ -294,7 +399,9 @@ test('proxies are recognised and have the functions of their implementation', as
   await page.waitForSelector(`dt:text-is("Beacon")`);
   // The address's own facts name the implementation as well.
   await page.goto(`${node.url}/#/address/${proxy}`);
-  await page.waitForSelector('.facts div:has(dt:text-is("Proxy (EIP-1967)")) dd:has-text("Implementation USDC token")');
+  await page.waitForSelector(
+    '.facts div:has(dt:text-is("Proxy (EIP-1967)")) dd:has-text("Implementation USDC token")',
+  );
   await clean(page);
 });
 
@@ -315,9 +422,11 @@ test('source files have line numbers, settings and the bytecode beside them', as
 
 test('events are filtered, followed live, paused, paged and saved', async () => {
   const box = await deploy(node, sender, BOX.runtime);
-  for (let at = 0; at < 30; at++) await send(node, accounts[at % 2], box, 'store(uint256)', [BigInt(at)]);
+  for (let at = 0; at < 30; at++)
+    await send(node, accounts[at % 2], box, 'store(uint256)', [BigInt(at)]);
   await node.rpc('anvil_mine', '0x1770');
-  for (let at = 30; at < 32; at++) await send(node, accounts[at % 2], box, 'store(uint256)', [BigInt(at)]);
+  for (let at = 30; at < 32; at++)
+    await send(node, accounts[at % 2], box, 'store(uint256)', [BigInt(at)]);
   const page = await open(`contract/${box}?tab=abi`);
   await page.fill('textarea', ABI_TEXT);
   await page.click('button:text-is("Save ABI")');
@@ -347,35 +456,54 @@ test('events are filtered, followed live, paused, paged and saved', async () => 
   await page.click('button:text-is("Filter")');
   await page.waitForSelector('p:has-text("16 events since the first block")');
 
-  const [download] = await Promise.all([page.waitForEvent('download'), page.click('button:text-is("Export CSV")')]);
-  const lines = readFileSync(await download.path(), 'utf8').trim().split('\n');
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    page.click('button:text-is("Export CSV")'),
+  ]);
+  const lines = readFileSync(await download.path(), 'utf8')
+    .trim()
+    .split('\n');
   assert.equal(lines[0], 'block,time,transaction,log_index,address,event,who,number');
   assert.equal(lines.length, 17);
-  assert.match(lines[1], new RegExp(`^\\d+,\\d{4}-.*,0x[0-9a-f]{64},0,${box},Stored,${accounts[1]},31$`, 'i'));
+  assert.match(
+    lines[1],
+    new RegExp(`^\\d+,\\d{4}-.*,0x[0-9a-f]{64},0,${box},Stored,${accounts[1]},31$`, 'i'),
+  );
   await clean(page);
 });
 
 test('many events are read in pages', async () => {
   const token = network.tokens.DOT;
   const before = Number(await node.rpc('eth_blockNumber'));
-  for (let at = 0; at < 30; at++) await send(node, sender, token, 'approve(address,uint256)', [accounts[1], BigInt(at + 1)]);
+  for (let at = 0; at < 30; at++)
+    await send(node, sender, token, 'approve(address,uint256)', [accounts[1], BigInt(at + 1)]);
   // Windows of a node that refuses large ones.
   const page = await browser.open(node.url);
   await page.route('**/rpc', async (route) => {
     const request = JSON.parse(route.request().postData());
     const all = [request].flat();
-    const wide = all.find(({ method, params }) => method === 'eth_getLogs' && Number(params[0].toBlock) - Number(params[0].fromBlock) > 10);
+    const wide = all.find(
+      ({ method, params }) =>
+        method === 'eth_getLogs' && Number(params[0].toBlock) - Number(params[0].fromBlock) > 10,
+    );
     if (!wide) return route.continue();
-    const answer = ({ id }) => ({ jsonrpc: '2.0', id, error: { code: -32005, message: 'too many blocks' } });
-    return route.fulfill({ contentType: 'application/json', body: JSON.stringify(Array.isArray(request) ? request.map(answer) : answer(request)) });
+    const answer = ({ id }) => ({
+      jsonrpc: '2.0',
+      id,
+      error: { code: -32005, message: 'too many blocks' },
+    });
+    return route.fulfill({
+      contentType: 'application/json',
+      body: JSON.stringify(Array.isArray(request) ? request.map(answer) : answer(request)),
+    });
   });
   await page.goto(`${node.url}/#/contract/${token}?tab=events&event=Approval`);
   const older = page.locator('button:text-is("Load older events")');
   await older.waitFor();
-  const shown = async () => (await page.locator('tbody td:has-text("value: ")').count());
+  const shown = async () => await page.locator('tbody td:has-text("value: ")').count();
   await page.waitForFunction(() => document.querySelectorAll('tbody tr').length >= 25);
-  assert.ok(await shown() < 60);
-  while (await shown() < 30 && Number(await node.rpc('eth_blockNumber')) >= before) {
+  assert.ok((await shown()) < 60);
+  while ((await shown()) < 30 && Number(await node.rpc('eth_blockNumber')) >= before) {
     await older.click();
     await page.waitForSelector('button:text-is("Load older events"):enabled');
   }
@@ -385,7 +513,9 @@ test('many events are read in pages', async () => {
 
 test('an address without code is not a contract', async () => {
   const page = await open(`contract/${accounts[5]}`);
-  await page.waitForSelector(`.failure:has-text("No contract at ${accounts[5]}: this address has no code")`);
+  await page.waitForSelector(
+    `.failure:has-text("No contract at ${accounts[5]}: this address has no code")`,
+  );
   await clean(page);
 });
 
@@ -440,9 +570,22 @@ test('a card that is redrawn twice shows what was changed last', async () => {
 test('contracts are shown on a chain without the network and without the explorer', async () => {
   const own = mkdtempSync(join(tmpdir(), 'tetrad-genesis-'));
   const file = join(own, 'genesis.json');
-  writeFileSync(file, JSON.stringify({ config: { chainId: 7, londonBlock: 0 }, difficulty: '0x0', gasLimit: '0x1c9c380', alloc: { '0x00000000000000000000000000000000000b0c50': { code: `0x${BOX.runtime}`, balance: '0x0' } } }));
+  writeFileSync(
+    file,
+    JSON.stringify({
+      config: { chainId: 7, londonBlock: 0 },
+      difficulty: '0x0',
+      gasLimit: '0x1c9c380',
+      alloc: {
+        '0x00000000000000000000000000000000000b0c50': { code: `0x${BOX.runtime}`, balance: '0x0' },
+      },
+    }),
+  );
   const other = await startNode('--genesis', file, '--no-explorer');
-  const page = await browser.open(`${other.url}/#/contract/0x00000000000000000000000000000000000b0c50`, { tolerated: /404/ });
+  const page = await browser.open(
+    `${other.url}/#/contract/0x00000000000000000000000000000000000b0c50`,
+    { tolerated: /404/ },
+  );
   await page.waitForSelector('.tag:text-is("Unknown ABI")');
   await page.fill('textarea', ABI_TEXT);
   await page.click('button:text-is("Save ABI")');
@@ -456,12 +599,20 @@ test('contracts are shown on a chain without the network and without the explore
 });
 
 test('every tab of a contract is accessible and fits a phone', async () => {
-  await send(node, sender, network.vault, SWAP, [network.tokens.USDC, network.tokens.WETH, 10n ** 9n, 0n]);
+  await send(node, sender, network.vault, SWAP, [
+    network.tokens.USDC,
+    network.tokens.WETH,
+    10n ** 9n,
+    0n,
+  ]);
   const clone = await deploy(node, sender, cloneOf(network.tokens.USDC));
   const args = encodeURIComponent(JSON.stringify([network.tokens.USDC]));
   const paths = {
     read: [`contract/${network.vault}?tab=read&function=reserves&args=${args}`, '.result td'],
-    write: [`contract/${network.tokens.USDC}?tab=write&function=transfer`, 'button:text-is("Write")'],
+    write: [
+      `contract/${network.tokens.USDC}?tab=write&function=transfer`,
+      'button:text-is("Write")',
+    ],
     events: [`contract/${network.vault}?tab=events`, '.event-args'],
     source: [`contract/${network.vault}?tab=source`, '.source'],
     code: [`contract/${network.vault}?tab=code`, 'pre.hex'],
@@ -481,6 +632,12 @@ test('every tab of a contract is accessible and fits a phone', async () => {
 });
 
 test('the topic of an event is computed from its declaration', () => {
-  assert.equal(topic(fragment('event TransferSingle(address,address,address,uint256,uint256)')), '0xc3d58168c5ae7397731d063d5bbf3d657854427343f4c083240f7aacaa2d0f62');
-  assert.equal(topic(fragment('event TransferBatch(address,address,address,uint256[],uint256[])')), '0x4a39dc06d4c0dbc64b70af90fd698a233a518aa5d07e595d983b8c0526c8f7fb');
+  assert.equal(
+    topic(fragment('event TransferSingle(address,address,address,uint256,uint256)')),
+    '0xc3d58168c5ae7397731d063d5bbf3d657854427343f4c083240f7aacaa2d0f62',
+  );
+  assert.equal(
+    topic(fragment('event TransferBatch(address,address,address,uint256[],uint256[])')),
+    '0x4a39dc06d4c0dbc64b70af90fd698a233a518aa5d07e595d983b8c0526c8f7fb',
+  );
 });

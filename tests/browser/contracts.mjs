@@ -4,12 +4,35 @@ import { encodeCall, fragment, selector, topic } from '../../crates/page/src/pag
 
 const bare = (hex) => hex.slice(2);
 
-/** A contract that keeps a number: `store(uint256)` sets it and emits `Stored`, `value()` returns it, anything else reverts. */
+/**
+ * A contract that keeps a number: `store(uint256)` sets it and emits `Stored`, `value()` returns
+ * it, anything else reverts.
+ */
 export const BOX = {
   abi: [
-    { type: 'function', name: 'store', inputs: [{ name: 'number', type: 'uint256' }], outputs: [], stateMutability: 'nonpayable' },
-    { type: 'function', name: 'value', inputs: [], outputs: [{ name: '', type: 'uint256' }], stateMutability: 'view' },
-    { type: 'event', name: 'Stored', inputs: [{ name: 'who', type: 'address', indexed: true }, { name: 'number', type: 'uint256', indexed: false }], anonymous: false },
+    {
+      type: 'function',
+      name: 'store',
+      inputs: [{ name: 'number', type: 'uint256' }],
+      outputs: [],
+      stateMutability: 'nonpayable',
+    },
+    {
+      type: 'function',
+      name: 'value',
+      inputs: [],
+      outputs: [{ name: '', type: 'uint256' }],
+      stateMutability: 'view',
+    },
+    {
+      type: 'event',
+      name: 'Stored',
+      inputs: [
+        { name: 'who', type: 'address', indexed: true },
+        { name: 'number', type: 'uint256', indexed: false },
+      ],
+      anonymous: false,
+    },
   ],
   runtime: [
     // The selector; jumps to `store` at 0x1e and `value` at 0x4e.
@@ -42,5 +65,10 @@ export async function deploy(node, from, runtime) {
 
 /** Sends a call of a function, given by its signature, and returns the hash. */
 export function send(node, from, to, signature, values, more = {}) {
-  return node.rpc('eth_sendTransaction', { from, to, data: encodeCall(fragment(signature), values), ...more });
+  return node.rpc('eth_sendTransaction', {
+    from,
+    to,
+    data: encodeCall(fragment(signature), values),
+    ...more,
+  });
 }

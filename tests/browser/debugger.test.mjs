@@ -1,4 +1,5 @@
-// The debugger in a real browser: source lines, breakpoints, variables by name, and contracts without a source.
+// The debugger in a real browser: source lines, breakpoints, variables by name, and contracts
+// without a source.
 
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -11,7 +12,10 @@ import { LOOKS, assertAccessible, assertFits } from './accessible.mjs';
 import { BOX, deploy, send } from './contracts.mjs';
 import { clean, startBrowser, startNode } from './node.mjs';
 
-/** What hardhat writes of contracts/Bank.sol: the compiler's input and output (solc without the optimizer, EVM version shanghai, without metadata). */
+/**
+ * What hardhat writes of contracts/Bank.sol: the compiler's input and output (solc without the
+ * optimizer, EVM version shanghai, without metadata).
+ */
 const BUILD = readFileSync(new URL('contracts/bank.json', import.meta.url), 'utf8');
 const { input, output } = JSON.parse(BUILD);
 const [FILE] = Object.keys(input.sources);
@@ -25,11 +29,15 @@ const lineOf = (text) => 1 + SOURCE.findIndex((line) => line.includes(text));
 const word = (type, value) => encode([{ type, name: '' }], [value]).slice(2);
 
 async function create(contract, type, argument) {
-  const hash = await node.rpc('eth_sendTransaction', { from: sender, data: `0x${contract.evm.bytecode.object}${word(type, argument)}` });
+  const hash = await node.rpc('eth_sendTransaction', {
+    from: sender,
+    data: `0x${contract.evm.bytecode.object}${word(type, argument)}`,
+  });
   return (await node.rpc('eth_getTransactionReceipt', hash)).contractAddress;
 }
 
-const depositOf = (amount) => send(node, sender, bank, 'deposit(uint128)', [amount], { gas: '0x7a120' });
+const depositOf = (amount) =>
+  send(node, sender, bank, 'deposit(uint128)', [amount], { gas: '0x7a120' });
 
 before(async () => {
   folder = mkdtempSync(join(tmpdir(), 'tetrad-artifacts-'));
@@ -54,13 +62,25 @@ const atLine = async (page, number) => {
   await settled(page);
 };
 /** Waits until the machine and the variables are those of the step that is shown. */
-const settled = (page) => page.waitForFunction(() => {
-  const shown = document.querySelector('.debugger');
-  return shown?.dataset.step && document.querySelector('.debug-status')?.textContent.includes(`Step ${Number(shown.dataset.step).toLocaleString('en')} of`);
-});
+const settled = (page) =>
+  page.waitForFunction(() => {
+    const shown = document.querySelector('.debugger');
+    return (
+      shown?.dataset.step &&
+      document
+        .querySelector('.debug-status')
+        ?.textContent.includes(`Step ${Number(shown.dataset.step).toLocaleString('en')} of`)
+    );
+  });
 /** Waits until the address has the step that is shown. */
-const linked = (page) => page.waitForFunction(() => new URLSearchParams(location.hash.split('?')[1]).get('step') === document.querySelector('.debugger').dataset.step);
-const variable = (page, name) => page.locator('.variables tr', { has: page.locator(`th[title^='${name} (']`) });
+const linked = (page) =>
+  page.waitForFunction(
+    () =>
+      new URLSearchParams(location.hash.split('?')[1]).get('step') ===
+      document.querySelector('.debugger').dataset.step,
+  );
+const variable = (page, name) =>
+  page.locator('.variables tr', { has: page.locator(`th[title^='${name} (']`) });
 
 test('a failed transaction leads to its failing line, in the contract that failed', async () => {
   const page = await open(`tx/${await depositOf(5_000n)}`);
@@ -69,8 +89,14 @@ test('a failed transaction leads to its failing line, in the contract that faile
   assert.equal(await page.locator('.source-line.current.failing').count(), 1);
   await page.locator('p.failure:has-text("TooLarge")').waitFor();
   const frames = page.locator('.frames .frame');
-  assert.match(await frames.nth(0).textContent(), new RegExp(`Limits.*check.*:${lineOf('revert TooLarge')}`));
-  assert.match(await frames.nth(1).textContent(), new RegExp(`Bank.*deposit.*:${lineOf('limits.check(amount)')}`));
+  assert.match(
+    await frames.nth(0).textContent(),
+    new RegExp(`Limits.*check.*:${lineOf('revert TooLarge')}`),
+  );
+  assert.match(
+    await frames.nth(1).textContent(),
+    new RegExp(`Bank.*deposit.*:${lineOf('limits.check(amount)')}`),
+  );
   // The caller's line and variables are those of its own contract.
   await frames.nth(1).click();
   await atLine(page, lineOf('limits.check(amount)'));
@@ -83,7 +109,10 @@ test('lines are stepped into, over and out of, by keyboard, and the link repeats
   const page = await open(`tx/${await depositOf(300n)}/debug`);
   await settled(page);
   await page.keyboard.press('i');
-  while ((await page.locator('.source-line.current').getAttribute('data-line')) !== String(lineOf('limits.check(amount)'))) {
+  while (
+    (await page.locator('.source-line.current').getAttribute('data-line')) !==
+    String(lineOf('limits.check(amount)'))
+  ) {
     await page.keyboard.press('o');
     await settled(page);
   }
@@ -121,7 +150,9 @@ test('the execution continues to a breakpoint, which the link keeps', async () =
   await settled(page);
   const line = lineOf('account.since = 7');
   await page.click(`.line-number[aria-label="Breakpoint at line ${line}"]`);
-  await page.locator(`.line-number[aria-label="Breakpoint at line ${line}"][aria-pressed="true"]`).waitFor();
+  await page
+    .locator(`.line-number[aria-label="Breakpoint at line ${line}"][aria-pressed="true"]`)
+    .waitFor();
   await button(page, 'Continue').click();
   await atLine(page, line);
   await linked(page);
@@ -141,17 +172,26 @@ test('the execution continues to a breakpoint, which the link keeps', async () =
 });
 
 test('variables have their names, types and values at the step', async () => {
-  const before = await node.rpc('eth_call', { to: bank, data: encodeCall(fragment('total()'), []) }, 'latest').then(Number);
-  const page = await open(`tx/${await depositOf(123n)}/debug?breakpoints=${encodeURIComponent(JSON.stringify({ [FILE]: [lineOf('limits.check(amount)'), lineOf('notes["last deposit"]')] }))}`);
+  const before = await node
+    .rpc('eth_call', { to: bank, data: encodeCall(fragment('total()'), []) }, 'latest')
+    .then(Number);
+  const page = await open(
+    `tx/${await depositOf(123n)}/debug?breakpoints=${encodeURIComponent(JSON.stringify({ [FILE]: [lineOf('limits.check(amount)'), lineOf('notes["last deposit"]')] }))}`,
+  );
   await settled(page);
   await page.keyboard.press('c');
   await atLine(page, lineOf('limits.check(amount)'));
-  const value = async (name) => (await variable(page, name).locator('td').nth(1).textContent()).replace(/before:.*/, '');
+  const value = async (name) =>
+    (await variable(page, name).locator('td').nth(1).textContent()).replace(/before:.*/, '');
   assert.equal(await value('total'), String(before));
   assert.equal(await value('open'), 'true');
   assert.equal(await value('offsets[2]'), '-300');
   assert.equal(await value('name'), '"A bank"');
-  await variable(page, 'owner').locator(`a[title="${await page.evaluate(() => document.querySelector('#account').value.split('/')[1])}" i]`).waitFor();
+  await variable(page, 'owner')
+    .locator(
+      `a[title="${await page.evaluate(() => document.querySelector('#account').value.split('/')[1])}" i]`,
+    )
+    .waitFor();
   await page.keyboard.press('c');
   await atLine(page, lineOf('notes["last deposit"]'));
   assert.equal(await value('total'), String(before + 123));
@@ -204,8 +244,12 @@ test('a simulation that fails leads to its failing line', async () => {
 test('state overrides decide what a debugged call sees', async () => {
   const data = encodeCall(fragment('deposit(uint128)'), [1n]);
   // Slot 0 without the bit of `open`.
-  const overrides = JSON.stringify({ [bank]: { stateDiff: { [`0x${'0'.repeat(64)}`]: `0x${'5'.padStart(64, '0')}` } } });
-  const page = await open(`simulate/debug?from=${sender}&to=${bank}&data=${data}&overrides=${encodeURIComponent(overrides)}&step=failure`);
+  const overrides = JSON.stringify({
+    [bank]: { stateDiff: { [`0x${'0'.repeat(64)}`]: `0x${'5'.padStart(64, '0')}` } },
+  });
+  const page = await open(
+    `simulate/debug?from=${sender}&to=${bank}&data=${data}&overrides=${encodeURIComponent(overrides)}&step=failure`,
+  );
   await atLine(page, lineOf('require(open, "closed")'));
   assert.equal(await variable(page, 'total').locator('td').nth(1).textContent(), '5');
   assert.equal(await variable(page, 'open').locator('td').nth(1).textContent(), 'false');
@@ -213,13 +257,25 @@ test('state overrides decide what a debugged call sees', async () => {
 });
 
 test('a replay at its position has variables from before later transactions of the block', async () => {
-  const before = await node.rpc('eth_call', { to: bank, data: encodeCall(fragment('count()'), []) }, 'latest').then(Number);
+  const before = await node
+    .rpc('eth_call', { to: bank, data: encodeCall(fragment('count()'), []) }, 'latest')
+    .then(Number);
   await node.rpc('evm_setAutomine', false);
   let first;
   try {
     // It reads one slot, so that the node is asked for all others.
-    first = await node.rpc('eth_sendTransaction', { from: sender, to: bank, data: encodeCall(fragment('tags(address,uint256)'), [sender, 1n]), gas: '0x7a120' });
-    await node.rpc('eth_sendTransaction', { from: sender, to: bank, data: encodeCall(fragment('deposit(uint128)'), [9n]), gas: '0x7a120' });
+    first = await node.rpc('eth_sendTransaction', {
+      from: sender,
+      to: bank,
+      data: encodeCall(fragment('tags(address,uint256)'), [sender, 1n]),
+      gas: '0x7a120',
+    });
+    await node.rpc('eth_sendTransaction', {
+      from: sender,
+      to: bank,
+      data: encodeCall(fragment('deposit(uint128)'), [9n]),
+      gas: '0x7a120',
+    });
     await node.rpc('evm_mine');
   } finally {
     await node.rpc('evm_setAutomine', true);
@@ -236,7 +292,9 @@ test('a call with overridden code is not shown with the source of the code that 
   // The lines of the same code would be found, if they were looked for.
   const overrides = JSON.stringify({ [bank]: { code: `0x${Bank.evm.deployedBytecode.object}00` } });
   const data = encodeCall(fragment('total()'), []);
-  const page = await open(`simulate/debug?from=${sender}&to=${bank}&data=${data}&overrides=${encodeURIComponent(overrides)}`);
+  const page = await open(
+    `simulate/debug?from=${sender}&to=${bank}&data=${data}&overrides=${encodeURIComponent(overrides)}`,
+  );
   await settled(page);
   await page.locator('text=The source of').waitFor();
   assert.equal(await page.locator('.source-line').count(), 0);
@@ -250,7 +308,9 @@ test('a step that cannot be read shows neither the machine nor the variables of 
   await variable(page, 'total').waitFor();
   await page.route('**/rpc', (route) => {
     if (!route.request().postData().includes('enableMemory')) return route.fallback();
-    return route.fulfill({ json: { jsonrpc: '2.0', id: null, error: { code: -32_000, message: 'the step is gone' } } });
+    return route.fulfill({
+      json: { jsonrpc: '2.0', id: null, error: { code: -32_000, message: 'the step is gone' } },
+    });
   });
   await page.keyboard.press('o');
   await page.locator('.debugger .failure:has-text("the step is gone")').waitFor();
@@ -273,7 +333,12 @@ test('a step that cannot be read shows neither the machine nor the variables of 
 });
 
 test('a transaction that reverted without data says so', async () => {
-  const hash = await node.rpc('eth_sendTransaction', { from: sender, to: bank, data: '0x12345678', gas: '0x7a120' });
+  const hash = await node.rpc('eth_sendTransaction', {
+    from: sender,
+    to: bank,
+    data: '0x12345678',
+    gas: '0x7a120',
+  });
   const page = await open(`tx/${hash}/debug`);
   await page.locator('p.failure:text-is("reverted without a reason")').waitFor();
   await clean(page);
@@ -303,8 +368,13 @@ test('an execution with more steps than are shown says so, and where it failed',
 });
 
 test('the constructor of a contract is stepped through', async () => {
-  const hash = await node.rpc('eth_sendTransaction', { from: sender, data: `0x${Bank.evm.bytecode.object}${word('address', limits)}` });
-  const page = await open(`tx/${hash}/debug?breakpoints=${encodeURIComponent(JSON.stringify({ [FILE]: [lineOf('limits = limits_')] }))}`);
+  const hash = await node.rpc('eth_sendTransaction', {
+    from: sender,
+    data: `0x${Bank.evm.bytecode.object}${word('address', limits)}`,
+  });
+  const page = await open(
+    `tx/${hash}/debug?breakpoints=${encodeURIComponent(JSON.stringify({ [FILE]: [lineOf('limits = limits_')] }))}`,
+  );
   await settled(page);
   await page.keyboard.press('c');
   await atLine(page, lineOf('limits = limits_'));
@@ -314,7 +384,9 @@ test('the constructor of a contract is stepped through', async () => {
 });
 
 test('a function that cannot be read leads to its failing line', async () => {
-  const page = await open(`contract/${limits}?tab=read&function=check&args=${encodeURIComponent(JSON.stringify(['5000']))}`);
+  const page = await open(
+    `contract/${limits}?tab=read&function=check&args=${encodeURIComponent(JSON.stringify(['5000']))}`,
+  );
   await page.click('.result a:text-is("Go to the failing line")');
   await atLine(page, lineOf('revert TooLarge'));
   await clean(page);
@@ -322,25 +394,58 @@ test('a function that cannot be read leads to its failing line', async () => {
 
 test('the network’s own contracts have their lines and variables', async () => {
   const { vault, tokens } = await (await fetch(`${node.url}/api/network`)).json();
-  const hash = await send(node, sender, vault, 'swapExactTokensForTokens(address,address,uint256,uint256)', [tokens.USDC, tokens.USDC, 1_000n, 0n], { gas: '0x7a120' });
+  const hash = await send(
+    node,
+    sender,
+    vault,
+    'swapExactTokensForTokens(address,address,uint256,uint256)',
+    [tokens.USDC, tokens.USDC, 1_000n, 0n],
+    { gas: '0x7a120' },
+  );
   const page = await open(`tx/${hash}/debug?step=failure`);
   await page.locator('.source-line.current.failing').waitFor();
   await settled(page);
-  assert.match(await page.locator('.debug-status').textContent(), /^Failing line: src\/exchange\/.*\.sol, line \d+\./);
+  assert.match(
+    await page.locator('.debug-status').textContent(),
+    /^Failing line: src\/exchange\/.*\.sol, line \d+\./,
+  );
   await page.locator('.variables th').first().waitFor();
   await clean(page);
 });
 
 test('hostile sources, source maps and layouts stay text, and do not stop the page', async () => {
   const markup = '<img src=x onerror="window.attacked = true">';
-  const itself = { encoding: 'inplace', label: markup, numberOfBytes: '32', members: Array.from({ length: 500 }, () => ({ label: markup, slot: '0', offset: 0, type: 't' })) };
+  const itself = {
+    encoding: 'inplace',
+    label: markup,
+    numberOfBytes: '32',
+    members: Array.from({ length: 500 }, () => ({
+      label: markup,
+      slot: '0',
+      offset: 0,
+      type: 't',
+    })),
+  };
   const byte = { encoding: 'inplace', label: markup, numberOfBytes: '1' };
   const body = {
-    sources: { [markup]: { content: `${markup}\u202e\n`.repeat(20_000) }, b: { content: 'x'.repeat(2_000_000) }, c: 5 },
+    sources: {
+      [markup]: { content: `${markup}\u202e\n`.repeat(20_000) },
+      b: { content: 'x'.repeat(2_000_000) },
+      c: 5,
+    },
     sourceIds: { [markup]: { id: 0 }, b: { id: 1 }, ['__proto__']: { id: 2 } },
-    storageLayout: { storage: [{ label: markup, slot: '0', offset: 0, type: 't' }, { label: markup, slot: '1', offset: 0, type: 'u' }], types: { t: itself, u: byte } },
+    storageLayout: {
+      storage: [
+        { label: markup, slot: '0', offset: 0, type: 't' },
+        { label: markup, slot: '1', offset: 0, type: 'u' },
+      ],
+      types: { t: itself, u: byte },
+    },
     compilation: { name: markup },
-    runtimeBytecode: { sourceMap: `5:1:0:i;${'70000:9:0;100:5:1;'.repeat(60_000)}`, onchainBytecode: `0x${BOX.runtime}` },
+    runtimeBytecode: {
+      sourceMap: `5:1:0:i;${'70000:9:0;100:5:1;'.repeat(60_000)}`,
+      onchainBytecode: `0x${BOX.runtime}`,
+    },
     creationBytecode: { sourceMap: null },
   };
   const box = await deploy(node, sender, BOX.runtime);
@@ -377,8 +482,13 @@ test('a step to a line that is shown leaves the other lines in the document', as
     await settled(page);
   }
   const after = await currentLine();
-  const isKept = await Promise.all(others.map((line) => line.evaluate((element) => element.isConnected || element.dataset.line)));
-  assert.deepEqual(isKept.filter((kept) => kept !== true), [after]);
+  const isKept = await Promise.all(
+    others.map((line) => line.evaluate((element) => element.isConnected || element.dataset.line)),
+  );
+  assert.deepEqual(
+    isKept.filter((kept) => kept !== true),
+    [after],
+  );
   assert.equal(await page.locator('.source-line.current').count(), 1);
   assert.equal(await page.locator('.line-number[tabindex="0"]').count(), 1);
   await clean(page);
@@ -402,9 +512,19 @@ test('on a phone nothing in the debugger scrolls sideways, and words of 32 bytes
   await button(page, 'Continue').click();
   await atLine(page, lineOf('account.since = 7'));
 
-  const scrolling = () => page.evaluate(() => [...document.querySelectorAll('.debugger *')]
-    .filter((element) => /auto|scroll/.test(getComputedStyle(element).overflowX) && element.scrollWidth > element.clientWidth)
-    .map((element) => `${element.getAttribute('aria-label')}: ${element.scrollWidth} > ${element.clientWidth}`));
+  const scrolling = () =>
+    page.evaluate(() =>
+      [...document.querySelectorAll('.debugger *')]
+        .filter(
+          (element) =>
+            /auto|scroll/.test(getComputedStyle(element).overflowX) &&
+            element.scrollWidth > element.clientWidth,
+        )
+        .map(
+          (element) =>
+            `${element.getAttribute('aria-label')}: ${element.scrollWidth} > ${element.clientWidth}`,
+        ),
+    );
   const panel = (name) => page.click(`.tabs[aria-label="State"] button:text-is("${name}")`);
   for (const name of ['Memory', 'Call data', 'Returned', 'Slots', 'Stack']) {
     await panel(name);
@@ -412,11 +532,16 @@ test('on a phone nothing in the debugger scrolls sideways, and words of 32 bytes
   }
 
   // The position of a mapping's element fills its word.
-  const long = page.locator('[aria-label="Stack"] td.mono', { hasText: /^0x[0-9a-f]{60,64}$/ }).first();
+  const long = page
+    .locator('[aria-label="Stack"] td.mono', { hasText: /^0x[0-9a-f]{60,64}$/ })
+    .first();
   const { text, lines } = await long.evaluate((cell) => {
     const range = document.createRange();
     range.selectNodeContents(cell);
-    return { text: cell.textContent, lines: new Set([...range.getClientRects()].map(({ top }) => Math.round(top))).size };
+    return {
+      text: cell.textContent,
+      lines: new Set([...range.getClientRects()].map(({ top }) => Math.round(top))).size,
+    };
   });
   assert.ok(text.length >= 62, text);
   assert.equal(lines, 2);
@@ -431,7 +556,9 @@ test('on a phone nothing in the debugger scrolls sideways, and words of 32 bytes
 test('an instruction that the compiler added is not said to be of an unknown source', async () => {
   const page = await open(`tx/${await depositOf(19n)}/debug?step=0`);
   await settled(page);
-  await page.locator('text=No line of Bank belongs to this instruction: the compiler has added it.').waitFor();
+  await page
+    .locator('text=No line of Bank belongs to this instruction: the compiler has added it.')
+    .waitFor();
   assert.equal(await page.locator('text=The source of').count(), 0);
   await clean(page);
 });

@@ -20,7 +20,8 @@ after(async () => {
 });
 
 /** The card with a title. */
-const card = (page, title) => page.locator('section.card', { has: page.locator(`h2:text-is("${title}")`) });
+const card = (page, title) =>
+  page.locator('section.card', { has: page.locator(`h2:text-is("${title}")`) });
 
 test('developer controls mine, advance time, revert and fund accounts', async () => {
   const page = await browser.open(`${node.url}/#/developer`);
@@ -34,7 +35,8 @@ test('developer controls mine, advance time, revert and fund accounts', async ()
   const { timestamp } = await node.rpc('eth_getBlockByNumber', 'latest', false);
   await page.click('button:text-is("+1 day")');
   await page.waitForSelector('.toast.good:has-text("24 h")');
-  // Blocks mined in quick succession have timestamps ahead of the clock, and the clock is what advances by a day.
+  // Blocks mined in quick succession have timestamps ahead of the clock, and the clock is what
+  // advances by a day.
   const later = Number((await node.rpc('eth_getBlockByNumber', 'latest', false)).timestamp);
   assert.ok(later - Number(timestamp) > 86_000);
   await page.click('button:text-is("Revert")');
@@ -48,7 +50,10 @@ test('developer controls mine, advance time, revert and fund accounts', async ()
   const had = await node.rpc('eth_getBalance', ACCOUNT, 'latest');
   await fund.locator('button:text-is("Send")').click();
   await page.waitForSelector('.toast.good:has-text("Sent 100 HPX")');
-  assert.equal(BigInt(await node.rpc('eth_getBalance', ACCOUNT, 'latest')) - BigInt(had), 100n * 10n ** 18n);
+  assert.equal(
+    BigInt(await node.rpc('eth_getBalance', ACCOUNT, 'latest')) - BigInt(had),
+    100n * 10n ** 18n,
+  );
   await browser.picture(page, 'developer');
   await clean(page);
 });
@@ -69,9 +74,17 @@ test('a price is set and released, and an account is impersonated', async () => 
   await prices.locator('[aria-label="Release the price of SOL"]').click();
   await page.waitForSelector('.toast.good:has-text("SOL price released")');
   await prices.locator('.tag').waitFor({ state: 'detached' });
-  for (const [text, problem] of [['-1', 'Price: enter US dollars, such as 3512.35.'], ['0', 'Price: it must be above 0.'], ['{"price": 1}', 'Price: enter US dollars']]) {
+  for (const [text, problem] of [
+    ['-1', 'Price: enter US dollars, such as 3512.35.'],
+    ['0', 'Price: it must be above 0.'],
+    ['{"price": 1}', 'Price: enter US dollars'],
+  ]) {
     await prices.locator('input').fill(text);
-    assert.equal(await prices.locator('.failure').count(), 0, 'an error goes when the field changes');
+    assert.equal(
+      await prices.locator('.failure').count(),
+      0,
+      'an error goes when the field changes',
+    );
     await prices.locator('button:has-text("Set price")').click();
     await prices.locator(`.failure:has-text(${JSON.stringify(problem)})`).waitFor();
   }
@@ -150,7 +163,9 @@ test('time is set, and an account is edited', async () => {
   await time.locator('input').fill('2040-01-02T03:04:05');
   await time.locator('button:text-is("Set time")').click();
   await page.waitForSelector('.toast.good:has-text("Time set to 2 Jan 2040")');
-  assert.ok(Number((await own.rpc('eth_getBlockByNumber', 'latest', false)).timestamp) > 2_208_000_000);
+  assert.ok(
+    Number((await own.rpc('eth_getBlockByNumber', 'latest', false)).timestamp) > 2_208_000_000,
+  );
   await time.locator('input').fill('2020-01-02T03:04:05');
   await time.locator('button:text-is("Set time")').click();
   await time.locator('.failure:has-text("choose a later time")').waitFor();
@@ -163,14 +178,22 @@ test('time is set, and an account is edited', async () => {
   const part = async (name, fill, button) => {
     await editor.locator(`.tabs button:text-is("${name}")`).click();
     await editor.locator(`button:text-is("${button}")`).waitFor();
-    for (const [label, value] of fill) await editor.getByLabel(label, { exact: false }).last().fill(value);
+    for (const [label, value] of fill)
+      await editor.getByLabel(label, { exact: false }).last().fill(value);
     await editor.locator(`button:text-is("${button}")`).click();
     await page.waitForSelector(`.toast.good:has-text("${name === 'Storage' ? 'Slot' : name} ")`);
   };
   await part('Balance', [['Balance', '12.5']], 'Set balance');
   await part('Nonce', [['Nonce', '7']], 'Set nonce');
   await part('Code', [['Runtime code', '0x6001']], 'Set code');
-  await part('Storage', [['Slot', '3'], ['Value', '0x2a']], 'Set slot');
+  await part(
+    'Storage',
+    [
+      ['Slot', '3'],
+      ['Value', '0x2a'],
+    ],
+    'Set slot',
+  );
   await editor.locator('text=12.5 HPX').waitFor();
   await editor.locator('dd:has-text("2 bytes")').waitFor();
   assert.equal(await own.rpc('eth_getBalance', account, 'latest'), '0xad78ebc5ac620000');
@@ -189,7 +212,9 @@ test('the form for an account goes once another one is chosen', async () => {
   const button = editor.locator('button:text-is("Set balance")');
   await button.waitFor();
   let release;
-  const released = new Promise((resolve) => { release = resolve; });
+  const released = new Promise((resolve) => {
+    release = resolve;
+  });
   await page.route('**/rpc', async (route) => {
     await released;
     await route.continue();
@@ -229,8 +254,17 @@ test('snapshots are named and kept by the node, and failed calls have traces', a
   // A function of a contract whose ABI the page has.
   const own = '0x00000000000000000000000000000000000000c5';
   await node.rpc('anvil_setCode', own, '0x60006000fd');
-  await page.evaluate((address) => localStorage.setItem('tetrad.contract-abis', JSON.stringify({ [`125/${address}`]: 'function launch(uint256 stage)' })), own);
-  await node.rpc('eth_call', { to: own, data: encodeCall(fragment('launch(uint256)'), [3n]) }, 'latest').catch(() => null);
+  await page.evaluate(
+    (address) =>
+      localStorage.setItem(
+        'tetrad.contract-abis',
+        JSON.stringify({ [`125/${address}`]: 'function launch(uint256 stage)' }),
+      ),
+    own,
+  );
+  await node
+    .rpc('eth_call', { to: own, data: encodeCall(fragment('launch(uint256)'), [3n]) }, 'latest')
+    .catch(() => null);
   const data = `0xa9059cbb${ACCOUNT.slice(2).padStart(64, '0')}${'f'.repeat(64)}`;
   await node.rpc('eth_call', { from: ACCOUNT, to: tokens.USDC, data }, 'latest').catch(() => null);
   await page.reload();
@@ -239,7 +273,9 @@ test('snapshots are named and kept by the node, and failed calls have traces', a
   await failed.locator('text=ERC20InsufficientBalance').first().waitFor();
   await failed.locator('summary').first().click();
   await failed.locator('.trace button:has-text("transfer(…)")').waitFor();
-  await card(page, 'Failed calls of the last hour').locator('summary strong:text-is("launch")').waitFor();
+  await card(page, 'Failed calls of the last hour')
+    .locator('summary strong:text-is("launch")')
+    .waitFor();
   await browser.picture(page, 'failed-calls');
   await snapshots.locator('button:text-is("Revert")').first().click();
   await snapshots.locator('button:has-text("Delete all after block")').click();

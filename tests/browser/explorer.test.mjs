@@ -32,7 +32,12 @@ async function wait(page, label) {
 
 /** Sends coins to a new address and returns the transaction's hash. */
 function pay(value) {
-  return node.rpc('eth_sendTransaction', { from: history.accounts[4], to: `0x${'77'.repeat(20)}`, value, gas: '0x5208' });
+  return node.rpc('eth_sendTransaction', {
+    from: history.accounts[4],
+    to: `0x${'77'.repeat(20)}`,
+    value,
+    gas: '0x5208',
+  });
 }
 
 test('transactions are listed with their outcome, in pages', async () => {
@@ -41,11 +46,17 @@ test('transactions are listed with their outcome, in pages', async () => {
   assert.equal(await list.count(), 25);
   const newest = await list.first().locator('a').first().getAttribute('title');
   await page.click('nav[aria-label="Pages of Transactions"] button:has-text("Older")');
-  await page.waitForFunction((hash) => !document.querySelector('[aria-label="Transactions"] tbody a').title.includes(hash), newest);
+  await page.waitForFunction(
+    (hash) => !document.querySelector('[aria-label="Transactions"] tbody a').title.includes(hash),
+    newest,
+  );
   await page.click('nav[aria-label="Pages of Transactions"] button:has-text("Older")');
   await rows(page, 'Transactions').locator('.tag:has-text("Cosmos")').first().waitFor();
   await page.click('nav[aria-label="Pages of Transactions"] button:has-text("Newest")');
-  await page.waitForFunction((hash) => document.querySelector('[aria-label="Transactions"] tbody a').title === hash, newest);
+  await page.waitForFunction(
+    (hash) => document.querySelector('[aria-label="Transactions"] tbody a').title === hash,
+    newest,
+  );
   await clean(page);
 });
 
@@ -53,10 +64,14 @@ test('failed transactions are filtered, and show why they failed', async () => {
   const page = await browser.open(`${node.url}/#/explorer`);
   await wait(page, 'Transactions');
   await page.check('label:has-text("Failed only") input');
-  await page.waitForFunction((count) => document.querySelectorAll('[aria-label="Transactions"] tbody tr').length === count, history.failed.length);
+  await page.waitForFunction(
+    (count) => document.querySelectorAll('[aria-label="Transactions"] tbody tr').length === count,
+    history.failed.length,
+  );
   assert.equal(await rows(page, 'Transactions').locator('.tag.bad').count(), history.failed.length);
   const text = await page.locator('[aria-label="Transactions"]').textContent();
-  for (const reason of ['SameToken', 'ERC20InsufficientAllowance', 'out of gas']) assert.ok(text.toLowerCase().includes(reason.toLowerCase()), `${reason} is missing in ${text}`);
+  for (const reason of ['SameToken', 'ERC20InsufficientAllowance', 'out of gas'])
+    assert.ok(text.toLowerCase().includes(reason.toLowerCase()), `${reason} is missing in ${text}`);
   assert.ok(page.url().endsWith('#/explorer?failed=1'));
   await browser.picture(page, 'explorer-failed');
   await clean(page);
@@ -68,13 +83,21 @@ test('transactions are filtered by sender, method and kind', async () => {
   assert.equal(await list.count(), 4);
   await page.fill('label:has-text("From") input', history.accounts[0]);
   await page.click('button:has-text("Apply")');
-  await page.waitForFunction(() => document.querySelectorAll('[aria-label="Transactions"] tbody tr').length === 2);
+  await page.waitForFunction(
+    () => document.querySelectorAll('[aria-label="Transactions"] tbody tr').length === 2,
+  );
   await page.click('button:has-text("Clear")');
-  await page.waitForFunction(() => document.querySelectorAll('[aria-label="Transactions"] tbody tr').length === 25);
+  await page.waitForFunction(
+    () => document.querySelectorAll('[aria-label="Transactions"] tbody tr').length === 25,
+  );
   await page.selectOption('label:has-text("Kind") select', 'cosmos');
-  await page.waitForFunction(() => document.querySelectorAll('[aria-label="Transactions"] tbody tr').length === 1);
+  await page.waitForFunction(
+    () => document.querySelectorAll('[aria-label="Transactions"] tbody tr').length === 1,
+  );
   await page.selectOption('label:has-text("Kind") select', 'creation');
-  await page.waitForFunction(() => document.querySelectorAll('[aria-label="Transactions"] tbody tr').length === 4);
+  await page.waitForFunction(
+    () => document.querySelectorAll('[aria-label="Transactions"] tbody tr').length === 4,
+  );
   await page.fill('label:has-text("From") input', '0x12');
   await page.click('button:has-text("Apply")');
   await page.waitForSelector('.failure:has-text("40 hex digits")');
@@ -85,7 +108,9 @@ test('price updates are hidden until they are wanted, which the browser remember
   const own = await startNode('--exchange-price-tick', '1');
   const page = await browser.open(`${own.url}/#/explorer`);
   await wait(page, 'Transactions');
-  await page.waitForFunction(() => /price updates? hidden/.test(document.querySelector('main').textContent));
+  await page.waitForFunction(() =>
+    /price updates? hidden/.test(document.querySelector('main').textContent),
+  );
   assert.equal(await page.locator('[aria-label="Transactions"] td.empty').count(), 1);
   await page.check('label:has-text("Price updates") input');
   await rows(page, 'Transactions').locator('.tag:has-text("updatePrices")').first().waitFor();
@@ -126,10 +151,14 @@ test('blocks are listed from a given one downwards', async () => {
   const list = await wait(page, 'Blocks');
   assert.equal(await list.first().locator('a').first().textContent(), '33');
   await page.click('button:has-text("Older")');
-  await page.waitForFunction(() => document.querySelector('[aria-label="Blocks"] tbody a').textContent === '8');
+  await page.waitForFunction(
+    () => document.querySelector('[aria-label="Blocks"] tbody a').textContent === '8',
+  );
   assert.equal(await list.count(), 9);
   await page.click('button:has-text("← Newer")');
-  await page.waitForFunction(() => document.querySelector('[aria-label="Blocks"] tbody a').textContent === '33');
+  await page.waitForFunction(
+    () => document.querySelector('[aria-label="Blocks"] tbody a').textContent === '33',
+  );
   await page.goto(`${node.url}/#/explorer?from=x`);
   await page.waitForSelector('.failure:has-text("block number or an address")');
   await clean(page);
@@ -137,7 +166,9 @@ test('blocks are listed from a given one downwards', async () => {
 
 test('lists come back when the node does, and say that it is away', async () => {
   const own = await startNode();
-  const page = await browser.open(`${own.url}/#/explorer`, { tolerated: /ERR_CONNECTION_REFUSED|WebSocket|Failed to load/ });
+  const page = await browser.open(`${own.url}/#/explorer`, {
+    tolerated: /ERR_CONNECTION_REFUSED|WebSocket|Failed to load/,
+  });
   await wait(page, 'Transactions');
   await own.stop();
   await page.waitForSelector('#status.lost');
@@ -193,7 +224,9 @@ test('accounts of the node have their names in lists, and a token its figures on
   const page = await browser.open(`${node.url}/#/explorer?method=swapExact`);
   await (await wait(page, 'Transactions')).locator('a:text-is("Account 0")').first().waitFor();
   await page.goto(`${node.url}/#/address/${history.contracts.coin}`);
-  await page.waitForSelector('.facts dd:has-text("Community Token (COMM) · supply 999,000 · 4 holders")');
+  await page.waitForSelector(
+    '.facts dd:has-text("Community Token (COMM) · supply 999,000 · 4 holders")',
+  );
   await clean(page);
 });
 
@@ -210,7 +243,10 @@ test('contracts created by a contract are listed, with their creator', async () 
   const { factory, purse } = history.contracts;
   const page = await browser.open(`${node.url}/#/address/${factory}?tab=created`);
   const list = await wait(page, 'Contracts created');
-  assert.equal((await list.first().locator('a').first().getAttribute('title')).toLowerCase(), purse);
+  assert.equal(
+    (await list.first().locator('a').first().getAttribute('title')).toLowerCase(),
+    purse,
+  );
   await page.goto(`${node.url}/#/address/${purse}`);
   // The page of the other contract, which has a creator as well, stays until this one is loaded.
   await page.waitForSelector(`div:has(> dt:has-text("Created by")) a[title="${factory}" i]`);
@@ -234,9 +270,15 @@ test('a contract shows its functions and events', async () => {
 test('a history is exported as CSV', async () => {
   const page = await browser.open(`${node.url}/#/address/${history.accounts[5]}`);
   await wait(page, 'Transactions');
-  const [download] = await Promise.all([page.waitForEvent('download'), page.click('button:has-text("Export CSV")')]);
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    page.click('button:has-text("Export CSV")'),
+  ]);
   const lines = readFileSync(await download.path(), 'utf8').split('\r\n');
-  assert.equal(lines[0], 'Transaction hash,Status,Reason,Method,Block,Time,From,To,Contract created,Value,Fee');
+  assert.equal(
+    lines[0],
+    'Transaction hash,Status,Reason,Method,Block,Time,From,To,Contract created,Value,Fee',
+  );
   assert.equal(lines.length, 61);
   assert.ok(lines[1].startsWith('0x') && lines[1].includes(',success,'));
   await clean(page);
@@ -275,7 +317,10 @@ test('amounts of any token are in its units, and a click shows the exact one', a
   const { items } = await (await fetch(`${node.url}/api/v2/tokens/${coin}/transfers`)).json();
   const transfer = items.find((one) => one.total.value === `400000${'0'.repeat(18)}`);
   const page = await browser.open(`${node.url}/#/tx/${transfer.transaction_hash}`);
-  const shown = (title) => page.locator(`.card .card:has(h2:has-text("${title}")) .arguments span:text-is("400,000 COMM")`);
+  const shown = (title) =>
+    page.locator(
+      `.card .card:has(h2:has-text("${title}")) .arguments span:text-is("400,000 COMM")`,
+    );
   await shown('Input data').waitFor();
   await page.click('[role=tab]:has-text("Events")');
   await shown('Events').waitFor();
@@ -284,7 +329,9 @@ test('amounts of any token are in its units, and a click shows the exact one', a
 
   const { tokens } = history.network;
   const { logs } = await node.rpc('eth_getTransactionReceipt', history.swapped);
-  const out = BigInt(logs.findLast((log) => log.address.toLowerCase() === tokens.WETH.toLowerCase()).data);
+  const out = BigInt(
+    logs.findLast((log) => log.address.toLowerCase() === tokens.WETH.toLowerCase()).data,
+  );
   await page.goto(`${node.url}/#/tx/${history.swapped}`);
   const rounded = page.locator('.card .card:has(h2:has-text("Transfers")) button.exact').first();
   await rounded.focus();
@@ -308,7 +355,9 @@ test('all tokens are listed', async () => {
   assert.equal(await (await wait(page, 'Tokens of the network')).count(), 24);
   assert.equal(await (await wait(page, 'Other tokens')).count(), 3);
   await page.selectOption('select[aria-label="Type"]', 'ERC-721');
-  await page.waitForFunction(() => document.querySelectorAll('[aria-label="Other tokens"] tbody tr').length === 1);
+  await page.waitForFunction(
+    () => document.querySelectorAll('[aria-label="Other tokens"] tbody tr').length === 1,
+  );
   await clean(page);
 });
 
@@ -328,7 +377,8 @@ test('a block shows its gas, fees, transactions and neighbours', async () => {
   const page = await browser.open(`${node.url}/#/block/${number}`);
   await wait(page, 'Transactions of the block');
   const text = await page.textContent('main');
-  for (const expected of ['Burnt fees', 'Transaction fees', 'swapExactTokensForTokens', 'Success']) assert.ok(text.includes(expected), expected);
+  for (const expected of ['Burnt fees', 'Transaction fees', 'swapExactTokensForTokens', 'Success'])
+    assert.ok(text.includes(expected), expected);
   await page.click('a[aria-label="Next block"]');
   await page.waitForSelector(`h1:has-text("Block ${number + 1}")`);
   const cosmos = await node.rpc('eth_getTransactionByHash', history.cosmos);
@@ -350,7 +400,11 @@ test('paths and names that users type lead to the page', async () => {
   await wait(page, 'Transactions');
   await page.goto(`${node.url}/nope`);
   await page.waitForSelector('.failure:text-is("There is no page “nope”.")');
-  for (const [name, title] of [['USDC', 'USDC'], ['comm', 'Community Token'], ['pweth', 'WETH']]) {
+  for (const [name, title] of [
+    ['USDC', 'USDC'],
+    ['comm', 'Community Token'],
+    ['pweth', 'WETH'],
+  ]) {
     await page.goto(`${node.url}/token/${name}`);
     await page.waitForSelector(`h1:has-text("${title}")`);
     await wait(page, 'Transfers');
@@ -392,7 +446,10 @@ test('results appear while typing, and are chosen by keyboard', async () => {
   await said('999999999', 'does not exist yet');
   await said(`0x${'12'.repeat(32)}`, 'No block or transaction has this hash');
   await said(BECH32.replace(/g$/, 'h'), 'checksum');
-  await said('0xf39fd6e51aad88f6f4ce6ab8827279cfffb9ee', 'An address has 40 hex digits and a hash 64; this has 38.');
+  await said(
+    '0xf39fd6e51aad88f6f4ce6ab8827279cfffb9ee',
+    'An address has 40 hex digits and a hash 64; this has 38.',
+  );
   await said('0xf39f…0000', 'Paste the whole address or hash');
   await said('no such thing', 'No token, contract, function, event, label or block is called');
   await input.press('Escape');
@@ -415,7 +472,9 @@ test('Enter opens the best match of any kind of term', async () => {
   // Another heading in between shows when a search is over.
   await search('0x2', 'Block 2');
   await search('0xf39F…2266', 'Account 0');
-  const { items: [newest] } = await (await fetch(`${node.url}/api/v2/transactions`)).json();
+  const {
+    items: [newest],
+  } = await (await fetch(`${node.url}/api/v2/transactions`)).json();
   await page.fill('#query', `${newest.hash.slice(0, 10)}…${newest.hash.slice(-6)}`);
   await page.press('#query', 'Enter');
   await page.waitForURL(`**/#/tx/${newest.hash}`);
@@ -435,7 +494,9 @@ test('Enter opens the best match of any kind of term', async () => {
 test('without the index histories are incomplete, and the page says why', async () => {
   const own = await startNode('--no-explorer');
   const seeded = await seed(own);
-  const page = await browser.open(`${own.url}/#/address/${seeded.accounts[0]}`, { tolerated: /404/ });
+  const page = await browser.open(`${own.url}/#/address/${seeded.accounts[0]}`, {
+    tolerated: /404/,
+  });
   await page.waitForSelector('.note:has-text("--no-explorer")');
   assert.ok((await (await wait(page, 'Transactions')).count()) >= 10);
   await page.click('[role=tab]:has-text("Token transfers")');
@@ -463,24 +524,51 @@ test('tables are never wider than their cards on desktops, and rows are two line
   const page = await browser.open(`${node.url}/#/explorer`);
   for (const width of [1280, 1920]) {
     await page.setViewportSize({ width, height: 900 });
-    for (const path of ['', 'explorer?failed=1', 'explorer/blocks', 'explorer/transfers', `address/${alice}`, `address/${dave}?failed=1`, `address/${alice}?tab=transfers`, 'tokens', 'block/10']) {
-      await page.evaluate(() => document.getElementById('main').firstElementChild.setAttribute('data-left', ''));
+    for (const path of [
+      '',
+      'explorer?failed=1',
+      'explorer/blocks',
+      'explorer/transfers',
+      `address/${alice}`,
+      `address/${dave}?failed=1`,
+      `address/${alice}?tab=transfers`,
+      'tokens',
+      'block/10',
+    ]) {
+      await page.evaluate(() =>
+        document.getElementById('main').firstElementChild.setAttribute('data-left', ''),
+      );
       await page.goto(`${node.url}/#/${path}`);
       await page.waitForFunction(() => !document.querySelector('[data-left]'));
       await page.waitForSelector('.scroll tbody a');
       await page.waitForFunction(() => !document.querySelector('[aria-busy="true"]'));
-      const wide = await page.evaluate(() => [...document.querySelectorAll('.scroll')].map((one) => one.scrollWidth - one.clientWidth).filter((by) => by > 0));
+      const wide = await page.evaluate(() =>
+        [...document.querySelectorAll('.scroll')]
+          .map((one) => one.scrollWidth - one.clientWidth)
+          .filter((by) => by > 0),
+      );
       assert.deepEqual(wide, [], `${path} at ${width}`);
     }
   }
   await page.setViewportSize({ width: 390, height: 844 });
-  for (const [path, label] of [['explorer', 'Transactions'], ['explorer/blocks', 'Blocks'], ['explorer/transfers', 'Token transfers'], [`address/${alice}`, 'Transactions']]) {
+  for (const [path, label] of [
+    ['explorer', 'Transactions'],
+    ['explorer/blocks', 'Blocks'],
+    ['explorer/transfers', 'Token transfers'],
+    [`address/${alice}`, 'Transactions'],
+  ]) {
     await page.goto(`${node.url}/#/${path}`);
     const list = await wait(page, label);
-    const { height, width } = await list.nth(2).evaluate((row) => ({ height: row.getBoundingClientRect().height, width: row.closest('.scroll').scrollWidth - row.closest('.scroll').clientWidth }));
+    const { height, width } = await list.nth(2).evaluate((row) => ({
+      height: row.getBoundingClientRect().height,
+      width: row.closest('.scroll').scrollWidth - row.closest('.scroll').clientWidth,
+    }));
     assert.ok(width <= 0, `${path} is ${width} px wider than the phone`);
     assert.ok(height < 100, `${path} has rows of ${height} px`);
-    await browser.picture(page, `phone-rows-${label.toLowerCase().replace(' ', '-')}-${path.split('/')[0]}`);
+    await browser.picture(
+      page,
+      `phone-rows-${label.toLowerCase().replace(' ', '-')}-${path.split('/')[0]}`,
+    );
   }
   await clean(page);
 });
@@ -488,8 +576,21 @@ test('tables are never wider than their cards on desktops, and rows are two line
 test('every list is accessible and fits a phone, in light and dark', async () => {
   const { coin, collectible } = history.contracts;
   const [alice] = history.accounts;
-  const paths = ['explorer', 'explorer/blocks', 'explorer/transfers', 'explorer/internal', 'tokens', `token/${coin}`, `token/${coin}?tab=holders`, `token/${collectible}/1`,
-    'block/1', `address/${alice}`, `address/${alice}?tab=tokens`, `address/${history.network.vault}?tab=events`, 'search/nothing%20here'];
+  const paths = [
+    'explorer',
+    'explorer/blocks',
+    'explorer/transfers',
+    'explorer/internal',
+    'tokens',
+    `token/${coin}`,
+    `token/${coin}?tab=holders`,
+    `token/${collectible}/1`,
+    'block/1',
+    `address/${alice}`,
+    `address/${alice}?tab=tokens`,
+    `address/${history.network.vault}?tab=events`,
+    'search/nothing%20here',
+  ];
   for (const look of LOOKS) {
     const page = await browser.open(node.url, look);
     for (const path of paths) {
@@ -510,17 +611,28 @@ test('every list is accessible and fits a phone, in light and dark', async () =>
 test('page, filter, tab and scroll survive Back, a reload and a shared link', async () => {
   const list = 'nav[aria-label="Pages of Transactions"]';
   const first = (page) => page.getAttribute('[aria-label="Transactions"] tbody a', 'title');
-  const shows = (page, hash) => page.waitForFunction((wanted) => document.querySelector('[aria-label="Transactions"] tbody a')?.title === wanted, hash);
+  const shows = (page, hash) =>
+    page.waitForFunction(
+      (wanted) => document.querySelector('[aria-label="Transactions"] tbody a')?.title === wanted,
+      hash,
+    );
   const page = await browser.open(`${node.url}/#/explorer?kind=transfer`);
   await wait(page, 'Transactions');
   const newest = await first(page);
   await page.click(`${list} button:has-text("Older")`);
-  await page.waitForFunction((hash) => document.querySelector('[aria-label="Transactions"] tbody a').title !== hash, newest);
+  await page.waitForFunction(
+    (hash) => document.querySelector('[aria-label="Transactions"] tbody a').title !== hash,
+    newest,
+  );
   const second = await first(page);
   await page.evaluate(() => scrollTo(0, 600));
   await page.waitForFunction(() => scrollY === 600);
   // A click with the mouse would scroll to the link.
-  await rows(page, 'Transactions').nth(20).locator('a').first().evaluate((link) => link.click());
+  await rows(page, 'Transactions')
+    .nth(20)
+    .locator('a')
+    .first()
+    .evaluate((link) => link.click());
   await page.waitForSelector('h1:text-is("Transfer")');
   assert.equal(await page.evaluate(() => scrollY), 0, 'another view begins at its top');
 
@@ -561,10 +673,16 @@ test('page, filter, tab and scroll survive Back, a reload and a shared link', as
 
 /** Whether what is shown of a list is within the window. */
 function isWithin(page, label) {
-  return page.evaluate((name) => [...document.querySelectorAll(`[aria-label="${name}"] .rows > tbody > tr > td`)].every((cell) => {
-    const { left, right, width } = cell.getBoundingClientRect();
-    return width === 0 || (left >= 0 && right <= innerWidth);
-  }), label);
+  return page.evaluate(
+    (name) =>
+      [...document.querySelectorAll(`[aria-label="${name}"] .rows > tbody > tr > td`)].every(
+        (cell) => {
+          const { left, right, width } = cell.getBoundingClientRect();
+          return width === 0 || (left >= 0 && right <= innerWidth);
+        },
+      ),
+    label,
+  );
 }
 
 test('holders, holdings, created contracts and events are rows of two lines on a phone', async () => {
@@ -581,7 +699,9 @@ test('holders, holdings, created contracts and events are rows of two lines on a
   ];
   for (const [path, label, name] of lists) {
     await page.goto(`${node.url}/#/${path}`);
-    await page.waitForSelector(`.list:not([aria-busy="true"]) [aria-label="${label}"] table.rows td.line-2`);
+    await page.waitForSelector(
+      `.list:not([aria-busy="true"]) [aria-label="${label}"] table.rows td.line-2`,
+    );
     await browser.picture(page, name);
     assert.ok(await isWithin(page, label), `${label} is wider than a phone`);
   }
@@ -594,7 +714,11 @@ test('tables of a transaction, of accounts and of the network are rows on a phon
     await page.goto(`${node.url}/#/${path === 'network' ? '' : path}`);
     await page.waitForSelector('main table.rows tbody td');
     await page.waitForFunction(() => !document.querySelector('[aria-busy="true"]'));
-    const wide = await page.evaluate(() => [...document.querySelectorAll('main .scroll:has(> .rows)')].filter((one) => one.scrollWidth > one.clientWidth).map((one) => one.getAttribute('aria-label')));
+    const wide = await page.evaluate(() =>
+      [...document.querySelectorAll('main .scroll:has(> .rows)')]
+        .filter((one) => one.scrollWidth > one.clientWidth)
+        .map((one) => one.getAttribute('aria-label')),
+    );
     assert.deepEqual(wide, [], path);
   }
   await page.goto(`${node.url}/#/tx/${history.swapped}`);
@@ -606,10 +730,14 @@ test('tables of a transaction, of accounts and of the network are rows on a phon
 });
 
 test('the list that is open is visible in the bar of lists on a phone', async () => {
-  const page = await browser.open(`${node.url}/#/explorer/internal`, { viewport: { width: 390, height: 844 } });
+  const page = await browser.open(`${node.url}/#/explorer/internal`, {
+    viewport: { width: 390, height: 844 },
+  });
   await wait(page, 'Internal transactions');
   await page.waitForFunction(() => {
-    const { left, right } = document.querySelector('nav[aria-label="Lists"] [aria-current]').getBoundingClientRect();
+    const { left, right } = document
+      .querySelector('nav[aria-label="Lists"] [aria-current]')
+      .getBoundingClientRect();
     return left >= 0 && right <= innerWidth;
   });
   await clean(page);

@@ -29,7 +29,9 @@ test('the faucet pays a coin and a token, and says when there is more', async ()
   await page.waitForSelector('.toast.good:has-text("Sent 2.5 HPX")');
   await form.locator('.tag:has-text("HPX in 24 h")').waitFor();
   await form.locator('button:text-is("Request")').click();
-  await form.locator('.failure:has-text("once in 24 hours to one address; try again in 24 h")').waitFor();
+  await form
+    .locator('.failure:has-text("once in 24 hours to one address; try again in 24 h")')
+    .waitFor();
   await form.getByLabel('Amount').selectOption('USDC');
   await form.locator('button:text-is("Request")').click();
   await page.waitForSelector('.toast.good:has-text("Sent 2,500 USDC")');
@@ -38,7 +40,8 @@ test('the faucet pays a coin and a token, and says when there is more', async ()
   await page.waitForSelector('.toast.good:has-text("Sent 11 assets")');
   await browser.picture(page, 'faucet-paid');
   // Payments are in the next block, which comes within a second.
-  while (BigInt(await node.rpc('eth_getBalance', ACCOUNT, 'latest')) === 0n) await page.waitForTimeout(50);
+  while (BigInt(await node.rpc('eth_getBalance', ACCOUNT, 'latest')) === 0n)
+    await page.waitForTimeout(50);
   assert.equal(BigInt(await node.rpc('eth_getBalance', ACCOUNT, 'latest')), 25n * 10n ** 17n);
   await assertAccessible(page, 'after');
   await clean(page);
@@ -46,8 +49,14 @@ test('the faucet pays a coin and a token, and says when there is more', async ()
 });
 
 test('a production node says what to do first', async () => {
-  const [closed, open] = await Promise.all([startNode('--profile', 'production'), startNode('--profile', 'production', '--faucet', '1')]);
-  for (const [node, text, name] of [[closed, 'This node has no faucet. Ask its operator', 'off'], [open, 'The faucet pays test coins', 'on']]) {
+  const [closed, open] = await Promise.all([
+    startNode('--profile', 'production'),
+    startNode('--profile', 'production', '--faucet', '1'),
+  ]);
+  for (const [node, text, name] of [
+    [closed, 'This node has no faucet. Ask its operator', 'off'],
+    [open, 'The faucet pays test coins', 'on'],
+  ]) {
     for (const look of LOOKS) {
       const page = await browser.open(node.url, look);
       const start = page.locator('section.card:has(h2:text-is("Get started"))');

@@ -39,13 +39,23 @@ test('the Network view shows what is asked of the forked node', async () => {
   const card = page.locator('section.card:has(h2:text-is("Forked node"))');
   await fork.rpc('eth_getBalance', '0x00000000000000000000000000000000000000aa', 'latest');
   await card.locator('tr:has(code:text-is("eth_getBalance"))').waitFor();
-  const requests = async () => Number((await card.locator('tr:has(code:text-is("eth_getBalance")) td').last().textContent()).replace(/\D/g, ''));
+  const requests = async () =>
+    Number(
+      (
+        await card.locator('tr:has(code:text-is("eth_getBalance")) td').last().textContent()
+      ).replace(/\D/g, ''),
+    );
   const asked = await requests();
 
   // An account that was not known is asked for.
   await fork.rpc('eth_getBalance', '0x00000000000000000000000000000000000000ab', 'latest');
   await page.waitForFunction(
-    (least) => [...document.querySelectorAll('section.card tr')].some((row) => row.cells[0]?.textContent === 'eth_getBalance' && Number(row.cells[1].textContent.replace(/\D/g, '')) >= least),
+    (least) =>
+      [...document.querySelectorAll('section.card tr')].some(
+        (row) =>
+          row.cells[0]?.textContent === 'eth_getBalance' &&
+          Number(row.cells[1].textContent.replace(/\D/g, '')) >= least,
+      ),
     asked + 1,
   );
   assert.deepEqual(page.problems, []);

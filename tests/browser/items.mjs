@@ -6,18 +6,26 @@ import { encode, fragment, topic } from '../../crates/page/src/page/lib/abi.js';
 export const word = (value) => BigInt(value).toString(16).padStart(64, '0');
 const size = (number) => number.toString(16).padStart(4, '0');
 
-/** Deploys a token that mints items when it is called without data, and returns this URI to every other call. */
+/**
+ * Deploys a token that mints items when it is called without data, and returns this URI to every
+ * other call.
+ */
 export async function mint(node, uri, ids = [1]) {
   const [owner] = await node.rpc('eth_accounts');
   const output = encode([{ name: '', type: 'string' }], [uri]).slice(2);
   const transfer = topic(fragment('event Transfer(address,address,uint256)')).slice(2);
-  const log = (id) => `${[word(id), word(owner), word(0), transfer].map((one) => `7f${one}`).join('')}5f5fa4`;
+  const log = (id) =>
+    `${[word(id), word(owner), word(0), transfer].map((one) => `7f${one}`).join('')}5f5fa4`;
   const logs = `${ids.map(log).join('')}00`;
   const before = `3661${size(logs.length / 2 + 5)}57${logs}5b`;
   const length = size(output.length / 2);
   const code = `${before}61${length}61${size(before.length / 2 + 13)}5f3961${length}5ff3${output}`;
   const creation = `0x61${size(code.length / 2)}80600a5f395ff3${code}`;
-  const deployed = await node.rpc('eth_sendTransaction', { from: owner, data: creation, gas: '0x1c9c380' });
+  const deployed = await node.rpc('eth_sendTransaction', {
+    from: owner,
+    data: creation,
+    gas: '0x1c9c380',
+  });
   const { contractAddress } = await node.rpc('eth_getTransactionReceipt', deployed);
   await node.rpc('eth_sendTransaction', { from: owner, to: contractAddress });
   return contractAddress;

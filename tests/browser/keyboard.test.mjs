@@ -24,11 +24,13 @@ after(async () => {
 const open = (path, options) => browser.open(`${node.url}/#/${path}`, options);
 
 /** The name that the focused element has for screen readers. */
-const focused = (page) => page.evaluate(() => {
-  const one = document.activeElement;
-  const label = one.labels?.[0]?.querySelector('span')?.textContent ?? one.labels?.[0]?.textContent;
-  return one.getAttribute('aria-label') ?? label ?? one.textContent.trim();
-});
+const focused = (page) =>
+  page.evaluate(() => {
+    const one = document.activeElement;
+    const label =
+      one.labels?.[0]?.querySelector('span')?.textContent ?? one.labels?.[0]?.textContent;
+    return one.getAttribute('aria-label') ?? label ?? one.textContent.trim();
+  });
 
 /** Presses Tab until a control has the focus. */
 async function tabTo(page, name) {
@@ -51,8 +53,14 @@ test('a token is picked, and tokens are swapped, by keyboard alone', async () =>
   await dialog.waitFor();
   assert.equal(await focused(page), 'Search tokens', 'the search has the focus');
   await page.keyboard.type('SOL');
-  await dialog.getByRole('status').filter({ hasText: /^\d+ tokens? match(es)?$/ }).waitFor();
-  assert.match(await dialog.ariaSnapshot(), /- dialog "Select a token":[^]*- heading "Select a token" \[level=2\][^]*- searchbox "Search tokens"[^]*- list:[^]*- listitem:[^]*- button "SOL /);
+  await dialog
+    .getByRole('status')
+    .filter({ hasText: /^\d+ tokens? match(es)?$/ })
+    .waitFor();
+  assert.match(
+    await dialog.ariaSnapshot(),
+    /- dialog "Select a token":[^]*- heading "Select a token" \[level=2\][^]*- searchbox "Search tokens"[^]*- list:[^]*- listitem:[^]*- button "SOL /,
+  );
   await page.keyboard.press('Enter');
   await page.waitForSelector('.token-button[aria-label="Token to receive: SOL"]');
   assert.equal(await dialog.count(), 0);
@@ -69,9 +77,14 @@ test('a token is picked, and tokens are swapped, by keyboard alone', async () =>
   assert.match(await focused(page), /^Token to receive: SOL/);
 
   await page.keyboard.press('Shift+Tab');
-  for (let presses = 0; presses < MOST_TABS && (await focused(page)) !== 'Amount to pay'; presses++) await page.keyboard.press('Shift+Tab');
+  for (let presses = 0; presses < MOST_TABS && (await focused(page)) !== 'Amount to pay'; presses++)
+    await page.keyboard.press('Shift+Tab');
   await page.keyboard.type('10');
-  await page.waitForFunction(() => document.querySelector('[aria-label="Amount to receive"]').value !== '' && !document.querySelector('button.primary.wide').disabled);
+  await page.waitForFunction(
+    () =>
+      document.querySelector('[aria-label="Amount to receive"]').value !== '' &&
+      !document.querySelector('button.primary.wide').disabled,
+  );
   await page.keyboard.press('Enter');
   await page.waitForSelector('#live:has-text("SOL")');
   await page.waitForSelector('.note.good[role=status]');
@@ -79,11 +92,21 @@ test('a token is picked, and tokens are swapped, by keyboard alone', async () =>
 });
 
 test('the tabs of a transaction are operated with arrows, and say what is chosen', async () => {
-  const hash = await send(node, accounts[3], network.tokens.USDC, 'approve(address,uint256)', [network.vault, 5n]);
+  const hash = await send(node, accounts[3], network.tokens.USDC, 'approve(address,uint256)', [
+    network.vault,
+    5n,
+  ]);
   const page = await open(`tx/${hash}`);
   await page.waitForSelector('h1:has-text("approve")');
   await tabTo(page, 'Overview');
-  for (const [key, name, place] of [['ArrowRight', 'Events (1)', 'events'], ['ArrowRight', 'Calls', 'calls'], ['End', 'State changes', 'state'], ['ArrowRight', 'Overview', null], ['ArrowLeft', 'State changes', 'state'], ['Home', 'Overview', null]]) {
+  for (const [key, name, place] of [
+    ['ArrowRight', 'Events (1)', 'events'],
+    ['ArrowRight', 'Calls', 'calls'],
+    ['End', 'State changes', 'state'],
+    ['ArrowRight', 'Overview', null],
+    ['ArrowLeft', 'State changes', 'state'],
+    ['Home', 'Overview', null],
+  ]) {
     await page.keyboard.press(key);
     assert.equal(await focused(page), name, key);
     assert.equal(await page.getByRole('tab', { selected: true }).textContent(), name);
@@ -91,7 +114,10 @@ test('the tabs of a transaction are operated with arrows, and say what is chosen
     assert.equal(new URLSearchParams(page.url().split('?')[1] ?? '').get('tab'), place);
   }
   const tree = await page.getByRole('main').ariaSnapshot();
-  assert.match(tree, /- heading "approve" \[level=1\][^]*- tablist "Parts of the transaction":[^]*- tab "Overview" \[selected\][^]*- tab "Events \(1\)"[^]*- tabpanel "Overview":[^]*- term: Transaction hash[^]*- definition:[^]*- heading "Input data approve" \[level=2\]/);
+  assert.match(
+    tree,
+    /- heading "approve" \[level=1\][^]*- tablist "Parts of the transaction":[^]*- tab "Overview" \[selected\][^]*- tab "Events \(1\)"[^]*- tabpanel "Overview":[^]*- term: Transaction hash[^]*- definition:[^]*- heading "Input data approve" \[level=2\]/,
+  );
   await tabTo(page, 'Copy hash');
   await clean(page);
 });
@@ -110,8 +136,14 @@ test('coins are sent by keyboard alone, and the outcome is announced', async () 
   const before = BigInt(await node.rpc('eth_getBalance', accounts[5], 'latest'));
   await page.keyboard.press('Enter');
   await page.waitForSelector('#live:has-text("Sent 0.5 HPX")');
-  assert.equal(BigInt(await node.rpc('eth_getBalance', accounts[5], 'latest')) - before, 5n * 10n ** 17n);
-  assert.match(await page.getByRole('main').ariaSnapshot(), /- tablist "Forms":[^]*- tab "Send" \[selected\][^]*- combobox "Asset"[^]*- textbox "Amount"[^]*- textbox "To"[^]*- checkbox "Send even if it would fail"[^]*- button "Send"/);
+  assert.equal(
+    BigInt(await node.rpc('eth_getBalance', accounts[5], 'latest')) - before,
+    5n * 10n ** 17n,
+  );
+  assert.match(
+    await page.getByRole('main').ariaSnapshot(),
+    /- tablist "Forms":[^]*- tab "Send" \[selected\][^]*- combobox "Asset"[^]*- textbox "Amount"[^]*- textbox "To"[^]*- checkbox "Send even if it would fail"[^]*- button "Send"/,
+  );
   await clean(page);
 });
 
@@ -130,7 +162,10 @@ test('a function is found, filled in and written by keyboard alone', async () =>
   await page.keyboard.press('Space');
   await page.waitForSelector('#live:has-text("transfer succeeded")');
   const [hash] = (await node.rpc('eth_getBlockByNumber', 'latest', false)).transactions;
-  assert.equal((await node.rpc('eth_getTransactionByHash', hash)).input, encodeCall(fragment('transfer(address,uint256)'), [accounts[6], 1_500_000n]));
+  assert.equal(
+    (await node.rpc('eth_getTransactionByHash', hash)).input,
+    encodeCall(fragment('transfer(address,uint256)'), [accounts[6], 1_500_000n]),
+  );
   await clean(page);
 });
 
@@ -142,15 +177,25 @@ test('the search is a combobox that arrows move in', async () => {
   await page.waitForSelector('#result-0:has-text("WETH")');
   await page.keyboard.press('ArrowDown');
   const snapshot = await page.getByRole('search').ariaSnapshot();
-  assert.match(snapshot, /- combobox "Search by hash, block, address, token or name" \[expanded\][^]*- listbox[^]*- option "WETH[^"]*" \[selected\]/);
+  assert.match(
+    snapshot,
+    /- combobox "Search by hash, block, address, token or name" \[expanded\][^]*- listbox[^]*- option "WETH[^"]*" \[selected\]/,
+  );
   await page.keyboard.press('Enter');
   await page.waitForSelector('h1:has-text("WETH"), h1:has-text("Wrapped")');
-  assert.equal(await page.evaluate(() => document.activeElement.tagName), 'H1', 'the focus is on the heading of the view');
+  assert.equal(
+    await page.evaluate(() => document.activeElement.tagName),
+    'H1',
+    'the focus is on the heading of the view',
+  );
   await clean(page);
 });
 
 test('the content is reached past the navigation, and lists are tables with headings', async () => {
-  await send(node, accounts[3], network.tokens.USDC, 'transfer(address,uint256)', [accounts[4], 5n]);
+  await send(node, accounts[3], network.tokens.USDC, 'transfer(address,uint256)', [
+    accounts[4],
+    5n,
+  ]);
   const page = await open('explorer');
   await page.waitForSelector('[role=group][aria-label="Transactions"] tbody tr');
   await page.keyboard.press('Tab');
@@ -158,21 +203,53 @@ test('the content is reached past the navigation, and lists are tables with head
   await page.keyboard.press('Enter');
   assert.equal(await page.evaluate(() => document.activeElement.id), 'main');
   const list = page.getByRole('group', { name: 'Transactions' });
-  assert.match(await list.ariaSnapshot(), /- group "Transactions":[^]*- table:[^]*- rowgroup:[^]*- columnheader "Transaction hash"[^]*- columnheader "Block"[^]*- row /);
+  assert.match(
+    await list.ariaSnapshot(),
+    /- group "Transactions":[^]*- table:[^]*- rowgroup:[^]*- columnheader "Transaction hash"[^]*- columnheader "Block"[^]*- row /,
+  );
   await clean(page);
 });
 
 test('whatever groups or scrolls has a name, in every view', async () => {
-  const hash = await send(node, accounts[3], network.tokens.USDC, 'approve(address,uint256)', [network.vault, 7n]);
-  const paths = ['', 'explorer', 'exchange', 'lending', 'accounts', 'developer', 'api', 'tokens', `address/${accounts[0]}`, `contract/${network.vault}`, `token/${network.tokens.USDC}`, 'block/1', ...['overview', 'events', 'calls', 'state'].map((tab) => `tx/${hash}?tab=${tab}`), ...['send', 'deploy', 'verify', 'sign', 'broadcast'].map((tab) => `transact?tab=${tab}`)];
+  const hash = await send(node, accounts[3], network.tokens.USDC, 'approve(address,uint256)', [
+    network.vault,
+    7n,
+  ]);
+  const paths = [
+    '',
+    'explorer',
+    'exchange',
+    'lending',
+    'accounts',
+    'developer',
+    'api',
+    'tokens',
+    `address/${accounts[0]}`,
+    `contract/${network.vault}`,
+    `token/${network.tokens.USDC}`,
+    'block/1',
+    ...['overview', 'events', 'calls', 'state'].map((tab) => `tx/${hash}?tab=${tab}`),
+    ...['send', 'deploy', 'verify', 'sign', 'broadcast'].map((tab) => `transact?tab=${tab}`),
+  ];
   const page = await open('');
   for (const path of paths) {
     await page.goto(`${node.url}/#/${path}`);
     await page.waitForSelector('main h1');
     await page.waitForLoadState('networkidle');
-    const unnamed = await page.evaluate(() => [...document.querySelectorAll('[role=group], [role=tablist], [role=tabpanel], [role=dialog], dialog, nav, [role=tree]')]
-      .filter((one) => one.checkVisibility() && !one.getAttribute('aria-label') && !document.getElementById(one.getAttribute('aria-labelledby'))?.textContent)
-      .map((one) => one.outerHTML.slice(0, 120)));
+    const unnamed = await page.evaluate(() =>
+      [
+        ...document.querySelectorAll(
+          '[role=group], [role=tablist], [role=tabpanel], [role=dialog], dialog, nav, [role=tree]',
+        ),
+      ]
+        .filter(
+          (one) =>
+            one.checkVisibility() &&
+            !one.getAttribute('aria-label') &&
+            !document.getElementById(one.getAttribute('aria-labelledby'))?.textContent,
+        )
+        .map((one) => one.outerHTML.slice(0, 120)),
+    );
     assert.deepEqual(unnamed, [], path);
   }
   await clean(page);
@@ -185,16 +262,29 @@ test('placeholders can be read, and links in text are underlined, in light and d
     const { contrast, decoration } = await page.evaluate(() => {
       const query = document.getElementById('query');
       const style = getComputedStyle(query, '::placeholder');
-      const numbers = (color) => color.match(/[\d.]+/g).slice(0, 3).map(Number);
+      const numbers = (color) =>
+        color
+          .match(/[\d.]+/g)
+          .slice(0, 3)
+          .map(Number);
       const behind = numbers(getComputedStyle(query).backgroundColor);
-      const shown = numbers(style.color).map((part, at) => part * Number(style.opacity) + behind[at] * (1 - Number(style.opacity)));
+      const shown = numbers(style.color).map(
+        (part, at) => part * Number(style.opacity) + behind[at] * (1 - Number(style.opacity)),
+      );
       const light = (rgb) => {
-        const [r, g, b] = rgb.map((part) => part / 255).map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4));
+        const [r, g, b] = rgb
+          .map((part) => part / 255)
+          .map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4));
         return 0.2126 * r + 0.7152 * g + 0.0722 * b;
       };
       const [high, low] = [light(shown), light(behind)].sort((a, b) => b - a);
-      const link = [...document.querySelectorAll('.facts dd a')].find((one) => one.textContent === 'USDC token');
-      return { contrast: (high + 0.05) / (low + 0.05), decoration: getComputedStyle(link).textDecorationLine };
+      const link = [...document.querySelectorAll('.facts dd a')].find(
+        (one) => one.textContent === 'USDC token',
+      );
+      return {
+        contrast: (high + 0.05) / (low + 0.05),
+        decoration: getComputedStyle(link).textDecorationLine,
+      };
     });
     assert.ok(contrast >= 4.5, `${colorScheme}: ${contrast}`);
     assert.equal(decoration, 'underline');

@@ -23,7 +23,11 @@ after(async () => {
 });
 
 async function send(from, to, text, values) {
-  const hash = await node.rpc('eth_sendTransaction', { from, to, data: encodeCall(fragment(text), values) });
+  const hash = await node.rpc('eth_sendTransaction', {
+    from,
+    to,
+    data: encodeCall(fragment(text), values),
+  });
   const { status } = await node.rpc('eth_getTransactionReceipt', hash);
   assert.equal(status, '0x1', text);
 }
@@ -33,7 +37,11 @@ const network = async () => (await fetch(`${node.url}/api/network`)).json();
 /** Sets a price and holds it, as the developer view does. */
 async function setPrice(symbol, price) {
   const { tokens } = await network();
-  const response = await fetch(`${node.url}/api/admin/prices/${tokens[symbol]}`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ price }) });
+  const response = await fetch(`${node.url}/api/admin/prices/${tokens[symbol]}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ price }),
+  });
   assert.equal(response.status, 200);
 }
 
@@ -47,7 +55,9 @@ async function position(user, weth, usdc) {
 async function use(page, account) {
   await page.evaluate((address) => {
     const select = document.querySelector('#account');
-    select.value = [...select.options].map((one) => one.value).find((value) => value.toLowerCase() === `node/${address}`);
+    select.value = [...select.options]
+      .map((one) => one.value)
+      .find((value) => value.toLowerCase() === `node/${address}`);
     select.dispatchEvent(new Event('change'));
   }, account);
 }
@@ -55,7 +65,7 @@ async function use(page, account) {
 async function choose(page, tab, asset) {
   await page.click(`.manage .tabs button:has-text("${tab}")`);
   const button = page.locator('.manage .token-button');
-  if (await button.textContent() === asset) return;
+  if ((await button.textContent()) === asset) return;
   await button.click();
   await page.fill('dialog input', asset);
   await page.press('dialog input', 'Enter');
@@ -67,15 +77,22 @@ const fact = (page, name) => page.locator(`.manage .facts div:has(dt:text-is("${
 test('a node account supplies, borrows and repays, and sees its health before and after', async () => {
   const page = await browser.open(`${node.url}/#/lending?asset=WETH`);
   await page.waitForSelector('.tile:has-text("Total supplied") strong:has-text("$1")');
-  for (const name of ['Supply APY', 'Borrow APY', 'Utilisation']) await page.waitForSelector(`.markets th:text-is("${name}")`);
+  for (const name of ['Supply APY', 'Borrow APY', 'Utilisation'])
+    await page.waitForSelector(`.markets th:text-is("${name}")`);
   await page.waitForSelector(`${SUBMIT}:has-text("Enter an amount"):disabled`);
   await page.fill(AMOUNT, '10');
   await page.waitForSelector('.manage .below:has-text("$35,1")');
-  assert.match(await fact(page, 'Borrowing power').textContent(), /^\$0\.00→\$23,3\d\d\.\d\d$/, 'at the score after the supply');
+  assert.match(
+    await fact(page, 'Borrowing power').textContent(),
+    /^\$0\.00→\$23,3\d\d\.\d\d$/,
+    'at the score after the supply',
+  );
   assert.equal(await fact(page, 'Credit score').textContent(), '300→350');
   await page.click(`${SUBMIT}:has-text("Supply WETH"):enabled`);
   await page.waitForSelector('.note.good:has-text("Supplied 10 WETH")');
-  await page.waitForSelector('section:has(h2:has-text("Your position")) .facts div:has-text("Borrowing power"):has-text("$23,3")');
+  await page.waitForSelector(
+    'section:has(h2:has-text("Your position")) .facts div:has-text("Borrowing power"):has-text("$23,3")',
+  );
 
   await choose(page, 'Borrow', 'USDC');
   await page.fill(AMOUNT, '500');
@@ -85,10 +102,18 @@ test('a node account supplies, borrows and repays, and sees its health before an
   await page.waitForSelector('.note.good:has-text("Borrowed 500 USDC")');
   await page.waitForSelector('dt:has-text("Next payment due")');
   await page.fill(AMOUNT, '1000');
-  await page.waitForFunction(() => /^59\.\d\d→19\.\d\d$/.test([...document.querySelectorAll('.manage .facts div')].find((one) => one.textContent.startsWith('Health factor'))?.querySelector('dd').textContent));
+  await page.waitForFunction(() =>
+    /^59\.\d\d→19\.\d\d$/.test(
+      [...document.querySelectorAll('.manage .facts div')]
+        .find((one) => one.textContent.startsWith('Health factor'))
+        ?.querySelector('dd').textContent,
+    ),
+  );
   await browser.picture(page, 'lending');
   await page.waitForSelector('h3:has-text("Score history")');
-  await page.waitForSelector('section:has(h2:has-text("Your history")) tr:has-text("Borrowed"):has-text("500 USDC")');
+  await page.waitForSelector(
+    'section:has(h2:has-text("Your history")) tr:has-text("Borrowed"):has-text("500 USDC")',
+  );
 
   await choose(page, 'Repay', 'USDC');
   await page.waitForSelector('.manage .below:has-text("Debt 500")');
@@ -98,7 +123,8 @@ test('a node account supplies, borrows and repays, and sees its health before an
   await page.waitForSelector('.note.good:has-text("Repaid 500")');
   await page.waitForSelector('.health:has-text("No debt")');
 
-  // Ten seconds of interest. Before, the shares, which are rounded down, are worth a wei less than was supplied.
+  // Ten seconds of interest. Before, the shares, which are rounded down, are worth a wei less than
+  // was supplied.
   await node.rpc('evm_increaseTime', '0xa');
   await node.rpc('evm_mine');
   await choose(page, 'Withdraw', 'WETH');
@@ -170,7 +196,10 @@ test('a position below 1 is found, warned of and liquidated', async () => {
   const risk = page.locator('.risk');
   await risk.locator('tr', { hasText: '1.48' }).waitFor();
   assert.equal(await risk.locator('td button').count(), 0, 'nothing to liquidate yet');
-  assert.match(await risk.locator('p:has-text("a health factor")').textContent(), /^((All|[1-9]) .*borrowers? (have|has)|The only borrower has) a health factor/);
+  assert.match(
+    await risk.locator('p:has-text("a health factor")').textContent(),
+    /^((All|[1-9]) .*borrowers? (have|has)|The only borrower has) a health factor/,
+  );
   await use(page, borrower);
   await page.waitForSelector('.note.warn:has-text("Below a health factor of 1")');
   await setPrice('WETH', 2_280);
@@ -190,7 +219,8 @@ test('a position below 1 is found, warned of and liquidated', async () => {
   const dialog = page.locator('dialog');
   const term = (name) => dialog.locator(`.facts div:has(dt:text-is("${name}")) dd`);
   await term('Expected bonus').waitFor();
-  // Half of the debt, as the health factor is above 0.95; the bonus of WETH is 5 %, and the treasury keeps a tenth of it.
+  // Half of the debt, as the health factor is above 0.95; the bonus of WETH is 5 %, and the
+  // treasury keeps a tenth of it.
   assert.match(await term('You repay').textContent(), /^10,000 USDC \$/);
   assert.match(await term('Expected bonus').textContent(), /^\$4(49|50)\.\d\d/);
   assert.match(await term('Borrower’s health factor').textContent(), /^0\.96→1\.0\d$/);
@@ -205,19 +235,30 @@ test('a position below 1 is found, warned of and liquidated', async () => {
   await dialog.locator('.note.good:has-text("Repaid 10,000")').waitFor();
   await page.click('dialog [aria-label="Close"]');
   await risk.locator('.tag.good:has-text("None liquidatable")').waitFor();
-  await page.waitForSelector('section:has(h2:has-text("Your history")) tr:has-text("Liquidated"):has-text("USDC")');
+  await page.waitForSelector(
+    'section:has(h2:has-text("Your history")) tr:has-text("Liquidated"):has-text("USDC")',
+  );
   await use(page, borrower);
-  await page.waitForSelector('section:has(h2:has-text("Your history")) tr:has-text("Was liquidated")');
+  await page.waitForSelector(
+    'section:has(h2:has-text("Your history")) tr:has-text("Was liquidated")',
+  );
   // The penalty of the liquidation shows in the score's history.
   await page.click('summary:has-text("How the score is made up")');
   await page.waitForSelector('td:has-text("Penalties")');
   await page.click('summary:has-text("Changes of score and rate")');
   await page.waitForSelector('tr:has-text("300"):has-text("100%")');
   await page.waitForSelector('.time-plot path.trend.plain', { state: 'attached' });
-  // What the borrower lost is more than what the liquidator received: the treasury takes a tenth of the bonus.
+  // What the borrower lost is more than what the liquidator received: the treasury takes a tenth of
+  // the bonus.
   await page.click('section:has(h2:has-text("Your history")) tr:has-text("Was liquidated") a');
-  const [, received, kept] = (await page.textContent('.happened')).match(/received ([\d.]+) WETH; the treasury kept ([\d.]+) WETH/).map(Number);
-  assert.ok(Math.abs(received - (10_000 / 2_280) * 1.045) < 0.001 && Math.abs(kept - (10_000 / 2_280) * 0.005) < 0.001, `${received}, ${kept}`);
+  const [, received, kept] = (await page.textContent('.happened'))
+    .match(/received ([\d.]+) WETH; the treasury kept ([\d.]+) WETH/)
+    .map(Number);
+  assert.ok(
+    Math.abs(received - (10_000 / 2_280) * 1.045) < 0.001 &&
+      Math.abs(kept - (10_000 / 2_280) * 0.005) < 0.001,
+    `${received}, ${kept}`,
+  );
   await browser.picture(page, 'liquidation-transaction');
   await clean(page);
   await setPrice('WETH', 3_500);
@@ -226,7 +267,8 @@ test('a position below 1 is found, warned of and liquidated', async () => {
 test('the pool shows its rates over time and its parameters', async () => {
   const page = await browser.open(`${node.url}/#/lending?asset=WETH`);
   const pool = page.locator('section.card', { has: page.locator('.legend') });
-  // The API has a sample per interval; the page adds the rates of new blocks. Those of the same second have one point together.
+  // The API has a sample per interval; the page adds the rates of new blocks. Those of the same
+  // second have one point together.
   await pool.locator('dd:has-text("65% at a score of 300")').waitFor();
   await node.rpc('evm_increaseTime', '0x5');
   await node.rpc('evm_mine', { blocks: '0x3' });
@@ -254,15 +296,23 @@ test('a market shows what the account has of it and opens the form, which says t
   await page.locator('.markets tr:has-text("USDC")').locator('text=/Wallet/').waitFor();
   await page.click('.markets [aria-label="Borrow USDC"]');
   await page.waitForSelector('.manage button[aria-pressed="true"]:text-is("Borrow")');
-  assert.equal(await page.evaluate(() => document.activeElement.getAttribute('aria-label')), 'Amount');
+  assert.equal(
+    await page.evaluate(() => document.activeElement.getAttribute('aria-label')),
+    'Amount',
+  );
   await page.fill(AMOUNT, '1000');
   // 10,000 of debt against 10 WETH that count for 85 %.
-  const price = page.locator('.manage .facts div:has(dt:text-is("Liquidated if WETH falls below")) dd');
+  const price = page.locator(
+    '.manage .facts div:has(dt:text-is("Liquidated if WETH falls below")) dd',
+  );
   await price.waitFor();
   const shown = Number((await price.textContent()).replace(/[$,]/g, ''));
   assert.ok(Math.abs(shown - 10_000 / 10 / 0.85) < 3, `${shown}`);
   await page.waitForSelector('section:has(h2:has-text("Your history")) tr:has-text("Borrowed")');
-  assert.equal(await page.locator('section:has(h2:has-text("Your history")) tr:has-text("Swapped")').count(), 0);
+  assert.equal(
+    await page.locator('section:has(h2:has-text("Your history")) tr:has-text("Swapped")').count(),
+    0,
+  );
   await browser.picture(page, 'lending-markets');
   await clean(page);
 });

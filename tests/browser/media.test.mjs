@@ -1,4 +1,5 @@
-// Metadata and pictures of non-fungible tokens outside of the chain, which the page loads from where the operator allows it.
+// Metadata and pictures of non-fungible tokens outside of the chain, which the page loads from
+// where the operator allows it.
 
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
@@ -9,15 +10,25 @@ import { LOOKS, assertFits } from './accessible.mjs';
 import { instance, mint, word } from './items.mjs';
 import { clean, startBrowser, startNode } from './node.mjs';
 
-const PNG = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==', 'base64');
-const SVG = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9" onload="parent.ran = 1"><script>parent.ran = 1</script><rect width="9" height="9" fill="#3551d8"/></svg>';
-const LEVELS = Array.from({ length: 8 }, (_, at) => `<g id="l${at + 1}">${`<use href="#l${at}"/>`.repeat(10)}</g>`).join('');
+const PNG = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+);
+const SVG =
+  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9" onload="parent.ran = 1"><script>parent.ran = 1</script><rect width="9" height="9" fill="#3551d8"/></svg>';
+const LEVELS = Array.from(
+  { length: 8 },
+  (_, at) => `<g id="l${at + 1}">${`<use href="#l${at}"/>`.repeat(10)}</g>`,
+).join('');
 const BOMB = `<svg xmlns="http://www.w3.org/2000/svg"><g id="l0"/>${LEVELS}</svg>`;
 
 /** The header with which a server lets other pages read its answers. */
 const CORS = { 'access-control-allow-origin': '*' };
 
-/** Starts a server that answers with `[content type, body, headers]` by path, and remembers its requests. */
+/**
+ * Starts a server that answers with `[content type, body, headers]` by path, and remembers its
+ * requests.
+ */
 async function startServer(answers = {}) {
   const requests = [];
   const server = createServer((request, response) => {
@@ -33,7 +44,13 @@ async function startServer(answers = {}) {
     server.closeAllConnections();
     server.close();
   };
-  return { origin: `http://127.0.0.1:${server.address().port}`, answers, requests, paths: () => requests.map(({ url }) => url), stop };
+  return {
+    origin: `http://127.0.0.1:${server.address().port}`,
+    answers,
+    requests,
+    paths: () => requests.map(({ url }) => url),
+    stop,
+  };
 }
 
 let gateway;
@@ -43,8 +60,17 @@ let node;
 let browser;
 
 before(async () => {
-  [gateway, listed, other] = await Promise.all([startServer(), startServer(), startServer({ '*': ['image/png', PNG] })]);
-  const settings = ['--page-ipfs-gateway', `${gateway.origin}/ipfs/`, '--page-media-origins', listed.origin];
+  [gateway, listed, other] = await Promise.all([
+    startServer(),
+    startServer(),
+    startServer({ '*': ['image/png', PNG] }),
+  ]);
+  const settings = [
+    '--page-ipfs-gateway',
+    `${gateway.origin}/ipfs/`,
+    '--page-media-origins',
+    listed.origin,
+  ];
   [node, browser] = await Promise.all([startNode(...settings), startBrowser()]);
 });
 after(async () => {
@@ -54,15 +80,26 @@ after(async () => {
 });
 
 const json = (value) => ['application/json', JSON.stringify(value)];
-const onChain = (value) => `data:application/json;base64,${Buffer.from(JSON.stringify(value)).toString('base64')}`;
+const onChain = (value) =>
+  `data:application/json;base64,${Buffer.from(JSON.stringify(value)).toString('base64')}`;
 const openItem = (token, options) => browser.open(`${node.url}/#/token/${token}/1`, options);
-const isDrawn = (page) => page.waitForFunction(() => document.querySelector('.nft-picture img')?.naturalWidth > 0);
+const isDrawn = (page) =>
+  page.waitForFunction(() => document.querySelector('.nft-picture img')?.naturalWidth > 0);
 
 test('metadata and picture of an ipfs: URI come from the gateway, without cookies and referrer', async () => {
   const name = '<img src=x onerror="window.ran = 1">';
   const attributes = [{ trait_type: 'Colour', value: 'Blue' }];
-  gateway.answers[`/ipfs/bafyitem/${word(1)}.json`] = json({ name, description: 'From afar', image: 'ipfs://ipfs/bafypicture/a b.png', attributes });
-  gateway.answers['/ipfs/bafypicture/a%20b.png'] = ['image/png', PNG, { ...CORS, 'set-cookie': 'seen=1' }];
+  gateway.answers[`/ipfs/bafyitem/${word(1)}.json`] = json({
+    name,
+    description: 'From afar',
+    image: 'ipfs://ipfs/bafypicture/a b.png',
+    attributes,
+  });
+  gateway.answers['/ipfs/bafypicture/a%20b.png'] = [
+    'image/png',
+    PNG,
+    { ...CORS, 'set-cookie': 'seen=1' },
+  ];
   const token = await mint(node, 'ipfs://bafyitem/{id}.json');
 
   for (const look of LOOKS) {
@@ -72,14 +109,19 @@ test('metadata and picture of an ipfs: URI come from the gateway, without cookie
     assert.match(await page.getAttribute('.nft-picture img', 'src'), /^data:image\/png;base64,/);
     assert.equal(await page.textContent('.nft-text'), 'From afar');
     assert.deepEqual(await page.locator('.attributes > div').allTextContents(), ['ColourBlue']);
-    await page.waitForSelector(`p:text-is("The metadata was loaded from ${new URL(gateway.origin).host}.")`);
+    await page.waitForSelector(
+      `p:text-is("The metadata was loaded from ${new URL(gateway.origin).host}.")`,
+    );
     assert.equal(await page.evaluate(() => window.ran), undefined);
     await assertFits(page, look.name);
     await browser.picture(page, `media-${look.name}`);
     await clean(page);
   }
 
-  assert.deepEqual(gateway.requests.flatMap(({ headers }) => [headers.cookie, headers.referer]).filter(Boolean), []);
+  assert.deepEqual(
+    gateway.requests.flatMap(({ headers }) => [headers.cookie, headers.referer]).filter(Boolean),
+    [],
+  );
   assert.deepEqual([...new Set(gateway.requests.map(({ headers }) => headers.origin))], [node.url]);
   // The API has links, whatever the page may load.
   const { metadata, image_url: image, token_uri: uri } = await instance(node, token);
@@ -89,7 +131,9 @@ test('metadata and picture of an ipfs: URI come from the gateway, without cookie
 test('an SVG of a listed origin is drawn as an image, and on request only if that could take long', async () => {
   listed.answers['/plain.svg'] = ['image/svg+xml', SVG];
   listed.answers['/bomb.svg'] = ['image/svg+xml', BOMB];
-  const plain = await openItem(await mint(node, onChain({ name: 'Plain', image: `${listed.origin}/plain.svg` })));
+  const plain = await openItem(
+    await mint(node, onChain({ name: 'Plain', image: `${listed.origin}/plain.svg` })),
+  );
   await isDrawn(plain);
   assert.match(await plain.getAttribute('.nft-picture img', 'src'), /^data:image\/svg/);
   assert.equal(await plain.evaluate(() => window.ran), undefined);
@@ -103,17 +147,26 @@ test('an SVG of a listed origin is drawn as an image, and on request only if tha
 });
 
 test('a picture is requested once, and shown as it was read', async () => {
-  const answers = [['image/png', PNG], ['image/svg+xml', BOMB]];
+  const answers = [
+    ['image/png', PNG],
+    ['image/svg+xml', BOMB],
+  ];
   listed.answers['/changing.png'] = (_, response) => {
     const [type, body] = answers.shift();
     response.writeHead(200, { 'content-type': type, ...CORS }).end(body);
   };
   // By the metadata, and as the item's URI itself.
-  for (const uri of [onChain({ name: 'Changing', image: `${listed.origin}/changing.png` }), `${listed.origin}/still.png`]) {
+  for (const uri of [
+    onChain({ name: 'Changing', image: `${listed.origin}/changing.png` }),
+    `${listed.origin}/still.png`,
+  ]) {
     listed.answers['/still.png'] = ['image/png', PNG];
     const page = await openItem(await mint(node, uri));
     await isDrawn(page);
-    assert.equal(await page.getAttribute('.nft-picture img', 'src'), `data:image/png;base64,${PNG.toString('base64')}`);
+    assert.equal(
+      await page.getAttribute('.nft-picture img', 'src'),
+      `data:image/png;base64,${PNG.toString('base64')}`,
+    );
     await clean(page);
   }
   assert.equal(answers.length, 1);
@@ -122,7 +175,10 @@ test('a picture is requested once, and shown as it was read', async () => {
 
 test('a picture that other pages may not read is shown on request', async () => {
   listed.answers['/private.png'] = ['image/png', PNG, {}];
-  const token = await mint(node, onChain({ name: 'Private', image: `${listed.origin}/private.png` }));
+  const token = await mint(
+    node,
+    onChain({ name: 'Private', image: `${listed.origin}/private.png` }),
+  );
   const page = await openItem(token, { tolerated: /CORS|Failed to load resource/ });
   await page.click('.nft-picture button:text-is("Show picture")');
   await isDrawn(page);
@@ -133,20 +189,31 @@ test('an origin that is not allowed is never asked', async () => {
   const uri = `${other.origin}/1.json`;
   const direct = await openItem(await mint(node, uri));
   await direct.waitForSelector(`.facts :text("${uri}")`);
-  await direct.waitForSelector('p:has-text("the settings of this node do not let the page load it")');
+  await direct.waitForSelector(
+    'p:has-text("the settings of this node do not let the page load it")',
+  );
   await clean(direct);
 
-  listed.answers['/elsewhere.json'] = json({ name: 'Elsewhere', image: `${other.origin}/1.png`, animation_url: `${listed.origin}/1.mp4` });
+  listed.answers['/elsewhere.json'] = json({
+    name: 'Elsewhere',
+    image: `${other.origin}/1.png`,
+    animation_url: `${listed.origin}/1.mp4`,
+  });
   const picture = await openItem(await mint(node, `${listed.origin}/elsewhere.json`));
-  await picture.waitForSelector('.facts p:text-is("The settings of this node do not let the page load it.")');
+  await picture.waitForSelector(
+    '.facts p:text-is("The settings of this node do not let the page load it.")',
+  );
   assert.equal(await picture.locator('.nft-picture').count(), 0);
   await browser.picture(picture, 'media-elsewhere');
   await clean(picture);
 
   // The policy holds for redirections, too.
-  const redirect = (_, response) => response.writeHead(302, { location: `${other.origin}/1.json`, ...CORS }).end();
+  const redirect = (_, response) =>
+    response.writeHead(302, { location: `${other.origin}/1.json`, ...CORS }).end();
   listed.answers['/moved.json'] = redirect;
-  const moved = await openItem(await mint(node, `${listed.origin}/moved.json`), { tolerated: /Content Security Policy|Failed to load|Fetch API cannot load/ });
+  const moved = await openItem(await mint(node, `${listed.origin}/moved.json`), {
+    tolerated: /Content Security Policy|Failed to load|Fetch API cannot load/,
+  });
   await moved.waitForSelector('p:has-text("could not be loaded")');
   await clean(moved);
   assert.deepEqual(other.paths(), []);
@@ -211,13 +278,16 @@ test('an answer that does not come is not waited for', async () => {
 test('lists load the pictures of visible rows, and the page remembers them', async () => {
   const ids = Array.from({ length: 40 }, (_, at) => at + 1);
   const path = (id) => `/ipfs/bafylist/${word(id)}`;
-  for (const id of ids) gateway.answers[path(id)] = json({ name: `Item ${id}`, image: 'ipfs://bafypicture/{id}.png' });
+  for (const id of ids)
+    gateway.answers[path(id)] = json({ name: `Item ${id}`, image: 'ipfs://bafypicture/{id}.png' });
   for (const id of ids) gateway.answers[`/ipfs/bafypicture/${word(id)}.png`] = ['image/png', PNG];
   const own = await startNode('--page-ipfs-gateway', `${gateway.origin}/ipfs/`);
   const token = await mint(own, 'ipfs://bafylist/{id}', ids);
   const asked = () => gateway.paths().filter((one) => one.startsWith('/ipfs/bafylist/'));
 
-  const page = await browser.open(`${own.url}/#/explorer`, { viewport: { width: 1440, height: 600 } });
+  const page = await browser.open(`${own.url}/#/explorer`, {
+    viewport: { width: 1440, height: 600 },
+  });
   await page.addInitScript(() => {
     window.observers = 0;
     window.IntersectionObserver = class extends IntersectionObserver {
@@ -248,7 +318,9 @@ test('lists load the pictures of visible rows, and the page remembers them', asy
 
   // The token answers every call alike, hence also who owns an item.
   const { owner } = await instance(own, token);
-  const held = await browser.open(`${own.url}/#/address/${owner.hash}?tab=nft`, { tolerated: /404/ });
+  const held = await browser.open(`${own.url}/#/address/${owner.hash}?tab=nft`, {
+    tolerated: /404/,
+  });
   await held.waitForSelector('[aria-label="Non-fungible tokens"] .nft-thumbnail img');
   await browser.picture(held, 'media-held');
   await clean(held);
@@ -256,7 +328,10 @@ test('lists load the pictures of visible rows, and the page remembers them', asy
 });
 
 test('links become URLs of allowed origins only', () => {
-  const rules = { sources: ['https://a.example', 'http://127.0.0.1:8080'], gateway: 'http://127.0.0.1:8080/ipfs/' };
+  const rules = {
+    sources: ['https://a.example', 'http://127.0.0.1:8080'],
+    gateway: 'http://127.0.0.1:8080/ipfs/',
+  };
   for (const [link, url] of [
     ['ipfs://bafy', 'http://127.0.0.1:8080/ipfs/bafy'],
     ['ipfs://ipfs/bafy/1.json', 'http://127.0.0.1:8080/ipfs/bafy/1.json'],
@@ -289,11 +364,26 @@ test('links become URLs of allowed origins only', () => {
 
 test('metadata is an object within limits, and of its members links are read', () => {
   assert.deepEqual(parseMetadata('{"a":"[[[\\"["}'), { a: '[[["[' });
-  for (const text of ['', '[]', '1', 'null', '{', '<p>', `${'['.repeat(250_000)}`, `{"a":"${'\\"'.repeat(200_000)}`]) {
+  for (const text of [
+    '',
+    '[]',
+    '1',
+    'null',
+    '{',
+    '<p>',
+    `${'['.repeat(250_000)}`,
+    `{"a":"${'\\"'.repeat(200_000)}`,
+  ]) {
     assert.throws(() => parseMetadata(text), /^Error: the answer/, text.slice(0, 20));
   }
-  const { picture, animation, external } = linksIn({ image_url: ' ipfs://bafy/{id}.png ', animation_url: 'javascript:alert(1)', external_url: 7 }, '255');
+  const { picture, animation, external } = linksIn(
+    { image_url: ' ipfs://bafy/{id}.png ', animation_url: 'javascript:alert(1)', external_url: 7 },
+    '255',
+  );
   assert.deepEqual([picture, animation, external], [`ipfs://bafy/${word(255)}.png`, null, null]);
-  assert.match(linksIn({ image: '<svg>\ud800</svg>' }, '1').picture, /^data:image\/svg\+xml;charset=utf-8,%3Csvg/);
+  assert.match(
+    linksIn({ image: '<svg>\ud800</svg>' }, '1').picture,
+    /^data:image\/svg\+xml;charset=utf-8,%3Csvg/,
+  );
   assert.equal(linksIn({ image: 'data:text/html,<p>' }, '1').picture, null);
 });

@@ -1,4 +1,5 @@
-// Names of addresses in a real browser: the user's own labels, names of contracts, and the search for them.
+// Names of addresses in a real browser: the user's own labels, names of contracts, and the search
+// for them.
 
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -13,8 +14,19 @@ import { clean, startBrowser, startNode } from './node.mjs';
 /** The deployment proxy of CREATE2, which takes a salt and creation code. */
 const DEPLOYER = '0x4e59b44847b379578588920ca78fbf26c0b4956c';
 const DRAWER = [
-  { type: 'function', name: 'openDrawer', inputs: [{ name: 'key', type: 'uint256' }], outputs: [], stateMutability: 'nonpayable' },
-  { type: 'event', name: 'DrawerOpened', inputs: [{ name: 'who', type: 'address', indexed: true }], anonymous: false },
+  {
+    type: 'function',
+    name: 'openDrawer',
+    inputs: [{ name: 'key', type: 'uint256' }],
+    outputs: [],
+    stateMutability: 'nonpayable',
+  },
+  {
+    type: 'event',
+    name: 'DrawerOpened',
+    inputs: [{ name: 'who', type: 'address', indexed: true }],
+    anonymous: false,
+  },
 ];
 let folder;
 let node;
@@ -27,11 +39,37 @@ before(async () => {
   folder = mkdtempSync(join(tmpdir(), 'tetrad-artifacts-'));
   const file = join(folder, 'contracts', 'LetterBox.sol', 'LetterBox.json');
   mkdirSync(join(file, '..'), { recursive: true });
-  const artifact = { _format: 'hh-sol-artifact-1', contractName: 'LetterBox', sourceName: 'contracts/LetterBox.sol', abi: BOX.abi, bytecode: creationOf(BOX.runtime), deployedBytecode: `0x${BOX.runtime}`, linkReferences: {}, deployedLinkReferences: {} };
+  const artifact = {
+    _format: 'hh-sol-artifact-1',
+    contractName: 'LetterBox',
+    sourceName: 'contracts/LetterBox.sol',
+    abi: BOX.abi,
+    bytecode: creationOf(BOX.runtime),
+    deployedBytecode: `0x${BOX.runtime}`,
+    linkReferences: {},
+    deployedLinkReferences: {},
+  };
   writeFileSync(file, JSON.stringify(artifact));
   // Contracts that are not used: one is created by another contract, one is not deployed.
-  writeFileSync(join(file, '..', 'Drawer.json'), JSON.stringify({ ...artifact, contractName: 'Drawer', abi: DRAWER, bytecode: creationOf(`${BOX.runtime}00`), deployedBytecode: `0x${BOX.runtime}00` }));
-  writeFileSync(join(file, '..', 'Shelf.json'), JSON.stringify({ ...artifact, contractName: 'Shelf', bytecode: creationOf(`${BOX.runtime}0000`), deployedBytecode: `0x${BOX.runtime}0000` }));
+  writeFileSync(
+    join(file, '..', 'Drawer.json'),
+    JSON.stringify({
+      ...artifact,
+      contractName: 'Drawer',
+      abi: DRAWER,
+      bytecode: creationOf(`${BOX.runtime}00`),
+      deployedBytecode: `0x${BOX.runtime}00`,
+    }),
+  );
+  writeFileSync(
+    join(file, '..', 'Shelf.json'),
+    JSON.stringify({
+      ...artifact,
+      contractName: 'Shelf',
+      bytecode: creationOf(`${BOX.runtime}0000`),
+      deployedBytecode: `0x${BOX.runtime}0000`,
+    }),
+  );
   [node, browser] = await Promise.all([startNode('--artifacts', folder), startBrowser()]);
   accounts = await node.rpc('eth_accounts');
   network = await (await fetch(`${node.url}/api/network`)).json();
@@ -80,7 +118,10 @@ test('a label names a contract in the gas flame and among failed calls', async (
   const hash = await send(node, accounts[1], clone, 'store(uint256)', [6n]);
   await node.rpc('eth_call', { to: clone, data: '0x12345678' }, 'latest').catch(() => null);
   const page = await browser.open(`${node.url}/#/network`);
-  await page.evaluate(([key, label]) => localStorage.setItem('tetrad.labels', JSON.stringify({ [key]: label })), [`${network.chainId}/${clone.toLowerCase()}`, 'My box']);
+  await page.evaluate(
+    ([key, label]) => localStorage.setItem('tetrad.labels', JSON.stringify({ [key]: label })),
+    [`${network.chainId}/${clone.toLowerCase()}`, 'My box'],
+  );
   await page.goto(`${node.url}/#/tx/${hash}?tab=calls`);
   await page.reload();
   await page.locator('svg.flame [role=treeitem][aria-label^="My box."]').first().waitFor();
@@ -94,7 +135,10 @@ test('contracts of artifacts have their names in the list of all transactions, a
   await page.waitForSelector('[aria-label="Transactions"] td:has-text("LetterBox")');
   await page.goto(`${node.url}/#/network`);
   const found = await results(page, 'letterb', 'LetterBox');
-  assert.ok(found.some((one) => one.toLowerCase().includes(box.slice(2, 8).toLowerCase())), found.join());
+  assert.ok(
+    found.some((one) => one.toLowerCase().includes(box.slice(2, 8).toLowerCase())),
+    found.join(),
+  );
   await page.keyboard.press('Enter');
   await page.waitForURL(new RegExp(`#/address/${box}`, 'i'));
   await page.waitForSelector('h1:text-is("LetterBox")');
@@ -125,7 +169,8 @@ test('contracts of artifacts that no recent transaction has used are found, with
   const data = `0x${'00'.repeat(32)}${creationOf(`${BOX.runtime}00`).slice(2)}`;
   await node.rpc('eth_sendTransaction', { from: accounts[0], to: DEPLOYER, data });
   // More transactions than a list has on its page.
-  for (let at = 0; at < 60; at++) await node.rpc('eth_sendTransaction', { from: accounts[0], to: accounts[1], value: '0x1' });
+  for (let at = 0; at < 60; at++)
+    await node.rpc('eth_sendTransaction', { from: accounts[0], to: accounts[1], value: '0x1' });
 
   const page = await browser.open(`${node.url}/#/network`);
   await results(page, 'drawer', 'Drawer');
@@ -148,7 +193,9 @@ test('contracts of artifacts that no recent transaction has used are found, with
   await page.waitForSelector('p[role="status"]:has-text("0 events")');
 
   await page.fill('header input[type="search"]', 'Shelf');
-  await page.waitForSelector('.said:has-text("Contracts of compiler artifacts are found where they are deployed.")');
+  await page.waitForSelector(
+    '.said:has-text("Contracts of compiler artifacts are found where they are deployed.")',
+  );
   await clean(page);
 });
 
@@ -156,7 +203,9 @@ test('functions are found by their name and by their selector', async () => {
   const page = await browser.open(`${node.url}/#/network`);
   await results(page, 'swapExactTokensFor', 'swapExactTokensForTokens(');
   await page.keyboard.press('Enter');
-  await page.waitForURL(/#\/contract\/0x[0-9a-fA-F]{40}\?tab=write&function=swapExactTokensForTokens/);
+  await page.waitForURL(
+    /#\/contract\/0x[0-9a-fA-F]{40}\?tab=write&function=swapExactTokensForTokens/,
+  );
   await page.waitForSelector('h1:text-is("Exchange vault")');
   await results(page, '0xa9059cbb', 'transfer(address,uint256)');
   await results(page, 'balanceOf(addr', 'balanceOf(address)');
@@ -164,11 +213,18 @@ test('functions are found by their name and by their selector', async () => {
 });
 
 test('a token says its supply, holders and transfers on the page of its address, and a proxy its implementation', async () => {
-  await send(node, accounts[0], network.tokens.USDC, 'transfer(address,uint256)', [accounts[2], 1_000_000n]);
+  await send(node, accounts[0], network.tokens.USDC, 'transfer(address,uint256)', [
+    accounts[2],
+    1_000_000n,
+  ]);
   const page = await browser.open(`${node.url}/#/address/${network.tokens.USDC}`);
-  await page.waitForSelector('.facts div:has(dt:text-is("Token")):has-text("supply"):has-text("holders"):has-text("transfer")');
+  await page.waitForSelector(
+    '.facts div:has(dt:text-is("Token")):has-text("supply"):has-text("holders"):has-text("transfer")',
+  );
   const clone = await deploy(node, accounts[0], cloneOf(network.tokens.USDC));
   await page.goto(`${node.url}/#/address/${clone}`);
-  await page.waitForSelector('.facts div:has-text("Minimal proxy (EIP-1167)"):has-text("Implementation USDC token")');
+  await page.waitForSelector(
+    '.facts div:has-text("Minimal proxy (EIP-1167)"):has-text("Implementation USDC token")',
+  );
   await clean(page);
 });

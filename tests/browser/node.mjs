@@ -9,13 +9,17 @@ import { fileURLToPath } from 'node:url';
 
 import { chromium } from 'playwright-core';
 
-const PROGRAM = process.env.TETRAD ?? fileURLToPath(new URL('../../target/release/tetrad', import.meta.url));
+const PROGRAM =
+  process.env.TETRAD ?? fileURLToPath(new URL('../../target/release/tetrad', import.meta.url));
 const BROWSERS = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome'];
 const BROWSER = process.env.CHROMIUM ?? BROWSERS.map((name) => `/usr/bin/${name}`).find(existsSync);
 /** Directory for screenshots; none are taken if it is unset. */
 const PICTURES = process.env.SCREENSHOTS;
 
-/** Nodes that run. A failed test leaves some; they share its output, for whose end the runner waits, so they end with its process. */
+/**
+ * Nodes that run. A failed test leaves some; they share its output, for whose end the runner waits,
+ * so they end with its process.
+ */
 const running = new Set();
 process.once('exit', () => running.forEach((child) => child.kill('SIGKILL')));
 
@@ -23,13 +27,27 @@ process.once('exit', () => running.forEach((child) => child.kill('SIGKILL')));
 export async function startNode(...options) {
   const folder = mkdtempSync(join(tmpdir(), 'tetrad-browser-'));
   const ready = join(folder, 'ready.json');
-  const defaults = ['--listen', '127.0.0.1:0', '--ws-listen', '127.0.0.1:0', '--exchange-price-tick', '0', '--exchange-rate-limit', '0'];
+  const defaults = [
+    '--listen',
+    '127.0.0.1:0',
+    '--ws-listen',
+    '127.0.0.1:0',
+    '--exchange-price-tick',
+    '0',
+    '--exchange-rate-limit',
+    '0',
+  ];
   const given = new Set(options.filter((option) => option.startsWith('--')));
   const own = [];
-  for (let at = 0; at < defaults.length; at += 2) if (!given.has(defaults[at])) own.push(defaults[at], defaults[at + 1]);
-  const child = spawn(PROGRAM, ['--quiet', '--ready-file', ready, ...own, ...options], { stdio: ['ignore', 'inherit', 'inherit'] });
+  for (let at = 0; at < defaults.length; at += 2)
+    if (!given.has(defaults[at])) own.push(defaults[at], defaults[at + 1]);
+  const child = spawn(PROGRAM, ['--quiet', '--ready-file', ready, ...own, ...options], {
+    stdio: ['ignore', 'inherit', 'inherit'],
+  });
   running.add(child);
-  const ended = new Promise((resolve) => child.once('exit', resolve)).then(() => running.delete(child));
+  const ended = new Promise((resolve) => child.once('exit', resolve)).then(() =>
+    running.delete(child),
+  );
   while (!existsSync(ready)) {
     if (child.exitCode !== null) throw new Error(`${PROGRAM} exited with ${child.exitCode}`);
     await new Promise((resolve) => setTimeout(resolve, 20));
@@ -42,19 +60,32 @@ export async function startNode(...options) {
   };
   const rpc = async (method, ...params) => {
     const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
-    const answer = await (await fetch(`${rest}/rpc`, { method: 'POST', headers: { 'content-type': 'application/json' }, body })).json();
+    const answer = await (
+      await fetch(`${rest}/rpc`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body,
+      })
+    ).json();
     if (answer.error) throw new Error(`${method}: ${JSON.stringify(answer.error)}`);
     return answer.result;
   };
   return { url: rest, port: new URL(rest).port, stop, rpc };
 }
 
-/** Starts a browser. `open` opens a URL in a profile of its own and collects the errors of the page in `problems`. */
+/**
+ * Starts a browser. `open` opens a URL in a profile of its own and collects the errors of the page
+ * in `problems`.
+ */
 export async function startBrowser() {
   if (!BROWSER) throw new Error('Chromium not found: install it, or set CHROMIUM to its path');
   const browser = await chromium.launch({ executablePath: BROWSER, args: ['--no-sandbox'] });
   const open = async (url, { wallet = null, tolerated = /$^/, blank = false, ...context } = {}) => {
-    const profile = await browser.newContext({ viewport: { width: 1360, height: 900 }, reducedMotion: 'reduce', ...context });
+    const profile = await browser.newContext({
+      viewport: { width: 1360, height: 900 },
+      reducedMotion: 'reduce',
+      ...context,
+    });
     const page = await profile.newPage();
     page.problems = [];
     const note = (text) => tolerated.test(text) || page.problems.push(text);
@@ -78,8 +109,8 @@ export function clean(page) {
 }
 
 /**
- * An injected wallet (EIP-1193, announced by EIP-6963). The network is unknown to it at first; it signs with a key of the
- * node, and records the methods it was called with in `window.asked`.
+ * An injected wallet (EIP-1193, announced by EIP-6963). The network is unknown to it at first; it
+ * signs with a key of the node, and records the methods it was called with in `window.asked`.
  */
 function injectWallet({ account }) {
   const asked = [];
@@ -88,7 +119,11 @@ function injectWallet({ account }) {
   const refuse = (code, message) => Promise.reject(Object.assign(new Error(message), { code }));
   const forward = async (method, params) => {
     const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
-    const response = await fetch('/rpc', { method: 'POST', headers: { 'content-type': 'application/json' }, body });
+    const response = await fetch('/rpc', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body,
+    });
     const { result, error } = await response.json();
     return error ? refuse(error.code, error.message) : result;
   };
@@ -118,7 +153,12 @@ function injectWallet({ account }) {
     }
   };
   window.asked = asked;
-  const info = { uuid: '6f1c2b1e-0000-4000-8000-000000000000', name: 'Test wallet', rdns: 'test.wallet', icon: 'data:,' };
+  const info = {
+    uuid: '6f1c2b1e-0000-4000-8000-000000000000',
+    name: 'Test wallet',
+    rdns: 'test.wallet',
+    icon: 'data:,',
+  };
   const announce = () => {
     const detail = Object.freeze({ info, provider: { request, on() {} } });
     window.dispatchEvent(new CustomEvent('eip6963:announceProvider', { detail }));

@@ -36,7 +36,11 @@ test('views open while the node is down, and recover when it is back', async (t)
   t.after(node.stop);
   const page = await browser.open(node.url, { tolerated: FAILED_REQUESTS });
   // Views are loaded ahead of their use.
-  await page.waitForFunction(() => performance.getEntriesByType('resource').some(({ name }) => name.endsWith('/views/developer.js')));
+  await page.waitForFunction(() =>
+    performance
+      .getEntriesByType('resource')
+      .some(({ name }) => name.endsWith('/views/developer.js')),
+  );
   await page.waitForLoadState('networkidle');
   await node.stop();
   await page.waitForSelector('#status.lost');
@@ -69,21 +73,44 @@ test('a view whose module failed to load is loaded when it is opened again', asy
 test('messages never cover a button', async (t) => {
   const node = await startNode();
   t.after(node.stop);
-  for (const viewport of [{ width: 1360, height: 900 }, { width: 800, height: 700 }, { width: 390, height: 844 }]) {
+  for (const viewport of [
+    { width: 1360, height: 900 },
+    { width: 800, height: 700 },
+    { width: 390, height: 844 },
+  ]) {
     const page = await browser.open(`${node.url}/#/developer`, { viewport });
     const mine = page.locator('button:text-is("Mine")');
     await mine.click();
     await page.waitForSelector('.toast');
     const covered = await page.evaluate(() => {
-      const toasts = [...document.querySelectorAll('.toast')].map((toast) => toast.getBoundingClientRect());
+      const toasts = [...document.querySelectorAll('.toast')].map((toast) =>
+        toast.getBoundingClientRect(),
+      );
       const used = document.activeElement;
-      const inColumn = [...document.querySelectorAll('.top button, .top input, .top select, nav a')];
+      const inColumn = [
+        ...document.querySelectorAll('.top button, .top input, .top select, nav a'),
+      ];
       const wide = innerWidth > 46 * 16;
-      const controls = [...inColumn, ...(used.closest('main') ? [used] : []), ...(wide ? document.querySelectorAll('main button, main a, main input, main select') : [])];
-      return controls.filter((control) => {
-        const box = control.getBoundingClientRect();
-        return box.width && toasts.some((one) => box.left < one.right && one.left < box.right && box.top < one.bottom && one.top < box.bottom);
-      }).map((control) => control.outerHTML.slice(0, 100));
+      const controls = [
+        ...inColumn,
+        ...(used.closest('main') ? [used] : []),
+        ...(wide ? document.querySelectorAll('main button, main a, main input, main select') : []),
+      ];
+      return controls
+        .filter((control) => {
+          const box = control.getBoundingClientRect();
+          return (
+            box.width &&
+            toasts.some(
+              (one) =>
+                box.left < one.right &&
+                one.left < box.right &&
+                box.top < one.bottom &&
+                one.top < box.bottom,
+            )
+          );
+        })
+        .map((control) => control.outerHTML.slice(0, 100));
     });
     assert.deepEqual(covered, [], `${viewport.width} pixels wide`);
     await browser.picture(page, `messages-${viewport.width}`);

@@ -11,24 +11,39 @@ const LATER = 20_000;
 
 const addressOf = (number) => `0x${number.toString(16).padStart(40, '0')}`;
 const contract = (name, number) => ({ hash: addressOf(number), name, is_verified: true });
-const transaction = (name, number, block, hash = `0x${number}`) => ({ hash, block_number: block, position: 0, created_contract: contract(name, number) });
-const internal = (name, number, block) => ({ transaction_hash: `0x${number}`, block_number: block, transaction_index: 0, created_contract: contract(name, number) });
+const transaction = (name, number, block, hash = `0x${number}`) => ({
+  hash,
+  block_number: block,
+  position: 0,
+  created_contract: contract(name, number),
+});
+const internal = (name, number, block) => ({
+  transaction_hash: `0x${number}`,
+  block_number: block,
+  transaction_index: 0,
+  created_contract: contract(name, number),
+});
 
 /**
- * Answers what the page asks the node, for the time of a test: the lists of the returned object, newest first. `asked` has the
- * addresses whose sources were asked for, and `time` is that of the browser.
+ * Answers what the page asks the node, for the time of a test: the lists of the returned object,
+ * newest first. `asked` has the addresses whose sources were asked for, and `time` is that of the
+ * browser.
  */
 function chain(t) {
   node.dispatchEvent(new Event('restart'));
   const lists = { transactions: [], internal: [], asked: [], time: 0 };
   t.mock.method(Date, 'now', () => lists.time);
   t.mock.method(globalThis, 'fetch', async (path) => {
-    if (path.startsWith('api/v2/transactions')) return Response.json({ items: lists.transactions, next_page_params: null });
-    if (path.startsWith('api/v2/internal-transactions')) return Response.json({ items: lists.internal, next_page_params: null });
+    if (path.startsWith('api/v2/transactions'))
+      return Response.json({ items: lists.transactions, next_page_params: null });
+    if (path.startsWith('api/v2/internal-transactions'))
+      return Response.json({ items: lists.internal, next_page_params: null });
     if (path.startsWith('api/')) return Response.json({});
     const [address] = /0x[0-9a-f]{40}/.exec(path);
     lists.asked.push(address);
-    const { name } = [...lists.transactions, ...lists.internal].map((one) => one.created_contract).find(({ hash }) => hash === address);
+    const { name } = [...lists.transactions, ...lists.internal]
+      .map((one) => one.created_contract)
+      .find(({ hash }) => hash === address);
     return Response.json({ abi: [], compilation: { name } });
   });
   return lists;
@@ -73,10 +88,18 @@ test('of contracts with the same name the newest counts, whether an account or a
 test('the newest hundred names are known, and follow later contracts', async (t) => {
   const lists = chain(t);
   const number = 130;
-  lists.transactions = Array.from({ length: number }, (_, at) => transaction(`Contract${number - at}`, number - at, number - at));
-  const expected = lists.transactions.slice(0, 100).map(({ block_number: at }) => `Contract${at} ${at}`).sort();
+  lists.transactions = Array.from({ length: number }, (_, at) =>
+    transaction(`Contract${number - at}`, number - at, number - at),
+  );
+  const expected = lists.transactions
+    .slice(0, 100)
+    .map(({ block_number: at }) => `Contract${at} ${at}`)
+    .sort();
   assert.deepEqual(await known(), expected);
-  lists.transactions.unshift(transaction(`Contract${number}`, 500, 500), transaction('Newest', 499, 499));
+  lists.transactions.unshift(
+    transaction(`Contract${number}`, 500, 500),
+    transaction('Newest', 499, 499),
+  );
   lists.time += LATER;
   const found = await known();
   assert.equal(found.length, 100);

@@ -7,19 +7,31 @@ import { isCostly, isPicture } from '../../crates/page/src/page/lib/imageurls.js
 
 const base64 = (text) => `data:image/svg+xml;base64,${Buffer.from(text).toString('base64')}`;
 
-const SVG = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9" onload="parent.ran = 1"><script>parent.ran = 1; top.ran = 1</script><rect width="9" height="9" fill="#3551d8"/></svg>';
+const SVG =
+  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9" onload="parent.ran = 1"><script>parent.ran = 1; top.ran = 1</script><rect width="9" height="9" fill="#3551d8"/></svg>';
 
 test('pictures are data: URLs within a length, and an SVG that grows without bounds is costly', () => {
-  const levels = Array.from({ length: 12 }, (_, at) => `<g id="l${at + 1}">${`<use href="#l${at}"/>`.repeat(10)}</g>`).join('');
+  const levels = Array.from(
+    { length: 12 },
+    (_, at) => `<g id="l${at + 1}">${`<use href="#l${at}"/>`.repeat(10)}</g>`,
+  ).join('');
   const bomb = `<svg xmlns="http://www.w3.org/2000/svg"><defs><rect id="l0" width="1" height="1"/>${levels}</defs><use href="#l12"/></svg>`;
   assert.ok(isCostly(base64(bomb)) && isCostly(base64('<!DOCTYPE svg><svg/>')));
   assert.ok(!isCostly(base64(SVG)) && !isCostly('data:image/png;base64,AA=='));
-  assert.ok(isPicture(base64(SVG)) && !isPicture('https://a.example/1.png') && !isPicture('data:text/html,<p>') && !isPicture(null));
+  assert.ok(
+    isPicture(base64(SVG)) &&
+      !isPicture('https://a.example/1.png') &&
+      !isPicture('data:text/html,<p>') &&
+      !isPicture(null),
+  );
   assert.ok(!isPicture(`data:image/png;base64,${'A'.repeat(1_000_001)}`));
 });
 
 test('an SVG in which browsers may find more than the page does is drawn on request only', () => {
-  const levels = Array.from({ length: 8 }, (_, at) => `<g id="l${at + 1}">${`<use href="#l${at}"/>`.repeat(10)}</g>`).join('');
+  const levels = Array.from(
+    { length: 8 },
+    (_, at) => `<g id="l${at + 1}">${`<use href="#l${at}"/>`.repeat(10)}</g>`,
+  ).join('');
   const bomb = `<svg xmlns="http://www.w3.org/2000/svg"><g id="l0"/>${levels}</svg>`;
   const urls = [
     // Base64 counts only at the end of the head.
@@ -39,7 +51,10 @@ test('an SVG in which browsers may find more than the page does is drawn on requ
     base64(`<svg><image href="&#100;ata:image/png,"/></svg>`),
     base64(`<svg><foreignObject><p>Text</p></foreignObject></svg>`),
   ];
-  assert.deepEqual(urls.filter((url) => !isCostly(url)), []);
+  assert.deepEqual(
+    urls.filter((url) => !isCostly(url)),
+    [],
+  );
 });
 
 test('few repetitions of much are drawn on request only, others at once', () => {
@@ -54,46 +69,81 @@ test('few repetitions of much are drawn on request only, others at once', () => 
     '<svg><image href="data:image/png;base64,AA=="/></svg>',
     '<svg><text>caf\u00e9 &#38; 100 %</text></svg>',
   ];
-  const urls = drawn.flatMap((text) => [base64(text), `data:image/svg+xml;utf8,${text}`, `data:image/svg+xml;charset=utf-8,${encodeURIComponent(text)}`]);
+  const urls = drawn.flatMap((text) => [
+    base64(text),
+    `data:image/svg+xml;utf8,${text}`,
+    `data:image/svg+xml;charset=utf-8,${encodeURIComponent(text)}`,
+  ]);
   assert.deepEqual(urls.filter(isCostly), []);
 });
 
 /** An SVG in which each of some levels refers to the one below several times. */
 function nested(times, depth, level) {
   const levels = Array.from({ length: depth }, (_, at) => level(at + 1, at, times)).join('');
-  return base64(`<svg xmlns="http://www.w3.org/2000/svg"><pattern id="l0"/>${levels}<rect width="9" height="9" fill="url(#l${depth})" mask="url(#l${depth})"/></svg>`);
+  return base64(
+    `<svg xmlns="http://www.w3.org/2000/svg"><pattern id="l0"/>${levels}<rect width="9" height="9" fill="url(#l${depth})" mask="url(#l${depth})"/></svg>`,
+  );
 }
 
 test('patterns, masks and markers that repeat each other are drawn on request only', () => {
   const rects = (reference, times) => `<rect width="1" height="1" ${reference}/>`.repeat(times);
-  const pattern = (id, below, times) => `<pattern id="l${id}" width="1" height="1">${rects(`fill="url(#l${below})"`, times)}</pattern>`;
-  const mask = (id, below, times) => `<mask id="l${id}">${rects(`mask="url(#l${below})"`, times)}</mask>`;
+  const pattern = (id, below, times) =>
+    `<pattern id="l${id}" width="1" height="1">${rects(`fill="url(#l${below})"`, times)}</pattern>`;
+  const mask = (id, below, times) =>
+    `<mask id="l${id}">${rects(`mask="url(#l${below})"`, times)}</mask>`;
   assert.ok(isCostly(nested(5, 12, pattern)) && isCostly(nested(5, 12, mask)));
   assert.ok(!isCostly(nested(1, 3, pattern)) && !isCostly(nested(2, 2, mask)));
 
-  const bomb = (body) => base64(`<svg xmlns="http://www.w3.org/2000/svg" xmlns:s="http://www.w3.org/2000/svg">${body}</svg>`);
+  const bomb = (body) =>
+    base64(
+      `<svg xmlns="http://www.w3.org/2000/svg" xmlns:s="http://www.w3.org/2000/svg">${body}</svg>`,
+    );
   const levels = (level) => Array.from({ length: 6 }, (_, at) => level(at + 1, at)).join('');
   const costly = {
     'a stylesheet': `<style>${levels((id, below) => `.c${id} { fill: url(#l${below}) }`)}</style>${levels((id) => `<pattern id="l${id}">${rects(`class="c${id}"`, 20)}</pattern>`)}`,
-    'a stylesheet with another selector': '<style>pattern :is(rect) { fill: url("#a") }</style><pattern id="a"><rect/></pattern>',
+    'a stylesheet with another selector':
+      '<style>pattern :is(rect) { fill: url("#a") }</style><pattern id="a"><rect/></pattern>',
     'a nested rule': `<style>${levels((id, below) => `.x { .c${id} { fill: url(#l${below}) } }`)}</style>${levels((id) => `<pattern id="l${id}">${rects(`class="c${id}"`, 20)}</pattern>`)}`,
-    'inheritance': levels((id, below) => `<g fill="url(#l${below})"><pattern id="l${id}">${'<rect/>'.repeat(20)}</pattern></g>`),
-    'a style': levels((id, below) => `<mask id="l${id}">${rects(`style="opacity:1;/*;*/mask:url('#l${below}')"`, 20)}</mask>`),
-    'another prefix': levels((id, below) => `<s:mask x:id="none" xmlns:x="urn:x" id="l${id}">${rects(`mask="url(#l${below}"`, 20)}</s:mask>`),
-    'references in character references': levels((id, below) => `<mask id="l${id}">${rects(`mask="&#x75;rl(#l${below})"`, 20)}</mask>`),
-    'escapes of CSS': levels((id, below) => `<mask id="l${id}">${rects(`mask="\\75 rl(#l${below})"`, 20)}</mask>`),
-    'escapes of URLs': levels((id, below) => `<mask id="l${id}">${rects(`mask="url(#%6c${below})"`, 20)}</mask>`),
-    'comments': levels((id, below) => `<mask id="l${id}"><!-- </mask> -->${rects(`mask="url(#l${below})"`, 20)}</mask>`),
+    inheritance: levels(
+      (id, below) =>
+        `<g fill="url(#l${below})"><pattern id="l${id}">${'<rect/>'.repeat(20)}</pattern></g>`,
+    ),
+    'a style': levels(
+      (id, below) =>
+        `<mask id="l${id}">${rects(`style="opacity:1;/*;*/mask:url('#l${below}')"`, 20)}</mask>`,
+    ),
+    'another prefix': levels(
+      (id, below) =>
+        `<s:mask x:id="none" xmlns:x="urn:x" id="l${id}">${rects(`mask="url(#l${below}"`, 20)}</s:mask>`,
+    ),
+    'references in character references': levels(
+      (id, below) => `<mask id="l${id}">${rects(`mask="&#x75;rl(#l${below})"`, 20)}</mask>`,
+    ),
+    'escapes of CSS': levels(
+      (id, below) => `<mask id="l${id}">${rects(`mask="\\75 rl(#l${below})"`, 20)}</mask>`,
+    ),
+    'escapes of URLs': levels(
+      (id, below) => `<mask id="l${id}">${rects(`mask="url(#%6c${below})"`, 20)}</mask>`,
+    ),
+    comments: levels(
+      (id, below) =>
+        `<mask id="l${id}"><!-- </mask> -->${rects(`mask="url(#l${below})"`, 20)}</mask>`,
+    ),
     'a link that paints': `<g id="g">${'<rect/>'.repeat(2_000)}</g><pattern id="p">${'<rect/>'.repeat(2_000)}</pattern><use href="#g" fill="url(#p)"/>`,
     'markers at many points': `<marker id="m">${'<rect/>'.repeat(1_000)}</marker><path marker-mid="url(#m)" d="M0 0${'h1'.repeat(1_000)}"/>`,
-    'animations': '<rect><set attributeName="fill" to="url(#p)"/></rect>',
-    'circles': '<pattern id="p"><rect fill="url(#p)"/></pattern>',
-    'depth': `${'<g>'.repeat(1_000)}${'</g>'.repeat(1_000)}`,
+    animations: '<rect><set attributeName="fill" to="url(#p)"/></rect>',
+    circles: '<pattern id="p"><rect fill="url(#p)"/></pattern>',
+    depth: `${'<g>'.repeat(1_000)}${'</g>'.repeat(1_000)}`,
     'what is no XML': '<g><rect></g>',
   };
   // Only one level has something to draw.
-  const notCostly = Object.entries(costly).filter(([, body]) => !isCostly(bomb(`<pattern id="l0"><rect/></pattern>${body}`)));
-  assert.deepEqual(notCostly.map(([name]) => name), []);
+  const notCostly = Object.entries(costly).filter(
+    ([, body]) => !isCostly(bomb(`<pattern id="l0"><rect/></pattern>${body}`)),
+  );
+  assert.deepEqual(
+    notCostly.map(([name]) => name),
+    [],
+  );
 });
 
 test('an SVG with unknown references is drawn on request only', () => {
@@ -113,18 +163,24 @@ test('an SVG with unknown references is drawn on request only', () => {
     'a string without an end': '<style>.c { font-family: "a\nb" }</style>',
     'a stylesheet after an open comment': `<style>/*</style><style>.c { mask: url(#m) }</style>${mask}${rects}`,
     'a URL with a brace': '<style>.c { fill: url(#a;b{c) }</style>',
-    'a name that ends with url': '<style>.c { fill: xurl(/*) } .c { mask: url(#m) } .c { x: */ }</style><mask id="m"/>',
+    'a name that ends with url':
+      '<style>.c { fill: xurl(/*) } .c { mask: url(#m) } .c { x: */ }</style><mask id="m"/>',
     'another stylesheet': '<style>@import "data:text/css,";</style>',
-    'an animated class': '<style>.c { mask: url(#m) }</style><mask id="m"/><rect><set attributeName="class" to="c"/></rect>',
+    'an animated class':
+      '<style>.c { mask: url(#m) }</style><mask id="m"/><rect><set attributeName="class" to="c"/></rect>',
     'an animated link': '<g id="a"/><use href="#a"><set attributeName="xlink:href" to="#a"/></use>',
-    'an animated line with markers': '<marker id="m"/><path marker-mid="url(#m)"><animate attributeName="d" values="M0 0h1"/></path>',
-    'a line of a stylesheet with markers': '<style>path { d: path("M0 0h1") }</style><marker id="m"/><path marker-mid="url(#m)"/>',
+    'an animated line with markers':
+      '<marker id="m"/><path marker-mid="url(#m)"><animate attributeName="d" values="M0 0h1"/></path>',
+    'a line of a stylesheet with markers':
+      '<style>path { d: path("M0 0h1") }</style><marker id="m"/><path marker-mid="url(#m)"/>',
     'a link with markers': `<marker id="m"><rect/></marker><path id="p" d="M0 0${'h1'.repeat(100_000)}"/><use href="#p" marker-mid="url(#m)"/>`,
     'a mask that is inherited on demand': `${mask}<g mask="url(#m)">${'<rect mask="inherit"/>'.repeat(300)}</g>`,
     'a stylesheet that inherits a mask': `<style>rect { mask: inherit }</style>${mask}<g mask="url(#m)"><rect/></g>`,
     'all that is inherited': `<g style="mask: url(#m)"><rect style="all: inherit"/></g>${mask}`,
-    'a link of HTML': '<link xmlns="http://www.w3.org/1999/xhtml" rel="stylesheet" href="data:text/css,"/>',
-    'HTML with a prefix': '<h:style xmlns:h="http://www.w3.org/1999/xhtm&#x6c;">rect { x: 1 }</h:style>',
+    'a link of HTML':
+      '<link xmlns="http://www.w3.org/1999/xhtml" rel="stylesheet" href="data:text/css,"/>',
+    'HTML with a prefix':
+      '<h:style xmlns:h="http://www.w3.org/1999/xhtm&#x6c;">rect { x: 1 }</h:style>',
     'a link with a line break': '<g id="a&#10;b"/><use href="#a&#10;b"/>',
     'a reference with a space': '<mask id="a b"/><rect mask="url(\'#a b\')"/>',
     'a link to nothing': '<use href="#none"/>',
@@ -134,14 +190,27 @@ test('an SVG with unknown references is drawn on request only', () => {
     'a filter with many steps': `<filter id="f">${'<feTurbulence/>'.repeat(300)}</filter><rect filter="url(#f)"/>`,
     'a gradient with many colours': `<linearGradient id="g">${'<stop/>'.repeat(300)}</linearGradient><rect fill="url(#g)"/>`,
   };
-  const notCostly = Object.entries(costly).filter(([, body]) => !isCostly(base64(`<svg xmlns="http://www.w3.org/2000/svg">${body}</svg>`)));
-  assert.deepEqual(notCostly.map(([name]) => name), []);
+  const notCostly = Object.entries(costly).filter(
+    ([, body]) => !isCostly(base64(`<svg xmlns="http://www.w3.org/2000/svg">${body}</svg>`)),
+  );
+  assert.deepEqual(
+    notCostly.map(([name]) => name),
+    [],
+  );
 });
 
 test('an SVG that names or has another encoding than UTF-8 is drawn on request only', () => {
   const svg = '<svg><g id="\u00e9"/><use href="#\u00e9"/></svg>';
-  const drawn = [svg, `\ufeff${svg}`, `<?xml version="1.0" encoding="UTF-8"?>${svg}`, `<?xml version='1.0' standalone='no' ?>\n${svg}`];
-  assert.deepEqual(drawn.flatMap((text) => [base64(text), `data:image/svg+xml,${text}`]).filter(isCostly), []);
+  const drawn = [
+    svg,
+    `\ufeff${svg}`,
+    `<?xml version="1.0" encoding="UTF-8"?>${svg}`,
+    `<?xml version='1.0' standalone='no' ?>\n${svg}`,
+  ];
+  assert.deepEqual(
+    drawn.flatMap((text) => [base64(text), `data:image/svg+xml,${text}`]).filter(isCostly),
+    [],
+  );
   const costly = [
     `data:image/svg+xml;base64,${Buffer.from(svg, 'latin1').toString('base64')}`,
     `data:image/svg+xml,${svg.replaceAll('\u00e9', '%e9')}`,
@@ -154,18 +223,36 @@ test('an SVG that names or has another encoding than UTF-8 is drawn on request o
     base64('<html/>'),
     base64('<svg/><svg/>'),
   ];
-  assert.deepEqual(costly.filter((url) => !isCostly(url)), []);
+  assert.deepEqual(
+    costly.filter((url) => !isCostly(url)),
+    [],
+  );
 });
 
 test('an SVG with many references is drawn on request only, however they are written', () => {
-  const filled = (fill, times) => base64(`<svg><linearGradient id="p"/>${`<rect fill="${fill}"/>`.repeat(times)}</svg>`);
-  assert.ok(!isCostly(filled('url(#p)', 128)) && isCostly(filled('url(#p)', 129)) && isCostly(filled('u&#114;l(#p)', 129)));
+  const filled = (fill, times) =>
+    base64(`<svg><linearGradient id="p"/>${`<rect fill="${fill}"/>`.repeat(times)}</svg>`);
+  assert.ok(
+    !isCostly(filled('url(#p)', 128)) &&
+      isCostly(filled('url(#p)', 129)) &&
+      isCostly(filled('u&#114;l(#p)', 129)),
+  );
 
   // References of a few rules reach many elements.
   const patterns = Array.from({ length: 100 }, (_, at) => `<pattern id="p${at}"/>`).join('');
   const declarations = Array.from({ length: 100 }, (_, at) => `--x${at}: url(#p${at})`).join(';');
-  assert.ok(isCostly(base64(`<svg><style>rect { ${declarations} }</style>${patterns}${'<rect/>'.repeat(40_000)}</svg>`)));
-  assert.ok(isCostly(base64(`<svg>${patterns}<g style="${declarations}">${'<rect/>'.repeat(40_000)}</g></svg>`)));
+  assert.ok(
+    isCostly(
+      base64(
+        `<svg><style>rect { ${declarations} }</style>${patterns}${'<rect/>'.repeat(40_000)}</svg>`,
+      ),
+    ),
+  );
+  assert.ok(
+    isCostly(
+      base64(`<svg>${patterns}<g style="${declarations}">${'<rect/>'.repeat(40_000)}</g></svg>`),
+    ),
+  );
   const repeated = `<style>${'.c { mask: url(#m) }'.repeat(60)}</style><mask id="m"><rect/></mask>${'<rect class="c c"/>'.repeat(200)}`;
   assert.ok(!isCostly(base64(`<svg>${repeated}</svg>`)));
 });
@@ -179,7 +266,14 @@ test('pictures with gradients, clipped groups and a filter are drawn at once', (
     `<path id="p" d="M0 0h9"/><text><textPath href="#p">A &#x26; &#0038;</textPath></text><a href="https://a.example/"/><rect fill='url("#g")'/><linearGradient id="g"/>`,
     `<g id="a"><animate attributeName="fill" values="#fff;#000"/></g><a href="https://a.example/"><text>A &amp; B</text></a>`,
   ];
-  assert.deepEqual(drawn.filter((body) => isCostly(base64(`<?xml version="1.0"?><svg xmlns="http://www.w3.org/2000/svg">${body}</svg>`))), []);
+  assert.deepEqual(
+    drawn.filter((body) =>
+      isCostly(
+        base64(`<?xml version="1.0"?><svg xmlns="http://www.w3.org/2000/svg">${body}</svg>`),
+      ),
+    ),
+    [],
+  );
 });
 
 test('long runs of spaces and letters are read in linear time', () => {

@@ -4,7 +4,9 @@ import { readFileSync } from 'node:fs';
 import solc from 'solc';
 
 if (process.argv.includes('--version')) {
-    console.log(`solc, the solidity compiler commandline interface\nVersion: ${solc.version().replace('Emscripten.clang', 'Linux.g++')}`);
+  console.log(
+    `solc, the solidity compiler commandline interface\nVersion: ${solc.version().replace('Emscripten.clang', 'Linux.g++')}`,
+  );
 } else {
-    process.stdout.write(solc.compile(readFileSync(0, 'utf8')));
+  process.stdout.write(solc.compile(readFileSync(0, 'utf8')));
 }

@@ -5,9 +5,9 @@ import solc from 'solc';
 
 const file = path.join(import.meta.dirname, '../hardhat/contracts/Probe.sol');
 const input = {
-    language: 'Solidity',
-    sources: { 'Probe.sol': { content: readFileSync(file, 'utf8') } },
-    settings: { outputSelection: { '*': { Probe: ['abi', 'evm.bytecode.object'] } } },
+  language: 'Solidity',
+  sources: { 'Probe.sol': { content: readFileSync(file, 'utf8') } },
+  settings: { outputSelection: { '*': { Probe: ['abi', 'evm.bytecode.object'] } } },
 };
 const output = JSON.parse(solc.compile(JSON.stringify(input)));
 if (!output.contracts) throw new Error(JSON.stringify(output.errors));

@@ -3,6 +3,9 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 
 export function tool(program) {
-    const installed = path.join(import.meta.dirname, `../node_modules/@foundry-rs/${program}-linux-amd64/bin/${program}`);
-    return existsSync(installed) ? installed : program;
+  const installed = path.join(
+    import.meta.dirname,
+    `../node_modules/@foundry-rs/${program}-linux-amd64/bin/${program}`,
+  );
+  return existsSync(installed) ? installed : program;
 }

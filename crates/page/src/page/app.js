@@ -11,7 +11,10 @@ import { switchTheme } from './lib/theme.js';
 import { wallets } from './lib/wallet.js';
 import { showMiningNotice } from './views/miningnotice.js';
 
-/** Routes: path, its last part if that decides, module and navigation label; `needs` is the condition under which a view is available. */
+/**
+ * Routes: path, its last part if that decides, module and navigation label; `needs` is the
+ * condition under which a view is available.
+ */
 const VIEWS = [
   { path: '', file: 'network', name: 'Network' },
   { path: 'explorer', file: 'explorer', name: 'Explorer' },
@@ -35,7 +38,9 @@ const VIEWS = [
   { path: 'interfaces', file: 'interfaces', under: 'explorer' },
 ];
 
-/** Windows in which the header has room for the short form of an account only; as in the stylesheet. */
+/**
+ * Windows in which the header has room for the short form of an account only; as in the stylesheet.
+ */
 const PHONE = matchMedia('(max-width: 46rem)');
 
 const main = document.getElementById('main');
@@ -55,8 +60,15 @@ const WITHOUT = {
 
 /** What is shown in place of a view that does not exist. */
 function missing(title, message) {
-  const links = VIEWS.filter((one) => one.name && (!one.needs || one.needs())).flatMap(({ path, name }) => [h('a', { href: `#/${path}` }, name), ', ']);
-  return h('div.stack', heading(title), failure(message), h('p', 'Go to ', links, 'or ', h('a', { href: 'docs/' }, 'the documentation'), '.'));
+  const links = VIEWS.filter((one) => one.name && (!one.needs || one.needs())).flatMap(
+    ({ path, name }) => [h('a', { href: `#/${path}` }, name), ', '],
+  );
+  return h(
+    'div.stack',
+    heading(title),
+    failure(message),
+    h('p', 'Go to ', links, 'or ', h('a', { href: 'docs/' }, 'the documentation'), '.'),
+  );
 }
 
 /** The route in the address bar, such as `#/block/7?x=y`. */
@@ -66,7 +78,10 @@ function route() {
   return { name, rest, query: new URLSearchParams(query) };
 }
 
-/** Imports a view. A browser remembers that a module failed to load, so that a later attempt uses another URL. */
+/**
+ * Imports a view. A browser remembers that a module failed to load, so that a later attempt uses
+ * another URL.
+ */
 async function loadView(file) {
   const url = `./views/${file}.js`;
   const attempt = failed.get(url) ?? 0;
@@ -89,12 +104,20 @@ async function show({ focus }) {
   try {
     const { name, rest, query } = route();
     view = VIEWS.find((one) => one.path === name && (!one.last || one.last === rest.at(-1)));
-    const absence = view ? (view.needs && !view.needs() ? WITHOUT[view.path] : null) : `There is no page “${name.slice(0, 60)}”.`;
+    const absence = view
+      ? view.needs && !view.needs()
+        ? WITHOUT[view.path]
+        : null
+      : `There is no page “${name.slice(0, 60)}”.`;
     if (absence) content = missing(view?.name ?? 'Page not found', absence);
     else content = await (await loadView(view.file)).default({ signal, rest, query });
   } catch (error) {
     content = h('div.stack', heading(error.title ?? 'Page could not be loaded'), failure(error));
-    if (view && !node.connected) node.addEventListener('status', () => signal.aborted || show({ focus: false }), { once: true, signal });
+    if (view && !node.connected)
+      node.addEventListener('status', () => signal.aborted || show({ focus: false }), {
+        once: true,
+        signal,
+      });
   }
   if (signal.aborted) return;
   replace(main, content);
@@ -112,7 +135,12 @@ function drawNavigation(view) {
   const shown = VIEWS.filter((one) => one.name && (!one.needs || one.needs()));
   const current = view?.under ?? view?.path;
   const link = (one) =>
-    h('a', { href: `#/${one.path}`, 'aria-current': one.path === current ? 'page' : null }, icon(one.file), h('span', one.name));
+    h(
+      'a',
+      { href: `#/${one.path}`, 'aria-current': one.path === current ? 'page' : null },
+      icon(one.file),
+      h('span', one.name),
+    );
   replace(nav, shown.map(link));
 }
 
@@ -131,10 +159,24 @@ function drawAccounts() {
   const select = document.getElementById('account');
   const { current, held, impersonated, injected } = wallets;
   const option = (via, address, text) =>
-    h('option', { value: `${via}/${address}`, selected: current?.via === via && current.address === address }, text);
-  const groups = [!current && h('option', { value: '', selected: true, disabled: true }, 'No account')];
+    h(
+      'option',
+      { value: `${via}/${address}`, selected: current?.via === via && current.address === address },
+      text,
+    );
+  const groups = [
+    !current && h('option', { value: '', selected: true, disabled: true }, 'No account'),
+  ];
   if (held.length) {
-    const options = held.map((address, at) => option('node', address, PHONE.matches ? `#${at} ${address.slice(0, 6)}…` : `Account ${at} · ${shorten(address, 6, 4)}`));
+    const options = held.map((address, at) =>
+      option(
+        'node',
+        address,
+        PHONE.matches
+          ? `#${at} ${address.slice(0, 6)}…`
+          : `Account ${at} · ${shorten(address, 6, 4)}`,
+      ),
+    );
     groups.push(h('optgroup', { label: 'Node accounts' }, options));
   }
   if (impersonated.length) {
@@ -144,11 +186,18 @@ function drawAccounts() {
   for (const [via, { name }] of injected) {
     const connected = current?.via === via;
     const options = connected
-      ? option(via, current.address, PHONE.matches ? shorten(current.address, 6, 4) : `${name} · ${shorten(current.address, 6, 4)}`)
+      ? option(
+          via,
+          current.address,
+          PHONE.matches
+            ? shorten(current.address, 6, 4)
+            : `${name} · ${shorten(current.address, 6, 4)}`,
+        )
       : h('option', { value: `${via}/` }, `Connect ${name}…`);
     groups.push(h('optgroup', { label: name }, options));
   }
-  if (!held.length && !injected.size) groups.push(h('option', { value: '', disabled: true }, 'No browser wallet found'));
+  if (!held.length && !injected.size)
+    groups.push(h('option', { value: '', disabled: true }, 'No browser wallet found'));
   replace(select, groups);
 }
 
@@ -174,10 +223,16 @@ function listen() {
   form.addEventListener('submit', (event) => {
     event.preventDefault();
     const text = query.value.trim();
-    if (text && query.getAttribute('role') !== 'combobox') location.hash = `#/search/${encodeURIComponent(text)}`;
+    if (text && query.getAttribute('role') !== 'combobox')
+      location.hash = `#/search/${encodeURIComponent(text)}`;
   });
   // The search box is loaded when it is used first, and again if that failed.
-  const arm = () => query.addEventListener('focus', () => import('./lib/searchbox.js').then(({ searchBox }) => searchBox(form, query), arm), { once: true });
+  const arm = () =>
+    query.addEventListener(
+      'focus',
+      () => import('./lib/searchbox.js').then(({ searchBox }) => searchBox(form, query), arm),
+      { once: true },
+    );
   arm();
   document.addEventListener('keydown', (event) => {
     const typing = /^(INPUT|TEXTAREA|SELECT)$/.test(document.activeElement?.tagName ?? '');
@@ -216,13 +271,19 @@ function listen() {
   });
 }
 
-/** Imports all views while there is nothing else to do, so that they open at once, and without a node that responds. */
+/**
+ * Imports all views while there is nothing else to do, so that they open at once, and without a
+ * node that responds.
+ */
 function prepareViews() {
   const idle = window.requestIdleCallback ?? ((run) => setTimeout(run, 1_000));
   const rest = VIEWS.map(({ file }) => file);
   const next = () => {
     const file = rest.shift();
-    if (file) loadView(file).catch(() => {}).then(() => idle(next));
+    if (file)
+      loadView(file)
+        .catch(() => {})
+        .then(() => idle(next));
   };
   idle(next);
 }
@@ -230,7 +291,10 @@ function prepareViews() {
 /** The network without the fees suggested to wallets, which follow the base fee. */
 function settings(addresses) {
   if (!addresses?.keplr) return addresses;
-  const feeCurrencies = addresses.keplr.feeCurrencies?.map((one) => ({ ...one, gasPriceStep: undefined }));
+  const feeCurrencies = addresses.keplr.feeCurrencies?.map((one) => ({
+    ...one,
+    gasPriceStep: undefined,
+  }));
   return { ...addresses, keplr: { ...addresses.keplr, feeCurrencies } };
 }
 

@@ -1,5 +1,5 @@
-// The frame around a chapter of the book: search, theme, list of chapters, examples for this node, and buttons that copy
-// code. Chapters can be read without it.
+// The frame around a chapter of the book: search, theme, list of chapters, examples for this node,
+// and buttons that copy code. Chapters can be read without it.
 
 import { describeNode, replaced, replacements, WRITTEN, WRITTEN_URL } from './lib/bookexamples.js';
 import { find, marked, prepare } from './lib/bookindex.js';
@@ -42,10 +42,16 @@ function addCopyButtons() {
   }
 }
 
-/** Languages of blocks whose text is not part of an example for this node, such as the output of a program. */
+/**
+ * Languages of blocks whose text is not part of an example for this node, such as the output of a
+ * program.
+ */
 const AS_WRITTEN = /language-(text|yaml)/;
 
-/** Writes what is different on this node into an element, if each difference is within one of its texts. */
+/**
+ * Writes what is different on this node into an element, if each difference is within one of its
+ * texts.
+ */
 function writeOwn(element, node) {
   const found = replacements(element.textContent, node);
   const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
@@ -60,11 +66,20 @@ function writeOwn(element, node) {
   }
 }
 
-/** The parts of a chapter that are examples: blocks of code, URLs within sentences, and links to the node. */
+/**
+ * The parts of a chapter that are examples: blocks of code, URLs within sentences, and links to the
+ * node.
+ */
 function examples() {
-  const blocks = [...document.querySelectorAll('.code > pre > code')].filter((code) => !AS_WRITTEN.test(code.className));
-  const urls = [...document.querySelectorAll('article :not(pre) > code')].filter((code) => WRITTEN_URL.test(code.textContent));
-  const links = [...document.querySelectorAll('article a[href]')].filter((link) => WRITTEN_URL.test(link.getAttribute('href')));
+  const blocks = [...document.querySelectorAll('.code > pre > code')].filter(
+    (code) => !AS_WRITTEN.test(code.className),
+  );
+  const urls = [...document.querySelectorAll('article :not(pre) > code')].filter((code) =>
+    WRITTEN_URL.test(code.textContent),
+  );
+  const links = [...document.querySelectorAll('article a[href]')].filter((link) =>
+    WRITTEN_URL.test(link.getAttribute('href')),
+  );
   return [...blocks, ...urls, ...links];
 }
 
@@ -72,7 +87,8 @@ function examples() {
 async function adaptExamples() {
   const shown = examples();
   const root = new URL('../', book).href;
-  if (!shown.some((element) => replacements(element.textContent, { ...WRITTEN, root }).length)) return;
+  if (!shown.some((element) => replacements(element.textContent, { ...WRITTEN, root }).length))
+    return;
 
   const node = await describeNode(root);
   for (const element of shown) {
@@ -82,10 +98,18 @@ async function adaptExamples() {
   }
   const missing = [
     node.accounts?.length === 0 && 'It holds no accounts: send from your own.',
-    node.contracts === null && 'It has neither exchange nor lending; examples that use them do not work here.',
+    node.contracts === null &&
+      'It has neither exchange nor lending; examples that use them do not work here.',
   ];
-  const note = h('p.own-node', { role: 'note' }, 'Examples on this page are for this node: ', h('code', root.replace(/\/$/, '')),
-    node.chainId && [', chain id ', h('code', node.chainId)], '. ', missing.filter(Boolean).join(' '));
+  const note = h(
+    'p.own-node',
+    { role: 'note' },
+    'Examples on this page are for this node: ',
+    h('code', root.replace(/\/$/, '')),
+    node.chainId && [', chain id ', h('code', node.chainId)],
+    '. ',
+    missing.filter(Boolean).join(' '),
+  );
   document.querySelector('article h1').after(note);
 }
 
@@ -105,13 +129,20 @@ function reachScrollers() {
 
 /** Marks the heading that is being read in the list of this page's headings. */
 function followOutline() {
-  const links = new Map([...document.querySelectorAll('.outline a')].map((link) => [decodeURIComponent(link.hash.slice(1)), link]));
+  const links = new Map(
+    [...document.querySelectorAll('.outline a')].map((link) => [
+      decodeURIComponent(link.hash.slice(1)),
+      link,
+    ]),
+  );
   const headings = [...links.keys()].map((id) => document.getElementById(id)).filter(Boolean);
   if (!headings.length) return;
   const mark = () => {
     const limit = innerHeight / 4;
     const atEnd = innerHeight + scrollY >= document.documentElement.scrollHeight - 2;
-    const read = atEnd ? headings.at(-1) : headings.findLast((heading) => heading.getBoundingClientRect().top < limit);
+    const read = atEnd
+      ? headings.at(-1)
+      : headings.findLast((heading) => heading.getBoundingClientRect().top < limit);
     for (const [id, link] of links) {
       if (id === read?.id) link.setAttribute('aria-current', 'true');
       else link.removeAttribute('aria-current');
@@ -162,12 +193,24 @@ function close() {
   chosen = -1;
 }
 
-const highlighted = (text, words) => marked(text, words).map(([part, matches]) => (matches ? h('mark', part) : part));
+const highlighted = (text, words) =>
+  marked(text, words).map(([part, matches]) => (matches ? h('mark', part) : part));
 
 function optionFor({ title, heading, href, excerpt }, at, words) {
   const place = heading === title ? null : h('small.soft', title);
-  return h('a', { role: 'option', id: `book-result-${at}`, href: new URL(href, book).href, tabindex: '-1', 'aria-selected': 'false' },
-    h('strong', highlighted(heading, words)), place, excerpt && h('span', highlighted(excerpt, words)));
+  return h(
+    'a',
+    {
+      role: 'option',
+      id: `book-result-${at}`,
+      href: new URL(href, book).href,
+      tabindex: '-1',
+      'aria-selected': 'false',
+    },
+    h('strong', highlighted(heading, words)),
+    place,
+    excerpt && h('span', highlighted(excerpt, words)),
+  );
 }
 
 async function search() {
@@ -177,9 +220,15 @@ async function search() {
   try {
     const found = find(await index(), words);
     if (words !== query.value.trim()) return undefined;
-    shown = found.length ? found.map((one, at) => optionFor(one, at, words)) : h('p.empty', { role: 'presentation' }, `Nothing found for “${words.slice(0, 60)}”`);
+    shown = found.length
+      ? found.map((one, at) => optionFor(one, at, words))
+      : h('p.empty', { role: 'presentation' }, `Nothing found for “${words.slice(0, 60)}”`);
   } catch {
-    shown = h('p.empty', { role: 'presentation' }, 'The search could not be loaded. Check the connection to the node.');
+    shown = h(
+      'p.empty',
+      { role: 'presentation' },
+      'The search could not be loaded. Check the connection to the node.',
+    );
   }
   replace(results, shown);
   results.hidden = false;

@@ -28,8 +28,8 @@ export function action(fields, button, run, { primary = false } = {}) {
 }
 
 /**
- * Has a form run something of the active account when it is submitted, once at a time: `submit` is its button, and `run` shows its
- * own errors. Returns a function that tells whether it runs.
+ * Has a form run something of the active account when it is submitted, once at a time: `submit` is
+ * its button, and `run` shows its own errors. Returns a function that tells whether it runs.
  */
 export function submitOnce(form, submit, run, signal) {
   let busy = false;
@@ -70,7 +70,10 @@ export function actionButton(text, run, properties = {}) {
   return button;
 }
 
-/** A button that has to be pressed twice: the first time it asks. `label` is what screen readers say in place of its text. */
+/**
+ * A button that has to be pressed twice: the first time it asks. `label` is what screen readers say
+ * in place of its text.
+ */
 export function confirmButton(text, question, run, label = text) {
   const button = h('button', { type: 'button', 'aria-label': label }, text);
   let asked = null;
@@ -114,7 +117,10 @@ export function wholeNumber(input, what) {
   return BigInt(text);
 }
 
-/** The coins in the field of a call's value, in their smallest unit; none if it is empty, or if there is no field. */
+/**
+ * The coins in the field of a call's value, in their smallest unit; none if it is empty, or if
+ * there is no field.
+ */
 export function coinsIn(input) {
   try {
     return input?.value.trim() ? fromUnits(input.value, 18) : 0n;

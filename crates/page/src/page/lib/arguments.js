@@ -10,39 +10,56 @@ function fail(path, text) {
 }
 
 function parseInteger(type, given, path) {
-  const text = String(given).trim().replace(/(?<=\d)[_,](?=\d)/g, '');
+  const text = String(given)
+    .trim()
+    .replace(/(?<=\d)[_,](?=\d)/g, '');
   const scaled = /^(-?\d+)(?:\.(\d+))?[eE]\+?(\d{1,3})$/.exec(text);
   let number;
   if (scaled && (scaled[2] ?? '').length <= Number(scaled[3])) {
-    number = BigInt(scaled[1] + (scaled[2] ?? '') + '0'.repeat(Number(scaled[3]) - (scaled[2] ?? '').length));
+    number = BigInt(
+      scaled[1] + (scaled[2] ?? '') + '0'.repeat(Number(scaled[3]) - (scaled[2] ?? '').length),
+    );
   } else if (/^-?\d+$|^0x[0-9a-f]+$/i.test(text)) {
     number = BigInt(text);
   } else {
     fail(path, text === '' ? 'enter a number' : `expected a whole number, got ${quoted(given)}`);
   }
   const bits = BigInt(/\d+$/.exec(type)?.[0] ?? 256);
-  const [least, most] = type.startsWith('u') ? [0n, (1n << bits) - 1n] : [-(1n << (bits - 1n)), (1n << (bits - 1n)) - 1n];
-  if (number < least || number > most) fail(path, bits <= 64n ? `expected a number from ${least} to ${most}` : `does not fit ${type}`);
+  const [least, most] = type.startsWith('u')
+    ? [0n, (1n << bits) - 1n]
+    : [-(1n << (bits - 1n)), (1n << (bits - 1n)) - 1n];
+  if (number < least || number > most)
+    fail(path, bits <= 64n ? `expected a number from ${least} to ${most}` : `does not fit ${type}`);
   return number;
 }
 
 function parseBytes(type, given, path) {
   const text = String(given).trim();
-  if (!/^0x([0-9a-f]{2})*$/i.test(text)) fail(path, `expected bytes in hex such as 0x1234, got ${quoted(given)}`);
+  if (!/^0x([0-9a-f]{2})*$/i.test(text))
+    fail(path, `expected bytes in hex such as 0x1234, got ${quoted(given)}`);
   const size = /\d+$/.exec(type)?.[0];
-  if (size && text.length !== 2 + 2 * Number(size)) fail(path, `expected ${size} bytes, got ${text.length / 2 - 1}`);
+  if (size && text.length !== 2 + 2 * Number(size))
+    fail(path, `expected ${size} bytes, got ${text.length / 2 - 1}`);
   return text.toLowerCase();
 }
 
 function parseTuple(input, given, path, prefix) {
   const { components } = input;
   if (Array.isArray(given)) {
-    if (given.length !== components.length) fail(path, `expected ${components.length} members, got ${given.length}`);
-    return components.map((part, at) => parseValue(part, given[at], `${path}.${part.name || at}`, prefix));
+    if (given.length !== components.length)
+      fail(path, `expected ${components.length} members, got ${given.length}`);
+    return components.map((part, at) =>
+      parseValue(part, given[at], `${path}.${part.name || at}`, prefix),
+    );
   }
-  if (!given || typeof given !== 'object') fail(path, `expected a JSON object or list for ${typeName(input)}`);
+  if (!given || typeof given !== 'object')
+    fail(path, `expected a JSON object or list for ${typeName(input)}`);
   const unknown = Object.keys(given).find((key) => !components.some((part) => part.name === key));
-  if (unknown !== undefined) fail(path, `has no member ${quoted(unknown)}; its members are ${components.map((part) => part.name).join(', ')}`);
+  if (unknown !== undefined)
+    fail(
+      path,
+      `has no member ${quoted(unknown)}; its members are ${components.map((part) => part.name).join(', ')}`,
+    );
   return components.map((part) => {
     if (!Object.hasOwn(given, part.name)) fail(path, `the member ${part.name} is missing`);
     return parseValue(part, given[part.name], `${path}.${part.name}`, prefix);
@@ -53,8 +70,11 @@ function parseValue(input, given, path, prefix) {
   const list = /^(.*)\[(\d*)\]$/.exec(input.type);
   if (list) {
     if (!Array.isArray(given)) fail(path, `expected a JSON list for ${typeName(input)}`);
-    if (list[2] !== '' && given.length !== Number(list[2])) fail(path, `expected ${list[2]} elements, got ${given.length}`);
-    return given.map((part, at) => parseValue({ ...input, type: list[1] }, part, `${path}[${at}]`, prefix));
+    if (list[2] !== '' && given.length !== Number(list[2]))
+      fail(path, `expected ${list[2]} elements, got ${given.length}`);
+    return given.map((part, at) =>
+      parseValue({ ...input, type: list[1] }, part, `${path}[${at}]`, prefix),
+    );
   }
   if (input.components) return parseTuple(input, given, path, prefix);
   const { type } = input;
@@ -64,7 +84,8 @@ function parseValue(input, given, path, prefix) {
   if (type === 'string') return String(given);
   if (type === 'bool') {
     const text = String(given).trim().toLowerCase();
-    if (!['true', 'false', '1', '0'].includes(text)) fail(path, `expected true or false, got ${quoted(given)}`);
+    if (!['true', 'false', '1', '0'].includes(text))
+      fail(path, `expected true or false, got ${quoted(given)}`);
     return text === 'true' || text === '1';
   }
   if (type === 'address') {
@@ -84,15 +105,27 @@ export function argumentName(input, at) {
   return input.name || `argument ${at + 1}`;
 }
 
-/** Parses the text of a field into a value of its parameter. Errors name the argument, and the element in a list or tuple. */
+/**
+ * Parses the text of a field into a value of its parameter. Errors name the argument, and the
+ * element in a list or tuple.
+ */
 export function parseArgument(input, text, at, prefix) {
   const path = argumentName(input, at);
   if (!/\]$/.test(input.type) && !input.components) return parseValue(input, text, path, prefix);
-  if (text.trim() === '') fail(path, input.type.endsWith(']') ? 'enter a JSON list; [] is an empty one' : 'enter a JSON object');
+  if (text.trim() === '')
+    fail(
+      path,
+      input.type.endsWith(']') ? 'enter a JSON list; [] is an empty one' : 'enter a JSON object',
+    );
   let given;
   try {
-    // Numbers become strings, so that large ones keep all of their digits; hex does not need quotes.
-    given = JSON.parse(text.replace(/"(?:[^"\\]|\\.)*"|0x[0-9a-f]*|-?\d[\w.+-]*/gi, (part) => (part.startsWith('"') ? part : `"${part}"`)));
+    // Numbers become strings, so that large ones keep all of their digits; hex does not need
+    // quotes.
+    given = JSON.parse(
+      text.replace(/"(?:[^"\\]|\\.)*"|0x[0-9a-f]*|-?\d[\w.+-]*/gi, (part) =>
+        part.startsWith('"') ? part : `"${part}"`,
+      ),
+    );
   } catch {
     fail(path, `not valid JSON; example: ${exampleOf(input)}`);
   }
@@ -107,7 +140,8 @@ export function exampleOf(input) {
     return `[${input.components || /^u?int|^bool|\]$/.test(list[1]) ? one : JSON.stringify(one)}]`;
   }
   if (input.components) {
-    const part = (one) => (/^u?int|^bool|\]$|^tuple/.test(one.type) ? exampleOf(one) : JSON.stringify(exampleOf(one)));
+    const part = (one) =>
+      /^u?int|^bool|\]$|^tuple/.test(one.type) ? exampleOf(one) : JSON.stringify(exampleOf(one));
     return input.components.every((one) => one.name)
       ? `{${input.components.map((one) => `"${one.name}": ${part(one)}`).join(', ')}}`
       : `[${input.components.map(part).join(', ')}]`;
@@ -124,7 +158,9 @@ function json(value, input) {
   if (input.components) {
     const parts = input.components.map((part, at) => json(value[at], part));
     const names = input.components.map((part) => part.name);
-    return names.every(Boolean) && new Set(names).size === names.length ? Object.fromEntries(names.map((name, at) => [name, parts[at]])) : parts;
+    return names.every(Boolean) && new Set(names).size === names.length
+      ? Object.fromEntries(names.map((name, at) => [name, parts[at]]))
+      : parts;
   }
   return typeof value === 'bigint' ? value.toString() : value;
 }

@@ -1,4 +1,5 @@
-// What a compiler produced, as a deployment needs it: creation code with the ABI that belongs to it.
+// What a compiler produced, as a deployment needs it: creation code with the ABI that belongs to
+// it.
 
 import { isHex } from './bytes.js';
 
@@ -7,7 +8,10 @@ const LONGEST = 20_000_000;
 /** Most contracts of one file that are offered. */
 const MAX_CONTRACTS = 500;
 
-/** Creation code as hex with 0x. Artifacts have it with and without, as text or as the `object` of solc. */
+/**
+ * Creation code as hex with 0x. Artifacts have it with and without, as text or as the `object` of
+ * solc.
+ */
 function codeOf(given) {
   const text = typeof given === 'object' ? given?.object : given;
   if (typeof text !== 'string' || text === '' || text === '0x') return null;
@@ -31,12 +35,18 @@ function targetOf({ metadata }) {
   return target && typeof target === 'object' ? Object.values(target)[0] : null;
 }
 
-/** The contracts of the compiler's output: by file and name, or of `--combined-json`, by `file:name`. */
+/**
+ * The contracts of the compiler's output: by file and name, or of `--combined-json`, by
+ * `file:name`.
+ */
 function ofCompiler(contracts) {
   const found = [];
   for (const [place, given] of Object.entries(contracts)) {
-    if (given?.bin !== undefined) found.push(contract(place.split(':').at(-1), given.abi, given.bin));
-    else for (const [name, one] of Object.entries(given ?? {})) found.push(contract(name, one?.abi, one?.evm?.bytecode));
+    if (given?.bin !== undefined)
+      found.push(contract(place.split(':').at(-1), given.abi, given.bin));
+    else
+      for (const [name, one] of Object.entries(given ?? {}))
+        found.push(contract(name, one?.abi, one?.evm?.bytecode));
   }
   return found;
 }
@@ -52,17 +62,21 @@ function parseJson(text) {
   const contracts = parsed?.output?.contracts ?? parsed?.contracts;
   if (contracts && typeof contracts === 'object') return ofCompiler(contracts);
   const name = parsed?.contractName ?? targetOf(parsed ?? {}) ?? 'Contract';
-  return [contract(String(name), parsed?.abi, parsed?.bytecode ?? parsed?.evm?.bytecode ?? parsed?.bin)];
+  return [
+    contract(String(name), parsed?.abi, parsed?.bytecode ?? parsed?.evm?.bytecode ?? parsed?.bin),
+  ];
 }
 
 /**
- * The contracts in a text, as `{ name, abi, bytecode }`: creation code in hex, an artifact of hardhat, forge or solc, or the
- * compiler's whole output. What has no code, such as an interface, is left out.
+ * The contracts in a text, as `{ name, abi, bytecode }`: creation code in hex, an artifact of
+ * hardhat, forge or solc, or the compiler's whole output. What has no code, such as an interface,
+ * is left out.
  */
 export function parseArtifact(text) {
   if (text.length > LONGEST) throw new Error(`the text is longer than ${LONGEST / 1e6} MB`);
   const trimmed = text.trim();
-  if (!/^[{[]/.test(trimmed)) return [{ name: 'Contract', abi: [], bytecode: codeOf(trimmed.replace(/\s/g, '')) ?? '0x' }];
+  if (!/^[{[]/.test(trimmed))
+    return [{ name: 'Contract', abi: [], bytecode: codeOf(trimmed.replace(/\s/g, '')) ?? '0x' }];
   const found = parseJson(trimmed).filter(Boolean).slice(0, MAX_CONTRACTS);
   if (!found.length) throw new Error('no contract in this JSON has creation code');
   return found;
@@ -71,7 +85,9 @@ export function parseArtifact(text) {
 /** Throws what is wrong with creation code. */
 export function checkCode(bytecode) {
   const library = /__\$[0-9a-f]{34}\$__|__[^_].{0,36}__/i.exec(bytecode)?.[0];
-  if (library) throw new Error(`the code is not linked: it needs the address of the library ${library}`);
-  if (!isHex(bytecode)) throw new Error('expected creation code in hex, or the JSON of an artifact');
+  if (library)
+    throw new Error(`the code is not linked: it needs the address of the library ${library}`);
+  if (!isHex(bytecode))
+    throw new Error('expected creation code in hex, or the JSON of an artifact');
   if (bytecode === '0x') throw new Error('enter creation code, or the JSON of an artifact');
 }

@@ -2,15 +2,22 @@
 
 /** What a match is worth, by where it is. */
 const WORTH = { title: 60, heading: 40, text: 4 };
-/** References generated from the interfaces, whose many sections would crowd out the chapters that explain a subject. */
+/**
+ * References generated from the interfaces, whose many sections would crowd out the chapters that
+ * explain a subject.
+ */
 const GENERATED = /^interfaces\/(rest|rest-examples|methods)\.html$/;
 /** The share that the heading of such a section keeps of its worth. */
 const REFERENCE_SHARE = 0.3;
 /** Words of a query that chapters call by another name. */
 const SYNONYMS = new Map([
-  ['operator', ['shared node']], ['operators', ['shared node']],
-  ['coin', ['coins', 'funding']], ['coins', ['funding']], ['faucet', ['coins', 'funding']],
-  ['verify', ['verification']], ['verified', ['verification']],
+  ['operator', ['shared node']],
+  ['operators', ['shared node']],
+  ['coin', ['coins', 'funding']],
+  ['coins', ['funding']],
+  ['faucet', ['coins', 'funding']],
+  ['verify', ['verification']],
+  ['verified', ['verification']],
 ]);
 /** What a synonym is worth of the word itself. */
 const SYNONYM_SHARE = 0.8;
@@ -22,7 +29,10 @@ export function wordsOf(query) {
   return [...new Set(query.toLowerCase().split(/\s+/).filter(Boolean))];
 }
 
-/** What a word in a text is worth, up to one: the most at the beginning, less within a word, and nothing if it is absent. */
+/**
+ * What a word in a text is worth, up to one: the most at the beginning, less within a word, and
+ * nothing if it is absent.
+ */
 function fit(text, word) {
   let best = 0;
   for (let at = text.indexOf(word); at >= 0 && best < 1; at = text.indexOf(word, at + 1)) {
@@ -36,7 +46,10 @@ function fit(text, word) {
 
 /** What a word or one of its synonyms in a text is worth. */
 function fitAny(text, word) {
-  return Math.max(fit(text, word), ...(SYNONYMS.get(word) ?? []).map((other) => fit(text, other) * SYNONYM_SHARE));
+  return Math.max(
+    fit(text, word),
+    ...(SYNONYMS.get(word) ?? []).map((other) => fit(text, other) * SYNONYM_SHARE),
+  );
 }
 
 /** Prepares the document `search.json` for `find`. */
@@ -65,9 +78,11 @@ export function find(sections, query, most = 12) {
     const share = section.isReference && !section.isChapter ? REFERENCE_SHARE : 1;
     let score = 0;
     const everywhere = words.every((word) => {
-      // The chapter's title counts in full for its beginning only, so that its other sections do not crowd the list.
+      // The chapter's title counts in full for its beginning only, so that its other sections do
+      // not crowd the list.
       const inTitle = fitAny(title, word) * WORTH.title * (section.isChapter ? 1 : 0.15);
-      const worth = inTitle + fitAny(heading, word) * WORTH.heading * share + fitAny(text, word) * WORTH.text;
+      const worth =
+        inTitle + fitAny(heading, word) * WORTH.heading * share + fitAny(text, word) * WORTH.text;
       score += worth;
       return worth > 0;
     });
@@ -77,12 +92,20 @@ export function find(sections, query, most = 12) {
     found.push({ section, score });
   }
   found.sort((one, other) => other.score - one.score);
-  return found.slice(0, most).map(({ section: { title, heading, href, text, low } }) => ({ title, heading, href, excerpt: excerpt(text, low.text, words) }));
+  return found.slice(0, most).map(({ section: { title, heading, href, text, low } }) => ({
+    title,
+    heading,
+    href,
+    excerpt: excerpt(text, low.text, words),
+  }));
 }
 
 /** The part of a text around the first word that it has. */
 function excerpt(text, low, words) {
-  const at = Math.min(...words.map((word) => low.indexOf(word)).filter((found) => found >= 0), text.length);
+  const at = Math.min(
+    ...words.map((word) => low.indexOf(word)).filter((found) => found >= 0),
+    text.length,
+  );
   const near = at === text.length ? 0 : Math.max(0, at - 40);
   const begin = near ? text.indexOf(' ', near) + 1 : 0;
   const end = begin + EXCERPT;
@@ -93,6 +116,8 @@ function excerpt(text, low, words) {
 export function marked(text, query) {
   const words = wordsOf(query).map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
   if (!words.length) return [[text, false]];
-  const parts = text.split(new RegExp(`(${words.sort((one, other) => other.length - one.length).join('|')})`, 'gi'));
+  const parts = text.split(
+    new RegExp(`(${words.sort((one, other) => other.length - one.length).join('|')})`, 'gi'),
+  );
   return parts.map((part, at) => [part, at % 2 === 1]).filter(([part]) => part);
 }

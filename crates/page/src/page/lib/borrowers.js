@@ -11,18 +11,26 @@ const MAX_RECENT = 200;
 /** Blocks that are searched again, since a reorganisation may have replaced them. */
 const OVERLAP = 64;
 
-/** Borrowers since the first block that the node has logs of. Loans of the genesis state have no event. */
+/**
+ * Borrowers since the first block that the node has logs of. Loans of the genesis state have no
+ * event.
+ */
 class Borrowers {
   #found = new Map();
   #scanned = -1;
   #genesis = null;
 
-  /** The accounts with debt and the `wanted` ones, the least healthy first, and how many borrowers were not read. */
+  /**
+   * The accounts with debt and the `wanted` ones, the least healthy first, and how many borrowers
+   * were not read.
+   */
   async positions(wanted) {
     await this.#scan();
     const recent = [...this.#found].toSorted((a, b) => b[1] - a[1]).map(([user]) => user);
     const chosen = new Set([...wanted, ...recent.slice(0, MAX_RECENT)]);
-    const read = await Promise.all([...chosen].map(async (user) => ({ user, account: await account(user) })));
+    const read = await Promise.all(
+      [...chosen].map(async (user) => ({ user, account: await account(user) })),
+    );
     const indebted = read.filter((one) => one.account.debtUsd > 0n || wanted.has(one.user));
     const order = (a, b) => (a.account.healthFactorBps < b.account.healthFactorBps ? -1 : 1);
     return { found: indebted.toSorted(order), more: Math.max(0, recent.length - MAX_RECENT) };
@@ -36,7 +44,12 @@ class Borrowers {
     }
     if (newest <= this.#scanned) return;
     const hex = (number) => `0x${number.toString(16)}`;
-    const filter = { fromBlock: hex(Math.max(0, this.#scanned - OVERLAP)), toBlock: hex(newest), address: network.addresses.lendingPool, topics: [topic(member('LendingPool', 'event', 'Borrow'))] };
+    const filter = {
+      fromBlock: hex(Math.max(0, this.#scanned - OVERLAP)),
+      toBlock: hex(newest),
+      address: network.addresses.lendingPool,
+      topics: [topic(member('LendingPool', 'event', 'Borrow'))],
+    };
     for (const { topics, blockNumber } of await node.call('eth_getLogs', filter)) {
       this.#found.set(checksum(`0x${topics[2].slice(26)}`), Number(blockNumber));
     }

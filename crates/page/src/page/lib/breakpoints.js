@@ -17,7 +17,9 @@ function readBreakpoints(text) {
   const found = new Map();
   let left = MOST_BREAKPOINTS;
   for (const [path, lines] of Object.entries(given)) {
-    const valid = Array.isArray(lines) ? lines.filter((line) => Number.isSafeInteger(line) && line > 0).slice(0, left) : [];
+    const valid = Array.isArray(lines)
+      ? lines.filter((line) => Number.isSafeInteger(line) && line > 0).slice(0, left)
+      : [];
     if (valid.length) found.set(path, new Set(valid));
     left -= valid.length;
   }
@@ -34,7 +36,9 @@ export class Breakpoints {
 
   /** All of them: `{ path, line }`. */
   get all() {
-    return [...this.#lines].flatMap(([path, lines]) => [...lines].sort((a, b) => a - b).map((line) => ({ path, line })));
+    return [...this.#lines].flatMap(([path, lines]) =>
+      [...lines].sort((a, b) => a - b).map((line) => ({ path, line })),
+    );
   }
 
   /** Sets or removes one. Returns whether that was possible. */
@@ -51,6 +55,10 @@ export class Breakpoints {
 
   /** The text for the URL, or null without any. */
   get text() {
-    return this.#lines.size ? JSON.stringify(Object.fromEntries([...this.#lines].map(([path, lines]) => [path, [...lines]]))) : null;
+    return this.#lines.size
+      ? JSON.stringify(
+          Object.fromEntries([...this.#lines].map(([path, lines]) => [path, [...lines]])),
+        )
+      : null;
   }
 }

@@ -3,7 +3,9 @@
 const DIGITS = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
 const encoder = new TextEncoder();
 
-/** Whether a text is 0x and an even number of hex digits, and `size` bytes long if that is given. */
+/**
+ * Whether a text is 0x and an even number of hex digits, and `size` bytes long if that is given.
+ */
 export function isHex(text, size) {
   if (typeof text !== 'string' || !/^0x([0-9a-f]{2})*$/i.test(text)) return false;
   return size === undefined || text.length === 2 + 2 * size;
@@ -11,8 +13,13 @@ export function isHex(text, size) {
 
 /** The bytes of a hex string. */
 export function toBytes(hex) {
-  if (!isHex(hex)) throw new Error(`expected 0x and an even number of hex digits, got ${String(hex).slice(0, 40)}`);
-  return Uint8Array.from({ length: hex.length / 2 - 1 }, (_, at) => parseInt(hex.substr(2 + 2 * at, 2), 16));
+  if (!isHex(hex))
+    throw new Error(
+      `expected 0x and an even number of hex digits, got ${String(hex).slice(0, 40)}`,
+    );
+  return Uint8Array.from({ length: hex.length / 2 - 1 }, (_, at) =>
+    parseInt(hex.substr(2 + 2 * at, 2), 16),
+  );
 }
 
 /** The hex string of bytes, with the prefix 0x. */

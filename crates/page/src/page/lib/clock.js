@@ -1,4 +1,5 @@
-// Ages of what is on the chain, by the chain's clock, and the choice between ages and dates in lists.
+// Ages of what is on the chain, by the chain's clock, and the choice between ages and dates in
+// lists.
 
 import { h, setText } from './dom.js';
 import { date, span } from './format.js';
@@ -18,7 +19,11 @@ export function age(time) {
 function timeElement(time, isDate) {
   const seconds = Number(time);
   const [shown, other] = isDate ? [date(seconds), age(seconds)] : [age(seconds), date(seconds)];
-  return h(isDate ? 'time.date' : 'time.age', { datetime: new Date(seconds * 1_000).toISOString(), title: other }, shown);
+  return h(
+    isDate ? 'time.date' : 'time.age',
+    { datetime: new Date(seconds * 1_000).toISOString(), title: other },
+    shown,
+  );
 }
 
 /** The age of a Unix time in seconds, with the date as its title. */
@@ -42,20 +47,28 @@ function showsDates() {
 
 /** The age or the date of a time, in seconds, for a list. */
 export function timeCell(time) {
-  return time === null || time === undefined ? h('span.soft', '–') : timeElement(time, showsDates());
+  return time === null || time === undefined
+    ? h('span.soft', '–')
+    : timeElement(time, showsDates());
 }
 
 /** The heading of a column of times, which switches between ages and dates. */
 export function timeHeading() {
-  const button = h('button.link-button', { type: 'button', title: 'Switch between age and date' }, showsDates() ? 'Date' : 'Age');
+  const button = h(
+    'button.link-button',
+    { type: 'button', title: 'Switch between age and date' },
+    showsDates() ? 'Date' : 'Age',
+  );
   button.addEventListener('click', () => {
     try {
       localStorage.setItem(TIMES, showsDates() ? 'age' : 'exact');
     } catch {
       // Storage may be disabled.
     }
-    for (const other of document.querySelectorAll('.times button')) setText(other, showsDates() ? 'Date' : 'Age');
-    for (const one of document.querySelectorAll('td.times time')) one.replaceWith(timeCell(Date.parse(one.dateTime) / 1_000));
+    for (const other of document.querySelectorAll('.times button'))
+      setText(other, showsDates() ? 'Date' : 'Age');
+    for (const one of document.querySelectorAll('td.times time'))
+      one.replaceWith(timeCell(Date.parse(one.dateTime) / 1_000));
   });
   return button;
 }
@@ -63,7 +76,8 @@ export function timeHeading() {
 /** Keeps the ages on the page up to date. */
 export function followClock() {
   setInterval(() => {
-    for (const one of document.querySelectorAll('time.age')) setText(one, age(Date.parse(one.dateTime) / 1_000));
+    for (const one of document.querySelectorAll('time.age'))
+      setText(one, age(Date.parse(one.dateTime) / 1_000));
   }, PACE);
 }
 

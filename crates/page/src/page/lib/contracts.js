@@ -1,14 +1,21 @@
-// Contracts by address: their ABIs (the network's own, verified, saved in this browser), and what a proxy delegates to.
+// Contracts by address: their ABIs (the network's own, verified, saved in this browser), and what a
+// proxy delegates to.
 
 import { addressIn, checksum, delegateOf } from './address.js';
 import { contractAbi, network } from './network.js';
 import { node } from './node.js';
 import { parseInterface } from './signature.js';
 
-/** Maximum number of contracts remembered, and for how long, in milliseconds: proxies are upgraded, sources are verified. */
+/**
+ * Maximum number of contracts remembered, and for how long, in milliseconds: proxies are upgraded,
+ * sources are verified.
+ */
 const REMEMBERED = 300;
 const LIFETIME = 30_000;
-/** How long a lookup in the explorer API may take, in milliseconds; it waits while the index catches up. */
+/**
+ * How long a lookup in the explorer API may take, in milliseconds; it waits while the index catches
+ * up.
+ */
 const LOOKUP_TIMEOUT_MS = 3_000;
 const SAVED = 'tetrad.contract-abis';
 /** Maximum number of saved ABIs, and of characters in one. */
@@ -17,7 +24,10 @@ const LONGEST_SAVED = 400_000;
 
 const MULTICALL = '0xca11bde05977b3631167028862be2a173976ca11';
 
-/** Storage slots of proxies: `keccak256("eip1967.proxy.implementation") - 1` and its siblings, and EIP-1822's `keccak256("PROXIABLE")`. */
+/**
+ * Storage slots of proxies: `keccak256("eip1967.proxy.implementation") - 1` and its siblings, and
+ * EIP-1822's `keccak256("PROXIABLE")`.
+ */
 export const SLOTS = {
   implementation: '0x360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbc',
   beacon: '0xa3f0ad74e5423aebfd80d3ef4346578335a9a72aeaee59ff6cb3582b35133d50',
@@ -25,27 +35,44 @@ export const SLOTS = {
   proxiable: '0xc5f16f0fcc639fa48a6947836d9850f504798523bf8c9a3a87d5876cf622bcf7',
 };
 /** Runtime code of minimal proxies: EIP-1167 and EIP-7511. */
-const CLONES = [/^0x363d3d373d3d3d363d73([0-9a-f]{40})5af43d82803e903d91602b57fd5bf3/, /^0x365f5f375f5f365f73([0-9a-f]{40})5af43d5f5f3e5f3d91602a57fd5bf3/];
+const CLONES = [
+  /^0x363d3d373d3d3d363d73([0-9a-f]{40})5af43d82803e903d91602b57fd5bf3/,
+  /^0x365f5f375f5f365f73([0-9a-f]{40})5af43d5f5f3e5f3d91602a57fd5bf3/,
+];
 
-/** What a contract with this code delegates its calls to: `{ kind, implementation, beacon, admin }`, or null. */
+/**
+ * What a contract with this code delegates its calls to: `{ kind, implementation, beacon, admin }`,
+ * or null.
+ */
 async function proxyOf(address, code) {
   const delegate = delegateOf(code);
   if (delegate) return { kind: 'Delegated account (EIP-7702)', implementation: checksum(delegate) };
   for (const clone of CLONES) {
     const match = clone.exec(code);
-    if (match) return { kind: 'Minimal proxy (EIP-1167)', implementation: checksum(`0x${match[1]}`) };
+    if (match)
+      return { kind: 'Minimal proxy (EIP-1167)', implementation: checksum(`0x${match[1]}`) };
   }
   const slot = (at) => node.call('eth_getStorageAt', address, at, 'latest').then(addressIn);
-  const [implementation, beacon, admin, proxiable] = await Promise.all([slot(SLOTS.implementation), slot(SLOTS.beacon), slot(SLOTS.admin), slot(SLOTS.proxiable)]);
+  const [implementation, beacon, admin, proxiable] = await Promise.all([
+    slot(SLOTS.implementation),
+    slot(SLOTS.beacon),
+    slot(SLOTS.admin),
+    slot(SLOTS.proxiable),
+  ]);
   if (implementation) return { kind: 'Proxy (EIP-1967)', implementation, admin };
   if (beacon) {
-    const behind = await node.call('eth_call', { to: beacon, data: '0x5c60da1b' }, 'latest').then(addressIn, () => null);
+    const behind = await node
+      .call('eth_call', { to: beacon, data: '0x5c60da1b' }, 'latest')
+      .then(addressIn, () => null);
     return behind && { kind: 'Beacon proxy (EIP-1967)', implementation: behind, beacon, admin };
   }
   return proxiable && { kind: 'Proxy (EIP-1822)', implementation: proxiable };
 }
 
-/** The name that the ABI of one of the network's own contracts has, by its address in lower case; null for other contracts. */
+/**
+ * The name that the ABI of one of the network's own contracts has, by its address in lower case;
+ * null for other contracts.
+ */
 export function ownContract(address) {
   if (address === MULTICALL) return 'Multicall3';
   const { addresses } = network;
@@ -79,12 +106,15 @@ export function savedAbi(address) {
 /** The ABIs saved in this browser for contracts of this chain: `[address, text]`. */
 export function savedContracts() {
   const prefix = savedKey('');
-  return Object.entries(savedAbis()).filter(([key, text]) => key.startsWith(prefix) && typeof text === 'string').map(([key, text]) => [key.slice(prefix.length), text]);
+  return Object.entries(savedAbis())
+    .filter(([key, text]) => key.startsWith(prefix) && typeof text === 'string')
+    .map(([key, text]) => [key.slice(prefix.length), text]);
 }
 
 /** Saves an ABI for a contract in this browser and returns its number of entries. */
 export function saveAbi(address, text) {
-  if (text.length > LONGEST_SAVED) throw new Error(`the ABI is longer than ${LONGEST_SAVED / 1_000} KB`);
+  if (text.length > LONGEST_SAVED)
+    throw new Error(`the ABI is longer than ${LONGEST_SAVED / 1_000} KB`);
   let found;
   try {
     found = parseInterface(text);
@@ -92,8 +122,13 @@ export function saveAbi(address, text) {
     throw error instanceof SyntaxError ? new Error(`not valid JSON: ${error.message}`) : error;
   }
   if (!found.length) throw new Error('the ABI has no function, event or error');
-  const others = Object.entries(savedAbis()).filter(([key]) => key !== savedKey(address)).slice(1 - MOST_SAVED);
-  localStorage.setItem(SAVED, JSON.stringify(Object.fromEntries([...others, [savedKey(address), text]])));
+  const others = Object.entries(savedAbis())
+    .filter(([key]) => key !== savedKey(address))
+    .slice(1 - MOST_SAVED);
+  localStorage.setItem(
+    SAVED,
+    JSON.stringify(Object.fromEntries([...others, [savedKey(address), text]])),
+  );
   contracts.delete(address.toLowerCase());
   return found.length;
 }
@@ -106,7 +141,10 @@ export function removeAbi(address) {
   contracts.delete(address.toLowerCase());
 }
 
-/** The fragments of a JSON ABI that the page can encode and decode; entries of unknown types are left out. */
+/**
+ * The fragments of a JSON ABI that the page can encode and decode; entries of unknown types are
+ * left out.
+ */
 export function fragmentsOf(abi) {
   return abi.flatMap((entry) => {
     try {
@@ -127,13 +165,23 @@ async function verifiedAbi(address) {
   if (!response.ok) return null;
   const { status, result } = await response.json();
   if (status !== '1') return null;
-  const named = await fetch(`api/v2/addresses/${address}`, given()).then((answer) => (answer.ok ? answer.json() : null), () => null);
+  const named = await fetch(`api/v2/addresses/${address}`, given()).then(
+    (answer) => (answer.ok ? answer.json() : null),
+    () => null,
+  );
   return { abi: fragmentsOf(JSON.parse(result)), name: named?.name ?? null };
 }
 
 async function identify(address) {
   const code = await node.call('eth_getCode', address, 'latest');
-  const found = { address: checksum(address), code, name: null, abi: null, origin: null, proxy: null };
+  const found = {
+    address: checksum(address),
+    code,
+    name: null,
+    abi: null,
+    origin: null,
+    proxy: null,
+  };
   if (code === '0x') return found;
   const own = ownContract(address);
   const saved = savedAbi(address);
@@ -146,7 +194,10 @@ async function identify(address) {
   } else if (own && contractAbi(own)) {
     return Object.assign(found, { abi: contractAbi(own), name: own, origin: 'network' });
   }
-  const [proxy, verified] = await Promise.all([proxyOf(address, code), verifiedAbi(address).catch(() => null)]);
+  const [proxy, verified] = await Promise.all([
+    proxyOf(address, code),
+    verifiedAbi(address).catch(() => null),
+  ]);
   found.proxy = proxy;
   if (verified) {
     found.name = verified.name;
@@ -169,8 +220,9 @@ export function forgetContract(address) {
 }
 
 /**
- * The contract at an address: `code` (`0x` without one), `name`, `abi` (fragments, or null), `origin` of the ABI
- * (`network`, `verified`, `saved` or null) and `proxy` (with the `implementation` it delegates to, or null).
+ * The contract at an address: `code` (`0x` without one), `name`, `abi` (fragments, or null),
+ * `origin` of the ABI (`network`, `verified`, `saved` or null) and `proxy` (with the
+ * `implementation` it delegates to, or null).
  */
 export function contractAt(address) {
   const key = address.toLowerCase();
@@ -184,9 +236,14 @@ export function contractAt(address) {
   return contract;
 }
 
-/** The ABI of a contract with that of its implementation, each function once: `{ own, implementation }`, or null without either. */
+/**
+ * The ABI of a contract with that of its implementation, each function once: `{ own, implementation
+ * }`, or null without either.
+ */
 export async function abiOf(contract) {
-  const behind = contract.proxy ? await contractAt(contract.proxy.implementation).catch(() => null) : null;
+  const behind = contract.proxy
+    ? await contractAt(contract.proxy.implementation).catch(() => null)
+    : null;
   if (!contract.abi && !behind?.abi) return null;
   return { own: contract.abi ?? [], implementation: behind?.abi ?? [] };
 }

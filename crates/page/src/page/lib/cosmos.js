@@ -2,7 +2,9 @@
 
 import { toBytes, utf8Text } from './bytes.js';
 
-/** The fields of a protobuf message, as [tag, bytes] pairs; null if the bytes are no such message. */
+/**
+ * The fields of a protobuf message, as [tag, bytes] pairs; null if the bytes are no such message.
+ */
 function fields(bytes) {
   const found = [];
   let at = 0;
@@ -37,7 +39,10 @@ function firstField(bytes) {
   return at + size <= bytes.length ? bytes.subarray(at, at + size) : null;
 }
 
-/** The message type of a Cosmos transaction, such as `/cosmos.bank.v1beta1.MsgSend`, whose bytes are the input; null otherwise. */
+/**
+ * The message type of a Cosmos transaction, such as `/cosmos.bank.v1beta1.MsgSend`, whose bytes are
+ * the input; null otherwise.
+ */
 export function cosmosMessage(input) {
   if (!input?.startsWith('0x0a') || input.length > 200_000) return null;
   const raw = fields(toBytes(input));

@@ -1,4 +1,5 @@
-// What the compiler wrote of contracts: sources, source maps and the layout of the storage, from the Sourcify API.
+// What the compiler wrote of contracts: sources, source maps and the layout of the storage, from
+// the Sourcify API.
 
 import { delegateOf } from './address.js';
 import { network } from './network.js';
@@ -8,13 +9,24 @@ import { CodeLines, SourceFile } from './sourcemap.js';
 /** How long a lookup may take, in milliseconds, and the most characters of a response. */
 const LOOKUP_TIMEOUT = 10_000;
 const LONGEST_RESPONSE = 24_000_000;
-/** The most characters of the responses about all contracts of one execution: each may have a source as long as is allowed. */
+/**
+ * The most characters of the responses about all contracts of one execution: each may have a source
+ * as long as is allowed.
+ */
 const MOST_CHARACTERS = 32_000_000;
 /** Maximum number of contracts looked up for one execution, and of those at the same time. */
 const MOST_CONTRACTS = 60;
 const LOOKUPS_AT_ONCE = 6;
 
-const FIELDS = ['sources', 'sourceIds', 'storageLayout', 'compilation.name', 'runtimeBytecode.sourceMap', 'runtimeBytecode.onchainBytecode', 'creationBytecode.sourceMap'];
+const FIELDS = [
+  'sources',
+  'sourceIds',
+  'storageLayout',
+  'compilation.name',
+  'runtimeBytecode.sourceMap',
+  'runtimeBytecode.onchainBytecode',
+  'creationBytecode.sourceMap',
+];
 
 /** Reads responses until they have as many characters as are left of a limit that they share. */
 class Responses {
@@ -43,7 +55,10 @@ class Responses {
   }
 }
 
-/** The account whose code runs at an address: that of a delegation (EIP-7702), or the address itself. */
+/**
+ * The account whose code runs at an address: that of a delegation (EIP-7702), or the address
+ * itself.
+ */
 async function codeHolder(address) {
   const code = await node.call('eth_getCode', address, 'latest');
   return delegateOf(code) ?? address;
@@ -56,7 +71,10 @@ async function lookUp(address, { responses, replaced }) {
   // Asked first, since browsers report the 404 of an unknown source as an error of the page.
   const known = await fetch(`api/v2/addresses/${holder}`, withTimeout());
   if (!known.ok || !(await known.json()).is_verified) return null;
-  const response = await fetch(`sourcify/v2/contract/${network.chainId}/${holder}?fields=${FIELDS.join()}`, withTimeout());
+  const response = await fetch(
+    `sourcify/v2/contract/${network.chainId}/${holder}?fields=${FIELDS.join()}`,
+    withTimeout(),
+  );
   return response.ok ? responses.json(response) : null;
 }
 
@@ -84,7 +102,10 @@ class SourceFiles {
   }
 }
 
-/** What is known of a contract: `{ name, files, layout, runtime, creationLines(code) }`, with the lines of its runtime code, or null. */
+/**
+ * What is known of a contract: `{ name, files, layout, runtime, creationLines(code) }`, with the
+ * lines of its runtime code, or null.
+ */
 async function readInfo(address, files, limits) {
   const found = await lookUp(address, limits);
   if (!found) return null;
@@ -102,11 +123,15 @@ async function readInfo(address, files, limits) {
 }
 
 /**
- * What the compiler wrote of the contracts in frames: maps of the lines of each frame, and of contracts by address. Those in
- * `replaced` run another code than the one that the chain has, so their sources are not used.
+ * What the compiler wrote of the contracts in frames: maps of the lines of each frame, and of
+ * contracts by address. Those in `replaced` run another code than the one that the chain has, so
+ * their sources are not used.
  */
 export async function debugInfo(frames, replaced) {
-  const addresses = [...new Set(frames.map(({ code }) => code).filter(Boolean))].slice(0, MOST_CONTRACTS);
+  const addresses = [...new Set(frames.map(({ code }) => code).filter(Boolean))].slice(
+    0,
+    MOST_CONTRACTS,
+  );
   const contracts = new Map();
   const files = new SourceFiles();
   const limits = { responses: new Responses(), replaced };

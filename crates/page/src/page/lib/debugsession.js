@@ -1,4 +1,5 @@
-// An execution that is debugged, of a transaction or of a call: its steps, the sources of its contracts, and the state at a step.
+// An execution that is debugged, of a transaction or of a call: its steps, the sources of its
+// contracts, and the state at a step.
 
 import { keccak256 } from '../vendor/ethers.js';
 import { toWord } from './bytes.js';
@@ -11,15 +12,28 @@ import { readSteps, slotsUsed, writtenBefore } from './steptrace.js';
 
 const OVERVIEW = { tracer: 'muxTracer', tracerConfig: { callTracer: {}, prestateTracer: {} } };
 const PREIMAGES = { tracer: 'keccak256PreimageTracer' };
-/** Slots that the execution does not use which are read at a time and in all, and how often: a string's slots follow from its length. */
+/**
+ * Slots that the execution does not use which are read at a time and in all, and how often: a
+ * string's slots follow from its length.
+ */
 const READ_AT_ONCE = 200;
 const MOST_READ = 2_000;
 const MOST_ROUNDS = 4;
 const NOTHING = toWord(0);
 
-/** A slot before the transaction at an index of a block: the first one in the order of hashes from the slot's own on, if it is this one. */
+/**
+ * A slot before the transaction at an index of a block: the first one in the order of hashes from
+ * the slot's own on, if it is this one.
+ */
 async function slotBefore(block, index, account, slot) {
-  const { storage } = await node.call('debug_storageRangeAt', block, Number(index), account, keccak256(slot), 1);
+  const { storage } = await node.call(
+    'debug_storageRangeAt',
+    block,
+    Number(index),
+    account,
+    keccak256(slot),
+    1,
+  );
   const [found] = Object.values(storage);
   return found?.key === slot ? found.value : NOTHING;
 }
@@ -33,21 +47,31 @@ export function ofTransaction({ hash, blockHash, transactionIndex }) {
 
 /** The execution of a call, with the parameters of `debug_traceCall`. */
 export function ofCall(call, at, given) {
-  const overrides = new Map(Object.entries(given.stateOverrides ?? {}).map(([address, account]) => [address.toLowerCase(), account]));
+  const overrides = new Map(
+    Object.entries(given.stateOverrides ?? {}).map(([address, account]) => [
+      address.toLowerCase(),
+      account,
+    ]),
+  );
   const run = (options) => node.call('debug_traceCall', call, at, { ...given, ...options });
   const overridden = (account, slot) => {
     const { state, stateDiff } = overrides.get(account) ?? {};
-    const value = Object.entries(state ?? stateDiff ?? {}).find(([key]) => toWord(key) === slot)?.[1];
+    const value = Object.entries(state ?? stateDiff ?? {}).find(
+      ([key]) => toWord(key) === slot,
+    )?.[1];
     return value !== undefined ? toWord(value) : state ? NOTHING : null;
   };
 
   // Within a block, the state after it is that of later transactions as well.
-  const stored = given.txIndex === undefined
-    ? (account, slot) => node.call('eth_getStorageAt', account, slot, at)
-    : (account, slot) => slotBefore(at, given.txIndex, account, slot);
+  const stored =
+    given.txIndex === undefined
+      ? (account, slot) => node.call('eth_getStorageAt', account, slot, at)
+      : (account, slot) => slotBefore(at, given.txIndex, account, slot);
   const readSlot = async (account, slot) => overridden(account, slot) ?? stored(account, slot);
 
-  const replaced = new Set([...overrides].filter(([, { code }]) => code !== undefined).map(([address]) => address));
+  const replaced = new Set(
+    [...overrides].filter(([, { code }]) => code !== undefined).map(([address]) => address),
+  );
   return { run, readSlot, replaced };
 }
 
@@ -90,7 +114,10 @@ class Storage {
     });
   }
 
-  /** Variables at a step, with their values before the execution where they differ. Slots that are missing are read first. */
+  /**
+   * Variables at a step, with their values before the execution where they differ. Slots that are
+   * missing are read first.
+   */
   async variables(layout, keys, account, step) {
     const used = this.#slotsUsed(account);
     const written = writtenBefore(this.#steps, account, step);
@@ -101,28 +128,45 @@ class Storage {
         if (known === null && !this.#unused.has(`${account}/${slot}`)) missing.add(slot);
         return known;
       };
-      const now = variables(layout, { read: (slot) => written.get(slot) ?? before(slot), keys, used });
-      const then = new Map(variables(layout, { read: before, keys, used }).rows.map((row) => [row.name, row.text]));
-      const rows = now.rows.map((row) => ({ ...row, before: then.get(row.name) === row.text ? null : (then.get(row.name) ?? 'none') }));
-      if (!missing.size || round === MOST_ROUNDS || this.#unused.size >= MOST_READ) return { ...now, rows };
+      const now = variables(layout, {
+        read: (slot) => written.get(slot) ?? before(slot),
+        keys,
+        used,
+      });
+      const then = new Map(
+        variables(layout, { read: before, keys, used }).rows.map((row) => [row.name, row.text]),
+      );
+      const rows = now.rows.map((row) => ({
+        ...row,
+        before: then.get(row.name) === row.text ? null : (then.get(row.name) ?? 'none'),
+      }));
+      if (!missing.size || round === MOST_ROUNDS || this.#unused.size >= MOST_READ)
+        return { ...now, rows };
       await this.#readAll(account, [...missing].slice(0, READ_AT_ONCE));
     }
   }
 
   async #readAll(account, slots) {
-    await Promise.all(slots.map(async (slot) => {
-      // A fork does not have the whole storage of a contract: the slot is unknown.
-      const value = await this.#readSlot(account, slot).catch(() => '');
-      this.#unused.set(`${account}/${slot}`, value || null);
-    }));
+    await Promise.all(
+      slots.map(async (slot) => {
+        // A fork does not have the whole storage of a contract: the slot is unknown.
+        const value = await this.#readSlot(account, slot).catch(() => '');
+        this.#unused.set(`${account}/${slot}`, value || null);
+      }),
+    );
   }
 }
 
 /** Reads everything about an execution. `progress(text)` is called with what is being read. */
 export async function debugSession({ run, readSlot, replaced }, progress) {
   progress('Reading calls…');
-  const [{ callTracer: trace, prestateTracer: prestate }, preimages] = await Promise.all([run(OVERVIEW), run(PREIMAGES).catch(() => ({}))]);
-  const steps = await readSteps(run, trace, (count) => progress(`Reading steps: ${count.toLocaleString('en')}…`));
+  const [{ callTracer: trace, prestateTracer: prestate }, preimages] = await Promise.all([
+    run(OVERVIEW),
+    run(PREIMAGES).catch(() => ({})),
+  ]);
+  const steps = await readSteps(run, trace, (count) =>
+    progress(`Reading steps: ${count.toLocaleString('en')}…`),
+  );
   progress('Reading sources…');
   const { contracts, lines } = await debugInfo(steps.frames, replaced);
   const stops = new Stops(steps, (frame) => lines.get(frame) ?? null);
@@ -139,8 +183,20 @@ export async function debugSession({ run, readSlot, replaced }, progress) {
     failingStep: failingStep(steps, path),
     /** The machine at a step: `{ stack, memory, returnData }`. */
     machine: async (step) => {
-      const { structLogs: [line] } = await run({ offset: step, limit: 1, enableMemory: true, enableReturnData: true, disableStorage: true });
-      return { stack: line?.stack ?? [], memory: line?.memory ?? [], returnData: line?.returnData ?? '0x' };
+      const {
+        structLogs: [line],
+      } = await run({
+        offset: step,
+        limit: 1,
+        enableMemory: true,
+        enableReturnData: true,
+        disableStorage: true,
+      });
+      return {
+        stack: line?.stack ?? [],
+        memory: line?.memory ?? [],
+        returnData: line?.returnData ?? '0x',
+      };
     },
     /** The variables of a frame's contract at a step, or null without a layout. */
     variables: (frame, step) => {

@@ -19,7 +19,8 @@ function attempt(fragment, run) {
   }
 }
 
-const eventKey = (event) => `${topic(event)}/${event.inputs.filter((input) => input.indexed).length}`;
+const eventKey = (event) =>
+  `${topic(event)}/${event.inputs.filter((input) => input.indexed).length}`;
 
 function indexed(fragments) {
   const found = { functions: new Map(), events: new Map(), errors: new Map() };
@@ -34,8 +35,8 @@ function indexed(fragments) {
 let standard = null;
 
 /**
- * Decodes calls, events and errors of the contracts that it was made for; others with the ABIs known for any address, and
- * with those of standards.
+ * Decodes calls, events and errors of the contracts that it was made for; others with the ABIs
+ * known for any address, and with those of standards.
  */
 export class Decoder {
   #known = new Map();
@@ -54,7 +55,11 @@ export class Decoder {
     if (!data || data.length < 10) return null;
     const id = data.slice(0, 10);
     const run = (fragment) => decodeCall(fragment, data);
-    return attempt(this.#known.get(address?.toLowerCase())?.functions.get(id), run) ?? attempt(interfaces().functions.get(id), run) ?? attempt(this.#standard.functions.get(id), run);
+    return (
+      attempt(this.#known.get(address?.toLowerCase())?.functions.get(id), run) ??
+      attempt(interfaces().functions.get(id), run) ??
+      attempt(this.#standard.functions.get(id), run)
+    );
   }
 
   /** Decodes what a call returned, or returns null. */
@@ -68,10 +73,17 @@ export class Decoder {
     if (!log.topics.length) return null;
     const key = `${log.topics[0]}/${log.topics.length - 1}`;
     const run = (event) => decodeLog(event, log);
-    return attempt(this.#known.get(log.address.toLowerCase())?.events.get(key), run) ?? attempt(interfaces().events.get(key), run) ?? attempt(this.#standard.events.get(key), run);
+    return (
+      attempt(this.#known.get(log.address.toLowerCase())?.events.get(key), run) ??
+      attempt(interfaces().events.get(key), run) ??
+      attempt(this.#standard.events.get(key), run)
+    );
   }
 
-  /** The error in revert data, as text. With the call that reverted, `{ to, input }`, amounts are in units where they are known. */
+  /**
+   * The error in revert data, as text. With the call that reverted, `{ to, input }`, amounts are in
+   * units where they are known.
+   */
   error(data, { to = null, input = null } = {}) {
     const called = to ? this.call(to, input)?.values : null;
     return explainRevert(data, { also: this.#errors, contract: to, called: called ?? {} });
@@ -81,14 +93,21 @@ export class Decoder {
 /** A decoder for the contracts at the addresses, the first 60 of them. */
 export async function decoderFor(addresses) {
   const decoder = new Decoder();
-  const wanted = [...new Set(addresses.filter(Boolean).map((one) => one.toLowerCase()))].slice(0, MAX_LOOKUPS);
-  await Promise.all(wanted.map(async (address) => {
-    const abi = await contractAt(address).then(abiOf).catch(() => null);
-    if (!abi) return;
-    const fragments = [...abi.implementation, ...abi.own];
-    decoder.add(address, fragments);
-    // The decimals of its amounts.
-    if (isTokenAbi(fragments)) await tokenInfo(address).catch(() => null);
-  }));
+  const wanted = [...new Set(addresses.filter(Boolean).map((one) => one.toLowerCase()))].slice(
+    0,
+    MAX_LOOKUPS,
+  );
+  await Promise.all(
+    wanted.map(async (address) => {
+      const abi = await contractAt(address)
+        .then(abiOf)
+        .catch(() => null);
+      if (!abi) return;
+      const fragments = [...abi.implementation, ...abi.own];
+      decoder.add(address, fragments);
+      // The decimals of its amounts.
+      if (isTokenAbi(fragments)) await tokenInfo(address).catch(() => null);
+    }),
+  );
   return decoder;
 }

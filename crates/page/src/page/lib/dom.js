@@ -2,7 +2,10 @@
 
 import { sentence } from './format.js';
 
-/** Characters that change the direction of writing, with which the name of a token could look like another's. */
+/**
+ * Characters that change the direction of writing, with which the name of a token could look like
+ * another's.
+ */
 const DIRECTION = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 const SVG = 'http://www.w3.org/2000/svg';
 
@@ -14,21 +17,33 @@ function fill(element, properties, children) {
     else if (name === 'value') element.value = value;
     else element.setAttribute(name, value === true ? '' : String(value));
   }
-  const shown = children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false);
-  element.append(...shown.map((child) => (child instanceof Node ? child : String(child).replace(DIRECTION, '\ufffd'))));
+  const shown = children
+    .flat(Infinity)
+    .filter((child) => child !== null && child !== undefined && child !== false);
+  element.append(
+    ...shown.map((child) =>
+      child instanceof Node ? child : String(child).replace(DIRECTION, '\ufffd'),
+    ),
+  );
   return element;
 }
 
 function make(namespace, selector, rest) {
   const [tag, ...classes] = selector.split('.');
-  const element = namespace ? document.createElementNS(namespace, tag) : document.createElement(tag || 'div');
+  const element = namespace
+    ? document.createElementNS(namespace, tag)
+    : document.createElement(tag || 'div');
   if (classes.length) element.classList.add(...classes);
   const [first, ...others] = rest;
-  const isProperties = first && typeof first === 'object' && !(first instanceof Node) && !Array.isArray(first);
+  const isProperties =
+    first && typeof first === 'object' && !(first instanceof Node) && !Array.isArray(first);
   return isProperties ? fill(element, first, others) : fill(element, {}, rest);
 }
 
-/** Creates an element: `h('a.link', { href }, 'text')`. Properties that start with `on` are event listeners. */
+/**
+ * Creates an element: `h('a.link', { href }, 'text')`. Properties that start with `on` are event
+ * listeners.
+ */
 export function h(selector, ...rest) {
   return make(null, selector, rest);
 }
@@ -40,7 +55,11 @@ export function s(selector, ...rest) {
 
 /** Replaces the children of an element. */
 export function replace(element, ...children) {
-  element.replaceChildren(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));
+  element.replaceChildren(
+    ...children
+      .flat(Infinity)
+      .filter((child) => child !== null && child !== undefined && child !== false),
+  );
   return element;
 }
 
@@ -49,7 +68,10 @@ export function setText(element, text) {
   if (element.textContent !== String(text)) element.textContent = text;
 }
 
-/** Sets the content of an element, another element or none, if its text differs: `setText` for a text with a link. */
+/**
+ * Sets the content of an element, another element or none, if its text differs: `setText` for a
+ * text with a link.
+ */
 export function setContent(element, child) {
   if (element.textContent !== (child?.textContent ?? '')) replace(element, child);
 }
@@ -65,23 +87,39 @@ export function announce(text) {
 /** The maximum number of messages shown at a time. */
 const MOST_TOASTS = 4;
 
-/** Shows a message that disappears after some seconds, but not under the pointer or with the focus in it. */
+/**
+ * Shows a message that disappears after some seconds, but not under the pointer or with the focus
+ * in it.
+ */
 export function toast(text, kind = 'info', link = null) {
   const close = h('button.close', { type: 'button', 'aria-label': 'Dismiss' }, icon('close'));
-  const box = h(`div.toast.${kind}`, h('p', text), link && h('a', { href: link.href }, link.text), close);
+  const box = h(
+    `div.toast.${kind}`,
+    h('p', text),
+    link && h('a', { href: link.href }, link.text),
+    close,
+  );
   close.addEventListener('click', () => box.remove());
   toasts.append(box);
   while (toasts.children.length > MOST_TOASTS) toasts.firstElementChild.remove();
   announce(text);
-  // On a phone, where messages are at the end of the window, the button in use must not be below them.
-  document.activeElement?.closest?.('main button, main a, main input')?.scrollIntoView({ block: 'nearest' });
-  const expire = () => (box.matches(':hover, :focus-within') ? setTimeout(expire, 1_000) : box.remove());
+  // On a phone, where messages are at the end of the window, the button in use must not be below
+  // them.
+  document.activeElement
+    ?.closest?.('main button, main a, main input')
+    ?.scrollIntoView({ block: 'nearest' });
+  const expire = () =>
+    box.matches(':hover, :focus-within') ? setTimeout(expire, 1_000) : box.remove();
   setTimeout(expire, kind === 'error' ? 9_000 : 5_000);
 }
 
 /** A button that copies a text. */
 export function copyButton(text, label = 'Copy') {
-  const button = h('button.copy', { type: 'button', 'aria-label': label, title: label }, icon('copy'));
+  const button = h(
+    'button.copy',
+    { type: 'button', 'aria-label': label, title: label },
+    icon('copy'),
+  );
   button.addEventListener('click', async () => {
     try {
       await navigator.clipboard.writeText(typeof text === 'function' ? text() : text);
@@ -115,7 +153,11 @@ const ICONS = {
 
 /** A decorative icon. */
 export function icon(name) {
-  return s('svg.icon', { viewBox: '0 0 24 24', 'aria-hidden': 'true' }, s('path', { d: ICONS[name] }));
+  return s(
+    'svg.icon',
+    { viewBox: '0 0 24 24', 'aria-hidden': 'true' },
+    s('path', { d: ICONS[name] }),
+  );
 }
 
 /** Number of characters of a name that fit in a line on phones. */
@@ -140,20 +182,41 @@ export function card(title, ...children) {
 /** A list of names and values; entries without a value are omitted. */
 export function facts(entries) {
   const shown = entries.filter((entry) => entry && entry[1] !== null && entry[1] !== undefined);
-  return h('dl.facts', shown.map(([name, ...value]) => h('div', h('dt', name), h('dd', value))));
+  return h(
+    'dl.facts',
+    shown.map(([name, ...value]) => h('div', h('dt', name), h('dd', value))),
+  );
 }
 
 /**
- * A table of column names (a leading dash marks a numeric column) and rows of cells. `empty` is shown without rows. `lines` are the
- * lines of a row on phones in which the columns are shown, as in lists; one without a line is not.
+ * A table of column names (a leading dash marks a numeric column) and rows of cells. `empty` is
+ * shown without rows. `lines` are the lines of a row on phones in which the columns are shown, as
+ * in lists; one without a line is not.
  */
 export function table(columns, rows, { empty = 'No data', lines = [] } = {}) {
-  const classes = columns.map((name, at) => `${name.startsWith('-') ? '.number' : ''}${lines[at] ? `.${lines[at]}` : ''}`);
-  const head = columns.map((name, at) => h(`th${classes[at]}`, { scope: 'col' }, name.replace(/^-/, '')));
-  const body = rows.map((cells) => h('tr', cells.map((cell, at) => h(`td${classes[at]}`, cell))));
+  const classes = columns.map(
+    (name, at) => `${name.startsWith('-') ? '.number' : ''}${lines[at] ? `.${lines[at]}` : ''}`,
+  );
+  const head = columns.map((name, at) =>
+    h(`th${classes[at]}`, { scope: 'col' }, name.replace(/^-/, '')),
+  );
+  const body = rows.map((cells) =>
+    h(
+      'tr',
+      cells.map((cell, at) => h(`td${classes[at]}`, cell)),
+    ),
+  );
   const none = h('tr', h('td.empty', { colspan: columns.length }, empty));
   const titles = columns.map((name) => name.replace(/^-/, '')).filter(Boolean);
-  return h('div.scroll', { tabindex: '0', role: 'group', 'aria-label': `Table: ${titles.join(', ')}` }, h(lines.length ? 'table.rows' : 'table', h('thead', h('tr', head)), h('tbody', rows.length ? body : none)));
+  return h(
+    'div.scroll',
+    { tabindex: '0', role: 'group', 'aria-label': `Table: ${titles.join(', ')}` },
+    h(
+      lines.length ? 'table.rows' : 'table',
+      h('thead', h('tr', head)),
+      h('tbody', rows.length ? body : none),
+    ),
+  );
 }
 
 /** The message of an error, or a text, as a sentence. */

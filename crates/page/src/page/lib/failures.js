@@ -7,19 +7,28 @@ const returned = ({ output }) => output && output !== '0x';
 /** The reason of a call that failed, without those inside it. */
 async function ownReason(call, decoder) {
   if (returned(call)) return decoder.error(call.output, call);
-  return !call.error || call.error === 'execution reverted' ? 'reverted without a reason' : call.error;
+  return !call.error || call.error === 'execution reverted'
+    ? 'reverted without a reason'
+    : call.error;
 }
 
-/** The reason of an execution that failed, in words: that of the call in which the failure began. */
+/**
+ * The reason of an execution that failed, in words: that of the call in which the failure began.
+ */
 export function reasonOfTrace(trace, decoder) {
   return ownReason(failedPath(trace).at(-1), decoder);
 }
 
 /**
- * The reason of an outcome that failed, such as that of a simulation: by its trace, or without one by what it returned. `to` and
- * `data` are those of the call: with them amounts are in units of their token.
+ * The reason of an outcome that failed, such as that of a simulation: by its trace, or without one
+ * by what it returned. `to` and `data` are those of the call: with them amounts are in units of
+ * their token.
  */
-export async function reasonOfOutcome({ trace, output, error }, decoder, { to = null, data = null } = {}) {
+export async function reasonOfOutcome(
+  { trace, output, error },
+  decoder,
+  { to = null, data = null } = {},
+) {
   if (trace) return reasonOfTrace(trace, decoder);
   return returned({ output }) ? decoder.error(output, { to, input: data }) : error;
 }

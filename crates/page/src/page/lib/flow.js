@@ -12,32 +12,49 @@ import { wallets } from './wallet.js';
 /** How long a transaction may wait before the page asks whether the node mines, in milliseconds. */
 const USUAL = 1_500;
 
-/** Whether blocks are mined neither for transactions nor at an interval. Nodes without these methods mine. */
+/**
+ * Whether blocks are mined neither for transactions nor at an interval. Nodes without these methods
+ * mine.
+ */
 async function miningIsOff() {
   if (!network.development) return false;
-  const [automatic, interval] = await Promise.all(['anvil_getAutomine', 'anvil_getIntervalMining'].map((method) => node.call(method).catch(() => true)));
+  const [automatic, interval] = await Promise.all(
+    ['anvil_getAutomine', 'anvil_getIntervalMining'].map((method) =>
+      node.call(method).catch(() => true),
+    ),
+  );
   return automatic === false && !interval;
 }
 
-/** The step with which an owner approves a spender for an amount of a token; null if the allowance suffices. */
+/**
+ * The step with which an owner approves a spender for an amount of a token; null if the allowance
+ * suffices.
+ */
 export async function approval(token, owner, spender, value) {
   const allowed = await read('Token', token.address, 'allowance', owner, spender);
   if (allowed >= value) return null;
-  return { name: `Approve ${token.symbol}`, transaction: { to: token.address, data: callData('Token', 'approve', spender, value) } };
+  return {
+    name: `Approve ${token.symbol}`,
+    transaction: { to: token.address, data: callData('Token', 'approve', spender, value) },
+  };
 }
 
 /** Throws if the active account is no longer that of an action. */
 function checkAccount(account) {
   const now = wallets.current;
   if (now?.address === account?.address && now?.via === account?.via) return;
-  const begun = displayName(account.address) ?? accountName(account.address) ?? shorten(account.address, 8, 6);
-  throw new Error(`The active account has changed from ${begun} in the meantime, so nothing more was sent. Start again with the account that you want to use.`);
+  const begun =
+    displayName(account.address) ?? accountName(account.address) ?? shorten(account.address, 8, 6);
+  throw new Error(
+    `The active account has changed from ${begun} in the meantime, so nothing more was sent. Start again with the account that you want to use.`,
+  );
 }
 
 /**
- * A list of steps. `run(steps, account)` sends the transactions in order and resolves to the last receipt; it stops if
- * `account`, the active one when the action began, is no longer active, as the steps rely on each other. `clear()` empties it.
- * A step has a `name` and a `transaction`, and may have `mayFail`: the transaction may be mined and revert.
+ * A list of steps. `run(steps, account)` sends the transactions in order and resolves to the last
+ * receipt; it stops if `account`, the active one when the action began, is no longer active, as the
+ * steps rely on each other. `clear()` empties it. A step has a `name` and a `transaction`, and may
+ * have `mayFail`: the transaction may be mined and revert.
  */
 export function flow() {
   const element = h('ol.steps', { 'aria-live': 'polite' });
@@ -73,15 +90,31 @@ export function flow() {
     let timer = null;
     show(at, 'active', wallets.current?.via === 'node' ? 'Sending…' : 'Confirm in your wallet');
     try {
-      const receipt = await wallets.send(step.transaction, (hash) => {
-        show(at, 'active', 'Waiting for a block · ', link(hash));
-        timer = setTimeout(async () => {
-          if (timer === null || !(await miningIsOff()) || timer === null) return;
-          show(at, 'active', 'Mining is off: the transaction waits until a block is mined. ', h('a', { href: '#/developer' }, 'Mine a block'), ' · ', link(hash));
-        }, USUAL);
-      }, { mayFail: step.mayFail });
+      const receipt = await wallets.send(
+        step.transaction,
+        (hash) => {
+          show(at, 'active', 'Waiting for a block · ', link(hash));
+          timer = setTimeout(async () => {
+            if (timer === null || !(await miningIsOff()) || timer === null) return;
+            show(
+              at,
+              'active',
+              'Mining is off: the transaction waits until a block is mined. ',
+              h('a', { href: '#/developer' }, 'Mine a block'),
+              ' · ',
+              link(hash),
+            );
+          }, USUAL);
+        },
+        { mayFail: step.mayFail },
+      );
       const reverted = receipt.status !== '0x1';
-      show(at, reverted ? 'failed' : 'done', reverted && 'Mined, and failed · ', h('a', { href: `#/tx/${receipt.transactionHash}` }, 'View transaction'));
+      show(
+        at,
+        reverted ? 'failed' : 'done',
+        reverted && 'Mined, and failed · ',
+        h('a', { href: `#/tx/${receipt.transactionHash}` }, 'View transaction'),
+      );
       return receipt;
     } catch (error) {
       show(at, 'failed', error?.code === 4001 ? 'Rejected' : 'Failed');

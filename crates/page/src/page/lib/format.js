@@ -2,7 +2,10 @@
 
 const grouped = new Intl.NumberFormat('en');
 const dollars = new Intl.NumberFormat('en', { style: 'currency', currency: 'USD' });
-const compactNumber = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 2 });
+const compactNumber = new Intl.NumberFormat('en', {
+  notation: 'compact',
+  maximumFractionDigits: 2,
+});
 
 /** An integer with thousands separators. */
 export function count(number) {
@@ -31,10 +34,14 @@ export function toUnits(amount, decimals) {
 /** The refusal of a decimal comma. */
 const DECIMAL_COMMA = 'Use a point for decimals';
 
-/** Parses a decimal amount into smallest units. A comma separates groups of three digits of the whole part, and nothing else. */
+/**
+ * Parses a decimal amount into smallest units. A comma separates groups of three digits of the
+ * whole part, and nothing else.
+ */
 export function fromUnits(text, decimals) {
   const bare = text.replace(/[_' ]/g, '');
-  if (bare.includes(',') && !/^[1-9]\d{0,2}(,\d{3})+(\.\d*)?$/.test(bare)) throw new Error(/\d,|,\d/.test(bare) ? DECIMAL_COMMA : 'expected a number');
+  if (bare.includes(',') && !/^[1-9]\d{0,2}(,\d{3})+(\.\d*)?$/.test(bare))
+    throw new Error(/\d,|,\d/.test(bare) ? DECIMAL_COMMA : 'expected a number');
   const match = /^\s*(\d*)(?:\.(\d*))?\s*$/.exec(bare.replaceAll(',', ''));
   if (!match || !(match[1] || match[2])) throw new Error('expected a number');
   const fraction = match[2] ?? '';
@@ -42,13 +49,19 @@ export function fromUnits(text, decimals) {
   return BigInt(match[1] + fraction.padEnd(decimals, '0'));
 }
 
-/** What is wrong with an amount that was typed, as a sentence, by the error that `fromUnits` threw. */
+/**
+ * What is wrong with an amount that was typed, as a sentence, by the error that `fromUnits` threw.
+ */
 export function amountProblem({ message }, { symbol, decimals }) {
   if (message === DECIMAL_COMMA) return `${message}, such as 1.5.`;
-  return /decimal places/.test(message) ? `${symbol} has at most ${decimals} decimal places.` : 'Enter a number, such as 1.5.';
+  return /decimal places/.test(message)
+    ? `${symbol} has at most ${decimals} decimal places.`
+    : 'Enter a number, such as 1.5.';
 }
 
-/** An amount with separators and about `digits` significant digits, truncated rather than rounded. */
+/**
+ * An amount with separators and about `digits` significant digits, truncated rather than rounded.
+ */
 export function amount(value, decimals, digits = 6) {
   const exact = toUnits(value, decimals);
   const [whole, fraction = ''] = exact.split('.');
@@ -100,5 +113,8 @@ export function span(seconds) {
 
 /** A Unix time in seconds as date and time. */
 export function date(time) {
-  return new Date(time * 1_000).toLocaleString('en-GB', { dateStyle: 'medium', timeStyle: 'medium' });
+  return new Date(time * 1_000).toLocaleString('en-GB', {
+    dateStyle: 'medium',
+    timeStyle: 'medium',
+  });
 }

@@ -1,4 +1,5 @@
-// URLs of pictures that anyone may have made: which of them are shown, and which could take long to draw.
+// URLs of pictures that anyone may have made: which of them are shown, and which could take long to
+// draw.
 
 import { svgWeight } from './svgweight.js';
 
@@ -6,14 +7,23 @@ import { svgWeight } from './svgweight.js';
 const KINDS = /^data:image\/(?:svg\+xml|png|jpeg|gif|webp|avif)[;,]/i;
 /** Number of characters above which a picture is not shown. */
 const LONGEST = 1_000_000;
-/** The heads of URLs of SVGs that every browser reads alike: what else stands there may be ignored, or make it base64. */
+/**
+ * The heads of URLs of SVGs that every browser reads alike: what else stands there may be ignored,
+ * or make it base64.
+ */
 const SVG_HEAD = /^data:image\/svg\+xml(;\s*(charset=)?"?utf-?8"?)*(;\s*base64)?\s*$/i;
 /** Characters of an SVG that may be drawn, in which those that are repeated count each time. */
 const MOST_DRAWN = 2_000_000;
-/** Masks, patterns and steps of filters that may be drawn, in which those that are repeated count each time. */
+/**
+ * Masks, patterns and steps of filters that may be drawn, in which those that are repeated count
+ * each time.
+ */
 const MOST_SURFACES = 256;
 
-/** Control characters, which XML does not allow: the text has an encoding in which nothing is found here. */
+/**
+ * Control characters, which XML does not allow: the text has an encoding in which nothing is found
+ * here.
+ */
 const UNKNOWN_ENCODING = /[\0-\x08\x0b\x0c\x0e-\x1f]/;
 /** Names that are defined by the document, and documents within it. */
 const ENTITY = /<!(?:DOCTYPE|ENTITY)/i;
@@ -37,7 +47,10 @@ function svgText(url) {
   }
 }
 
-/** Whether drawing a picture could take long. It is shown on request only, as is an SVG that cannot be read. */
+/**
+ * Whether drawing a picture could take long. It is shown on request only, as is an SVG that cannot
+ * be read.
+ */
 export function isCostly(url) {
   // Browsers ignore these characters wherever they are in a URL.
   const plain = url.replace(/[\t\n\r]/g, '');

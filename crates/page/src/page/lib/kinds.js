@@ -2,7 +2,13 @@
 
 import { counted } from './format.js';
 
-export const KINDS = ['Legacy', 'Access list (EIP-2930)', 'Dynamic fee (EIP-1559)', 'Blob (EIP-4844)', 'Set code (EIP-7702)'];
+export const KINDS = [
+  'Legacy',
+  'Access list (EIP-2930)',
+  'Dynamic fee (EIP-1559)',
+  'Blob (EIP-4844)',
+  'Set code (EIP-7702)',
+];
 
 /** What an access list has in it, such as `1 address, 2 storage keys`. */
 export function accessListText(accessList) {

@@ -18,7 +18,8 @@ function all() {
   saved = new Map();
   try {
     for (const [key, label] of Object.entries(JSON.parse(localStorage.getItem(SAVED) ?? '{}'))) {
-      if (typeof label === 'string' && label && label.length <= LONGEST_LABEL) saved.set(key, label);
+      if (typeof label === 'string' && label && label.length <= LONGEST_LABEL)
+        saved.set(key, label);
     }
   } catch {
     // Storage may be disabled, or hold something else.
@@ -33,14 +34,18 @@ export function labelOf(address) {
   return address ? (all().get(keyOf(address)) ?? null) : null;
 }
 
-/** Saves a label of an address; an empty one removes it. Returns the label as it was saved, or null. */
+/**
+ * Saves a label of an address; an empty one removes it. Returns the label as it was saved, or null.
+ */
 export function saveLabel(address, text) {
   const label = text.trim().replace(/\s+/g, ' ');
-  if (label.length > LONGEST_LABEL) throw new Error(`a label has at most ${LONGEST_LABEL} characters`);
+  if (label.length > LONGEST_LABEL)
+    throw new Error(`a label has at most ${LONGEST_LABEL} characters`);
   const labels = new Map(all());
   labels.delete(keyOf(address));
   if (label) labels.set(keyOf(address), label);
-  if (labels.size > MOST_SAVED) throw new Error(`this browser keeps at most ${MOST_SAVED} labels; remove one first`);
+  if (labels.size > MOST_SAVED)
+    throw new Error(`this browser keeps at most ${MOST_SAVED} labels; remove one first`);
   localStorage.setItem(SAVED, JSON.stringify(Object.fromEntries(labels)));
   saved = labels;
   return label || null;
@@ -49,10 +54,15 @@ export function saveLabel(address, text) {
 /** The labels of this chain: `[address, label]`. */
 export function labels() {
   const prefix = `${network.chainId}/`;
-  return [...all()].filter(([key]) => key.startsWith(prefix)).map(([key, label]) => [key.slice(prefix.length), label]);
+  return [...all()]
+    .filter(([key]) => key.startsWith(prefix))
+    .map(([key, label]) => [key.slice(prefix.length), label]);
 }
 
-/** The name under which an address is shown: the user's label, or that of a contract of the network; null without either. */
+/**
+ * The name under which an address is shown: the user's label, or that of a contract of the network;
+ * null without either.
+ */
 export function displayName(address) {
   return labelOf(address) ?? nameOf(address);
 }

@@ -5,8 +5,9 @@ import { node } from './node.js';
 import { priceUpdates, searchRows } from './scan.js';
 
 /**
- * A function that returns the latest `limit` transactions as `{ rows, from }`, where `from` is the first block that was searched,
- * or null if that is all of them. Once some are known, it searches the blocks after them only.
+ * A function that returns the latest `limit` transactions as `{ rows, from }`, where `from` is the
+ * first block that was searched, or null if that is all of them. Once some are known, it searches
+ * the blocks after them only.
  */
 export function latestTransactions(limit, signal) {
   let [rows, from, searched, running] = [[], null, null, null];
@@ -17,8 +18,15 @@ export function latestTransactions(limit, signal) {
     const isKnown = searched !== null && node.headers.some(({ hash }) => hash === searched.hash);
     // Each earlier block of a fork would be a request to the other node.
     const first = ((await forkBlock()) ?? -1) + 1;
-    const floor = isKnown ? { block: Number(searched.number), index: Infinity } : { block: first, index: -1 };
-    const page = await searchRows({ accepts: (one) => !isUpdate(one.from, one.to), floor, limit, signal });
+    const floor = isKnown
+      ? { block: Number(searched.number), index: Infinity }
+      : { block: first, index: -1 };
+    const page = await searchRows({
+      accepts: (one) => !isUpdate(one.from, one.to),
+      floor,
+      limit,
+      signal,
+    });
 
     rows = [...page.rows, ...(isKnown ? rows : [])].slice(0, limit);
     if (!isKnown) from = page.next ? page.from : null;

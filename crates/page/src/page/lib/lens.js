@@ -5,10 +5,14 @@ import { member, network, read } from './network.js';
 import { node } from './node.js';
 
 const YEAR = 31_536_000;
-/** The largest uint256, which stands for the health factor without debt, and for the whole balance or debt. */
+/**
+ * The largest uint256, which stands for the health factor without debt, and for the whole balance
+ * or debt.
+ */
 export const ENDLESS = (1n << 256n) - 1n;
 
-const lens = (name, ...values) => read('LendingLens', network.addresses.lendingLens, name, ...values);
+const lens = (name, ...values) =>
+  read('LendingLens', network.addresses.lendingLens, name, ...values);
 
 /** All pools. */
 export function pools() {
@@ -20,7 +24,10 @@ export function account(user) {
   return lens('getAccount', user);
 }
 
-/** The assets that are collateral of a user; null on a chain of an earlier version, where every supply is. */
+/**
+ * The assets that are collateral of a user; null on a chain of an earlier version, where every
+ * supply is.
+ */
 export function collateral(user) {
   return lens('getCollateral', user).catch(() => null);
 }
@@ -30,9 +37,15 @@ export function limits(asset) {
   return lens('getLimits', asset).catch(() => ({ leastLoanUsd: 0n, priceHalted: false }));
 }
 
-/** A bit per asset that the user refuses as collateral, in the order of the pools; 0 on a chain of an earlier version. */
+/**
+ * A bit per asset that the user refuses as collateral, in the order of the pools; 0 on a chain of
+ * an earlier version.
+ */
 export function refusedCollateral(user) {
-  return read('LendingPool', network.addresses.lendingPool, 'getAccount', user).then(([found]) => found.credit.refused, () => 0n);
+  return read('LendingPool', network.addresses.lendingPool, 'getAccount', user).then(
+    ([found]) => found.credit.refused,
+    () => 0n,
+  );
 }
 
 /** A user's credit score, with its components. */
@@ -40,19 +53,35 @@ export function score(user) {
   return lens('getScore', user);
 }
 
-/** The amounts `repaid` and `received` of a liquidation in this block; zero if the borrower cannot be liquidated. */
+/**
+ * The amounts `repaid` and `received` of a liquidation in this block; zero if the borrower cannot
+ * be liquidated.
+ */
 export function quoteLiquidation(borrower, debtAsset, collateralAsset, amount) {
   return lens('quoteLiquidation', borrower, debtAsset, collateralAsset, amount);
 }
 
-/** The scores and rate bands that a user had, with their times in milliseconds and transactions, oldest first. */
+/**
+ * The scores and rate bands that a user had, with their times in milliseconds and transactions,
+ * oldest first.
+ */
 export async function scoreHistory(user) {
   const updated = member('LendingPool', 'event', 'CreditUpdated');
   const padded = `0x${user.slice(2).toLowerCase().padStart(64, '0')}`;
-  const logs = await node.call('eth_getLogs', { fromBlock: '0x0', toBlock: 'latest', address: network.addresses.lendingPool, topics: [topic(updated), padded] });
+  const logs = await node.call('eth_getLogs', {
+    fromBlock: '0x0',
+    toBlock: 'latest',
+    address: network.addresses.lendingPool,
+    topics: [topic(updated), padded],
+  });
   return logs.map((log) => {
     const { score: points, credit } = decodeLog(updated, log);
-    return { time: Number(log.blockTimestamp) * 1_000, score: Number(points), band: Number(credit.band), hash: log.transactionHash };
+    return {
+      time: Number(log.blockTimestamp) * 1_000,
+      score: Number(points),
+      band: Number(credit.band),
+      hash: log.transactionHash,
+    };
   });
 }
 
@@ -63,7 +92,12 @@ export function yearly(ray) {
 
 /** The borrow APY at a utilisation in the first credit band, as a fraction. */
 export function borrowRate(parameters, utilisation) {
-  const [base, slope1, slope2, kink] = ['baseRateBps', 'slope1Bps', 'slope2Bps', 'kinkBps'].map((name) => Number(parameters[name]) / 10_000);
-  const simple = utilisation <= kink ? base + (slope1 * utilisation) / kink : base + slope1 + (slope2 * (utilisation - kink)) / (1 - kink);
+  const [base, slope1, slope2, kink] = ['baseRateBps', 'slope1Bps', 'slope2Bps', 'kinkBps'].map(
+    (name) => Number(parameters[name]) / 10_000,
+  );
+  const simple =
+    utilisation <= kink
+      ? base + (slope1 * utilisation) / kink
+      : base + slope1 + (slope2 * (utilisation - kink)) / (1 - kink);
   return Math.expm1(Math.log1p(simple / YEAR) * YEAR);
 }

@@ -16,7 +16,9 @@ const RECONNECT_MS = 1_000;
 
 const hex = (number) => `0x${number.toString(16)}`;
 
-/** Whether logs can be filtered by an indexed argument. Of lists and tuples they have only a hash. */
+/**
+ * Whether logs can be filtered by an indexed argument. Of lists and tuples they have only a hash.
+ */
 export function isFilterable(input) {
   return Boolean(input.indexed) && !input.components && !input.type.endsWith(']');
 }
@@ -28,11 +30,19 @@ export function topicOf(input, value) {
   return encode([{ ...input, indexed: undefined }], [value]);
 }
 
-/** The topics of an event whose indexed arguments have the given values; undefined ones match anything. */
+/**
+ * The topics of an event whose indexed arguments have the given values; undefined ones match
+ * anything.
+ */
 export function topicsOf(event, values) {
   if (!event) return [];
-  const indexed = event.inputs.map((input, at) => [input, values[at]]).filter(([input]) => input.indexed);
-  const topics = [topic(event), ...indexed.map(([input, value]) => (value === undefined ? null : topicOf(input, value)))];
+  const indexed = event.inputs
+    .map((input, at) => [input, values[at]])
+    .filter(([input]) => input.indexed);
+  const topics = [
+    topic(event),
+    ...indexed.map(([input, value]) => (value === undefined ? null : topicOf(input, value))),
+  ];
   while (topics.at(-1) === null) topics.pop();
   return topics;
 }
@@ -59,22 +69,35 @@ export class LogPages {
       const from = Math.max(0, this.before - this.#window);
       let logs;
       try {
-        logs = await node.call('eth_getLogs', { ...this.filter, fromBlock: hex(from), toBlock: hex(this.before - 1) });
+        logs = await node.call('eth_getLogs', {
+          ...this.filter,
+          fromBlock: hex(from),
+          toBlock: hex(this.before - 1),
+        });
       } catch (error) {
-        // Nodes limit the blocks or the logs of a request; only a window of one block cannot be made smaller.
+        // Nodes limit the blocks or the logs of a request; only a window of one block cannot be
+        // made smaller.
         if (error.code === undefined || this.#window === LEAST_WINDOW) throw error;
         this.#window = Math.max(LEAST_WINDOW, Math.floor(this.#window / 8));
         continue;
       }
       found.push(...logs.reverse());
       this.before = from;
-      this.#window = logs.length > 4 * PAGE ? Math.max(LEAST_WINDOW, this.#window >> 2) : logs.length ? this.#window : Math.min(MOST_WINDOW, this.#window * 4);
+      this.#window =
+        logs.length > 4 * PAGE
+          ? Math.max(LEAST_WINDOW, this.#window >> 2)
+          : logs.length
+            ? this.#window
+            : Math.min(MOST_WINDOW, this.#window * 4);
     }
     return found;
   }
 }
 
-/** Calls back with each new log of a filter, until the signal aborts; `status(connected)` follows the connection. */
+/**
+ * Calls back with each new log of a filter, until the signal aborts; `status(connected)` follows
+ * the connection.
+ */
 export function followLogs(filter, signal, added, status) {
   let socket;
   let timer;
@@ -82,7 +105,16 @@ export function followLogs(filter, signal, added, status) {
     const url = new URL('rpc', location.href);
     url.protocol = url.protocol.replace('http', 'ws');
     socket = new WebSocket(url);
-    socket.addEventListener('open', () => socket.send(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_subscribe', params: ['logs', filter] })));
+    socket.addEventListener('open', () =>
+      socket.send(
+        JSON.stringify({
+          jsonrpc: '2.0',
+          id: 1,
+          method: 'eth_subscribe',
+          params: ['logs', filter],
+        }),
+      ),
+    );
     socket.addEventListener('message', ({ data }) => {
       const { id, method, params } = JSON.parse(data);
       if (id === 1) status(true);

@@ -1,4 +1,5 @@
-// What can be traded: the oracle's view of each token and the vault's state, at the newest block; and figures of 24 hours.
+// What can be traded: the oracle's view of each token and the vault's state, at the newest block;
+// and figures of 24 hours.
 
 import { network, read } from './network.js';
 import { node, whenever } from './node.js';
@@ -32,13 +33,22 @@ class Market extends EventTarget {
       const [paused, maxAge, ...found] = await Promise.all([
         read('Vault', vault, 'paused'),
         read('PriceOracle', oracle, 'maxAge'),
-        ...all.map(({ address }) => read('PriceOracle', oracle, 'readPrice', address).catch(() => null)),
+        ...all.map(({ address }) =>
+          read('PriceOracle', oracle, 'readPrice', address).catch(() => null),
+        ),
       ]);
       this.#maxAge = maxAge;
       this.paused = paused;
       const halted = all.filter((_, at) => found[at]?.isHalted).slice(0, TARGETED);
       // A chain of an earlier version halts no token, and its oracle lacks this function.
-      const halts = halted.length ? await read('PriceOracle', oracle, 'getHalts', halted.map(({ address }) => address)).catch(() => null) : null;
+      const halts = halted.length
+        ? await read(
+            'PriceOracle',
+            oracle,
+            'getHalts',
+            halted.map(({ address }) => address),
+          ).catch(() => null)
+        : null;
       all.forEach(({ address }, at) => {
         if (!found[at]) return;
         const { price, fresh, isHalted } = found[at];
@@ -63,13 +73,26 @@ class Market extends EventTarget {
       const entry = prices.of(token.address);
       const updated = entry && Math.floor((entry.lastUpdated ?? 0) || entry.timestamp / 1_000);
       const age = updated && node.head ? Number(node.head.timestamp) - updated : 0;
-      const since = state.price === 0n ? 'has no price yet' : age > 0 ? `was last updated ${span(age)} ago` : 'is too old';
-      const limit = this.#maxAge ? ` Swaps need one of the last ${span(Number(this.#maxAge))}.` : '';
+      const since =
+        state.price === 0n
+          ? 'has no price yet'
+          : age > 0
+            ? `was last updated ${span(age)} ago`
+            : 'is too old';
+      const limit = this.#maxAge
+        ? ` Swaps need one of the last ${span(Number(this.#maxAge))}.`
+        : '';
       return { kind: 'Stale', text: `The price of ${token.symbol} is stale: it ${since}.${limit}` };
     }
     if (state.halted) {
-      const why = state.target > 0n ? `its price is moving to ${money(state.target)}, the price of its source` : 'its price differs from that of its source';
-      return { kind: 'Halted', text: `${token.symbol} is halted: ${why}. Swaps resume when it arrives.` };
+      const why =
+        state.target > 0n
+          ? `its price is moving to ${money(state.target)}, the price of its source`
+          : 'its price differs from that of its source';
+      return {
+        kind: 'Halted',
+        text: `${token.symbol} is halted: ${why}. Swaps resume when it arrives.`,
+      };
     }
     return null;
   }
@@ -78,7 +101,9 @@ class Market extends EventTarget {
   figures({ fresh = false } = {}) {
     if (!this.#figures || fresh || this.#until < Date.now()) {
       this.#until = Date.now() + KEPT;
-      this.#figures = ask('api/tokens/swap').then((list) => new Map(list.map((one) => [one.address.toLowerCase(), one])));
+      this.#figures = ask('api/tokens/swap').then(
+        (list) => new Map(list.map((one) => [one.address.toLowerCase(), one])),
+      );
       this.#figures.catch(() => (this.#figures = null));
     }
     return this.#figures;

@@ -7,7 +7,10 @@ import { displayName } from './labels.js';
 import { contractAbi, MOST_PASTED, network, pastedInterfaces } from './network.js';
 import { parseInterface } from './signature.js';
 
-/** Maximum number of ABI entries that are looked at: ABIs in this browser are the user's, and may be long. */
+/**
+ * Maximum number of ABI entries that are looked at: ABIs in this browser are the user's, and may be
+ * long.
+ */
 const MOST_ENTRIES = 20_000;
 
 /** Maximum number of ABIs that stay parsed: every letter of a search looks at all of them. */
@@ -33,7 +36,10 @@ function parsed(text) {
   return fragments;
 }
 
-/** Contracts with a known ABI: `[address, what it is, fragments]`; the address is null for an ABI that belongs to none. */
+/**
+ * Contracts with a known ABI: `[address, what it is, fragments]`; the address is null for an ABI
+ * that belongs to none.
+ */
 function* contracts(sources) {
   const seen = new Set();
   for (const address of network.names.keys()) {
@@ -43,27 +49,36 @@ function* contracts(sources) {
     seen.add(name);
     yield [address, displayName(address) ?? name, contractAbi(name) ?? []];
   }
-  for (const [address, text] of savedContracts()) yield [address, displayName(address) ?? shorten(address, 8, 6), parsed(text)];
+  for (const [address, text] of savedContracts())
+    yield [address, displayName(address) ?? shorten(address, 8, 6), parsed(text)];
   for (const text of pastedInterfaces()) yield [null, 'a saved ABI', parsed(text)];
-  for (const { address, name, fragments } of sources) yield [address, displayName(address) ?? name, fragments];
+  for (const { address, name, fragments } of sources)
+    yield [address, displayName(address) ?? name, fragments];
 }
 
 /** The place of a function or event on the page of its contract. */
 function placeOf(address, one) {
   if (!address) return '#/interfaces';
-  if (one.type === 'event') return `#/contract/${address}?tab=events&event=${encodeURIComponent(signature(one))}`;
+  if (one.type === 'event')
+    return `#/contract/${address}?tab=events&event=${encodeURIComponent(signature(one))}`;
   return `#/contract/${address}?tab=${isView(one) ? 'read' : 'write'}&function=${one.name}`;
 }
 
 function result(address, where, one, how) {
   const isEvent = one.type === 'event';
   const id = isEvent ? shorten(topic(one), 10, 4) : selector(one);
-  return { kind: isEvent ? 'Event' : 'Method', title: shorten(signature(one), 48, 8), detail: `${id} of ${where}`, href: placeOf(address, one), how };
+  return {
+    kind: isEvent ? 'Event' : 'Method',
+    title: shorten(signature(one), 48, 8),
+    detail: `${id} of ${where}`,
+    href: placeOf(address, one),
+    how,
+  };
 }
 
 /**
- * The functions and events for which `accepts(fragment)` is not null, as results of the search with what it returned as `how`.
- * `sources` are those that the node knows.
+ * The functions and events for which `accepts(fragment)` is not null, as results of the search with
+ * what it returned as `how`. `sources` are those that the node knows.
  */
 export function members(sources, accepts) {
   const found = [];
@@ -80,7 +95,9 @@ export function members(sources, accepts) {
 
 /** The functions with a selector. */
 export function functionsBySelector(sources, wanted) {
-  return members(sources, (one) => (one.type === 'function' && selector(one) === wanted ? 0 : null));
+  return members(sources, (one) =>
+    one.type === 'function' && selector(one) === wanted ? 0 : null,
+  );
 }
 
 /** The events with a topic. */

@@ -1,4 +1,5 @@
-// How the node mines: as soon as there are transactions, at an interval, or on request. Only in the development profile.
+// How the node mines: as soon as there are transactions, at an interval, or on request. Only in the
+// development profile.
 
 import { network } from './network.js';
 import { node } from './node.js';
@@ -27,11 +28,16 @@ class Mining extends EventTarget {
 
   /** Reads the mode. */
   async refresh() {
-    if (!network.development || !(await node.has('anvil_getAutomine'))) return this.#set(null, null, 0);
+    if (!network.development || !(await node.has('anvil_getAutomine')))
+      return this.#set(null, null, 0);
     try {
-      const [auto, seconds] = await Promise.all([node.call('anvil_getAutomine'), node.call('anvil_getIntervalMining')]);
+      const [auto, seconds] = await Promise.all([
+        node.call('anvil_getAutomine'),
+        node.call('anvil_getIntervalMining'),
+      ]);
       const mode = auto ? 'auto' : seconds === null ? 'off' : 'interval';
-      const { pending, queued } = mode === 'off' ? await node.call('txpool_status') : { pending: 0, queued: 0 };
+      const { pending, queued } =
+        mode === 'off' ? await node.call('txpool_status') : { pending: 0, queued: 0 };
       this.#set(mode, seconds, Number(pending) + Number(queued));
     } catch {
       // The node is not responding, which the page shows elsewhere.
@@ -73,7 +79,10 @@ class Mining extends EventTarget {
   /** The mode in words. */
   describe() {
     if (this.mode === 'auto') return 'A block is mined as soon as there is a transaction.';
-    if (this.mode === 'interval') return this.seconds ? `A block is mined every ${span(this.seconds)}.` : 'A block is mined several times a second.';
+    if (this.mode === 'interval')
+      return this.seconds
+        ? `A block is mined every ${span(this.seconds)}.`
+        : 'A block is mined several times a second.';
     return 'Blocks are mined on request only. Transactions wait until then.';
   }
 }

@@ -5,7 +5,11 @@ export const USD_DECIMALS = 8;
 const CENT = 10n ** 6n;
 
 const grouped = new Intl.NumberFormat('en', { minimumFractionDigits: 2, maximumFractionDigits: 2 });
-const short = new Intl.NumberFormat('en', { notation: 'compact', minimumFractionDigits: 2, maximumFractionDigits: 2 });
+const short = new Intl.NumberFormat('en', {
+  notation: 'compact',
+  minimumFractionDigits: 2,
+  maximumFractionDigits: 2,
+});
 
 /** A number of dollars, such as $1,234.50; "<$0.01" if it is less than a cent. */
 export function dollars(number) {

@@ -13,8 +13,12 @@ const BATCH = '0x4a39dc06d4c0dbc64b70af90fd698a233a518aa5d07e595d983b8c0526c8f7f
 const EVENTS = {
   fungible: fragment('event Transfer(address indexed from, address indexed to, uint256 value)'),
   unique: fragment('event Transfer(address indexed from, address indexed to, uint256 indexed id)'),
-  single: fragment('event TransferSingle(address indexed operator, address indexed from, address indexed to, uint256 id, uint256 value)'),
-  batch: fragment('event TransferBatch(address indexed operator, address indexed from, address indexed to, uint256[] ids, uint256[] values)'),
+  single: fragment(
+    'event TransferSingle(address indexed operator, address indexed from, address indexed to, uint256 id, uint256 value)',
+  ),
+  batch: fragment(
+    'event TransferBatch(address indexed operator, address indexed from, address indexed to, uint256[] ids, uint256[] values)',
+  ),
 };
 
 function ofLog(log) {
@@ -34,7 +38,14 @@ function ofLog(log) {
   }
   if (event === BATCH) {
     const { from, to, ids, values } = decodeLog(EVENTS.batch, log);
-    return ids.map((id, at) => ({ ...about, kind: 'ERC-1155', from, to, id, value: values[at] ?? 0n }));
+    return ids.map((id, at) => ({
+      ...about,
+      kind: 'ERC-1155',
+      from,
+      to,
+      id,
+      value: values[at] ?? 0n,
+    }));
   }
   return [];
 }
@@ -55,8 +66,18 @@ export function coinTransfers(trace) {
   const found = [];
   const visit = (call, outermost) => {
     if (call.error) return;
-    const moves = !['DELEGATECALL', 'STATICCALL', 'CALLCODE'].includes(call.type) && BigInt(call.value ?? 0) > 0n && call.to;
-    if (moves) found.push({ kind: outermost ? 'native' : 'internal', token: null, from: checksum(call.from), to: checksum(call.to), value: BigInt(call.value) });
+    const moves =
+      !['DELEGATECALL', 'STATICCALL', 'CALLCODE'].includes(call.type) &&
+      BigInt(call.value ?? 0) > 0n &&
+      call.to;
+    if (moves)
+      found.push({
+        kind: outermost ? 'native' : 'internal',
+        token: null,
+        from: checksum(call.from),
+        to: checksum(call.to),
+        value: BigInt(call.value),
+      });
     call.calls?.forEach((one) => visit(one, false));
   };
   visit(trace, true);
@@ -65,8 +86,12 @@ export function coinTransfers(trace) {
 
 /** The tokens of transfers by lower-case address, the first 60. */
 export async function tokensOf(transfers) {
-  const wanted = [...new Set(transfers.map((one) => one.token?.toLowerCase()).filter(Boolean))].slice(0, 60);
-  return new Map(await Promise.all(wanted.map(async (address) => [address, await tokenInfo(address)])));
+  const wanted = [
+    ...new Set(transfers.map((one) => one.token?.toLowerCase()).filter(Boolean)),
+  ].slice(0, 60);
+  return new Map(
+    await Promise.all(wanted.map(async (address) => [address, await tokenInfo(address)])),
+  );
 }
 
 /** The name of a token in a list: its symbol, its contract's name, or null. */

@@ -1,13 +1,28 @@
-// The network: chain ID, native coin, tokens and contracts; contract reads, and decoding with known ABIs.
+// The network: chain ID, native coin, tokens and contracts; contract reads, and decoding with known
+// ABIs.
 
 import { decode, decodeCall, decodeLog, encodeCall, fragment, selector, topic } from './abi.js';
 import { node } from './node.js';
 import { parseInterface } from './signature.js';
 
-/** Set by `load`. On a chain without the network's contracts `tokens` is empty and `addresses` null. */
-export const network = { chainId: 0, cosmosChainId: '', prefix: 'pax', coin: 'ETH', addresses: null, tokens: [], names: new Map(), client: '' };
+/**
+ * Set by `load`. On a chain without the network's contracts `tokens` is empty and `addresses` null.
+ */
+export const network = {
+  chainId: 0,
+  cosmosChainId: '',
+  prefix: 'pax',
+  coin: 'ETH',
+  addresses: null,
+  tokens: [],
+  names: new Map(),
+  client: '',
+};
 
-/** The functions, events and errors of the network's contracts, by the contract's name. Filled by `load`. */
+/**
+ * The functions, events and errors of the network's contracts, by the contract's name. Filled by
+ * `load`.
+ */
 const contracts = new Map();
 
 /** A function, event or error of a contract: `member('Token', 'event', 'Transfer')`. */
@@ -17,12 +32,18 @@ export function member(contract, type, name) {
   return found;
 }
 
-/** The functions, events and errors of one of the network's contracts, by the contract's name, or null. */
+/**
+ * The functions, events and errors of one of the network's contracts, by the contract's name, or
+ * null.
+ */
 export function contractAbi(contract) {
   return contracts.get(contract) ?? null;
 }
 
-/** Calls a view function: `read('Vault', vault, 'reserves', token)`. A single output is not wrapped in an array. */
+/**
+ * Calls a view function: `read('Vault', vault, 'reserves', token)`. A single output is not wrapped
+ * in an array.
+ */
 export async function read(contract, to, name, ...values) {
   const called = member(contract, 'function', name);
   const output = await node.call('eth_call', { to, data: encodeCall(called, values) }, 'latest');
@@ -41,20 +62,39 @@ async function describe(address, symbol, kind) {
   return { address, symbol, decimals, kind };
 }
 
-/** Replaces each token by the known one that equals it: views compare tokens by identity, also across a reconnection. */
+/**
+ * Replaces each token by the known one that equals it: views compare tokens by identity, also
+ * across a reconnection.
+ */
 function keep(known, tokens) {
   const same = (one, other) => Object.keys(other).every((name) => one[name] === other[name]);
   return tokens.map((token) => known.find((one) => same(one, token)) ?? token);
 }
 
-/** Loads the chain ID, the addresses and the tokens from the node. What views read changes at once, when all of it is there. */
+/**
+ * Loads the chain ID, the addresses and the tokens from the node. What views read changes at once,
+ * when all of it is there.
+ */
 export async function load() {
-  const requests = [node.call('eth_chainId'), node.call('web3_clientVersion'), fetch('api/network'), fetch('site/interfaces.json')];
+  const requests = [
+    node.call('eth_chainId'),
+    node.call('web3_clientVersion'),
+    fetch('api/network'),
+    fetch('site/interfaces.json'),
+  ];
   const [chainId, client, response, abis] = await Promise.all(requests);
-  for (const [contract, lines] of Object.entries(await abis.json())) contracts.set(contract, lines.map(fragment));
+  for (const [contract, lines] of Object.entries(await abis.json()))
+    contracts.set(contract, lines.map(fragment));
   registry = null;
   const names = new Map();
-  const plainChain = { chainId: Number(chainId), client, addresses: null, tokens: [], receipts: [], names };
+  const plainChain = {
+    chainId: Number(chainId),
+    client,
+    addresses: null,
+    tokens: [],
+    receipts: [],
+    names,
+  };
   if (!response.ok) return void Object.assign(network, plainChain);
   const info = await response.json();
   const name = (address, text) => names.set(address.toLowerCase(), text);
@@ -72,22 +112,41 @@ export async function load() {
   name('0x0000000071727de22e5e9d8baf0edac6f37da032', 'EntryPoint 0.7');
   name('0x4337084d9e255ff0702461cf8895ce9e3b5ff108', 'EntryPoint 0.8');
   name('0x0000000000000000000000000000000000000400', 'bech32 precompile');
-  const described = (map, kind) => Promise.all(Object.entries(map).map(([symbol, address]) => describe(address, symbol, kind)));
-  const [own, receipts] = await Promise.all([described(tokens, 'token'), described(pTokens, 'receipt')]);
+  const described = (map, kind) =>
+    Promise.all(Object.entries(map).map(([symbol, address]) => describe(address, symbol, kind)));
+  const [own, receipts] = await Promise.all([
+    described(tokens, 'token'),
+    described(pTokens, 'receipt'),
+  ]);
   for (const token of own) name(token.address, `${token.symbol} token`);
   for (const receipt of receipts) {
     receipt.symbol = `p${receipt.symbol}`;
     name(receipt.address, `${receipt.symbol} receipt token`);
   }
-  const { cosmosChainId, bech32Prefix: prefix, nativeCoin: { symbol: coin } } = info;
+  const {
+    cosmosChainId,
+    bech32Prefix: prefix,
+    nativeCoin: { symbol: coin },
+  } = info;
   const known = [...network.tokens, ...(network.receipts ?? [])];
-  Object.assign(network, plainChain, { cosmosChainId, prefix, coin, addresses: info, tokens: keep(known, own), receipts: keep(known, receipts) });
+  Object.assign(network, plainChain, {
+    cosmosChainId,
+    prefix,
+    coin,
+    addresses: info,
+    tokens: keep(known, own),
+    receipts: keep(known, receipts),
+  });
 }
 
 /** The token or receipt token at an address, or null. */
 export function tokenAt(address) {
   const wanted = address?.toLowerCase();
-  return [...network.tokens, ...(network.receipts ?? [])].find((token) => token.address.toLowerCase() === wanted) ?? null;
+  return (
+    [...network.tokens, ...(network.receipts ?? [])].find(
+      (token) => token.address.toLowerCase() === wanted,
+    ) ?? null
+  );
 }
 
 /** Tokens of other contracts by lower-case address, as far as the page has met them. */
@@ -95,11 +154,18 @@ const otherTokens = new Map();
 const MOST_OTHER_TOKENS = 500;
 node.addEventListener('restart', () => otherTokens.clear());
 
-/** Remembers a token, `{ address, symbol, decimals }`, and returns it; what its contract does not report, or what could not be read, is null. */
+/**
+ * Remembers a token, `{ address, symbol, decimals }`, and returns it; what its contract does not
+ * report, or what could not be read, is null.
+ */
 export function rememberToken({ address, symbol, decimals }) {
   // A symbol is untrusted text.
   const shown = symbol && /^[\x20-\x7e]{1,24}$/.test(symbol) ? symbol : null;
-  const token = { address, symbol: shown, decimals: decimals !== null && decimals <= 77 ? decimals : null };
+  const token = {
+    address,
+    symbol: shown,
+    decimals: decimals !== null && decimals <= 77 ? decimals : null,
+  };
   if (otherTokens.size >= MOST_OTHER_TOKENS) otherTokens.delete(otherTokens.keys().next().value);
   otherTokens.set(address.toLowerCase(), token);
   return token;
@@ -116,7 +182,8 @@ export function nameOf(address) {
   return network.names.get(address?.toLowerCase()) ?? null;
 }
 
-// Known ABIs. Four-byte selectors may collide; those of the network's own contracts take precedence.
+// Known ABIs. Four-byte selectors may collide; those of the network's own contracts take
+// precedence.
 
 let registry = null;
 const PASTED = 'tetrad.interfaces';
@@ -164,7 +231,10 @@ export function pastedInterfaces() {
 export function pasteInterface(text) {
   const found = parseInterface(text);
   if (!found.length) throw new Error('the ABI has no function, event or error');
-  localStorage.setItem(PASTED, JSON.stringify([...new Set([...pastedInterfaces(), text])].slice(-MOST_PASTED)));
+  localStorage.setItem(
+    PASTED,
+    JSON.stringify([...new Set([...pastedInterfaces(), text])].slice(-MOST_PASTED)),
+  );
   registry = null;
   return found.length;
 }
@@ -193,5 +263,7 @@ export async function explainCall(data) {
 /** Decodes a log with the known ABIs, or returns null. */
 export async function explainLog(log) {
   if (!log.topics.length) return null;
-  return attempt(interfaces().events.get(`${log.topics[0]}/${log.topics.length - 1}`), (known) => decodeLog(known, log));
+  return attempt(interfaces().events.get(`${log.topics[0]}/${log.topics.length - 1}`), (known) =>
+    decodeLog(known, log),
+  );
 }

@@ -14,7 +14,10 @@ export class RpcError extends Error {
 
 /** Number of headers kept. */
 const REMEMBERED = 180;
-/** Differences of clocks that are not shown, in seconds: clocks are never exact, and blocks in quick succession are ahead. */
+/**
+ * Differences of clocks that are not shown, in seconds: clocks are never exact, and blocks in quick
+ * succession are ahead.
+ */
 const CLOCK_TOLERANCE = 60;
 /** Least time between two reads of the clock, in milliseconds. */
 const CLOCK_PACE = 250;
@@ -22,8 +25,9 @@ const CLOCK_PACE = 250;
 const MAX_BATCH = 100;
 
 /**
- * Requests of the same turn of the event loop are sent as one batch. Events: `head` (the headers have changed), `status`
- * (connected or disconnected), `restart` (the node serves a different chain).
+ * Requests of the same turn of the event loop are sent as one batch. Events: `head` (the headers
+ * have changed), `status` (connected or disconnected), `restart` (the node serves a different
+ * chain).
  */
 class Node extends EventTarget {
   #queue = [];
@@ -55,7 +59,11 @@ class Node extends EventTarget {
     let answers;
     try {
       const body = JSON.stringify(wire.length === 1 ? wire[0] : wire);
-      const response = await fetch('rpc', { method: 'POST', headers: { 'content-type': 'application/json' }, body });
+      const response = await fetch('rpc', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body,
+      });
       if (!response.ok) throw new Error(`the node responded with status ${response.status}`);
       answers = [await response.json()].flat();
     } catch (error) {
@@ -71,13 +79,19 @@ class Node extends EventTarget {
     }
   }
 
-  /** Whether the node supports a method. Probes with parameters that every method rejects, so that it has no effect. */
+  /**
+   * Whether the node supports a method. Probes with parameters that every method rejects, so that
+   * it has no effect.
+   */
   has(method) {
     if (!this.#absent.has(method)) {
-      const asked = this.call(method, ...Array(16).fill('?')).then(() => true, (error) => {
-        if (!(error instanceof RpcError)) this.#absent.delete(method);
-        return error instanceof RpcError && error.code !== -32601;
-      });
+      const asked = this.call(method, ...Array(16).fill('?')).then(
+        () => true,
+        (error) => {
+          if (!(error instanceof RpcError)) this.#absent.delete(method);
+          return error instanceof RpcError && error.code !== -32601;
+        },
+      );
       this.#absent.set(method, asked);
     }
     return this.#absent.get(method);
@@ -107,7 +121,9 @@ class Node extends EventTarget {
         // It may be another process, with other methods.
         this.#absent.clear();
         const old = new Set(this.headers);
-        socket.send(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_subscribe', params: ['newHeads'] }));
+        socket.send(
+          JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_subscribe', params: ['newHeads'] }),
+        );
         await this.#catchUp(old);
         this.#status(true);
       },
@@ -125,9 +141,16 @@ class Node extends EventTarget {
     this.dispatchEvent(new Event('status'));
   }
 
-  /** Loads the newest headers. The `old` ones, from before the connection, may be of blocks that no longer exist. */
+  /**
+   * Loads the newest headers. The `old` ones, from before the connection, may be of blocks that no
+   * longer exist.
+   */
   async #catchUp(old) {
-    const [number, first] = await Promise.all([this.call('eth_blockNumber'), this.call('eth_getBlockByNumber', '0x0', false), this.#readClock()]);
+    const [number, first] = await Promise.all([
+      this.call('eth_blockNumber'),
+      this.call('eth_getBlockByNumber', '0x0', false),
+      this.#readClock(),
+    ]);
     if (this.genesis && first && this.genesis !== first.hash) {
       this.headers = [];
       this.dispatchEvent(new Event('restart'));
@@ -135,9 +158,16 @@ class Node extends EventTarget {
     this.genesis = first?.hash ?? null;
     const newest = Number(number);
     const from = Math.max(0, newest - REMEMBERED + 1);
-    const wanted = Array.from({ length: newest - from + 1 }, (_, at) => `0x${(from + at).toString(16)}`);
-    const blocks = await Promise.all(wanted.map((at) => this.call('eth_getBlockByNumber', at, false).catch(() => null)));
-    const later = this.headers.filter((header) => !old.has(header) && Number(header.number) > newest);
+    const wanted = Array.from(
+      { length: newest - from + 1 },
+      (_, at) => `0x${(from + at).toString(16)}`,
+    );
+    const blocks = await Promise.all(
+      wanted.map((at) => this.call('eth_getBlockByNumber', at, false).catch(() => null)),
+    );
+    const later = this.headers.filter(
+      (header) => !old.has(header) && Number(header.number) > newest,
+    );
     this.headers = [...blocks.filter(Boolean), ...later].slice(-REMEMBERED);
     this.dispatchEvent(new Event('head'));
   }
@@ -153,13 +183,16 @@ class Node extends EventTarget {
   #add(header) {
     const number = Number(header.number);
     // The clock was changed, or the header is late because the browser slept.
-    if (Math.abs(Number(header.timestamp) - Date.now() / 1_000 - this.clockOffset) > CLOCK_TOLERANCE) {
+    if (
+      Math.abs(Number(header.timestamp) - Date.now() / 1_000 - this.clockOffset) > CLOCK_TOLERANCE
+    ) {
       this.#clockTimer ??= setTimeout(() => {
         this.#clockTimer = null;
         this.#readClock().then(() => this.dispatchEvent(new Event('head')));
       }, CLOCK_PACE);
     }
-    // After a revert the chain continues at a lower number, which replaces the headers from there on.
+    // After a revert the chain continues at a lower number, which replaces the headers from there
+    // on.
     while (this.headers.length && Number(this.headers.at(-1).number) >= number) this.headers.pop();
     this.headers.push(header);
     if (this.headers.length > REMEMBERED) this.headers.shift();
@@ -169,7 +202,10 @@ class Node extends EventTarget {
 
 export const node = new Node();
 
-/** Calls back immediately and after each event, at most once in `least` milliseconds, until the signal aborts. */
+/**
+ * Calls back immediately and after each event, at most once in `least` milliseconds, until the
+ * signal aborts.
+ */
 export function whenever(target, event, signal, callback, least = 200) {
   let [timer, last] = [null, 0];
   const run = () => {

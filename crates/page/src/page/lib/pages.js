@@ -4,7 +4,9 @@ import { ask, learn, learnToken } from './index.js';
 import { addReasons, indexRow } from './rows.js';
 import { ROWS } from './scan.js';
 
-/** A page of the index: its items as `convert` returns them, and the parameters of the next page. */
+/**
+ * A page of the index: its items as `convert` returns them, and the parameters of the next page.
+ */
 async function indexPage(path, cursor, parameters, convert) {
   const { items, next_page_params: next } = await ask(path, { ...parameters, ...cursor });
   return { rows: await Promise.all(items.map(convert)), next };
@@ -91,7 +93,9 @@ export async function createdContracts(address, isContract, cursor) {
     const page = isContract
       ? await internalTransactions(`addresses/${address}/internal-transactions`, next)
       : await addressTransactions(address, next, 'from');
-    const own = page.rows.filter((row) => row.created && row.ok && row.from.toLowerCase() === address.toLowerCase());
+    const own = page.rows.filter(
+      (row) => row.created && row.ok && row.from.toLowerCase() === address.toLowerCase(),
+    );
     found.push(...own);
     next = page.next;
     if (!next || found.length >= ROWS) break;

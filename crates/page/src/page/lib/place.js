@@ -1,5 +1,6 @@
-// Where the user is in a view: its page, filter, tab, period or token, which the URL says after the `?` and links share;
-// and how far the window is scrolled, and the way back through pages, which an entry of the browser's history keeps.
+// Where the user is in a view: its page, filter, tab, period or token, which the URL says after the
+// `?` and links share; and how far the window is scrolled, and the way back through pages, which an
+// entry of the browser's history keeps.
 
 const SCROLLS = 'tetrad.scrolls';
 /** Most entries of the history whose scroll positions are kept. */
@@ -22,15 +23,23 @@ export function placed(name) {
   return current().query.get(name);
 }
 
-/** Writes values into the URL without loading the view again; null, false and empty ones are removed. */
+/**
+ * Writes values into the URL without loading the view again; null, false and empty ones are
+ * removed.
+ */
 export function setPlace(values, path = null) {
   const { path: own, query } = current();
   for (const [name, value] of Object.entries(values)) {
-    if (value === null || value === undefined || value === false || value === '') query.delete(name);
+    if (value === null || value === undefined || value === false || value === '')
+      query.delete(name);
     else query.set(name, value === true ? '1' : value);
   }
   const text = query.toString();
-  history.replaceState(history.state, '', `${path === null ? own : `#/${path}`}${text && `?${text}`}`);
+  history.replaceState(
+    history.state,
+    '',
+    `${path === null ? own : `#/${path}`}${text && `?${text}`}`,
+  );
 }
 
 /** What the history's entry keeps under a name, or null. */
@@ -42,7 +51,9 @@ export function keep(name, value) {
   history.replaceState({ ...history.state, [name]: value }, '');
 }
 
-/** Takes over scrolling from the browser, which would restore a position before the view has loaded. */
+/**
+ * Takes over scrolling from the browser, which would restore a position before the view has loaded.
+ */
 export function followScrolling() {
   history.scrollRestoration = 'manual';
   try {
@@ -50,7 +61,9 @@ export function followScrolling() {
   } catch {
     // A damaged or disabled storage: positions survive no reload.
   }
-  window.addEventListener('scroll', () => shown && scrolls.set(shown, window.scrollY), { passive: true });
+  window.addEventListener('scroll', () => shown && scrolls.set(shown, window.scrollY), {
+    passive: true,
+  });
   window.addEventListener('pagehide', () => {
     try {
       sessionStorage.setItem(SCROLLS, JSON.stringify([...scrolls].slice(-MOST_SCROLLS)));
@@ -65,7 +78,10 @@ export function leave() {
   shown = null;
 }
 
-/** The view of the history's entry is shown: scrolls to where the user left it, which lists may still have to reach. */
+/**
+ * The view of the history's entry is shown: scrolls to where the user left it, which lists may
+ * still have to reach.
+ */
 export function arrive(signal) {
   if (!kept('key')) keep('key', crypto.getRandomValues(new Uint32Array(2)).join('-'));
   shown = kept('key');
@@ -84,7 +100,8 @@ export function arrive(signal) {
     growth.disconnect();
   });
   // A user who scrolls decides.
-  for (const event of ['wheel', 'touchmove', 'keydown', 'pointerdown']) window.addEventListener(event, stop, { signal: done.signal, passive: true });
+  for (const event of ['wheel', 'touchmove', 'keydown', 'pointerdown'])
+    window.addEventListener(event, stop, { signal: done.signal, passive: true });
   signal.addEventListener('abort', stop);
   growth.observe(document.getElementById('main'));
 }

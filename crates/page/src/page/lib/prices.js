@@ -9,7 +9,12 @@ const KEPT = 120_000;
 export async function ask(path) {
   const response = await fetch(path);
   const body = await response.json();
-  if (!response.ok) throw new Error(response.status === 429 ? 'too many requests: the exchange limits each client; try again in a minute' : (body.message ?? `status ${response.status}`));
+  if (!response.ok)
+    throw new Error(
+      response.status === 429
+        ? 'too many requests: the exchange limits each client; try again in a minute'
+        : (body.message ?? `status ${response.status}`),
+    );
   return body.data;
 }
 
@@ -32,7 +37,9 @@ function store(key, value) {
 
 /** Events: `prices`, when a price has changed. */
 class Prices extends EventTarget {
-  /** Current prices by lower-case address: price (US dollars), change24h (per cent), timestamp (ms). */
+  /**
+   * Current prices by lower-case address: price (US dollars), change24h (per cent), timestamp (ms).
+   */
   now = new Map();
   #series = new Map();
   #socket = null;
@@ -57,8 +64,8 @@ class Prices extends EventTarget {
   }
 
   /**
-   * Past prices, `{ timestamp, price }`, oldest first. Cached, also across page reloads, because the REST API has a rate
-   * limit.
+   * Past prices, `{ timestamp, price }`, oldest first. Cached, also across page reloads, because
+   * the REST API has a rate limit.
    */
   history(address, period, limit) {
     const key = `tetrad.${address.toLowerCase()}/${period}/${limit}`;
@@ -67,7 +74,10 @@ class Prices extends EventTarget {
     const series = this.#ask(address.toLowerCase(), period, limit);
     const until = Date.now() + KEPT;
     this.#series.set(key, { series, until });
-    series.then((found) => store(key, { series: found, until }), () => this.#series.delete(key));
+    series.then(
+      (found) => store(key, { series: found, until }),
+      () => this.#series.delete(key),
+    );
     return series;
   }
 
@@ -75,11 +85,14 @@ class Prices extends EventTarget {
   forget() {
     this.now.clear();
     this.#series.clear();
-    for (const key of Object.keys(sessionStorage)) if (key.startsWith('tetrad.0x')) sessionStorage.removeItem(key);
+    for (const key of Object.keys(sessionStorage))
+      if (key.startsWith('tetrad.0x')) sessionStorage.removeItem(key);
   }
 
   async #ask(address, period, limit) {
-    const { prices: found } = await ask(`api/prices/${address}/history?period=${period}&limit=${limit}`);
+    const { prices: found } = await ask(
+      `api/prices/${address}/history?period=${period}&limit=${limit}`,
+    );
     return found.toSorted((a, b) => a.timestamp - b.timestamp);
   }
 }
@@ -93,20 +106,37 @@ export function joinCandles(found, width) {
     const time = Math.floor(timestamp / width) * width;
     const last = joined.at(-1);
     if (last?.time === time) {
-      Object.assign(last, { high: Math.max(last.high, high), low: Math.min(last.low, low), close, volume: last.volume + volume });
+      Object.assign(last, {
+        high: Math.max(last.high, high),
+        low: Math.min(last.low, low),
+        close,
+        volume: last.volume + volume,
+      });
     } else {
       // Without a gap to the candle before.
       const start = last?.close ?? open;
-      joined.push({ time, open: start, high: Math.max(start, high), low: Math.min(start, low), close, volume });
+      joined.push({
+        time,
+        open: start,
+        high: Math.max(start, high),
+        low: Math.min(start, low),
+        close,
+        volume,
+      });
     }
   }
   return joined;
 }
 
-/** The candles with the current price at a time: it moves the last candle, or begins the next one. */
+/**
+ * The candles with the current price at a time: it moves the last candle, or begins the next one.
+ */
 export function withPrice(series, { timestamp, price }, width) {
   const last = series.at(-1);
   if (!last || timestamp < last.time) return series;
   const candle = { timestamp, open: last.close, high: price, low: price, close: price };
-  return [...series.slice(0, -1), ...joinCandles([{ ...last, timestamp: last.time }, candle], width)];
+  return [
+    ...series.slice(0, -1),
+    ...joinCandles([{ ...last, timestamp: last.time }, candle], width),
+  ];
 }

@@ -13,7 +13,17 @@ const ECRECOVER = '0x0000000000000000000000000000000000000001';
 
 const LEGACY = ['nonce', 'gasPrice', 'gas', 'to', 'value', 'input', 'v', 'r', 's'];
 const SIGNATURE = ['v', 'r', 's'];
-const DYNAMIC = ['chainId', 'nonce', 'maxPriorityFeePerGas', 'maxFeePerGas', 'gas', 'to', 'value', 'input', 'accessList'];
+const DYNAMIC = [
+  'chainId',
+  'nonce',
+  'maxPriorityFeePerGas',
+  'maxFeePerGas',
+  'gas',
+  'to',
+  'value',
+  'input',
+  'accessList',
+];
 /** The fields of typed transactions in their order, by type. */
 const FIELDS = {
   1: ['chainId', 'nonce', 'gasPrice', 'gas', 'to', 'value', 'input', 'accessList', ...SIGNATURE],
@@ -24,25 +34,34 @@ const FIELDS = {
 /** Most characters of a number or an address, which have 32 bytes at most. */
 const LONGEST_WORD = 66;
 const LISTS = ['accessList', 'blobVersionedHashes', 'authorizationList'];
-/** Number of fields of an authorization (EIP-7702), and what precedes those that its signature is of. */
+/**
+ * Number of fields of an authorization (EIP-7702), and what precedes those that its signature is
+ * of.
+ */
 const AUTHORIZATION_FIELDS = 6;
 const AUTHORIZATION_MAGIC = '0x05';
 
 const number = (hex) => (hex === '0x' ? 0n : BigInt(hex));
 
 function named(names, values) {
-  if (!Array.isArray(values) || values.length !== names.length) throw new Error(`expected ${names.length} fields, got ${values?.length ?? 'none'}`);
+  if (!Array.isArray(values) || values.length !== names.length)
+    throw new Error(`expected ${names.length} fields, got ${values?.length ?? 'none'}`);
   const found = Object.fromEntries(names.map((name, at) => [name, values[at]]));
   for (const name of names) {
     const isList = Array.isArray(found[name]);
-    if (isList !== LISTS.includes(name)) throw new Error(`the field ${name} is not what it has to be`);
-    if (!isList && name !== 'input' && found[name].length > LONGEST_WORD) throw new Error(`the field ${name} is too long`);
+    if (isList !== LISTS.includes(name))
+      throw new Error(`the field ${name} is not what it has to be`);
+    if (!isList && name !== 'input' && found[name].length > LONGEST_WORD)
+      throw new Error(`the field ${name} is too long`);
   }
   if (found.to !== '0x' && !isHex(found.to, 20)) throw new Error('the recipient is no address');
   return found;
 }
 
-/** What a legacy transaction's signature is of: since EIP-155 with the chain ID, which its `v` has in it. */
+/**
+ * What a legacy transaction's signature is of: since EIP-155 with the chain ID, which its `v` has
+ * in it.
+ */
 function legacy(values) {
   const fields = named(LEGACY, values);
   const v = number(fields.v);
@@ -57,7 +76,8 @@ function typed(raw) {
   const type = Number(raw.slice(0, 4));
   if (!FIELDS[type]) throw new Error(`transactions of type ${type} are unknown here`);
   const body = decodeRlp(`0x${raw.slice(4)}`);
-  // On the network a transaction with blobs has them beside it; its hash and signature are without them.
+  // On the network a transaction with blobs has them beside it; its hash and signature are without
+  // them.
   const values = type === 3 && Array.isArray(body[0]) ? body[0] : body;
   const fields = named(FIELDS[type], values);
   const prefix = raw.slice(0, 4);
@@ -69,28 +89,44 @@ function typed(raw) {
 /** What an account delegates, with what `senderOf` needs to recover the account. */
 function authorizationOf(values) {
   const isWord = (value) => typeof value === 'string' && value.length <= LONGEST_WORD;
-  if (!Array.isArray(values) || values.length !== AUTHORIZATION_FIELDS || !values.every(isWord)) throw new Error('an authorization is not what it has to be');
+  if (!Array.isArray(values) || values.length !== AUTHORIZATION_FIELDS || !values.every(isWord))
+    throw new Error('an authorization is not what it has to be');
   const [chainId, address, nonce, parity, r, s] = values;
   if (!isHex(address, 20)) throw new Error('an authorization delegates to no address');
   const digest = keccak256(AUTHORIZATION_MAGIC + encodeRlp([chainId, address, nonce]).slice(2));
-  return { chainId: number(chainId), address: checksum(address), nonce: number(nonce), signature: { digest, parity: number(parity), r, s } };
+  return {
+    chainId: number(chainId),
+    address: checksum(address),
+    nonce: number(nonce),
+    signature: { digest, parity: number(parity), r, s },
+  };
 }
 
 function accessOf(values) {
   const [address, storageKeys] = Array.isArray(values) ? values : [];
-  if (!isHex(address, 20) || !Array.isArray(storageKeys)) throw new Error('the access list is not what it has to be');
+  if (!isHex(address, 20) || !Array.isArray(storageKeys))
+    throw new Error('the access list is not what it has to be');
   return { address: checksum(address), storageKeys };
 }
 
 /**
- * Decodes a signed transaction: `type`, `hash`, `chainId` (null without one), `nonce`, `gas`, `to` (null for a creation), `value`,
- * `input`, its fees, `accessList`, `authorizations`, the number of `blobs`, and what `senderOf` needs.
+ * Decodes a signed transaction: `type`, `hash`, `chainId` (null without one), `nonce`, `gas`, `to`
+ * (null for a creation), `value`, `input`, its fees, `accessList`, `authorizations`, the number of
+ * `blobs`, and what `senderOf` needs.
  */
 export function decodeTransaction(text) {
   const raw = text.trim().toLowerCase();
   if (raw.length > LONGEST) throw new Error('the transaction is too long');
-  if (!isHex(raw) || raw === '0x') throw new Error('expected a signed transaction in hex, such as 0x02f8…');
-  const { type, fields, chainId, signed, parity, whole = raw } = parseInt(raw.slice(2, 4), 16) >= 0xc0 ? legacy(decodeRlp(raw)) : typed(raw);
+  if (!isHex(raw) || raw === '0x')
+    throw new Error('expected a signed transaction in hex, such as 0x02f8…');
+  const {
+    type,
+    fields,
+    chainId,
+    signed,
+    parity,
+    whole = raw,
+  } = parseInt(raw.slice(2, 4), 16) >= 0xc0 ? legacy(decodeRlp(raw)) : typed(raw);
   if (parity !== 0n && parity !== 1n) throw new Error('the transaction is not signed');
   const fee = (name) => (fields[name] === undefined ? null : number(fields[name]));
   return {
@@ -113,7 +149,10 @@ export function decodeTransaction(text) {
   };
 }
 
-/** The account that signed a decoded transaction or an authorization, which the node recovers; null if the signature is not valid. */
+/**
+ * The account that signed a decoded transaction or an authorization, which the node recovers; null
+ * if the signature is not valid.
+ */
 export async function senderOf({ signature: { digest, parity, r, s } }) {
   const word = (value) => BigInt(value).toString(16).padStart(64, '0');
   const data = digest + word(27n + parity) + word(number(r)) + word(number(s));

@@ -1,4 +1,5 @@
-// The operations of the node, read from its own documents: /openapi.json for REST, rpc.discover for JSON-RPC.
+// The operations of the node, read from its own documents: /openapi.json for REST, rpc.discover for
+// JSON-RPC.
 
 /** Headings of the JSON-RPC namespaces that come first in lists. */
 const FIRST = ['eth', 'debug', 'trace', 'txpool', 'net', 'web3'];
@@ -37,10 +38,18 @@ export function build(openapi, openrpc) {
   const operations = [...restOperations(openapi), ...rpcOperations(openrpc)];
   const groups = new Map();
   const about = new Map((openapi.tags ?? []).map((tag) => [`rest/${tag.name}`, tag.description]));
-  for (const [name, tag] of Object.entries(openrpc.components?.tags ?? {})) about.set(`rpc/${name}`, tag.description);
+  for (const [name, tag] of Object.entries(openrpc.components?.tags ?? {}))
+    about.set(`rpc/${name}`, tag.description);
   for (const operation of operations) {
     const key = `${operation.kind}/${operation.group}`;
-    if (!groups.has(key)) groups.set(key, { key, kind: operation.kind, name: operation.group, description: about.get(key) ?? '', operations: [] });
+    if (!groups.has(key))
+      groups.set(key, {
+        key,
+        kind: operation.kind,
+        name: operation.group,
+        description: about.get(key) ?? '',
+        operations: [],
+      });
     groups.get(key).operations.push(operation);
   }
   const tagOrder = [...about.keys()];
@@ -49,7 +58,9 @@ export function build(openapi, openrpc) {
     if (kind === 'rest') return tagOrder.includes(key) ? tagOrder.indexOf(key) : 500;
     return 1_000 + (FIRST.includes(name) ? FIRST.indexOf(name) : 100);
   };
-  const sorted = [...groups.values()].sort((a, b) => place(a) - place(b) || a.name.localeCompare(b.name));
+  const sorted = [...groups.values()].sort(
+    (a, b) => place(a) - place(b) || a.name.localeCompare(b.name),
+  );
   return { operations, groups: sorted, byId: new Map(operations.map((one) => [one.id, one])) };
 }
 
@@ -57,28 +68,41 @@ export function build(openapi, openrpc) {
 function resolve(document, value) {
   const target = value?.$ref;
   if (typeof target !== 'string' || !target.startsWith('#/')) return value;
-  return target.slice(2).split('/').reduce((at, part) => at?.[part.replaceAll('~1', '/').replaceAll('~0', '~')], document);
+  return target
+    .slice(2)
+    .split('/')
+    .reduce((at, part) => at?.[part.replaceAll('~1', '/').replaceAll('~0', '~')], document);
 }
 
 function restOperations(document) {
   const found = [];
   for (const [path, methods] of Object.entries(document.paths ?? {})) {
     for (const [method, described] of Object.entries(methods)) {
-      const responses = Object.entries(described.responses ?? {}).map(([status, response]) => [status, resolve(document, response)]);
+      const responses = Object.entries(described.responses ?? {}).map(([status, response]) => [
+        status,
+        resolve(document, response),
+      ]);
       const live = responses.some(([status]) => status === '101');
       const [media, content] = Object.entries(described.requestBody?.content ?? {})[0] ?? [];
       const security = described.security ?? document.security ?? [];
       found.push({
         kind: live ? 'live' : 'rest',
         id: described.operationId,
-        group: live ? 'Live' : described.tags?.[0] ?? 'Other',
+        group: live ? 'Live' : (described.tags?.[0] ?? 'Other'),
         method: method.toUpperCase(),
         path,
         summary: described.summary ?? '',
-        parameters: (described.parameters ?? []).map((one) => ({ ...one, place: one.in, example: one.example ?? null })),
+        parameters: (described.parameters ?? []).map((one) => ({
+          ...one,
+          place: one.in,
+          example: one.example ?? null,
+        })),
         body: media ? { media, example: content.example ?? null, schema: content.schema } : null,
         responses: responses.map(([status, { description, content: bodies }]) => ({
-          status, description, example: Object.values(bodies ?? {})[0]?.example, schema: Object.values(bodies ?? {})[0]?.schema,
+          status,
+          description,
+          example: Object.values(bodies ?? {})[0]?.example,
+          schema: Object.values(bodies ?? {})[0]?.schema,
         })),
         changes: method !== 'get' && !isRead(path),
         needsToken: security.length > 0 && !security.some((one) => Object.keys(one).length === 0),
@@ -92,7 +116,14 @@ function restOperations(document) {
 
 /** Routes that take POST for its body only. */
 function isRead(path) {
-  return path.endsWith('/simulate') || path === '/rpc' || path === '/' || path === '/graphql' || path.includes('/verif') || path === '/api';
+  return (
+    path.endsWith('/simulate') ||
+    path === '/rpc' ||
+    path === '/' ||
+    path === '/graphql' ||
+    path.includes('/verif') ||
+    path === '/api'
+  );
 }
 
 function rpcOperations(document) {
@@ -107,7 +138,11 @@ function rpcOperations(document) {
       path: method.name,
       summary: method.summary ?? '',
       parameters: method.params.map((one) => ({
-        name: one.name, place: 'position', required: one.required === true, schema: one.schema, description: one.summary ?? one.description ?? '',
+        name: one.name,
+        place: 'position',
+        required: one.required === true,
+        schema: one.schema,
+        description: one.summary ?? one.description ?? '',
         example: values.has(one.name) ? values.get(one.name) : null,
       })),
       body: null,
@@ -132,7 +167,10 @@ export function search(operations, query) {
     const [word] = words;
     return id === word ? 0 : id.startsWith(word) ? 1 : id.includes(word) ? 2 : 3;
   };
-  return found.map((one) => [rank(one), one]).sort(([a], [b]) => a - b).map(([, one]) => one);
+  return found
+    .map((one) => [rank(one), one])
+    .sort(([a], [b]) => a - b)
+    .map(([, one]) => one);
 }
 
 /** The JSON types that a schema allows; none are listed if it allows all. */
@@ -146,10 +184,16 @@ export function typesOf(schema, found = new Set()) {
 
 /** The words that a schema allows, and whether it allows nothing else. */
 export function wordsOf(schema) {
-  if (schema?.enum) return { words: schema.enum.filter((one) => typeof one === 'string'), only: true };
-  const alternatives = [...(schema?.anyOf ?? []), ...(schema?.oneOf ?? [])].filter((one) => one.type !== 'null');
+  if (schema?.enum)
+    return { words: schema.enum.filter((one) => typeof one === 'string'), only: true };
+  const alternatives = [...(schema?.anyOf ?? []), ...(schema?.oneOf ?? [])].filter(
+    (one) => one.type !== 'null',
+  );
   const listed = alternatives.filter((one) => one.enum);
-  return { words: listed.flatMap((one) => one.enum), only: alternatives.length > 0 && listed.length === alternatives.length };
+  return {
+    words: listed.flatMap((one) => one.enum),
+    only: alternatives.length > 0 && listed.length === alternatives.length,
+  };
 }
 
 function patternsOf(schema) {
@@ -163,16 +207,22 @@ export function textOf(value) {
   return typeof value === 'object' ? JSON.stringify(value, null, 2) : String(value);
 }
 
-/** The JSON value that a text stands for, by the schema. Throws if the text has to be JSON and is not. */
+/**
+ * The JSON value that a text stands for, by the schema. Throws if the text has to be JSON and is
+ * not.
+ */
 export function valueOf(text, schema) {
   const types = typesOf(schema);
   const trimmed = text.trim();
   const any = types.size === 0;
-  if (/^[[{]/.test(trimmed) && (any || types.has('object') || types.has('array'))) return JSON.parse(trimmed);
+  if (/^[[{]/.test(trimmed) && (any || types.has('object') || types.has('array')))
+    return JSON.parse(trimmed);
   if (/^(true|false)$/.test(trimmed) && (any || types.has('boolean'))) return trimmed === 'true';
   if (trimmed === 'null' && (any || types.has('null'))) return null;
   if (/^-?\d+(\.\d+)?$/.test(trimmed) && (any || types.has('integer') || types.has('number'))) {
-    const fits = types.has('string') && patternsOf(schema).some((pattern) => new RegExp(pattern).test(trimmed));
+    const fits =
+      types.has('string') &&
+      patternsOf(schema).some((pattern) => new RegExp(pattern).test(trimmed));
     if (!fits && Number.isSafeInteger(Number(trimmed))) return Number(trimmed);
   }
   if (!any && !types.has('string')) return JSON.parse(trimmed);
@@ -184,7 +234,11 @@ export function typeName(schema) {
   const { words, only } = wordsOf(schema);
   if (only && words.length && words.length <= 4) return words.join(' | ');
   const types = [...typesOf(schema)].filter((type) => type !== 'null');
-  const names = types.map((type) => (type === 'string' && patternsOf(schema).some((pattern) => pattern.startsWith('^0x')) ? 'hex' : type));
+  const names = types.map((type) =>
+    type === 'string' && patternsOf(schema).some((pattern) => pattern.startsWith('^0x'))
+      ? 'hex'
+      : type,
+  );
   if (words.length) names.unshift('tag');
   return [...new Set(names)].join(' | ') || 'any';
 }

@@ -5,7 +5,9 @@ import { amount, shorten, toUnits } from './format.js';
 import { tokenFor } from './links.js';
 import { interfaces, nameOf } from './network.js';
 
-/** Most elements of a list, and characters of a text, in the words for an error: both are untrusted. */
+/**
+ * Most elements of a list, and characters of a text, in the words for an error: both are untrusted.
+ */
 const MOST_ELEMENTS = 20;
 const LONGEST = 1_000;
 const UNLIMITED = (1n << 256n) - 1n;
@@ -39,11 +41,16 @@ function textOf(value, input, token) {
   if (Array.isArray(value)) {
     const isList = input.type.endsWith(']');
     const element = { ...input, type: input.type.replace(/\[\d*\]$/, '') };
-    const parts = value.slice(0, MOST_ELEMENTS).map((part, at) => textOf(part, isList ? element : input.components[at], null));
+    const parts = value
+      .slice(0, MOST_ELEMENTS)
+      .map((part, at) => textOf(part, isList ? element : input.components[at], null));
     return `[${parts.join(', ')}${value.length > MOST_ELEMENTS ? ', …' : ''}]`;
   }
   if (typeof value === 'bigint') {
-    if (token) return value === UNLIMITED ? `unlimited ${token.symbol ?? 'tokens'}` : `${amount(value, token.decimals, Infinity)} ${token.symbol ?? 'tokens'}`;
+    if (token)
+      return value === UNLIMITED
+        ? `unlimited ${token.symbol ?? 'tokens'}`
+        : `${amount(value, token.decimals, Infinity)} ${token.symbol ?? 'tokens'}`;
     return /Usd$/.test(input.name) ? `$${toUnits(value, 8)}` : value.toString();
   }
   if (input.type === 'address') {
@@ -65,9 +72,9 @@ function decoded(data, also) {
 }
 
 /**
- * The error that revert data encode, as text; the start of the data if the error is unknown. `also` maps selectors to further
- * errors. `contract` is the one that reverted, and `called` the arguments of its function by name: with them amounts are in
- * units of their token.
+ * The error that revert data encode, as text; the start of the data if the error is unknown. `also`
+ * maps selectors to further errors. `contract` is the one that reverted, and `called` the arguments
+ * of its function by name: with them amounts are in units of their token.
  */
 export async function explainRevert(data, { also = null, contract = null, called = {} } = {}) {
   if (!data || data === '0x') return 'reverted without a reason';

@@ -12,7 +12,9 @@ function lengthAt(bytes, at, size) {
   return length;
 }
 
-/** The item that begins at a position: whether it is a list, and where its content begins and ends. */
+/**
+ * The item that begins at a position: whether it is a list, and where its content begins and ends.
+ */
 function itemAt(bytes, at) {
   const first = bytes[at];
   if (first === undefined) throw new Error('the data end too early');

@@ -14,15 +14,18 @@ async function indexReason(item) {
   if (reason?.method_call) {
     const name = reason.method_call.split('(')[0];
     if (name === 'Panic') return panicText(reason.parameters[0]?.value ?? 0);
-    const shown = reason.parameters.map(({ name: own, value }) => `${own ? `${own}: ` : ''}${Array.isArray(value) ? JSON.stringify(value) : value}`);
+    const shown = reason.parameters.map(
+      ({ name: own, value }) =>
+        `${own ? `${own}: ` : ''}${Array.isArray(value) ? JSON.stringify(value) : value}`,
+    );
     return name === 'Error' ? String(reason.parameters[0]?.value) : `${name}(${shown.join(', ')})`;
   }
   return /^(error|failed)?$/i.test(result) ? null : result;
 }
 
 /**
- * A transaction of the index as a row: hash, block, index, time (in seconds), from, to, created, value, fee, input,
- * method, ok, reason, cosmos.
+ * A transaction of the index as a row: hash, block, index, time (in seconds), from, to, created,
+ * value, fee, input, method, ok, reason, cosmos.
  */
 export async function indexRow(item) {
   const row = {
@@ -46,7 +49,9 @@ export async function indexRow(item) {
 
 /** The same of JSON-RPC's transaction and receipt; `ok` is null without a receipt. */
 async function nodeRow(transaction, receipt, time) {
-  const price = BigInt(receipt?.effectiveGasPrice ?? transaction.gasPrice ?? transaction.maxFeePerGas ?? 0);
+  const price = BigInt(
+    receipt?.effectiveGasPrice ?? transaction.gasPrice ?? transaction.maxFeePerGas ?? 0,
+  );
   const row = {
     hash: transaction.hash,
     block: transaction.blockNumber === null ? null : Number(transaction.blockNumber),
@@ -54,7 +59,10 @@ async function nodeRow(transaction, receipt, time) {
     time,
     from: checksum(transaction.from),
     to: transaction.to ? checksum(transaction.to) : null,
-    created: !transaction.to && receipt && receipt.status !== '0x0' && receipt.contractAddress ? checksum(receipt.contractAddress) : null,
+    created:
+      !transaction.to && receipt && receipt.status !== '0x0' && receipt.contractAddress
+        ? checksum(receipt.contractAddress)
+        : null,
     value: BigInt(transaction.value),
     fee: receipt ? BigInt(receipt.gasUsed) * price : null,
     input: transaction.input,
@@ -66,7 +74,10 @@ async function nodeRow(transaction, receipt, time) {
   return row;
 }
 
-/** The name of a transaction's method, or its selector. `named` is what the index has said it is, if it was asked. */
+/**
+ * The name of a transaction's method, or its selector. `named` is what the index has said it is, if
+ * it was asked.
+ */
 async function methodOf(row, named) {
   const { to, input, cosmos } = row;
   if (cosmos) return cosmos.split('.').at(-1);
@@ -82,20 +93,43 @@ export async function addReasons(rows) {
   const wanted = rows.filter((row) => row.ok === false && !row.reason);
   if (!wanted.length) return rows;
   const traces = await node.has('debug_traceTransaction');
-  await Promise.all(wanted.map(async (row) => {
-    const options = { tracer: 'callTracer', tracerConfig: { onlyTopCall: true } };
-    const trace = traces ? await node.call('debug_traceTransaction', row.hash, options).catch(() => null) : null;
-    if (trace?.output && trace.output !== '0x') row.reason = await explainRevert(trace.output, { contract: row.to });
-    else if (trace?.error) row.reason = trace.error === 'execution reverted' ? 'reverted without a reason' : trace.error;
-  }));
+  await Promise.all(
+    wanted.map(async (row) => {
+      const options = { tracer: 'callTracer', tracerConfig: { onlyTopCall: true } };
+      const trace = traces
+        ? await node.call('debug_traceTransaction', row.hash, options).catch(() => null)
+        : null;
+      if (trace?.output && trace.output !== '0x')
+        row.reason = await explainRevert(trace.output, { contract: row.to });
+      else if (trace?.error)
+        row.reason =
+          trace.error === 'execution reverted' ? 'reverted without a reason' : trace.error;
+    }),
+  );
   return rows;
 }
 
-/** Rows of transactions that are known by their hashes, in the same order. `times` gives a block's time by its number. */
+/**
+ * Rows of transactions that are known by their hashes, in the same order. `times` gives a block's
+ * time by its number.
+ */
 export async function transactionsByHash(hashes, times) {
-  const asked = hashes.map((hash) => Promise.all([node.call('eth_getTransactionByHash', hash), node.call('eth_getTransactionReceipt', hash)]));
+  const asked = hashes.map((hash) =>
+    Promise.all([
+      node.call('eth_getTransactionByHash', hash),
+      node.call('eth_getTransactionReceipt', hash),
+    ]),
+  );
   const found = (await Promise.all(asked)).filter(([transaction]) => transaction);
-  const called = found.map(([{ to, input }, receipt]) => (input === '0x' ? null : (to ?? receipt?.contractAddress))).filter(Boolean);
+  const called = found
+    .map(([{ to, input }, receipt]) => (input === '0x' ? null : (to ?? receipt?.contractAddress)))
+    .filter(Boolean);
   await learnNames(called);
-  return addReasons(await Promise.all(found.map(([transaction, receipt]) => nodeRow(transaction, receipt, times(Number(transaction.blockNumber))))));
+  return addReasons(
+    await Promise.all(
+      found.map(([transaction, receipt]) =>
+        nodeRow(transaction, receipt, times(Number(transaction.blockNumber))),
+      ),
+    ),
+  );
 }

@@ -10,7 +10,10 @@ export const ROWS = 25;
 /** Maximum numbers of blocks read at once, by GraphQL and by JSON-RPC. */
 const WINDOW = 500;
 const SMALL_WINDOW = 30;
-/** Number of reads by JSON-RPC after which a search pauses: on a fork each block is a request to another node. */
+/**
+ * Number of reads by JSON-RPC after which a search pauses: on a fork each block is a request to
+ * another node.
+ */
 const SMALL_WINDOWS = 4;
 /** Number of blocks after which a search pauses. */
 const PAUSE_AFTER_BLOCKS = 5_000;
@@ -32,28 +35,47 @@ function updaterAddress() {
 export async function priceUpdates() {
   const sender = await updaterAddress();
   const oracle = network.addresses?.oracle.toLowerCase();
-  return (from, to) => sender !== null && from?.toLowerCase() === sender && to?.toLowerCase() === oracle;
+  return (from, to) =>
+    sender !== null && from?.toLowerCase() === sender && to?.toLowerCase() === oracle;
 }
 
 async function graphBlocks(from, to, outcome) {
   const query = `{blocks(from:${from},to:${to}){number timestamp transactions{hash index ${outcome ? 'status ' : ''}from{address} to{address}}}}`;
-  const response = await fetch('graphql', { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ query }) });
+  const response = await fetch('graphql', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ query }),
+  });
   const { data } = await response.json();
   if (!response.ok || !data?.blocks) throw new Error('no blocks by GraphQL');
   return data.blocks.map((block) => ({
     number: Number(block.number),
     time: Number(block.timestamp),
-    transactions: block.transactions.map((one) => ({ hash: one.hash, index: Number(one.index), ok: outcome ? Number(one.status) !== 0 : null, from: one.from.address, to: one.to?.address ?? null })),
+    transactions: block.transactions.map((one) => ({
+      hash: one.hash,
+      index: Number(one.index),
+      ok: outcome ? Number(one.status) !== 0 : null,
+      from: one.from.address,
+      to: one.to?.address ?? null,
+    })),
   }));
 }
 
 async function nodeBlocks(from, to) {
   const numbers = Array.from({ length: to - from + 1 }, (_, at) => `0x${(from + at).toString(16)}`);
-  const blocks = await Promise.all(numbers.map((number) => node.call('eth_getBlockByNumber', number, true)));
+  const blocks = await Promise.all(
+    numbers.map((number) => node.call('eth_getBlockByNumber', number, true)),
+  );
   return blocks.filter(Boolean).map((block) => ({
     number: Number(block.number),
     time: Number(block.timestamp),
-    transactions: block.transactions.map((one, index) => ({ hash: one.hash, index, ok: null, from: one.from, to: one.to })),
+    transactions: block.transactions.map((one, index) => ({
+      hash: one.hash,
+      index,
+      ok: null,
+      from: one.from,
+      to: one.to,
+    })),
   }));
 }
 
@@ -73,11 +95,20 @@ export async function outlines(from, to, outcome = false) {
 }
 
 /**
- * Searches blocks downwards for transactions whose outlines `accepts` takes. `before` is a position { block, index },
- * `floor` the last position that was seen. Returns rows, the position after which the search continues (null at the
- * first block), whether it was paused, the number of transactions that were left out, and the blocks that were searched.
+ * Searches blocks downwards for transactions whose outlines `accepts` takes. `before` is a position
+ * { block, index }, `floor` the last position that was seen. Returns rows, the position after which
+ * the search continues (null at the first block), whether it was paused, the number of transactions
+ * that were left out, and the blocks that were searched.
  */
-async function searchBlocks({ accepts, before = null, floor = null, limit = ROWS, most = PAUSE_AFTER_BLOCKS, outcome = false, signal }) {
+async function searchBlocks({
+  accepts,
+  before = null,
+  floor = null,
+  limit = ROWS,
+  most = PAUSE_AFTER_BLOCKS,
+  outcome = false,
+  signal,
+}) {
   const head = Number(node.head?.number ?? (await node.call('eth_blockNumber')));
   let to = Math.min(before ? before.block : head, head);
   const lowest = floor ? floor.block : 0;
@@ -110,12 +141,28 @@ async function searchBlocks({ accepts, before = null, floor = null, limit = ROWS
     const perBlock = blocks.reduce((sum, block) => sum + block.transactions.length, 0) / expected;
     size = Math.max(1, Math.min(WINDOW, 4 * size, Math.floor(WINDOW / Math.max(perBlock, 1))));
   }
-  const next = left && { block: left.block, index: Number.isFinite(left.index) ? left.index : 0xffffffff };
-  const rows = await transactionsByHash(found.map((one) => one.hash), (block) => times.get(block));
-  return { rows, next, paused: next !== null && found.length < limit, skipped, from: Math.max(lowest, Math.min(to + 1, start)), to: start };
+  const next = left && {
+    block: left.block,
+    index: Number.isFinite(left.index) ? left.index : 0xffffffff,
+  };
+  const rows = await transactionsByHash(
+    found.map((one) => one.hash),
+    (block) => times.get(block),
+  );
+  return {
+    rows,
+    next,
+    paused: next !== null && found.length < limit,
+    skipped,
+    from: Math.max(lowest, Math.min(to + 1, start)),
+    to: start,
+  };
 }
 
-/** The same for rows that `keeps` takes, which are only known with all their members. Without it every row is. */
+/**
+ * The same for rows that `keeps` takes, which are only known with all their members. Without it
+ * every row is.
+ */
 export async function searchRows({ keeps, ...options }) {
   if (!keeps) return searchBlocks(options);
   const limit = options.limit ?? ROWS;
@@ -127,10 +174,19 @@ export async function searchRows({ keeps, ...options }) {
     skipped += page.skipped;
     for (const row of page.rows) {
       if (!keeps(row)) continue;
-      if (rows.length === limit) return { rows, next: { block: rows.at(-1).block, index: rows.at(-1).index }, paused: false, skipped, from: rows.at(-1).block, to };
+      if (rows.length === limit)
+        return {
+          rows,
+          next: { block: rows.at(-1).block, index: rows.at(-1).index },
+          paused: false,
+          skipped,
+          from: rows.at(-1).block,
+          to,
+        };
       rows.push(row);
     }
     before = page.next;
-    if (!before || page.paused || round === 4) return { ...page, rows, skipped, to, paused: before !== null };
+    if (!before || page.paused || round === 4)
+      return { ...page, rows, skipped, to, paused: before !== null };
   }
 }

@@ -12,7 +12,16 @@ const PAUSE = 120;
 function recent() {
   try {
     const list = JSON.parse(localStorage.getItem(RECENT) ?? '[]');
-    return Array.isArray(list) ? list.filter((one) => typeof one?.href === 'string' && one.href.startsWith('#/') && typeof one.title === 'string').slice(0, REMEMBERED) : [];
+    return Array.isArray(list)
+      ? list
+          .filter(
+            (one) =>
+              typeof one?.href === 'string' &&
+              one.href.startsWith('#/') &&
+              typeof one.title === 'string',
+          )
+          .slice(0, REMEMBERED)
+      : [];
   } catch {
     return [];
   }
@@ -29,10 +38,22 @@ function remember({ kind, title, detail, href }) {
 
 /** Makes an input a combobox (WAI-ARIA) whose list shows results while the user types. */
 export function searchBox(form, input) {
-  const list = h('ul.options', { id: 'results', role: 'listbox', 'aria-label': 'Results', hidden: true });
+  const list = h('ul.options', {
+    id: 'results',
+    role: 'listbox',
+    'aria-label': 'Results',
+    hidden: true,
+  });
   const said = h('div.options.message', { hidden: true }, h('p.said'));
   form.append(list, said);
-  for (const [name, value] of Object.entries({ role: 'combobox', 'aria-controls': 'results', 'aria-expanded': 'false', 'aria-autocomplete': 'list', 'aria-haspopup': 'listbox' })) input.setAttribute(name, value);
+  for (const [name, value] of Object.entries({
+    role: 'combobox',
+    'aria-controls': 'results',
+    'aria-expanded': 'false',
+    'aria-autocomplete': 'list',
+    'aria-haspopup': 'listbox',
+  }))
+    input.setAttribute(name, value);
   let [results, active, turn, timer, latest] = [[], -1, 0, null, null];
 
   const close = () => {
@@ -52,7 +73,9 @@ export function searchBox(form, input) {
   };
   const mark = (at) => {
     active = at;
-    [...list.querySelectorAll('[role="option"]')].forEach((option, each) => option.setAttribute('aria-selected', String(each === at)));
+    [...list.querySelectorAll('[role="option"]')].forEach((option, each) =>
+      option.setAttribute('aria-selected', String(each === at)),
+    );
     const option = at < 0 ? null : list.querySelector(`#result-${at}`);
     if (option) {
       input.setAttribute('aria-activedescendant', option.id);
@@ -61,14 +84,25 @@ export function searchBox(form, input) {
   };
   const draw = (found, reason) => {
     results = found;
-    replace(list, found.map((one, at) => h('li', {
-      id: `result-${at}`,
-      role: 'option',
-      'aria-selected': 'false',
-      // Keeps the focus in the input.
-      onpointerdown: (event) => event.preventDefault(),
-      onclick: () => go(one),
-    }, h('b', one.title), one.detail && h('small', one.detail), h('span.tag', one.kind))));
+    replace(
+      list,
+      found.map((one, at) =>
+        h(
+          'li',
+          {
+            id: `result-${at}`,
+            role: 'option',
+            'aria-selected': 'false',
+            // Keeps the focus in the input.
+            onpointerdown: (event) => event.preventDefault(),
+            onclick: () => go(one),
+          },
+          h('b', one.title),
+          one.detail && h('small', one.detail),
+          h('span.tag', one.kind),
+        ),
+      ),
+    );
     list.hidden = !found.length;
     said.hidden = Boolean(found.length) || !reason;
     replace(said, h('p.said', { role: 'status' }, reason));
@@ -78,7 +112,10 @@ export function searchBox(form, input) {
   /** Looks a term up, once for each term. */
   const look = (text) => {
     if (latest?.text === text) return latest.outcome;
-    const outcome = search(text).catch((error) => ({ found: [], reason: `The search failed: ${error.message}` }));
+    const outcome = search(text).catch((error) => ({
+      found: [],
+      reason: `The search failed: ${error.message}`,
+    }));
     latest = { text, outcome };
     return outcome;
   };

@@ -6,7 +6,11 @@ import { Fragment } from '../vendor/ethers.js';
 const WORDS = /\b(virtual|override|memory|calldata|storage)\b/g;
 
 function checkedType(type) {
-  if (!/^(address|bool|string|bytes([1-9]|[12]\d|3[0-2])?|u?int\d{1,3}|function|tuple)((\[\d*\])*)$/.test(type)) {
+  if (
+    !/^(address|bool|string|bytes([1-9]|[12]\d|3[0-2])?|u?int\d{1,3}|function|tuple)((\[\d*\])*)$/.test(
+      type,
+    )
+  ) {
     throw new Error(`unknown type ${type.slice(0, 40)}`);
   }
   return type;
@@ -34,15 +38,24 @@ function fromJson(entry) {
   };
 }
 
-/** Parses one declaration, such as `event Transfer(address indexed from, address indexed to, uint256 value)`. */
+/**
+ * Parses one declaration, such as `event Transfer(address indexed from, address indexed to, uint256
+ * value)`.
+ */
 export function parseFragment(text) {
   const anonymous = /\)\s*anonymous\s*;?\s*$/.test(text);
-  const line = text.trim().replace(/(\)\s*anonymous)?\s*;?$/, anonymous ? ')' : '').replace(WORDS, ' ').replace(/\bstruct\s*\(/g, 'tuple(');
+  const line = text
+    .trim()
+    .replace(/(\)\s*anonymous)?\s*;?$/, anonymous ? ')' : '')
+    .replace(WORDS, ' ')
+    .replace(/\bstruct\s*\(/g, 'tuple(');
   let parsed;
   try {
     parsed = Fragment.from(line);
   } catch (error) {
-    throw new Error(`expected a function, event or error, got ${line.slice(0, 60)} (${error.shortMessage ?? error.message})`);
+    throw new Error(
+      `expected a function, event or error, got ${line.slice(0, 60)} (${error.shortMessage ?? error.message})`,
+    );
   }
   return { ...fromJson(JSON.parse(parsed.format('json'))), anonymous };
 }
@@ -54,7 +67,9 @@ export function parseInterface(text) {
     const parsed = JSON.parse(trimmed);
     const list = Array.isArray(parsed) ? parsed : parsed.abi;
     if (!Array.isArray(list)) throw new Error('expected a JSON ABI or an artifact with one');
-    const entries = list.map((entry) => (typeof entry === 'string' ? parseFragment(entry) : fromJson(entry)));
+    const entries = list.map((entry) =>
+      typeof entry === 'string' ? parseFragment(entry) : fromJson(entry),
+    );
     return entries.filter((entry) => entry.name !== '');
   }
   const lines = trimmed.split(/[\n;]/).map((line) => line.replace(/\/\/.*/, '').trim());
@@ -63,5 +78,7 @@ export function parseInterface(text) {
 
 /** The constructor in the entries of a JSON ABI; one without arguments if they have none. */
 export function constructorOf(entries) {
-  return fromJson(entries.find((entry) => entry?.type === 'constructor') ?? { type: 'constructor' });
+  return fromJson(
+    entries.find((entry) => entry?.type === 'constructor') ?? { type: 'constructor' },
+  );
 }

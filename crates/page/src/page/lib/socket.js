@@ -11,8 +11,12 @@ export class Socket {
     this.url = url;
     this.handlers = handlers;
     this.#open();
-    // Browsers throttle timers in hidden pages, so a page that becomes visible reconnects immediately.
-    document.addEventListener('visibilitychange', () => document.visibilityState === 'visible' && this.#hurry());
+    // Browsers throttle timers in hidden pages, so a page that becomes visible reconnects
+    // immediately.
+    document.addEventListener(
+      'visibilitychange',
+      () => document.visibilityState === 'visible' && this.#hurry(),
+    );
     window.addEventListener('online', () => this.#hurry());
   }
 

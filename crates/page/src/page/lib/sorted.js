@@ -1,6 +1,9 @@
 // Sorted lists of numbers.
 
-/** The position of the first number in a sorted list that is greater than `value`; the length of the list if there is none. */
+/**
+ * The position of the first number in a sorted list that is greater than `value`; the length of the
+ * list if there is none.
+ */
 export function after(list, value) {
   let [low, high] = [0, list.length];
   while (low < high) {

@@ -1,18 +1,25 @@
 // The compiler's source maps: which line of which file an instruction was made from.
 //
-// Maps and sources are sent by the client that verified a contract. Whatever is not understood stands for no place.
+// Maps and sources are sent by the client that verified a contract. Whatever is not understood
+// stands for no place.
 
 import { toBytes, utf8, utf8Text } from './bytes.js';
 import { after } from './sorted.js';
 
 const PUSH1 = 0x60;
 const PUSH32 = 0x7f;
-/** Code that the compiler adds, such as the decoding of arguments, has the range of a whole contract. */
+/**
+ * Code that the compiler adds, such as the decoding of arguments, has the range of a whole
+ * contract.
+ */
 const WHOLE_CONTRACT = /^(abstract\s+contract|contract|library|interface)\b/;
 /** Bytes of a source in which the words at the beginning of a range are looked for. */
 const LONGEST_WORDS = 24;
 
-/** The number of the instruction at each position of code, -1 for the data of a push. The last element is the number of instructions. */
+/**
+ * The number of the instruction at each position of code, -1 for the data of a push. The last
+ * element is the number of instructions.
+ */
 export function instructionNumbers(code) {
   const bytes = toBytes(code);
   const numbers = new Int32Array(bytes.length + 1).fill(-1);
@@ -31,9 +38,10 @@ function numberIn(text) {
 }
 
 /**
- * Reads a source map for `count` instructions: the first byte of each one's range (`starts`), the number of its file (`files`),
- * both -1 without a place, and whether a jump enters (1) or leaves (-1) a function (`jumps`). An entry is
- * `start:length:file:jump:depth`; a field that is left out is that of the entry before.
+ * Reads a source map for `count` instructions: the first byte of each one's range (`starts`), the
+ * number of its file (`files`), both -1 without a place, and whether a jump enters (1) or leaves
+ * (-1) a function (`jumps`). An entry is `start:length:file:jump:depth`; a field that is left out
+ * is that of the entry before.
  */
 export function readSourceMap(text, count) {
   const starts = new Int32Array(count).fill(-1);

@@ -1,4 +1,5 @@
-// Functions, events and errors of published standards, with which contracts are decoded whose ABI is unknown.
+// Functions, events and errors of published standards, with which contracts are decoded whose ABI
+// is unknown.
 
 import { fragment } from './abi.js';
 
@@ -89,7 +90,13 @@ const OTHERS = [
 ];
 
 /** ABIs of tokens by the name of their standard, as texts to paste. */
-export const TOKEN_STANDARDS = new Map([['ERC-20', ERC20], ['ERC-721', ERC721], ['ERC-1155', ERC1155]].map(([name, lines]) => [name, lines.join('\n')]));
+export const TOKEN_STANDARDS = new Map(
+  [
+    ['ERC-20', ERC20],
+    ['ERC-721', ERC721],
+    ['ERC-1155', ERC1155],
+  ].map(([name, lines]) => [name, lines.join('\n')]),
+);
 
 let parsed = null;
 

@@ -3,8 +3,8 @@
 import { after } from './sorted.js';
 
 /**
- * The stops of an execution. `linesOf(frame)` gives the lines of a frame's code, or null without a source. Without any source
- * each instruction is a stop.
+ * The stops of an execution. `linesOf(frame)` gives the lines of a frame's code, or null without a
+ * source. Without any source each instruction is a stop.
  */
 export class Stops {
   #steps;
@@ -32,7 +32,10 @@ export class Stops {
     this.#byInstruction = on || !this.hasSource;
   }
 
-  /** Adds a step to the stops if it begins another line than the one before it in its frame; `latest` has that one by frame. */
+  /**
+   * Adds a step to the stops if it begins another line than the one before it in its frame;
+   * `latest` has that one by frame.
+   */
   #visit(step, latest) {
     const frame = this.#steps.frame(step);
     const lines = this.#linesOf(frame);
@@ -43,11 +46,17 @@ export class Stops {
     }
     if (!lines) return;
     const place = lines.placeAt(this.#steps.pc(step));
-    if (place && (place.line !== before.line || place.file !== before.file || before.level !== before.stoppedAt)) {
+    if (
+      place &&
+      (place.line !== before.line ||
+        place.file !== before.file ||
+        before.level !== before.stoppedAt)
+    ) {
       this.#add(step, before.level);
       Object.assign(before, { line: place.line, file: place.file, stoppedAt: before.level });
     }
-    if (this.#steps.op(step) === 'JUMP') before.level = Math.max(0, before.level + lines.jumpAt(this.#steps.pc(step)));
+    if (this.#steps.op(step) === 'JUMP')
+      before.level = Math.max(0, before.level + lines.jumpAt(this.#steps.pc(step)));
   }
 
   #add(step, level) {
@@ -55,7 +64,10 @@ export class Stops {
     this.#levels.push(level);
   }
 
-  /** The place of a step, or of the last step before it in its frame that has one: `{ file, line }`, or null. */
+  /**
+   * The place of a step, or of the last step before it in its frame that has one: `{ file, line }`,
+   * or null.
+   */
   placeOf(step) {
     const frame = this.#steps.frame(step);
     const lines = this.#linesOf(frame);
@@ -80,40 +92,58 @@ export class Stops {
     return Math.max(0, this.#steps.count - 1);
   }
 
-  /** The first stop after a step whose frame and level `isWanted` accepts, or, by instruction, the first step whose frame is accepted. */
+  /**
+   * The first stop after a step whose frame and level `isWanted` accepts, or, by instruction, the
+   * first step whose frame is accepted.
+   */
   #forward(step, isWanted, isWantedInstruction) {
     if (this.#byInstruction) {
-      for (let at = step + 1; at < this.#steps.count; at++) if (isWantedInstruction(this.#steps.frame(at))) return at;
+      for (let at = step + 1; at < this.#steps.count; at++)
+        if (isWantedInstruction(this.#steps.frame(at))) return at;
       return this.#end;
     }
-    for (let at = after(this.#stops, step); at < this.#stops.length; at++) if (isWanted(this.#steps.frame(this.#stops[at]), this.#levels[at])) return this.#stops[at];
+    for (let at = after(this.#stops, step); at < this.#stops.length; at++)
+      if (isWanted(this.#steps.frame(this.#stops[at]), this.#levels[at])) return this.#stops[at];
     return this.#end;
   }
 
   /** The number of open functions at a step, in its frame. */
   #levelAt(step) {
     const frame = this.#steps.frame(step);
-    for (let at = this.#current(step); at >= 0; at--) if (this.#steps.frame(this.#stops[at]) === frame) return this.#levels[at];
+    for (let at = this.#current(step); at >= 0; at--)
+      if (this.#steps.frame(this.#stops[at]) === frame) return this.#levels[at];
     return 0;
   }
 
   /** The next line, wherever it is. */
   into(step) {
-    return this.#forward(step, () => true, () => true);
+    return this.#forward(
+      step,
+      () => true,
+      () => true,
+    );
   }
 
   /** The next line of the same function, or of the one that called it. */
   over(step) {
     const frame = this.#steps.frame(step);
     const level = this.#levelAt(step);
-    return this.#forward(step, (one, at) => one.depth < frame.depth || (one === frame && at <= level), (one) => one.depth < frame.depth || one === frame);
+    return this.#forward(
+      step,
+      (one, at) => one.depth < frame.depth || (one === frame && at <= level),
+      (one) => one.depth < frame.depth || one === frame,
+    );
   }
 
   /** The first line after the function has ended. */
   out(step) {
     const frame = this.#steps.frame(step);
     const level = this.#levelAt(step);
-    return this.#forward(step, (one, at) => one.depth < frame.depth || (one === frame && at < level), (one) => one.depth < frame.depth);
+    return this.#forward(
+      step,
+      (one, at) => one.depth < frame.depth || (one === frame && at < level),
+      (one) => one.depth < frame.depth,
+    );
   }
 
   /** The line before, wherever it is. */
@@ -123,7 +153,10 @@ export class Stops {
     return this.#stops[this.#stops[at] < step ? at : at - 1] ?? 0;
   }
 
-  /** The next stop at a line that `isBreakpoint` accepts, after a step or, with a direction of -1, before it; null without one. */
+  /**
+   * The next stop at a line that `isBreakpoint` accepts, after a step or, with a direction of -1,
+   * before it; null without one.
+   */
   breakpoint(step, isBreakpoint, direction = 1) {
     const first = direction > 0 ? after(this.#stops, step) : after(this.#stops, step - 1) - 1;
     for (let at = first; at >= 0 && at < this.#stops.length; at += direction) {
@@ -140,7 +173,10 @@ export class Stops {
   }
 }
 
-/** The step at which a failure began, given the calls that led to it, the outermost first; null if nothing failed. */
+/**
+ * The step at which a failure began, given the calls that led to it, the outermost first; null if
+ * nothing failed.
+ */
 export function failingStep(steps, path) {
   if (!path.length || !steps.isComplete || !steps.count) return null;
   const failed = new Set(path);

@@ -1,13 +1,18 @@
-// The steps of an execution, read from the opcode tracer in parts, and the frames in which they ran.
+// The steps of an execution, read from the opcode tracer in parts, and the frames in which they
+// ran.
 //
-// Only a few numbers of each step are kept. Its whole stack and memory are asked for when it is shown.
+// Only a few numbers of each step are kept. Its whole stack and memory are asked for when it is
+// shown.
 
 import { toWord } from './bytes.js';
 
 /** The maximum number of steps that are read, and of those in one response. */
 export const MOST_STEPS = 400_000;
 const PART = 40_000;
-/** Words on top of the stack that a step's line has: those that name a slot and its value, or the account that is called. */
+/**
+ * Words on top of the stack that a step's line has: those that name a slot and its value, or the
+ * account that is called.
+ */
 const STACK_LIMIT = 2;
 
 const CALLS = new Set(['CALL', 'CALLCODE', 'DELEGATECALL', 'STATICCALL']);
@@ -33,7 +38,10 @@ function frameOf(call, parent, first) {
     /** The step in the parent frame that made the call. */
     caller: parent ? first - 1 : null,
     hasFailed: Boolean(call.error),
-    /** Calls inside it, without those that run no code of their own, and how many of them have begun. */
+    /**
+     * Calls inside it, without those that run no code of their own, and how many of them have
+     * begun.
+     */
     inner: (call.calls ?? []).filter((one) => one.type !== 'SELFDESTRUCT'),
     begun: 0,
   };
@@ -50,7 +58,10 @@ export class Steps {
   count = 0;
   isComplete = true;
   frames = [];
-  /** Slots in the order in which they were read and written: `{ step, frame, slot, value }`, without a value if it was read. */
+  /**
+   * Slots in the order in which they were read and written: `{ step, frame, slot, value }`, without
+   * a value if it was read.
+   */
   accesses = [];
 
   /** `trace` is the call tracer's record of the same execution. */
@@ -61,7 +72,13 @@ export class Steps {
   /** Appends lines of the opcode tracer. */
   add(lines) {
     const size = lines.length;
-    const part = { pcs: new Uint32Array(size), ops: new Uint16Array(size), gas: new Float64Array(size), costs: new Float64Array(size), frames: new Uint32Array(size) };
+    const part = {
+      pcs: new Uint32Array(size),
+      ops: new Uint16Array(size),
+      gas: new Float64Array(size),
+      costs: new Float64Array(size),
+      frames: new Uint32Array(size),
+    };
     lines.forEach((line, at) => {
       const frame = this.#follow(line);
       part.pcs[at] = line.pc;
@@ -79,7 +96,8 @@ export class Steps {
   #follow(line) {
     if (!this.#frame) this.#frame = this.#begin(frameOf(this.trace, null, 0));
     while (this.#frame.depth > line.depth && this.#frame.parent) this.#frame = this.#frame.parent;
-    if (line.depth > this.#frame.depth) this.#frame = this.#begin(frameOf(this.#entered ?? {}, this.#frame, this.count));
+    if (line.depth > this.#frame.depth)
+      this.#frame = this.#begin(frameOf(this.#entered ?? {}, this.#frame, this.count));
     this.#entered = null;
     return this.#frame;
   }
@@ -94,10 +112,13 @@ export class Steps {
   #note({ op, error, stack = [] }, frame) {
     if (error) return;
     const [under, top] = [stack.at(-2), stack.at(-1)];
-    if (op === 'SSTORE' && under) this.accesses.push({ step: this.count, frame, slot: toWord(top), value: toWord(under) });
-    else if (op === 'SLOAD' && top) this.accesses.push({ step: this.count, frame, slot: toWord(top), value: null });
+    if (op === 'SSTORE' && under)
+      this.accesses.push({ step: this.count, frame, slot: toWord(top), value: toWord(under) });
+    else if (op === 'SLOAD' && top)
+      this.accesses.push({ step: this.count, frame, slot: toWord(top), value: null });
     else if (CREATIONS.has(op)) this.#entered = frame.inner[frame.begun++];
-    else if (CALLS.has(op) && under) this.#entered = this.#calledBy(frame, op, calledAddress(under));
+    else if (CALLS.has(op) && under)
+      this.#entered = this.#calledBy(frame, op, calledAddress(under));
   }
 
   /** The record of a call; a node may leave out some that failed before they began. */
@@ -110,7 +131,9 @@ export class Steps {
     return { type, to, from: frame.account };
   }
 
-  /** Ends the trace before the execution does: how the frames end that are still open is not seen. */
+  /**
+   * Ends the trace before the execution does: how the frames end that are still open is not seen.
+   */
   cut() {
     this.isComplete = false;
     for (let frame = this.#frame; frame; frame = frame.parent) frame.hasFailed = false;
@@ -130,7 +153,13 @@ export class Steps {
 
   /** One step: `{ pc, op, gas, cost, frame }`. */
   step(at) {
-    return { pc: this.#at(at, 'pcs'), op: this.op(at), gas: this.#at(at, 'gas'), cost: this.#at(at, 'costs'), frame: this.frame(at) };
+    return {
+      pc: this.#at(at, 'pcs'),
+      op: this.op(at),
+      gas: this.#at(at, 'gas'),
+      cost: this.#at(at, 'costs'),
+      frame: this.frame(at),
+    };
   }
 
   pc(at) {
@@ -146,21 +175,34 @@ export class Steps {
   }
 }
 
-/** Fails if a node ignores the offset, as another one does that has the blocks before a fork: only the first step is at position 0. */
+/**
+ * Fails if a node ignores the offset, as another one does that has the blocks before a fork: only
+ * the first step is at position 0.
+ */
 async function checkParts(run) {
-  const { structLogs: [line] } = await run({ offset: 1, limit: 1, disableStack: true, disableStorage: true });
-  if (line?.pc === 0) throw new Error('the node that has this block does not return a part of the steps, so there is no debugger for it');
+  const {
+    structLogs: [line],
+  } = await run({ offset: 1, limit: 1, disableStack: true, disableStorage: true });
+  if (line?.pc === 0)
+    throw new Error(
+      'the node that has this block does not return a part of the steps, so there is no debugger for it',
+    );
 }
 
 /**
- * Reads the steps of an execution, up to the maximum number. `run(options)` resolves to the opcode tracer's result, and
- * `progress(count)` is called after each part.
+ * Reads the steps of an execution, up to the maximum number. `run(options)` resolves to the opcode
+ * tracer's result, and `progress(count)` is called after each part.
  */
 export async function readSteps(run, trace, progress = () => {}) {
   const steps = new Steps(trace);
   await checkParts(run);
   for (;;) {
-    const { structLogs: lines } = await run({ offset: steps.count, limit: PART, stackLimit: STACK_LIMIT, disableStorage: true });
+    const { structLogs: lines } = await run({
+      offset: steps.count,
+      limit: PART,
+      stackLimit: STACK_LIMIT,
+      disableStorage: true,
+    });
     steps.add(lines);
     progress(steps.count);
     if (lines.length < PART) return steps;
@@ -171,7 +213,10 @@ export async function readSteps(run, trace, progress = () => {}) {
   }
 }
 
-/** The frames of which what they wrote was undone before a step, since they or frames around them had failed. */
+/**
+ * The frames of which what they wrote was undone before a step, since they or frames around them
+ * had failed.
+ */
 function undoneBefore(steps, step) {
   const found = new Set();
   // A frame comes after the one around it.
@@ -195,5 +240,7 @@ export function writtenBefore(steps, account, step) {
 
 /** All slots of an account that an execution reads or writes, in that order. */
 export function slotsUsed(steps, account) {
-  return new Set(steps.accesses.filter(({ frame }) => frame.account === account).map(({ slot }) => slot));
+  return new Set(
+    steps.accesses.filter(({ frame }) => frame.account === account).map(({ slot }) => slot),
+  );
 }

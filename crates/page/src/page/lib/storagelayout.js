@@ -1,16 +1,22 @@
 // Variables of a contract by name, decoded from its storage by the layout that the compiler wrote.
 //
-// A layout is sent by the client that verified the contract: the numbers of rows, elements and levels are limited, and
-// whatever is not understood is left out.
+// A layout is sent by the client that verified the contract: the numbers of rows, elements and
+// levels are limited, and whatever is not understood is left out.
 
 import { keccak256 } from '../vendor/ethers.js';
 import { toBytes, toWord, utf8Text } from './bytes.js';
 
 const MOST_ROWS = 400;
-/** Elements of an array and keys of a mapping that are shown, and levels of structs, arrays and mappings. */
+/**
+ * Elements of an array and keys of a mapping that are shown, and levels of structs, arrays and
+ * mappings.
+ */
 const MOST_ELEMENTS = 32;
 const MOST_LEVELS = 10;
-/** Parts of variables that are visited: a layout may have structs of structs without a value in them. */
+/**
+ * Parts of variables that are visited: a layout may have structs of structs without a value in
+ * them.
+ */
 const MOST_VISITS = 4_000;
 /** Slots that the execution used which are looked for in arrays and mappings. */
 const MOST_USED = 2_000;
@@ -33,22 +39,47 @@ function integerIn(text) {
 /** The type with an id: `{ encoding, label, size, … }` with the size in bytes, or null. */
 function typeIn(layout, id) {
   const types = layout.types;
-  if (typeof id !== 'string' || !types || typeof types !== 'object' || !Object.hasOwn(types, id) || !types[id]) return null;
+  if (
+    typeof id !== 'string' ||
+    !types ||
+    typeof types !== 'object' ||
+    !Object.hasOwn(types, id) ||
+    !types[id]
+  )
+    return null;
   const { encoding, label, numberOfBytes, base, key, value, members } = types[id];
-  return { id, encoding, label: String(label ?? id).slice(0, LONGEST_NAME), size: integerIn(numberOfBytes) ?? 32n, base, key, value, members: Array.isArray(members) ? members : null };
+  return {
+    id,
+    encoding,
+    label: String(label ?? id).slice(0, LONGEST_NAME),
+    size: integerIn(numberOfBytes) ?? 32n,
+    base,
+    key,
+    value,
+    members: Array.isArray(members) ? members : null,
+  };
 }
 
 /** A value of up to a word, from a number: `{ kind, text }`. */
 function valueText(id, raw, size) {
   const digits = raw.toString(16).padStart(2 * size, '0');
-  if (/^t_uint\d+$/.test(id) || id.startsWith('t_enum(')) return { kind: 'number', text: raw.toString() };
-  if (/^t_int\d+$/.test(id)) return { kind: 'number', text: BigInt.asIntN(8 * size, raw).toString() };
+  if (/^t_uint\d+$/.test(id) || id.startsWith('t_enum('))
+    return { kind: 'number', text: raw.toString() };
+  if (/^t_int\d+$/.test(id))
+    return { kind: 'number', text: BigInt.asIntN(8 * size, raw).toString() };
   if (id === 't_bool' && raw <= 1n) return { kind: 'word', text: raw === 1n ? 'true' : 'false' };
-  if ((id === 't_address' || id === 't_address_payable' || id.startsWith('t_contract(')) && size === 20) return { kind: 'address', text: `0x${digits}` };
+  if (
+    (id === 't_address' || id === 't_address_payable' || id.startsWith('t_contract(')) &&
+    size === 20
+  )
+    return { kind: 'address', text: `0x${digits}` };
   return { kind: 'bytes', text: `0x${digits}` };
 }
 
-/** What was hashed, by the slot of the mapping that it may be of: the last word of the data. `[{ key, slot }]` by slot. */
+/**
+ * What was hashed, by the slot of the mapping that it may be of: the last word of the data. `[{
+ * key, slot }]` by slot.
+ */
 export function keysBySlot(preimages) {
   const found = new Map();
   for (const [hash, data] of Object.entries(preimages ?? {})) {
@@ -61,18 +92,24 @@ export function keysBySlot(preimages) {
   return found;
 }
 
-/** A key of a mapping as it is written between brackets, or null if the data is no key of this type. */
+/**
+ * A key of a mapping as it is written between brackets, or null if the data is no key of this type.
+ */
 function keyText(layout, id, key) {
   const type = typeIn(layout, id);
   if (!type) return null;
   if (type.encoding === 'bytes') {
     const text = /^t_string/.test(id) ? utf8Text(toBytes(key)) : null;
-    return text !== null && text.length <= LONGEST_KEY ? JSON.stringify(text) : key.slice(0, LONGEST_KEY);
+    return text !== null && text.length <= LONGEST_KEY
+      ? JSON.stringify(text)
+      : key.slice(0, LONGEST_KEY);
   }
   if (key.length !== 2 + 2 * WORD || type.size > 32n) return null;
   const size = Number(type.size);
   // Bytes of a fixed length are at the beginning of their word, other values at its end.
-  const digits = /^t_bytes\d+$/.test(id) ? key.slice(2, 2 + 2 * size) : key.slice(2 + 2 * (WORD - size));
+  const digits = /^t_bytes\d+$/.test(id)
+    ? key.slice(2, 2 + 2 * size)
+    : key.slice(2 + 2 * (WORD - size));
   return digits ? valueText(id, BigInt(`0x${digits}`), size).text : null;
 }
 
@@ -110,7 +147,12 @@ class Variables {
       this.isComplete = false;
       return;
     }
-    this.rows.push({ name: name.slice(0, LONGEST_NAME), type: type.label, slot: toWord(slot), ...value });
+    this.rows.push({
+      name: name.slice(0, LONGEST_NAME),
+      type: type.label,
+      slot: toWord(slot),
+      ...value,
+    });
   }
 
   /** Adds the rows of a variable, or of a part of one. */
@@ -142,7 +184,14 @@ class Variables {
     for (const member of type.members.slice(0, MOST_ROWS)) {
       if (this.isFull) return;
       const own = integerIn(member?.slot);
-      if (own !== null) this.add(`${name}.${member.label}`, member.type, slot + own, Number(member.offset) || 0, level + 1);
+      if (own !== null)
+        this.add(
+          `${name}.${member.label}`,
+          member.type,
+          slot + own,
+          Number(member.offset) || 0,
+          level + 1,
+        );
     }
   }
 
@@ -167,7 +216,14 @@ class Variables {
 
   #dynamicArray(name, type, slot, level) {
     const word = this.#read(toWord(slot));
-    this.#row(`${name}.length`, { label: 'uint256' }, slot, word === null ? { kind: 'unknown', text: null } : { kind: 'number', text: BigInt(word).toString() });
+    this.#row(
+      `${name}.length`,
+      { label: 'uint256' },
+      slot,
+      word === null
+        ? { kind: 'unknown', text: null }
+        : { kind: 'number', text: BigInt(word).toString() },
+    );
     if (word !== null) this.#elements(name, type, dataSlot(slot), BigInt(word), level);
   }
 
@@ -176,7 +232,10 @@ class Variables {
     if (count) this.#elements(name, type, slot, BigInt(count), level);
   }
 
-  /** The first elements of an array, and those further on that the execution used. Small ones share a slot. */
+  /**
+   * The first elements of an array, and those further on that the execution used. Small ones share
+   * a slot.
+   */
   #elements(name, type, first, count, level) {
     const size = typeIn(this.#layout, type.base)?.size ?? 0n;
     if (size <= 0n) return;
@@ -191,11 +250,20 @@ class Variables {
     if (count > BigInt(wanted.size)) this.isComplete = false;
     for (const at of wanted) {
       if (this.isFull) return;
-      this.add(`${name}[${at}]`, type.base, first + (at / inSlot) * slots, Number((at % inSlot) * size) % WORD, level + 1);
+      this.add(
+        `${name}[${at}]`,
+        type.base,
+        first + (at / inSlot) * slots,
+        Number((at % inSlot) * size) % WORD,
+        level + 1,
+      );
     }
   }
 
-  /** Bytes or a string: up to 31 bytes are in the slot itself, with twice their number; of longer ones, twice their number and 1. */
+  /**
+   * Bytes or a string: up to 31 bytes are in the slot itself, with twice their number; of longer
+   * ones, twice their number and 1.
+   */
   #text(name, type, slot) {
     const word = this.#read(toWord(slot));
     if (word === null) return this.#row(name, type, slot, { kind: 'unknown', text: null });
@@ -213,14 +281,22 @@ class Variables {
     const isCut = slots > BigInt(MOST_TEXT_SLOTS);
     const hex = isCut ? `0x${digits}` : `0x${digits.slice(0, 2 * Number(length))}`;
     const text = /^t_string/.test(type.id) && !isCut ? utf8Text(toBytes(hex)) : null;
-    this.#row(name, type, slot, text === null ? { kind: 'bytes', text: `${hex}${isCut ? `… (${length} bytes)` : ''}` } : { kind: 'text', text: JSON.stringify(text) });
+    this.#row(
+      name,
+      type,
+      slot,
+      text === null
+        ? { kind: 'bytes', text: `${hex}${isCut ? `… (${length} bytes)` : ''}` }
+        : { kind: 'text', text: JSON.stringify(text) },
+    );
   }
 }
 
 /**
- * The variables of a contract: `{ rows, isComplete }` with `{ name, type, slot, kind, text }`. `read(slot)` gives the word in a
- * slot, or null while it is unknown; `keys` are those of `keysBySlot`, and `used` the slots that the execution read or wrote,
- * which decide the elements of mappings that are shown.
+ * The variables of a contract: `{ rows, isComplete }` with `{ name, type, slot, kind, text }`.
+ * `read(slot)` gives the word in a slot, or null while it is unknown; `keys` are those of
+ * `keysBySlot`, and `used` the slots that the execution read or wrote, which decide the elements of
+ * mappings that are shown.
  */
 export function variables(layout, { read, keys, used }) {
   const found = new Variables(layout, { read, keys, used });
@@ -229,5 +305,8 @@ export function variables(layout, { read, keys, used }) {
     const slot = integerIn(one?.slot);
     if (slot !== null) found.add(String(one.label), one.type, slot, Number(one.offset) || 0);
   }
-  return { rows: found.rows, isComplete: found.isComplete && !found.isFull && listed.length <= MOST_ROWS };
+  return {
+    rows: found.rows,
+    isComplete: found.isComplete && !found.isFull && listed.length <= MOST_ROWS,
+  };
 }

@@ -6,10 +6,14 @@ const MOST_ELEMENTS = 50_000;
 
 const NAME = '[^\\s<>/="\'!?&][^\\s<>/="\'&]*';
 const ATTRIBUTE = `\\s+${NAME}\\s*=\\s*(?:"[^"<]*"|'[^'<]*')`;
-const MARKUP = new RegExp(`<!--[^]*?-->|<!\\[CDATA\\[[^]*?\\]\\]>|<\\?[^]*?\\?>|<(/?)(${NAME})((?:${ATTRIBUTE})*)\\s*(/?)>`, 'y');
+const MARKUP = new RegExp(
+  `<!--[^]*?-->|<!\\[CDATA\\[[^]*?\\]\\]>|<\\?[^]*?\\?>|<(/?)(${NAME})((?:${ATTRIBUTE})*)\\s*(/?)>`,
+  'y',
+);
 const ATTRIBUTES = new RegExp(`(${NAME})\\s*=\\s*(?:"([^"]*)"|'([^']*)')`, 'g');
 /** A declaration of XML whose encoding, if it has one, is UTF-8. */
-const DECLARATION = /^<\?xml\s+version\s*=\s*(["'])1\.0\1(?:\s+encoding\s*=\s*(["'])utf-?8\2)?(?:\s+standalone\s*=\s*(["'])(?:yes|no)\3)?\s*\?>$/i;
+const DECLARATION =
+  /^<\?xml\s+version\s*=\s*(["'])1\.0\1(?:\s+encoding\s*=\s*(["'])utf-?8\2)?(?:\s+standalone\s*=\s*(["'])(?:yes|no)\3)?\s*\?>$/i;
 const NAMED = { lt: '<', gt: '>', amp: '&', quot: '"', apos: "'" };
 const XHTML = 'http://www.w3.org/1999/xhtml';
 
@@ -22,7 +26,9 @@ export const localName = (name) => name.slice(name.indexOf(':') + 1);
 /** Whether XML allows a character. */
 function isCharacter(code) {
   if (code < 0x20) return code === 0x9 || code === 0xa || code === 0xd;
-  return code <= 0xd7ff || (code >= 0xe000 && code <= 0xfffd) || (code >= 0x10000 && code <= 0x10ffff);
+  return (
+    code <= 0xd7ff || (code >= 0xe000 && code <= 0xfffd) || (code >= 0x10000 && code <= 0x10ffff)
+  );
 }
 
 /** The character to which a reference refers, such as `amp`, `#38` or `#x26`. */
@@ -30,7 +36,8 @@ function characterOf(reference = '') {
   if (Object.hasOwn(NAMED, reference)) return NAMED[reference];
   const [, hex, decimal] = /^#(?:x([0-9a-f]+)|([0-9]+))$/i.exec(reference) ?? [];
   const code = hex ? parseInt(hex, 16) : Number(decimal);
-  if (!isCharacter(code) || reference.startsWith('#X')) throw new UnreadableSvg('a reference to no character');
+  if (!isCharacter(code) || reference.startsWith('#X'))
+    throw new UnreadableSvg('a reference to no character');
   return String.fromCodePoint(code);
 }
 
@@ -59,7 +66,8 @@ function readText(document, text, start) {
 /** Reads a comment, character data or a processing instruction. */
 function readOther({ open }, markup) {
   // These name an encoding, or a stylesheet.
-  if (/^<\?xml/i.test(markup) && !DECLARATION.test(markup)) throw new UnreadableSvg('an instruction');
+  if (/^<\?xml/i.test(markup) && !DECLARATION.test(markup))
+    throw new UnreadableSvg('an instruction');
   if (markup.startsWith('<![CDATA[')) open.at(-1).text += markup.slice(9, -3);
 }
 
@@ -72,11 +80,21 @@ function closeElement({ open }, tag) {
 function openElement(document, tag, attributes, length) {
   const { open } = document;
   document.elements++;
-  if (open.length > DEEPEST || document.elements > MOST_ELEMENTS) throw new UnreadableSvg('too many elements');
+  if (open.length > DEEPEST || document.elements > MOST_ELEMENTS)
+    throw new UnreadableSvg('too many elements');
 
-  const element = { tag, name: localName(tag), attributes: attributesOf(attributes), children: [], text: '', length };
+  const element = {
+    tag,
+    name: localName(tag),
+    attributes: attributesOf(attributes),
+    children: [],
+    text: '',
+    length,
+  };
   // Elements of HTML load documents and stylesheets.
-  const isHtml = element.attributes.some(([name, value]) => /^xmlns(?::|$)/.test(name) && value === XHTML);
+  const isHtml = element.attributes.some(
+    ([name, value]) => /^xmlns(?::|$)/.test(name) && value === XHTML,
+  );
   if (isHtml || element.name === 'link') throw new UnreadableSvg('an element of HTML');
 
   open.at(-1).children.push(element);
@@ -98,9 +116,10 @@ function readMarkup(document, text, start) {
 }
 
 /**
- * The parent of an SVG's outermost element. Elements have a `name` (without a prefix), `attributes` (`[name, value]`),
- * `children`, the `text` directly in them and `length`, the number of characters that are their own. Throws `UnreadableSvg` if
- * the text is not well-formed, nests too deeply, has too many elements or something that may load a stylesheet.
+ * The parent of an SVG's outermost element. Elements have a `name` (without a prefix), `attributes`
+ * (`[name, value]`), `children`, the `text` directly in them and `length`, the number of characters
+ * that are their own. Throws `UnreadableSvg` if the text is not well-formed, nests too deeply, has
+ * too many elements or something that may load a stylesheet.
  */
 export function scanSvg(text) {
   const root = { name: '', attributes: [], children: [], text: '', length: 0 };

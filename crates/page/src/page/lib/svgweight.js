@@ -1,4 +1,5 @@
-// How much a browser has to draw for an SVG: parts of it may be repeated by reference, and repetitions repeat each other.
+// How much a browser has to draw for an SVG: parts of it may be repeated by reference, and
+// repetitions repeat each other.
 
 import { localName, scanSvg, UnreadableSvg } from './svgscan.js';
 import { attributeReferences, idIn, NOT_INHERITED, OPAQUE, stylesheetRules } from './svgstyles.js';
@@ -12,7 +13,16 @@ const MOST_PAINTS = 50_000;
 const MOST_STOPS = 256;
 
 /** Elements whose links repeat nothing, and those that are cheap wherever they are referred to. */
-const LINKS = new Set(['a', 'image', 'linearGradient', 'mpath', 'radialGradient', 'script', 'style', 'textPath']);
+const LINKS = new Set([
+  'a',
+  'image',
+  'linearGradient',
+  'mpath',
+  'radialGradient',
+  'script',
+  'style',
+  'textPath',
+]);
 const CHEAP = new Set(['linearGradient', 'radialGradient', 'solidColor']);
 /** Elements that are drawn on a surface of their own each time. */
 const SURFACES = new Set(['filter', 'mask', 'pattern']);
@@ -35,14 +45,20 @@ function movesReferences({ attributes, name }, hasMarkers) {
   if (!/^(animate|set)/.test(name)) return false;
   return attributes.some(([own, value]) => {
     if (own !== 'attributeName') return /url\(/i.test(value);
-    return /href|class|style|mask|clip-path|filter/i.test(value) || (hasMarkers && /^\s*(?:d|points)\s*$/i.test(value));
+    return (
+      /href|class|style|mask|clip-path|filter/i.test(value) ||
+      (hasMarkers && /^\s*(?:d|points)\s*$/i.test(value))
+    );
   });
 }
 
 /** Whether it is unknown what an element refers to. */
 function isOpaque(element, hasMarkers) {
   if (CHEAP.has(element.name) && element.children.length > MOST_STOPS) return true;
-  return movesReferences(element, hasMarkers) || element.attributes.some(([name, value]) => name === 'xml:base' || OPAQUE.test(value));
+  return (
+    movesReferences(element, hasMarkers) ||
+    element.attributes.some(([name, value]) => name === 'xml:base' || OPAQUE.test(value))
+  );
 }
 
 /** The paints of references, `{ property, target }`, without elements that are cheap. */
@@ -55,7 +71,9 @@ function paintsOf(references, byId) {
 /** Paints without repetitions. */
 function distinct(paints) {
   if (paints.length < 2) return paints;
-  return [...new Map(paints.map((paint) => [`${paint.property} ${paint.target.id}`, paint])).values()];
+  return [
+    ...new Map(paints.map((paint) => [`${paint.property} ${paint.target.id}`, paint])).values(),
+  ];
 }
 
 /** The paints of stylesheets by selector: for each, the lists of its rules. */
@@ -85,7 +103,9 @@ function sheetPaints(element, sheet) {
 /** The elements that an element repeats by links. */
 function linksOf(element, byId) {
   if (LINKS.has(element.name)) return [];
-  const urls = element.attributes.filter(([name]) => localName(name) === 'href').map(([, value]) => value);
+  const urls = element.attributes
+    .filter(([name]) => localName(name) === 'href')
+    .map(([, value]) => value);
   const ids = urls.map(idIn).filter((id) => id !== null);
   if (!ids.every((id) => byId.has(id))) throw new UnreadableSvg('a link to nothing');
   return ids.map((id) => byId.get(id));
@@ -105,13 +125,15 @@ function elementsById(all) {
 function rulesOf(all, hasMarkers) {
   const stylesheets = all.filter(({ name }) => name === 'style').map(({ text }) => text);
   // A path in a stylesheet has more points than its element tells.
-  if (hasMarkers && stylesheets.some((css) => /path\(/i.test(css))) throw new UnreadableSvg('a path of unknown length');
+  if (hasMarkers && stylesheets.some((css) => /path\(/i.test(css)))
+    throw new UnreadableSvg('a path of unknown length');
   return stylesheets.flatMap(stylesheetRules);
 }
 
 /**
- * Finds what elements refer to: sets `links`, elements that are repeated in them, and `paints`, `{ target, property }`, with
- * those that they inherit. Throws `UnreadableSvg` if some references cannot be found, or if there are too many.
+ * Finds what elements refer to: sets `links`, elements that are repeated in them, and `paints`, `{
+ * target, property }`, with those that they inherit. Throws `UnreadableSvg` if some references
+ * cannot be found, or if there are too many.
  */
 function resolve(root) {
   const all = [...elementsOf(root)];
@@ -126,13 +148,18 @@ function resolve(root) {
 
   root.inherited = [];
   for (const element of all) {
-    if (isOpaque(element, hasMarkers)) throw new UnreadableSvg('an element with unknown references');
+    if (isOpaque(element, hasMarkers))
+      throw new UnreadableSvg('an element with unknown references');
     const references = element.attributes.flatMap(attributeReferences);
     written += references.length;
     if (written > MOST_REFERENCES) throw new UnreadableSvg('too many references');
 
     element.links = linksOf(element, byId);
-    element.paints = distinct([...paintsOf(references, byId), ...sheetPaints(element, sheet), ...element.inherited]);
+    element.paints = distinct([
+      ...paintsOf(references, byId),
+      ...sheetPaints(element, sheet),
+      ...element.inherited,
+    ]);
     paints += element.paints.length;
     if (paints > MOST_PAINTS) throw new UnreadableSvg('too many paints');
     const inherited = element.paints.filter(({ property }) => !NOT_INHERITED.test(property));
@@ -142,7 +169,10 @@ function resolve(root) {
 
 const ENDLESS = { elements: Infinity, drawn: Infinity, surfaces: Infinity };
 
-/** Number of times that a paint of an element is drawn. `heirs` are the element and those that its links repeat. */
+/**
+ * Number of times that a paint of an element is drawn. `heirs` are the element and those that its
+ * links repeat.
+ */
 function timesDrawn(property, target, heirs) {
   if (NOT_INHERITED.test(property)) return 1;
   // Markers are drawn at each point of a line, which has at least one character.
@@ -156,7 +186,11 @@ function measure(element, depth = 0) {
   if (element.isMeasuring || depth > LONGEST_CHAIN) return ENDLESS;
   element.isMeasuring = true;
   // Each step of a filter is drawn on its own.
-  const sum = { elements: 1, drawn: element.length, surfaces: /^fe[A-Z]/.test(element.name) ? 1 : 0 };
+  const sum = {
+    elements: 1,
+    drawn: element.length,
+    surfaces: /^fe[A-Z]/.test(element.name) ? 1 : 0,
+  };
   for (const part of [...element.children, ...element.links]) {
     const measured = measure(part, depth + 1);
     for (const name of Object.keys(sum)) sum[name] += measured[name];
@@ -181,8 +215,8 @@ function measure(element, depth = 0) {
 }
 
 /**
- * The weight of an SVG: `drawn`, its characters, in which what is repeated counts each time, and `surfaces`, the masks,
- * patterns and steps of filters that are drawn. Null if unknown.
+ * The weight of an SVG: `drawn`, its characters, in which what is repeated counts each time, and
+ * `surfaces`, the masks, patterns and steps of filters that are drawn. Null if unknown.
  */
 export function svgWeight(text) {
   try {

@@ -2,7 +2,13 @@
 
 const [SECOND, MINUTE, HOUR, DAY] = [1_000, 60_000, 3_600_000, 86_400_000];
 /** Distances of ticks on the axis of time, in milliseconds. */
-const STEPS = [1, 2, 5, 10, 15, 30].map((n) => n * SECOND).concat([1, 2, 5, 10, 15, 30].map((n) => n * MINUTE), [1, 2, 3, 4, 6, 12].map((n) => n * HOUR), [1, 2, 3, 5, 7, 14, 30, 60, 90, 180, 365].map((n) => n * DAY));
+const STEPS = [1, 2, 5, 10, 15, 30]
+  .map((n) => n * SECOND)
+  .concat(
+    [1, 2, 5, 10, 15, 30].map((n) => n * MINUTE),
+    [1, 2, 3, 4, 6, 12].map((n) => n * HOUR),
+    [1, 2, 3, 5, 7, 14, 30, 60, 90, 180, 365].map((n) => n * DAY),
+  );
 
 /** Round values within bounds, `count` at most. */
 export function valueTicks(least, most, count) {
@@ -24,11 +30,17 @@ export function timeTicks(from, to, count) {
   return { ticks, step };
 }
 
-/** The label of a tick: the time of day, or the date at midnight and if the ticks are days apart. */
+/**
+ * The label of a tick: the time of day, or the date at midnight and if the ticks are days apart.
+ */
 export function timeLabel(time, step) {
   const date = new Date(time);
   const midnight = date.getHours() === 0 && date.getMinutes() === 0;
   return step >= DAY || midnight
     ? date.toLocaleDateString('en-GB', { day: 'numeric', month: 'short' })
-    : date.toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit', ...(step < MINUTE && { second: '2-digit' }) });
+    : date.toLocaleTimeString('en-GB', {
+        hour: '2-digit',
+        minute: '2-digit',
+        ...(step < MINUTE && { second: '2-digit' }),
+      });
 }

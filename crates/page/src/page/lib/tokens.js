@@ -25,28 +25,45 @@ async function read(to, text) {
   return output;
 }
 
-/** Whether a contract may have a function without arguments, so that no call is made that is known to revert. */
+/**
+ * Whether a contract may have a function without arguments, so that no call is made that is known
+ * to revert.
+ */
 async function functionTest(address) {
   const contract = await contractAt(address).catch(() => null);
   if (!contract) return () => true;
   if (contract.code === '0x') return () => false;
   const abi = await abiOf(contract);
-  // A contract that the page has a name for, but no ABI, is one of the well-known ones, none of which is a token.
+  // A contract that the page has a name for, but no ABI, is one of the well-known ones, none of
+  // which is a token.
   if (!abi) return () => nameOf(address) === null;
   if (contract.proxy && !abi.implementation.length) return () => true;
-  return (name) => [...abi.own, ...abi.implementation].some((one) => one.type === 'function' && one.name === name && !one.inputs.length);
+  return (name) =>
+    [...abi.own, ...abi.implementation].some(
+      (one) => one.type === 'function' && one.name === name && !one.inputs.length,
+    );
 }
 
 /** Whether an ABI is that of a token with decimals. */
 export function isTokenAbi(fragments) {
-  return ['symbol', 'decimals'].every((name) => fragments.some((one) => one.type === 'function' && one.name === name && !one.inputs.length));
+  return ['symbol', 'decimals'].every((name) =>
+    fragments.some((one) => one.type === 'function' && one.name === name && !one.inputs.length),
+  );
 }
 
 async function describe(address) {
   const has = await functionTest(address);
   const [symbol, decimals] = await Promise.all([
-    has('symbol') ? read(address, 'symbol()').then(textOf).catch(() => null) : null,
-    has('decimals') ? read(address, 'decimals()').then((output) => Number(decode([{ type: 'uint8', name: '' }], output)[0])).catch(() => null) : null,
+    has('symbol')
+      ? read(address, 'symbol()')
+          .then(textOf)
+          .catch(() => null)
+      : null,
+    has('decimals')
+      ? read(address, 'decimals()')
+          .then((output) => Number(decode([{ type: 'uint8', name: '' }], output)[0]))
+          .catch(() => null)
+      : null,
   ]);
   return rememberToken({ address, symbol, decimals });
 }
@@ -54,7 +71,10 @@ async function describe(address) {
 const described = new Map();
 node.addEventListener('restart', () => described.clear());
 
-/** A token's `{ address, symbol, decimals }`; symbol and decimals are null if the contract does not report them. */
+/**
+ * A token's `{ address, symbol, decimals }`; symbol and decimals are null if the contract does not
+ * report them.
+ */
 export function tokenInfo(address) {
   const known = tokenAt(address);
   if (known) return Promise.resolve(known);

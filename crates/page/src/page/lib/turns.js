@@ -1,6 +1,8 @@
 // Turns: a limit on what runs at the same time.
 
-/** Returns `{ take, end }`: `take(signal)` waits for one of so many turns, and `end` gives it back. */
+/**
+ * Returns `{ take, end }`: `take(signal)` waits for one of so many turns, and `end` gives it back.
+ */
 export function turns(most) {
   const waiting = [];
   let running = 0;

@@ -1,4 +1,5 @@
-// The active account: one of an injected wallet (EIP-1193, announced by EIP-6963), or one whose key the node holds.
+// The active account: one of an injected wallet (EIP-1193, announced by EIP-6963), or one whose key
+// the node holds.
 
 import { nameAccounts } from './accountnames.js';
 import { checksum } from './address.js';
@@ -7,7 +8,10 @@ import { node, RpcError } from './node.js';
 import { explainRevert } from './reverts.js';
 
 const CHOSEN = 'tetrad.account';
-/** How long to wait for the receipt of a transaction, in milliseconds. Without mining, it waits until a block is mined. */
+/**
+ * How long to wait for the receipt of a transaction, in milliseconds. Without mining, it waits
+ * until a block is mined.
+ */
 const CONFIRMATION_TIMEOUT_MS = 3_600_000;
 
 /** Events: `change`, when the wallets, the accounts or the active account have changed. */
@@ -18,14 +22,20 @@ class Wallets extends EventTarget {
   impersonated = [];
   /** Injected wallets: name and provider by identifier. */
   injected = new Map();
-  /** The active account, `{ address, via }` with `via` either `node` or a wallet's identifier, or null. */
+  /**
+   * The active account, `{ address, via }` with `via` either `node` or a wallet's identifier, or
+   * null.
+   */
   current = null;
 
   /** Discovers wallets and accounts, and restores the last active account. */
   async begin() {
     window.addEventListener('eip6963:announceProvider', ({ detail }) => {
       if (!detail?.info?.uuid || !detail.provider?.request) return;
-      this.injected.set(detail.info.rdns || detail.info.uuid, { name: String(detail.info.name), provider: detail.provider });
+      this.injected.set(detail.info.rdns || detail.info.uuid, {
+        name: String(detail.info.name),
+        provider: detail.provider,
+      });
       this.#changed();
     });
     window.dispatchEvent(new Event('eip6963:requestProvider'));
@@ -52,7 +62,10 @@ class Wallets extends EventTarget {
   }
 
   async #resume(via) {
-    const accounts = await this.injected.get(via).provider.request({ method: 'eth_accounts' }).catch(() => []);
+    const accounts = await this.injected
+      .get(via)
+      .provider.request({ method: 'eth_accounts' })
+      .catch(() => []);
     if (accounts.length) this.#adopt(via, accounts);
   }
 
@@ -62,7 +75,8 @@ class Wallets extends EventTarget {
       wallet.watched = true;
       wallet.provider.on?.('chainChanged', () => this.#changed());
       wallet.provider.on?.('accountsChanged', (now) => {
-        if (this.current?.via === via) this.#choose(now.length ? { via, address: checksum(now[0]) } : null);
+        if (this.current?.via === via)
+          this.#choose(now.length ? { via, address: checksum(now[0]) } : null);
       });
     }
     this.#choose({ via, address: checksum(accounts[0]) });
@@ -114,7 +128,10 @@ class Wallets extends EventTarget {
     this.#adopt(via, accounts);
   }
 
-  /** Switches a wallet to this network, and adds the network first if it is unknown to the wallet (EIP-3326, EIP-3085). */
+  /**
+   * Switches a wallet to this network, and adds the network first if it is unknown to the wallet
+   * (EIP-3326, EIP-3085).
+   */
   async addNetwork(provider) {
     const chainId = `0x${network.chainId.toString(16)}`;
     const now = await provider.request({ method: 'eth_chainId' }).catch(() => null);
@@ -123,12 +140,16 @@ class Wallets extends EventTarget {
       await provider.request({ method: 'wallet_switchEthereumChain', params: [{ chainId }] });
     } catch (error) {
       // 4902 means that the chain is unknown to the wallet; some wallets wrap it.
-      if (error.code !== 4902 && error.data?.originalError?.code !== 4902 && error.code !== -32603) throw error;
+      if (error.code !== 4902 && error.data?.originalError?.code !== 4902 && error.code !== -32603)
+        throw error;
       await provider.request({ method: 'wallet_addEthereumChain', params: [networkForWallets()] });
     }
   }
 
-  /** Calls a method of the active account's wallet, or of the node for an account whose key it holds. */
+  /**
+   * Calls a method of the active account's wallet, or of the node for an account whose key it
+   * holds.
+   */
   async request(method, ...params) {
     if (!this.current) throw new Error('choose an account at the top first');
     return this.#requestAs(this.current, method, ...params);
@@ -142,9 +163,9 @@ class Wallets extends EventTarget {
   }
 
   /**
-   * Sends a transaction from the active account and waits for its receipt. Throws the revert reason if the estimate or the
-   * transaction fails. A transaction with a `gas` of its own is sent without an estimate; with `mayFail` a failed one
-   * resolves to its receipt, too.
+   * Sends a transaction from the active account and waits for its receipt. Throws the revert reason
+   * if the estimate or the transaction fails. A transaction with a `gas` of its own is sent without
+   * an estimate; with `mayFail` a failed one resolves to its receipt, too.
    */
   async send(transaction, sent, { mayFail = false } = {}) {
     // Another account may be chosen while the gas is estimated.
@@ -196,27 +217,45 @@ export function networkForWallets() {
   };
 }
 
-/** The network as Keplr's `experimentalSuggestChain` takes it, with this page's URL for what is served beside the page. */
+/**
+ * The network as Keplr's `experimentalSuggestChain` takes it, with this page's URL for what is
+ * served beside the page.
+ */
 export function networkForKeplr() {
   const { keplr } = network.addresses;
   const here = (url) => {
     const { host, pathname } = new URL(url);
-    return host === location.host ? new URL(`.${pathname}`, location.href).href.replace(/\/$/, '') : url;
+    return host === location.host
+      ? new URL(`.${pathname}`, location.href).href.replace(/\/$/, '')
+      : url;
   };
-  return { ...keplr, rpc: here(keplr.rpc), rest: here(keplr.rest), evm: { ...keplr.evm, rpc: here(keplr.evm.rpc) } };
+  return {
+    ...keplr,
+    rpc: here(keplr.rpc),
+    rest: here(keplr.rest),
+    evm: { ...keplr.evm, rpc: here(keplr.evm.rpc) },
+  };
 }
 
-/** Awaits a promise, with revert data in its error, of a call of `contract`, decoded into a message. */
+/**
+ * Awaits a promise, with revert data in its error, of a call of `contract`, decoded into a message.
+ */
 async function explained(promise, contract = null) {
   try {
     return await promise;
   } catch (error) {
-    if (error instanceof RpcError && error.data) throw Object.assign(new Error(await explainRevert(error.data, { contract })), { data: error.data });
+    if (error instanceof RpcError && error.data)
+      throw Object.assign(new Error(await explainRevert(error.data, { contract })), {
+        data: error.data,
+      });
     throw error;
   }
 }
 
-/** The gas limit of a transaction: the estimate and a quarter, as the state may change until it is mined. */
+/**
+ * The gas limit of a transaction: the estimate and a quarter, as the state may change until it is
+ * mined.
+ */
 async function gasFor(transaction) {
   const estimate = await explained(node.call('eth_estimateGas', transaction), transaction.to);
   return `0x${((BigInt(estimate) * 5n) / 4n).toString(16)}`;

@@ -3,7 +3,9 @@
 import { network } from './network.js';
 import { prices } from './prices.js';
 
-/** The network's token whose price counts for a token: itself, or what a receipt token stands for. */
+/**
+ * The network's token whose price counts for a token: itself, or what a receipt token stands for.
+ */
 function pricedToken(address) {
   const wanted = address.toLowerCase();
   const same = (token) => token.address.toLowerCase() === wanted;

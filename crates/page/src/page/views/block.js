@@ -25,27 +25,49 @@ function hash(text) {
 async function find(id) {
   if (TAGS.includes(id)) return node.call('eth_getBlockByNumber', id, false);
   if (/^0x[0-9a-f]{64}$/i.test(id)) return node.call('eth_getBlockByHash', id.toLowerCase(), false);
-  if (/^0x[0-9a-f]{1,16}$/i.test(id) || /^\d{1,18}$/.test(id)) return node.call('eth_getBlockByNumber', `0x${BigInt(id).toString(16)}`, false);
-  throw new Error(`expected a block number, a block hash or ${TAGS.join(', ')}, got ${id.slice(0, 80)}`);
+  if (/^0x[0-9a-f]{1,16}$/i.test(id) || /^\d{1,18}$/.test(id))
+    return node.call('eth_getBlockByNumber', `0x${BigInt(id).toString(16)}`, false);
+  throw new Error(
+    `expected a block number, a block hash or ${TAGS.join(', ')}, got ${id.slice(0, 80)}`,
+  );
 }
 
 /** What a block's transactions paid: from the index, since it takes all receipts. */
 async function paid(block) {
-  if (block.hash === null || !block.transactions.length || !(await indexed()) || Number(block.number) <= ((await forkBlock()) ?? -1)) return null;
+  if (
+    block.hash === null ||
+    !block.transactions.length ||
+    !(await indexed()) ||
+    Number(block.number) <= ((await forkBlock()) ?? -1)
+  )
+    return null;
   return ask(`blocks/${block.hash}`).catch(() => null);
 }
 
 function missing(id) {
   const newest = Number(node.head?.number ?? 0);
-  if (/^\d+$/.test(id) && Number(id) > newest) return new NotFound('Block', `block ${count(Number(id))} does not exist yet; the latest block is ${count(newest)}`);
-  return new NotFound('Block', `block ${id.slice(0, 80)} not found; the latest block is ${count(newest)}`);
+  if (/^\d+$/.test(id) && Number(id) > newest)
+    return new NotFound(
+      'Block',
+      `block ${count(Number(id))} does not exist yet; the latest block is ${count(newest)}`,
+    );
+  return new NotFound(
+    'Block',
+    `block ${id.slice(0, 80)} not found; the latest block is ${count(newest)}`,
+  );
 }
 
 function neighbours(number) {
   const isNewest = number >= Number(node.head?.number ?? number);
   return [
-    number > 0 && h('a.button', { href: `#/block/${number - 1}`, 'aria-label': 'Previous block' }, '← Previous'),
-    !isNewest && h('a.button', { href: `#/block/${number + 1}`, 'aria-label': 'Next block' }, 'Next →'),
+    number > 0 &&
+      h(
+        'a.button',
+        { href: `#/block/${number - 1}`, 'aria-label': 'Previous block' },
+        '← Previous',
+      ),
+    !isNewest &&
+      h('a.button', { href: `#/block/${number + 1}`, 'aria-label': 'Next block' }, 'Next →'),
   ];
 }
 
@@ -64,35 +86,68 @@ export default async function view({ signal, rest: [id = 'latest'] }) {
     return { rows, next: from + PAGE < block.transactions.length ? from + PAGE : null };
   };
   const around = h('div.row', isPending ? null : neighbours(number));
-  whenever(node, 'head', signal, () => {
-    if (!isPending && around.childElementCount < 2) around.replaceChildren(...neighbours(number).filter(Boolean));
-  }, 1_000);
+  whenever(
+    node,
+    'head',
+    signal,
+    () => {
+      if (!isPending && around.childElementCount < 2)
+        around.replaceChildren(...neighbours(number).filter(Boolean));
+    },
+    1_000,
+  );
   const base = block.baseFeePerGas ? BigInt(block.baseFeePerGas) : null;
   const used = Number(block.gasUsed);
   return [
     heading(isPending ? `Pending block ${count(number)}` : `Block ${count(number)}`, around),
-    card(null, facts([
-      ['Timestamp', date(time), ' · ', moment(block.timestamp)],
-      ['Transactions', count(block.transactions.length)],
-      ['Gas used', h('span.row', `${count(used)} of ${count(Number(block.gasLimit))}`, gasBar(used, Number(block.gasLimit)))],
-      base !== null && ['Base fee', fee(base)],
-      base !== null && ['Burnt fees', shortCoins(base * BigInt(used), 12)],
-      sums && ['Transaction fees', shortCoins(BigInt(sums.transaction_fees), 12), h('span.soft', ` · priority fees ${shortCoins(BigInt(sums.priority_fee), 12)}`)],
-      ['Fee recipient', addressLink(block.miner, { full: true })],
-      !isPending && ['Hash', hash(block.hash)],
-      ['Parent hash', number > 0 ? h('span.copyline', h('a.mono', { href: `#/block/${block.parentHash}` }, block.parentHash), copyButton(block.parentHash, 'Copy hash')) : h('span.soft', 'None (genesis block)')],
-      !isPending && ['State root', hash(block.stateRoot)],
-      ['Size', `${count(Number(block.size))} bytes`],
-      block.withdrawals?.length ? ['Withdrawals', count(block.withdrawals.length)] : null,
-    ])),
-    card('Transactions', pagedList({
-      signal,
-      label: 'Transactions of the block',
-      size: Math.min(block.transactions.length, PAGE),
-      columns: transactionColumns({ block: false, fee: true }),
-      load,
-      empty: 'No transactions in this block',
-      csv: block.transactions.length ? `block-${number}` : null,
-    })),
+    card(
+      null,
+      facts([
+        ['Timestamp', date(time), ' · ', moment(block.timestamp)],
+        ['Transactions', count(block.transactions.length)],
+        [
+          'Gas used',
+          h(
+            'span.row',
+            `${count(used)} of ${count(Number(block.gasLimit))}`,
+            gasBar(used, Number(block.gasLimit)),
+          ),
+        ],
+        base !== null && ['Base fee', fee(base)],
+        base !== null && ['Burnt fees', shortCoins(base * BigInt(used), 12)],
+        sums && [
+          'Transaction fees',
+          shortCoins(BigInt(sums.transaction_fees), 12),
+          h('span.soft', ` · priority fees ${shortCoins(BigInt(sums.priority_fee), 12)}`),
+        ],
+        ['Fee recipient', addressLink(block.miner, { full: true })],
+        !isPending && ['Hash', hash(block.hash)],
+        [
+          'Parent hash',
+          number > 0
+            ? h(
+                'span.copyline',
+                h('a.mono', { href: `#/block/${block.parentHash}` }, block.parentHash),
+                copyButton(block.parentHash, 'Copy hash'),
+              )
+            : h('span.soft', 'None (genesis block)'),
+        ],
+        !isPending && ['State root', hash(block.stateRoot)],
+        ['Size', `${count(Number(block.size))} bytes`],
+        block.withdrawals?.length ? ['Withdrawals', count(block.withdrawals.length)] : null,
+      ]),
+    ),
+    card(
+      'Transactions',
+      pagedList({
+        signal,
+        label: 'Transactions of the block',
+        size: Math.min(block.transactions.length, PAGE),
+        columns: transactionColumns({ block: false, fee: true }),
+        load,
+        empty: 'No transactions in this block',
+        csv: block.transactions.length ? `block-${number}` : null,
+      }),
+    ),
   ];
 }

@@ -15,7 +15,10 @@ import { beforeAfter, healthElement, usedText } from './health.js';
 import { withoutAccount } from './start.js';
 import { tokenButton } from './tokenpicker.js';
 
-/** Interest accrues until the repayment is mined, so a thousandth more than the current debt is approved. */
+/**
+ * Interest accrues until the repayment is mined, so a thousandth more than the current debt is
+ * approved.
+ */
 const MARGIN = 1_000n;
 
 const ACTIONS = {
@@ -25,16 +28,43 @@ const ACTIONS = {
   repay: { name: 'Repay', past: 'Repaid', limit: 'Debt' },
 };
 
-/** The card; `update(pools, account, points)` passes new data, `choose(symbol, action)` selects the asset, and the action if it is given, `focus()` the amount. */
+/**
+ * The card; `update(pools, account, points)` passes new data, `choose(symbol, action)` selects the
+ * asset, and the action if it is given, `focus()` the amount.
+ */
 export function actionsCard(signal, done) {
-  const state = { action: Object.hasOwn(ACTIONS, placed('action') ?? '') ? placed('action') : 'deposit', symbol: placed('asset') ?? 'USDC', pools: [], account: null, points: null, balance: 0n, limits: null, refused: 0n, elsewhere: null, all: false, busy: false, failed: null };
+  const state = {
+    action: Object.hasOwn(ACTIONS, placed('action') ?? '') ? placed('action') : 'deposit',
+    symbol: placed('asset') ?? 'USDC',
+    pools: [],
+    account: null,
+    points: null,
+    balance: 0n,
+    limits: null,
+    refused: 0n,
+    elsewhere: null,
+    all: false,
+    busy: false,
+    failed: null,
+  };
   const tabs = h('div.tabs', { role: 'group', 'aria-label': 'Action' });
   const asset = tokenButton('Asset', (token) => pick({ symbol: token.symbol }));
-  const input = h('input', { inputmode: 'decimal', placeholder: '0', autocomplete: 'off', 'aria-label': 'Amount' });
+  const input = h('input', {
+    inputmode: 'decimal',
+    placeholder: '0',
+    autocomplete: 'off',
+    'aria-label': 'Amount',
+  });
   const worth = h('span');
   const limit = h('span');
   const most = h('button.link-button', { type: 'button', 'aria-label': 'Max amount' }, 'Max');
-  const box = h('div.swap-side', h('div.what', h('span', 'Amount')), input, asset.button, h('div.below', worth, limit, most));
+  const box = h(
+    'div.swap-side',
+    h('div.what', h('span', 'Amount')),
+    input,
+    asset.button,
+    h('div.below', worth, limit, most),
+  );
   const details = h('div');
   const problem = h('div', { 'aria-live': 'polite' });
   const submit = h('button.primary.wide', { type: 'submit' }, 'Supply');
@@ -42,13 +72,23 @@ export function actionsCard(signal, done) {
   const outcome = h('div');
   const form = h('form.stack', tabs, box, details, problem, submit, steps.element, outcome);
 
-  const token = () => network.tokens.find((one) => one.symbol === state.symbol) ?? network.tokens[0];
+  const token = () =>
+    network.tokens.find((one) => one.symbol === state.symbol) ?? network.tokens[0];
   /** What the rules of an action depend on, or null before it is known. */
   const situation = () => {
     const at = state.pools.findIndex((pool) => pool.symbol === state.symbol);
     if (at < 0 || !state.account) return null;
     const refused = ((state.refused >> BigInt(at)) & 1n) === 1n;
-    return { account: state.account, points: state.points, pools: state.pools, pool: state.pools[at], balance: state.balance, limits: state.limits, halted: state.limits?.priceHalted ?? false, refused };
+    return {
+      account: state.account,
+      points: state.points,
+      pools: state.pools,
+      pool: state.pools[at],
+      balance: state.balance,
+      limits: state.limits,
+      halted: state.limits?.priceHalted ?? false,
+      refused,
+    };
   };
   const typed = () => {
     if (!input.value.trim()) return 0n;
@@ -59,15 +99,26 @@ export function actionsCard(signal, done) {
     }
   };
 
-  /** The first reason for which the action is not possible now: the button's label, a sentence, and what the button does instead. */
+  /**
+   * The first reason for which the action is not possible now: the button's label, a sentence, and
+   * what the button does instead.
+   */
   function obstacle(now, value) {
     if (!wallets.current) return withoutAccount();
-    if (state.elsewhere) return { label: 'Switch network', text: `${state.elsewhere} is on another network.`, act: () => wallets.switchNetwork() };
+    if (state.elsewhere)
+      return {
+        label: 'Switch network',
+        text: `${state.elsewhere} is on another network.`,
+        act: () => wallets.switchNetwork(),
+      };
     if (!now) return { label: `${ACTIONS[state.action].name} ${state.symbol}` };
     if (value instanceof Error) return { label: 'Enter a valid amount', text: value.message };
     const label = `${ACTIONS[state.action].name} ${state.symbol}`;
     if (value === 0n) return { label: 'Enter an amount' };
-    const text = state.all && ['withdraw', 'repay'].includes(state.action) && largest(now, state.action).whole ? null : refusal(now, state.action, value);
+    const text =
+      state.all && ['withdraw', 'repay'].includes(state.action) && largest(now, state.action).whole
+        ? null
+        : refusal(now, state.action, value);
     return text ? { label, text } : null;
   }
 
@@ -80,20 +131,33 @@ export function actionsCard(signal, done) {
     const after = found ? { ...found, powerUsd: found.finalPowerUsd } : before;
     const moved = found !== null && found.score !== account.score;
     const band = Number(account.band);
-    const rate = action === 'deposit' || action === 'withdraw'
-      ? ['Supply APY', h('span.up', percent(yearly(pool.supplyRate)))]
-      : ['Borrow APY', percent(yearly(pool.borrowRates[band]))];
+    const rate =
+      action === 'deposit' || action === 'withdraw'
+        ? ['Supply APY', h('span.up', percent(yearly(pool.supplyRate)))]
+        : ['Borrow APY', percent(yearly(pool.borrowRates[band]))];
     const owed = before.debtUsd > 0n || after.debtUsd > 0n;
-    replace(details, facts([
-      rate,
-      ['Health factor', beforeAfter(healthElement(before.health), healthElement(after.health))],
-      moved && ['Credit score', beforeAfter(String(account.score), String(found.score))],
-      ['Borrowing power', beforeAfter(money(before.powerUsd), money(after.powerUsd))],
-      owed && ['Borrowed', beforeAfter(money(before.debtUsd, true), money(after.debtUsd, true))],
-      found?.liquidation && [`Liquidated if ${found.liquidation.symbol} falls below`, usd(Number(found.liquidation.price) / 10 ** USD_DECIMALS)],
-      owed && ['Power used', beforeAfter(usedText(before), usedText(after))],
-      action === 'deposit' && now.refused && ['Collateral', 'No, you have disabled it'],
-    ]), moved && owed && h('p.soft', `The credit score follows the health factor, and the borrowing power follows the score${found.finalPowerUsd < after.debtUsd ? '. What you owe may exceed it afterwards: liquidation depends on the health factor alone' : ''}.`));
+    replace(
+      details,
+      facts([
+        rate,
+        ['Health factor', beforeAfter(healthElement(before.health), healthElement(after.health))],
+        moved && ['Credit score', beforeAfter(String(account.score), String(found.score))],
+        ['Borrowing power', beforeAfter(money(before.powerUsd), money(after.powerUsd))],
+        owed && ['Borrowed', beforeAfter(money(before.debtUsd, true), money(after.debtUsd, true))],
+        found?.liquidation && [
+          `Liquidated if ${found.liquidation.symbol} falls below`,
+          usd(Number(found.liquidation.price) / 10 ** USD_DECIMALS),
+        ],
+        owed && ['Power used', beforeAfter(usedText(before), usedText(after))],
+        action === 'deposit' && now.refused && ['Collateral', 'No, you have disabled it'],
+      ]),
+      moved &&
+        owed &&
+        h(
+          'p.soft',
+          `The credit score follows the health factor, and the borrowing power follows the score${found.finalPowerUsd < after.debtUsd ? '. What you owe may exceed it afterwards: liquidation depends on the health factor alone' : ''}.`,
+        ),
+    );
   }
 
   function draw() {
@@ -101,11 +165,18 @@ export function actionsCard(signal, done) {
     const now = situation();
     const value = typed();
     const valid = typeof value === 'bigint' ? value : 0n;
-    for (const tab of tabs.children) tab.setAttribute('aria-pressed', String(tab.dataset.action === state.action));
+    for (const tab of tabs.children)
+      tab.setAttribute('aria-pressed', String(tab.dataset.action === state.action));
     asset.set(token());
     most.hidden = !now || !wallets.current;
     const { decimals } = token();
-    const available = now && (state.action === 'repay' ? (now.account.positions.find((one) => one.symbol === state.symbol)?.debt ?? 0n) : state.action === 'deposit' ? state.balance : largest(now, state.action).value);
+    const available =
+      now &&
+      (state.action === 'repay'
+        ? (now.account.positions.find((one) => one.symbol === state.symbol)?.debt ?? 0n)
+        : state.action === 'deposit'
+          ? state.balance
+          : largest(now, state.action).value);
     setText(limit, now && wallets.current ? `${what} ${amount(available, decimals, 7)}` : '');
     const { pool } = now ?? {};
     setText(worth, pool ? money(valueUsd(valid, pool.price, pool.decimals)) : '$0.00');
@@ -160,16 +231,33 @@ export function actionsCard(signal, done) {
     const { lendingPool } = network.addresses;
     // The largest number stands for the whole balance or debt at execution, including interest.
     const whole = state.all && largest(now, action).whole;
-    const spent = action === 'deposit' ? value : action === 'repay' ? (whole ? value + value / MARGIN + 1n : value) : null;
-    const approving = spent === null ? null : await approval(chosen, account.address, lendingPool, spent);
-    const transaction = { to: lendingPool, data: callData('LendingPool', action, chosen.address, whole ? ENDLESS : value) };
-    const receipt = await steps.run([approving, { name: `${ACTIONS[action].name} ${symbol}`, transaction }].filter(Boolean), account);
+    const spent =
+      action === 'deposit'
+        ? value
+        : action === 'repay'
+          ? whole
+            ? value + value / MARGIN + 1n
+            : value
+          : null;
+    const approving =
+      spent === null ? null : await approval(chosen, account.address, lendingPool, spent);
+    const transaction = {
+      to: lendingPool,
+      data: callData('LendingPool', action, chosen.address, whole ? ENDLESS : value),
+    };
+    const receipt = await steps.run(
+      [approving, { name: `${ACTIONS[action].name} ${symbol}`, transaction }].filter(Boolean),
+      account,
+    );
     const text = `${ACTIONS[action].past} ${amount(value, chosen.decimals)} ${symbol}`;
     const link = { href: `#/tx/${receipt.transactionHash}`, text: 'View transaction' };
     if (signal.aborted) return toast(text, 'good', link);
     announce(text);
     steps.clear();
-    replace(outcome, h('p.note.good', { role: 'status' }, text, ' ', h('a', { href: link.href }, link.text)));
+    replace(
+      outcome,
+      h('p.note.good', { role: 'status' }, text, ' ', h('a', { href: link.href }, link.text)),
+    );
     input.value = '';
     state.all = false;
   }
@@ -199,7 +287,21 @@ export function actionsCard(signal, done) {
     await refresh();
     done();
   });
-  replace(tabs, Object.entries(ACTIONS).map(([key, one]) => h('button', { type: 'button', 'data-action': key, 'aria-pressed': 'false', onclick: () => pick({ action: key }) }, one.name)));
+  replace(
+    tabs,
+    Object.entries(ACTIONS).map(([key, one]) =>
+      h(
+        'button',
+        {
+          type: 'button',
+          'data-action': key,
+          'aria-pressed': 'false',
+          onclick: () => pick({ action: key }),
+        },
+        one.name,
+      ),
+    ),
+  );
   input.addEventListener('input', () => {
     Object.assign(state, { all: false, failed: null });
     if (!state.busy) clearOutcome();

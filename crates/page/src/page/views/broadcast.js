@@ -17,50 +17,89 @@ const GAS_PER_BLOB = 131_072n;
 /** Most authorizations that are shown; the account of each is recovered by a request. */
 const MOST_AUTHORIZATIONS = 100;
 
-/** The most that a transaction may cost: its value, and all of its gas at the highest prices that it allows. */
+/**
+ * The most that a transaction may cost: its value, and all of its gas at the highest prices that it
+ * allows.
+ */
 function mostOf({ value, gas, gasPrice, maxFeePerGas, blobs, maxFeePerBlobGas }) {
-  return value + gas * (maxFeePerGas ?? gasPrice) + BigInt(blobs) * GAS_PER_BLOB * (maxFeePerBlobGas ?? 0n);
+  return (
+    value +
+    gas * (maxFeePerGas ?? gasPrice) +
+    BigInt(blobs) * GAS_PER_BLOB * (maxFeePerBlobGas ?? 0n)
+  );
 }
 
 /** Why the chain would not take a transaction, as sentences; those that it would take have none. */
 async function objections(found, sender) {
   if (!sender) return ['The signature is not valid.'];
-  const [nonce, balance] = await Promise.all([node.call('eth_getTransactionCount', sender, 'latest'), node.call('eth_getBalance', sender, 'latest')]);
+  const [nonce, balance] = await Promise.all([
+    node.call('eth_getTransactionCount', sender, 'latest'),
+    node.call('eth_getBalance', sender, 'latest'),
+  ]);
   const most = mostOf(found);
   const expected = BigInt(nonce);
   return [
-    found.chainId !== null && found.chainId !== BigInt(network.chainId) && `It is for chain ${found.chainId}, and this is chain ${network.chainId}.`,
-    found.nonce < expected && `Its nonce ${found.nonce} has been used: the account’s next one is ${expected}.`,
-    found.nonce > expected && `Its nonce is ${found.nonce}: it waits until the account has sent the transactions from ${expected} on.`,
-    BigInt(balance) < most && `The account has ${coins(balance)}, and the transaction may cost ${coins(most)}.`,
+    found.chainId !== null &&
+      found.chainId !== BigInt(network.chainId) &&
+      `It is for chain ${found.chainId}, and this is chain ${network.chainId}.`,
+    found.nonce < expected &&
+      `Its nonce ${found.nonce} has been used: the account’s next one is ${expected}.`,
+    found.nonce > expected &&
+      `Its nonce is ${found.nonce}: it waits until the account has sent the transactions from ${expected} on.`,
+    BigInt(balance) < most &&
+      `The account has ${coins(balance)}, and the transaction may cost ${coins(most)}.`,
   ].filter(Boolean);
 }
 
 function fees({ gasPrice, maxFeePerGas, maxPriorityFeePerGas }) {
-  return gasPrice === null ? `at most ${fee(maxFeePerGas)}, priority fee ${fee(maxPriorityFeePerGas)}` : fee(gasPrice);
+  return gasPrice === null
+    ? `at most ${fee(maxFeePerGas)}, priority fee ${fee(maxPriorityFeePerGas)}`
+    : fee(gasPrice);
 }
 
 function inputOf(found, known) {
   if (found.input === '0x') return null;
   if (!found.to) return h('p', `Creation code of ${count(found.input.length / 2 - 1)} bytes`);
   if (!known) return [h('h3', 'Input data'), rawCall(found.input)];
-  return [h('h3', 'Input data ', h('span.tag.accent', known.fragment.name)), h('p.soft.mono', signature(known.fragment)), argumentsOf(known, found.to)];
+  return [
+    h('h3', 'Input data ', h('span.tag.accent', known.fragment.name)),
+    h('p.soft.mono', signature(known.fragment)),
+    argumentsOf(known, found.to),
+  ];
 }
 
-/** Whose code becomes that of which contract: an account that delegates lets the contract do anything with what it holds. */
+/**
+ * Whose code becomes that of which contract: an account that delegates lets the contract do
+ * anything with what it holds.
+ */
 async function authorizationsOf({ authorizations }) {
   if (!authorizations.length) return null;
   const shown = authorizations.slice(0, MOST_AUTHORIZATIONS);
   const signers = await Promise.all(shown.map(senderOf));
-  const rows = shown.map(({ chainId, address, nonce }, at) => h('li',
-    signers[at] ? addressLink(signers[at], { full: true }) : h('span.soft', 'An invalid signature'), ' delegates to ', addressLink(address, { full: true }),
-    h('span.soft', ` · ${chainId === 0n ? 'on every chain' : `chain ${chainId}`} · nonce ${count(nonce)}`)));
+  const rows = shown.map(({ chainId, address, nonce }, at) =>
+    h(
+      'li',
+      signers[at]
+        ? addressLink(signers[at], { full: true })
+        : h('span.soft', 'An invalid signature'),
+      ' delegates to ',
+      addressLink(address, { full: true }),
+      h(
+        'span.soft',
+        ` · ${chainId === 0n ? 'on every chain' : `chain ${chainId}`} · nonce ${count(nonce)}`,
+      ),
+    ),
+  );
   const left = authorizations.length - shown.length;
   return h('ul.plain', rows, left > 0 && h('li', `and ${count(left)} more, which are not shown`));
 }
 
 async function describe(found) {
-  const [sender, decoder, authorizations] = await Promise.all([senderOf(found), decoderFor([found.to]), authorizationsOf(found)]);
+  const [sender, decoder, authorizations] = await Promise.all([
+    senderOf(found),
+    decoderFor([found.to]),
+    authorizationsOf(found),
+  ]);
   const problems = await objections(found, sender);
   const known = found.to ? decoder.call(found.to, found.input) : null;
   return [
@@ -74,9 +113,15 @@ async function describe(found) {
       ['Nonce', count(found.nonce)],
       ['Gas limit', count(found.gas)],
       ['Gas price', fees(found)],
-      ['Chain ID', found.chainId === null ? 'none: it is valid on every chain' : String(found.chainId)],
+      [
+        'Chain ID',
+        found.chainId === null ? 'none: it is valid on every chain' : String(found.chainId),
+      ],
       found.accessList.length > 0 && ['Access list', accessListText(found.accessList)],
-      found.blobs > 0 && ['Blobs', `${count(found.blobs)}, at most ${fee(found.maxFeePerBlobGas)} for a unit of their gas`],
+      found.blobs > 0 && [
+        'Blobs',
+        `${count(found.blobs)}, at most ${fee(found.maxFeePerBlobGas)} for a unit of their gas`,
+      ],
       ['May cost', coins(mostOf(found), 9)],
       ['Authorizations', authorizations],
     ]),
@@ -89,9 +134,21 @@ export function broadcastForm() {
   const about = h('div.stack', { 'aria-live': 'polite' });
   const outcome = h('div', { 'aria-live': 'polite' });
   const submit = h('button.primary', { type: 'submit', disabled: true }, 'Broadcast');
-  const form = h('form.stack', field('Signed transaction', raw, 'As eth_sendRawTransaction takes it. It is decoded here before it is sent.'), about, h('div.row', submit), outcome);
+  const form = h(
+    'form.stack',
+    field(
+      'Signed transaction',
+      raw,
+      'As eth_sendRawTransaction takes it. It is decoded here before it is sent.',
+    ),
+    about,
+    h('div.row', submit),
+    outcome,
+  );
   let shown = '';
-  /** The transaction that the form describes, the only one that it sends; null while there is none. */
+  /**
+   * The transaction that the form describes, the only one that it sends; null while there is none.
+   */
   let described = null;
   let busy = false;
 

@@ -42,14 +42,20 @@ Currency symbol  ${coin}
 Block explorer   ${url('.')}`,
     curl: `curl ${rpc} \\
   -H 'content-type: application/json' \\
-  -d '{"jsonrpc":"2.0","id":1,"method":"eth_blockNumber","params":[]}'${addresses ? `
+  -d '{"jsonrpc":"2.0","id":1,"method":"eth_blockNumber","params":[]}'${
+    addresses
+      ? `
 
 curl ${url('api/prices')}
-curl ${url(`api/user/${sender}`)}` : ''}`,
+curl ${url(`api/user/${sender}`)}`
+      : ''
+  }`,
     ethers: `import { ethers } from 'ethers';
 
 const provider = new ethers.JsonRpcProvider('${rpc}', ${chainId});
-console.log(await provider.getBlockNumber());${vault ? `
+console.log(await provider.getBlockNumber());${
+      vault
+        ? `
 
 const vault = new ethers.Contract('${vault}', [
   'function quoteSwap(address,address,uint256) view returns (uint256 amountOut, uint256 fee, uint256 impactBps, uint8 status)',
@@ -59,7 +65,9 @@ const [amountOut] = await vault.quoteSwap(
   '${usdc}', // USDC
   '${weth}', // WETH
   100_000_000n,
-);` : ''}`,
+);`
+        : ''
+    }`,
     viem: `import { createPublicClient, defineChain, http } from 'viem';
 
 const chain = defineChain({
@@ -75,8 +83,12 @@ console.log(await client.getBlockNumber());`,
 tetrad = "${rpc}"
 
 # then
-forge script script/Deploy.s.sol --rpc-url tetrad --broadcast --unlocked --sender ${sender}${vault ? `
-cast call ${vault} 'SWAP_FEE_BPS()(uint256)' --rpc-url ${rpc}` : ''}`,
+forge script script/Deploy.s.sol --rpc-url tetrad --broadcast --unlocked --sender ${sender}${
+      vault
+        ? `
+cast call ${vault} 'SWAP_FEE_BPS()(uint256)' --rpc-url ${rpc}`
+        : ''
+    }`,
     hardhat: `// hardhat.config.js
 module.exports = {
   networks: {
@@ -96,13 +108,41 @@ export function connect() {
   const tabs = h('div.tabs', { role: 'group', 'aria-label': 'Tool' });
   const choose = (chosen) => {
     replace(code, h('code', texts[chosen]));
-    for (const tab of tabs.children) tab.setAttribute('aria-pressed', String(tab.textContent === chosen));
+    for (const tab of tabs.children)
+      tab.setAttribute('aria-pressed', String(tab.textContent === chosen));
   };
-  replace(tabs, Object.keys(texts).map((name) => h('button', { type: 'button', onclick: () => choose(name) }, name)));
+  replace(
+    tabs,
+    Object.keys(texts).map((name) =>
+      h('button', { type: 'button', onclick: () => choose(name) }, name),
+    ),
+  );
   choose('MetaMask');
-  const list = endpoints().map(([name, address]) => [name, h('span.mono', address), copyButton(address, `Copy ${name} URL`)]);
-  const chain = [['Chain IDs', `${network.chainId} (EVM)`, network.cosmosChainId && ` · ${network.cosmosChainId} (Cosmos)`], ['Native currency', `${network.coin}, 18 decimals`], ['Client version', network.client]];
-  return h('div.grid.two',
+  const list = endpoints().map(([name, address]) => [
+    name,
+    h('span.mono', address),
+    copyButton(address, `Copy ${name} URL`),
+  ]);
+  const chain = [
+    [
+      'Chain IDs',
+      `${network.chainId} (EVM)`,
+      network.cosmosChainId && ` · ${network.cosmosChainId} (Cosmos)`,
+    ],
+    ['Native currency', `${network.coin}, 18 decimals`],
+    ['Client version', network.client],
+  ];
+  return h(
+    'div.grid.two',
     card('Endpoints', facts([...list, ...chain])),
-    card('Connect with', tabs, h('div.code', code, copyButton(() => code.textContent, 'Copy snippet'))));
+    card(
+      'Connect with',
+      tabs,
+      h(
+        'div.code',
+        code,
+        copyButton(() => code.textContent, 'Copy snippet'),
+      ),
+    ),
+  );
 }

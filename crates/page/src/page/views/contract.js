@@ -21,7 +21,11 @@ import { sourceViewer } from './source.js';
 /** The tabs of a contract, as `?tab=` in links names them. */
 export const CONTRACT_TABS = ['read', 'write', 'events', 'source', 'code', 'abi'];
 
-const ORIGINS = { network: 'Network contract', verified: 'Verified source', saved: 'ABI saved in this browser' };
+const ORIGINS = {
+  network: 'Network contract',
+  verified: 'Verified source',
+  saved: 'ABI saved in this browser',
+};
 
 function currentQuery() {
   return new URLSearchParams(location.hash.split('?')[1] ?? '');
@@ -29,7 +33,12 @@ function currentQuery() {
 
 /** The form that saves or removes the ABI of a contract, and then calls `changed`. */
 function abiForm(contract, abi, changed) {
-  const input = h('textarea', { rows: '8', spellcheck: 'false', placeholder: 'A JSON ABI, a compiler artifact, or Solidity signatures such as\nfunction balanceOf(address owner) view returns (uint256)' });
+  const input = h('textarea', {
+    rows: '8',
+    spellcheck: 'false',
+    placeholder:
+      'A JSON ABI, a compiler artifact, or Solidity signatures such as\nfunction balanceOf(address owner) view returns (uint256)',
+  });
   const saved = savedAbi(contract.address);
   if (saved) input.value = saved;
   const failed = h('div');
@@ -45,31 +54,76 @@ function abiForm(contract, abi, changed) {
     const size = saveAbi(contract.address, input.value);
     toast(`Saved an ABI with ${counted(size, 'entry', 'entries')}`, 'good');
   };
-  const templates = [...TOKEN_STANDARDS].map(([name, text]) => h('button', { type: 'button', onclick: () => (input.value = text) }, name));
-  const form = h('form.stack', !saved && h('div.row', h('span.soft', 'Fill in the ABI of a standard:'), templates), field('ABI', input, 'Kept for this address, in this browser only. It takes precedence over a verified one.'), failed,
-    h('div.row', h('button.primary', { type: 'submit' }, 'Save ABI'), saved && h('button', { type: 'button', onclick: () => change(() => removeAbi(contract.address)) }, 'Remove ABI')));
+  const templates = [...TOKEN_STANDARDS].map(([name, text]) =>
+    h('button', { type: 'button', onclick: () => (input.value = text) }, name),
+  );
+  const form = h(
+    'form.stack',
+    !saved && h('div.row', h('span.soft', 'Fill in the ABI of a standard:'), templates),
+    field(
+      'ABI',
+      input,
+      'Kept for this address, in this browser only. It takes precedence over a verified one.',
+    ),
+    failed,
+    h(
+      'div.row',
+      h('button.primary', { type: 'submit' }, 'Save ABI'),
+      saved &&
+        h(
+          'button',
+          { type: 'button', onclick: () => change(() => removeAbi(contract.address)) },
+          'Remove ABI',
+        ),
+    ),
+  );
   form.addEventListener('submit', (event) => {
     event.preventDefault();
     change(save);
   });
   const known = abi ? [...abi.own, ...abi.implementation] : [];
-  const lines = known.map((one) => `${one.type} ${one.name}(${one.inputs.map((part) => `${typeName(part)}${part.indexed ? ' indexed' : ''}${part.name ? ` ${part.name}` : ''}`).join(', ')})${isView(one) || one.stateMutability === 'payable' ? ` ${one.stateMutability}` : ''}${one.outputs?.length ? ` returns (${one.outputs.map(typeName).join(', ')})` : ''}`).join('\n');
-  return h('div.stack', lines && [h('h3', 'Known ABI'), h('div.code', h('pre', { tabindex: '0' }, lines), copyButton(lines))], h('h3', saved ? 'Saved ABI' : 'Add an ABI'), form);
+  const lines = known
+    .map(
+      (one) =>
+        `${one.type} ${one.name}(${one.inputs.map((part) => `${typeName(part)}${part.indexed ? ' indexed' : ''}${part.name ? ` ${part.name}` : ''}`).join(', ')})${isView(one) || one.stateMutability === 'payable' ? ` ${one.stateMutability}` : ''}${one.outputs?.length ? ` returns (${one.outputs.map(typeName).join(', ')})` : ''}`,
+    )
+    .join('\n');
+  return h(
+    'div.stack',
+    lines && [
+      h('h3', 'Known ABI'),
+      h('div.code', h('pre', { tabindex: '0' }, lines), copyButton(lines)),
+    ],
+    h('h3', saved ? 'Saved ABI' : 'Add an ABI'),
+    form,
+  );
 }
 
 function proxyFacts({ proxy }) {
-  return proxy && facts([
-    ['Proxy', proxy.kind],
-    ['Implementation', addressLink(proxy.implementation, { full: true })],
-    ['Beacon', proxy.beacon && addressLink(proxy.beacon, { full: true })],
-    ['Proxy admin', proxy.admin && addressLink(proxy.admin, { full: true })],
-  ].filter(([, value]) => value));
+  return (
+    proxy &&
+    facts(
+      [
+        ['Proxy', proxy.kind],
+        ['Implementation', addressLink(proxy.implementation, { full: true })],
+        ['Beacon', proxy.beacon && addressLink(proxy.beacon, { full: true })],
+        ['Proxy admin', proxy.admin && addressLink(proxy.admin, { full: true })],
+      ].filter(([, value]) => value),
+    )
+  );
 }
 
 function bytecode(contract, info) {
   const { code } = contract;
-  return h('div.stack', h('h3', `Runtime code (${count(code.length / 2 - 1)} bytes)`), hexBlock(code),
-    info?.creation_bytecode && [h('h3', `Creation code (${count(info.creation_bytecode.length / 2 - 1)} bytes)`), hexBlock(info.creation_bytecode)]);
+  return h(
+    'div.stack',
+    h('h3', `Runtime code (${count(code.length / 2 - 1)} bytes)`),
+    hexBlock(code),
+    info?.creation_bytecode && [
+      h('h3', `Creation code (${count(info.creation_bytecode.length / 2 - 1)} bytes)`),
+      hexBlock(info.creation_bytecode),
+    ],
+  );
 }
 
 async function sourceOf(address) {
@@ -82,27 +136,56 @@ async function compilersOf() {
   const found = await ask('smart-contracts/verification/config').catch(() => null);
   if (!found) return '';
   const number = found.solidity_compiler_versions?.length ?? 0;
-  return number ? `This node has ${counted(number, 'compiler')}.` : 'This node has no compilers (--solc-directory).';
+  return number
+    ? `This node has ${counted(number, 'compiler')}.`
+    : 'This node has no compilers (--solc-directory).';
 }
 
-/** What the card of a contract shows: the contract, its ABI, and what the node knows of its source. */
+/**
+ * What the card of a contract shows: the contract, its ABI, and what the node knows of its source.
+ */
 async function describe(address) {
   const contract = await contractAt(address);
   const hasSource = contract.code !== '0x' && !delegateOf(contract.code);
-  const [abi, info] = await Promise.all([abiOf(contract), hasSource ? sourceOf(address).catch(() => null) : null]);
-  if (abi && isTokenAbi([...abi.own, ...abi.implementation])) await tokenInfo(address).catch(() => null);
+  const [abi, info] = await Promise.all([
+    abiOf(contract),
+    hasSource ? sourceOf(address).catch(() => null) : null,
+  ]);
+  if (abi && isTokenAbi([...abi.own, ...abi.implementation]))
+    await tokenInfo(address).catch(() => null);
   return { contract, abi, info, compilers: abi ? '' : await compilersOf() };
 }
 
-/** The tabs of a contract: `{ id, name, make }`. `redraw` draws the card again after its ABI has changed. */
+/**
+ * The tabs of a contract: `{ id, name, make }`. `redraw` draws the card again after its ABI has
+ * changed.
+ */
 function tabsOf({ contract, abi, info }, signal, query, redraw) {
   const functions = abi ? functionsOf(abi) : [];
   const reads = functions.filter(({ called }) => isView(called));
   const writes = functions.filter(({ called }) => !isView(called));
   return [
-    reads.length > 0 && { id: 'read', name: 'Read', make: () => functionList(contract, reads, 'read', query, signal) },
-    writes.length > 0 && { id: 'write', name: 'Write', make: () => functionList(contract, writes, 'write', query, signal) },
-    { id: 'events', name: 'Events', make: () => eventsViewer(contract.address, abi ? [...abi.implementation, ...abi.own] : [], signal, query) },
+    reads.length > 0 && {
+      id: 'read',
+      name: 'Read',
+      make: () => functionList(contract, reads, 'read', query, signal),
+    },
+    writes.length > 0 && {
+      id: 'write',
+      name: 'Write',
+      make: () => functionList(contract, writes, 'write', query, signal),
+    },
+    {
+      id: 'events',
+      name: 'Events',
+      make: () =>
+        eventsViewer(
+          contract.address,
+          abi ? [...abi.implementation, ...abi.own] : [],
+          signal,
+          query,
+        ),
+    },
     info?.source_code && { id: 'source', name: 'Source', make: () => sourceViewer(info) },
     { id: 'code', name: 'Bytecode', make: () => bytecode(contract, info) },
     { id: 'abi', name: 'ABI', make: () => abiForm(contract, abi, redraw) },
@@ -117,7 +200,10 @@ function firstTab(tabs, asked) {
   return ['read', 'write', 'abi'].find(has);
 }
 
-/** The buttons of tabs, and the content of the one that is open, which is made when it is opened first. */
+/**
+ * The buttons of tabs, and the content of the one that is open, which is made when it is opened
+ * first.
+ */
 function tabbed(tabs, first) {
   const content = h('div.stack');
   const made = new Map();
@@ -126,19 +212,28 @@ function tabbed(tabs, first) {
     if (!made.has(tab)) made.set(tab, tab.make());
     replace(content, made.get(tab));
   };
-  const buttons = tabs.map((tab) => h('button', {
-    type: 'button',
-    'aria-pressed': 'false',
-    onclick: () => {
-      setPlace({ tab: tab.id, function: null, args: null });
-      choose(tab);
-    },
-  }, tab.name));
+  const buttons = tabs.map((tab) =>
+    h(
+      'button',
+      {
+        type: 'button',
+        'aria-pressed': 'false',
+        onclick: () => {
+          setPlace({ tab: tab.id, function: null, args: null });
+          choose(tab);
+        },
+      },
+      tab.name,
+    ),
+  );
   choose(tabs.find(({ id }) => id === first));
   return [h('div.tabs', { role: 'group', 'aria-label': 'Contract' }, buttons), content];
 }
 
-/** A function that draws the card of a contract, with the parameters of a link. A newer drawing aborts the one before. */
+/**
+ * A function that draws the card of a contract, with the parameters of a link. A newer drawing
+ * aborts the one before.
+ */
 function drawing(box, address, signal) {
   let current = new AbortController();
 
@@ -157,15 +252,38 @@ function drawing(box, address, signal) {
       return draw(new URLSearchParams({ tab: 'abi' }));
     };
     const tabs = tabsOf(found, drawn, query, redraw);
-    replace(box,
-      h('h2.row', 'Contract', contract.name && h('span.tag.accent', contract.name), h(origin ? 'span.tag.good' : 'span.tag', ORIGINS[origin] ?? (origin ? 'ABI of the implementation' : 'Unknown ABI'))),
+    replace(
+      box,
+      h(
+        'h2.row',
+        'Contract',
+        contract.name && h('span.tag.accent', contract.name),
+        h(
+          origin ? 'span.tag.good' : 'span.tag',
+          ORIGINS[origin] ?? (origin ? 'ABI of the implementation' : 'Unknown ABI'),
+        ),
+      ),
       proxyFacts(contract),
-      !origin && h('p.soft', 'The ABI of this contract is unknown. Add it here, or ', h('a', { href: `#/transact?tab=verify&address=${contract.address}` }, 'verify the source'), `; with --artifacts, contracts of your project are recognised. ${compilers}`),
-      tabbed(tabs, firstTab(tabs, query.get('tab'))));
+      !origin &&
+        h(
+          'p.soft',
+          'The ABI of this contract is unknown. Add it here, or ',
+          h(
+            'a',
+            { href: `#/transact?tab=verify&address=${contract.address}` },
+            'verify the source',
+          ),
+          `; with --artifacts, contracts of your project are recognised. ${compilers}`,
+        ),
+      tabbed(tabs, firstTab(tabs, query.get('tab'))),
+    );
   };
 }
 
-/** A card with everything about a contract. `query` are the parameters of a link: `tab`, `function`, `args`. */
+/**
+ * A card with everything about a contract. `query` are the parameters of a link: `tab`, `function`,
+ * `args`.
+ */
 export async function contractCard(address, signal, query = currentQuery()) {
   const box = card('Contract', h('p.soft', 'Loading…'));
   await drawing(box, address, signal)(query);
@@ -174,10 +292,20 @@ export async function contractCard(address, signal, query = currentQuery()) {
 
 /** The view `#/contract`: which contract? */
 function withoutAddress() {
-  const to = h('input', { spellcheck: 'false', autocomplete: 'off', placeholder: `0x… or ${network.prefix}1…` });
-  return [heading('Contract'), card(null, action(field('Address', to), 'Open', () => {
-    location.hash = `#/contract/${parseAddress(to.value, network.prefix)}`;
-  }))];
+  const to = h('input', {
+    spellcheck: 'false',
+    autocomplete: 'off',
+    placeholder: `0x… or ${network.prefix}1…`,
+  });
+  return [
+    heading('Contract'),
+    card(
+      null,
+      action(field('Address', to), 'Open', () => {
+        location.hash = `#/contract/${parseAddress(to.value, network.prefix)}`;
+      }),
+    ),
+  ];
 }
 
 /** The view `#/contract/<address>`. */
@@ -185,7 +313,20 @@ export default async function view({ signal, rest: [text = ''], query }) {
   if (!text.trim()) return withoutAddress();
   const address = parseAddress(text, network.prefix);
   const { code } = await contractAt(address);
-  if (code === '0x') return [heading('No contract'), h('p.failure', { role: 'alert' }, `No contract at ${address}: this address has no code.`), h('div.row', h('a.button', { href: `#/address/${address}` }, 'Transactions and balances'))];
+  if (code === '0x')
+    return [
+      heading('No contract'),
+      h('p.failure', { role: 'alert' }, `No contract at ${address}: this address has no code.`),
+      h('div.row', h('a.button', { href: `#/address/${address}` }, 'Transactions and balances')),
+    ];
   const content = await contractCard(address, signal, query);
-  return [heading(displayName(address) ?? 'Contract', h('a.button', { href: `#/simulate?to=${address}` }, 'Simulate a call'), h('a.button', { href: `#/address/${address}` }, 'Transactions and balances')), h('p', h('span.mono', address), copyButton(address, 'Copy address')), content];
+  return [
+    heading(
+      displayName(address) ?? 'Contract',
+      h('a.button', { href: `#/simulate?to=${address}` }, 'Simulate a call'),
+      h('a.button', { href: `#/address/${address}` }, 'Transactions and balances'),
+    ),
+    h('p', h('span.mono', address), copyButton(address, 'Copy address')),
+    content,
+  ];
 }

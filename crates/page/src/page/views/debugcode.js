@@ -1,4 +1,5 @@
-// The code that a debugged execution is at: lines of a source with breakpoints, or instructions where there is no source.
+// The code that a debugged execution is at: lines of a source with breakpoints, or instructions
+// where there is no source.
 
 import { h, replace } from '../lib/dom.js';
 import { count } from '../lib/format.js';
@@ -6,7 +7,10 @@ import { colouredLines } from './source.js';
 
 /** Lines shown before and after the current one; buttons show others. */
 const AROUND = 150;
-/** Drawn lines that the current one must have before and after it; otherwise the lines are drawn anew around it. */
+/**
+ * Drawn lines that the current one must have before and after it; otherwise the lines are drawn
+ * anew around it.
+ */
 const MARGIN = 30;
 /** Longer lines are cut. */
 const LONGEST_LINE = 400;
@@ -29,8 +33,9 @@ function lineContent(file, number) {
 }
 
 /**
- * The lines of a source file: `{ element, show(file, line, isFailure), redraw() }`; without a line, with 0, the file is shown from
- * its beginning. `toggle(path, line)` is called to set or remove a breakpoint.
+ * The lines of a source file: `{ element, show(file, line, isFailure), redraw() }`; without a line,
+ * with 0, the file is shown from its beginning. `toggle(path, line)` is called to set or remove a
+ * breakpoint.
  */
 export function sourcePane({ breakpoints, toggle }) {
   const title = h('strong.mono');
@@ -42,20 +47,44 @@ export function sourcePane({ breakpoints, toggle }) {
     const isCurrent = number === current;
     const isReached = isCurrent || (!current && number === first);
     const isSet = breakpoints.has({ file, line: number });
-    const button = h('button.line-number', { type: 'button', tabindex: isReached ? '0' : '-1', 'aria-pressed': String(isSet), 'aria-label': `Breakpoint at line ${number}`, onclick: () => toggle(file.path, number) }, number);
-    const kind = isCurrent ? (failed ? 'div.source-line.current.failing' : 'div.source-line.current') : 'div.source-line';
+    const button = h(
+      'button.line-number',
+      {
+        type: 'button',
+        tabindex: isReached ? '0' : '-1',
+        'aria-pressed': String(isSet),
+        'aria-label': `Breakpoint at line ${number}`,
+        onclick: () => toggle(file.path, number),
+      },
+      number,
+    );
+    const kind = isCurrent
+      ? failed
+        ? 'div.source-line.current.failing'
+        : 'div.source-line.current'
+      : 'div.source-line';
     const properties = isCurrent ? { 'aria-current': 'step' } : {};
-    return h(kind, { 'data-line': number, ...properties }, button, h('code', lineContent(file, number)));
+    return h(
+      kind,
+      { 'data-line': number, ...properties },
+      button,
+      h('code', lineContent(file, number)),
+    );
   }
 
   function draw() {
     const lines = Array.from({ length: last - first + 1 }, (_, at) => lineElement(first + at));
-    const more = (from, to, text) => h('button.quiet', { type: 'button', onclick: () => reveal(from, to) }, text);
+    const more = (from, to, text) =>
+      h('button.quiet', { type: 'button', onclick: () => reveal(from, to) }, text);
     const total = file.lines.length;
-    replace(list,
-      first > 1 && more(Math.max(1, first - 2 * AROUND), last, `Show earlier lines of ${count(total)}`),
+    replace(
+      list,
+      first > 1 &&
+        more(Math.max(1, first - 2 * AROUND), last, `Show earlier lines of ${count(total)}`),
       lines,
-      last < total && more(first, Math.min(total, last + 2 * AROUND), `Show later lines of ${count(total)}`));
+      last < total &&
+        more(first, Math.min(total, last + 2 * AROUND), `Show later lines of ${count(total)}`),
+    );
   }
 
   /** Whether a line is drawn with enough lines around it. */
@@ -69,7 +98,8 @@ export function sourcePane({ breakpoints, toggle }) {
   function move(line, isFailure) {
     const changed = new Set([current, line]);
     [current, failed] = [line, isFailure];
-    for (const number of changed) list.querySelector(`[data-line="${number}"]`)?.replaceWith(lineElement(number));
+    for (const number of changed)
+      list.querySelector(`[data-line="${number}"]`)?.replaceWith(lineElement(number));
   }
 
   function reveal(from, to) {
@@ -82,7 +112,9 @@ export function sourcePane({ breakpoints, toggle }) {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     const line = event.target.closest('.line-number')?.parentElement;
     if (!step || !line) return;
-    const other = list.querySelector(`[data-line="${Number(line.dataset.line) + step}"] .line-number`);
+    const other = list.querySelector(
+      `[data-line="${Number(line.dataset.line) + step}"] .line-number`,
+    );
     if (!other) return;
     event.preventDefault();
     other.focus();
@@ -93,7 +125,9 @@ export function sourcePane({ breakpoints, toggle }) {
     const line = list.querySelector('.current');
     if (!line) return;
     const top = line.offsetTop;
-    const isVisible = top >= list.scrollTop + line.offsetHeight && top <= list.scrollTop + list.clientHeight - 2 * line.offsetHeight;
+    const isVisible =
+      top >= list.scrollTop + line.offsetHeight &&
+      top <= list.scrollTop + list.clientHeight - 2 * line.offsetHeight;
     if (!isVisible) list.scrollTop = top - list.clientHeight / 2;
   }
 
@@ -105,7 +139,8 @@ export function sourcePane({ breakpoints, toggle }) {
     const top = list.scrollTop;
     draw();
     list.scrollTop = top;
-    if (number) list.querySelector(`[data-line="${number}"] .line-number`)?.focus({ preventScroll: true });
+    if (number)
+      list.querySelector(`[data-line="${number}"] .line-number`)?.focus({ preventScroll: true });
   }
 
   return {
@@ -133,9 +168,28 @@ export function instructionTable(steps, step, goTo) {
   const to = Math.min(steps.count - 1, step + INSTRUCTIONS_AROUND);
   const rows = Array.from({ length: to - from + 1 }, (_, at) => from + at).map((at) => {
     const { pc, op, gas, cost, frame } = steps.step(at);
-    const jump = h('button.link-button', { type: 'button', 'aria-label': `Go to step ${at}`, onclick: () => goTo(at) }, count(at));
-    return h(at === step ? 'tr.chosen' : 'tr', { 'aria-current': at === step ? 'step' : null }, h('td.number', jump), h('td.number.mono', pc), h('td.mono', op), h('td.number', count(cost)), h('td.number', count(gas)), h('td.number', frame.depth));
+    const jump = h(
+      'button.link-button',
+      { type: 'button', 'aria-label': `Go to step ${at}`, onclick: () => goTo(at) },
+      count(at),
+    );
+    return h(
+      at === step ? 'tr.chosen' : 'tr',
+      { 'aria-current': at === step ? 'step' : null },
+      h('td.number', jump),
+      h('td.number.mono', pc),
+      h('td.mono', op),
+      h('td.number', count(cost)),
+      h('td.number', count(gas)),
+      h('td.number', frame.depth),
+    );
   });
-  const head = ['Step', 'Position', 'Instruction', 'Gas', 'Gas left', 'Depth'].map((name) => h(name === 'Instruction' ? 'th' : 'th.number', { scope: 'col' }, name));
-  return h('div.scroll', { tabindex: '0', role: 'group', 'aria-label': 'Instructions' }, h('table.instructions', h('thead', h('tr', head)), h('tbody', rows)));
+  const head = ['Step', 'Position', 'Instruction', 'Gas', 'Gas left', 'Depth'].map((name) =>
+    h(name === 'Instruction' ? 'th' : 'th.number', { scope: 'col' }, name),
+  );
+  return h(
+    'div.scroll',
+    { tabindex: '0', role: 'group', 'aria-label': 'Instructions' },
+    h('table.instructions', h('thead', h('tr', head)), h('tbody', rows)),
+  );
 }

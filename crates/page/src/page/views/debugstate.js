@@ -17,15 +17,32 @@ const ASCII = /^[\x20-\x7e]$/;
 
 /** A table of words. `kind` is the class that decides how a row is laid out on phones. */
 function wordTable(label, kind, heads, rows) {
-  const head = h('thead', h('tr', heads.map((name) => h(name === '#' ? 'th.number' : 'th', { scope: 'col' }, name))));
-  return h('div.scroll', { tabindex: '0', role: 'group', 'aria-label': label }, h(`table.words.${kind}`, head, h('tbody', rows)));
+  const head = h(
+    'thead',
+    h(
+      'tr',
+      heads.map((name) => h(name === '#' ? 'th.number' : 'th', { scope: 'col' }, name)),
+    ),
+  );
+  return h(
+    'div.scroll',
+    { tabindex: '0', role: 'group', 'aria-label': label },
+    h(`table.words.${kind}`, head, h('tbody', rows)),
+  );
 }
 
 /** The words of the stack, the top one first. */
 export function stackPanel(stack) {
   if (!stack.length) return h('p.soft', 'The stack is empty.');
-  const rows = stack.toReversed().slice(0, SHOWN_STACK).map((word, at) => h('tr', h('td.number', at), h('td.mono', wordText(word))));
-  return [wordTable('Stack', 'stack-words', ['#', 'Word'], rows), stack.length > SHOWN_STACK && h('p.soft', `The top ${SHOWN_STACK} of ${count(stack.length)} words.`)];
+  const rows = stack
+    .toReversed()
+    .slice(0, SHOWN_STACK)
+    .map((word, at) => h('tr', h('td.number', at), h('td.mono', wordText(word))));
+  return [
+    wordTable('Stack', 'stack-words', ['#', 'Word'], rows),
+    stack.length > SHOWN_STACK &&
+      h('p.soft', `The top ${SHOWN_STACK} of ${count(stack.length)} words.`),
+  ];
 }
 
 /** A word of memory as text, with a dot for each byte that is not printable; nothing if none is. */
@@ -39,11 +56,28 @@ function printable(word) {
 /** The words of memory with their positions. */
 export function memoryPanel(memory) {
   if (!memory.length) return h('p.soft', 'The memory is empty.');
-  const rows = memory.slice(0, SHOWN_WORDS).map((word, at) => h('tr', h('td.mono', `0x${(32 * at).toString(16)}`), h('td.mono', wordText(word.slice(2))), h('td.mono.soft', printable(word))));
+  const rows = memory
+    .slice(0, SHOWN_WORDS)
+    .map((word, at) =>
+      h(
+        'tr',
+        h('td.mono', `0x${(32 * at).toString(16)}`),
+        h('td.mono', wordText(word.slice(2))),
+        h('td.mono.soft', printable(word)),
+      ),
+    );
   const whole = () => `0x${memory.map((word) => word.slice(2)).join('')}`;
   return [
     wordTable('Memory', 'memory-words', ['Position', 'Bytes', 'Text'], rows),
-    h('div.row', memory.length > SHOWN_WORDS && h('p.soft', `The first ${count(32 * SHOWN_WORDS)} of ${count(32 * memory.length)} bytes; copying gives all.`), copyButton(whole, 'Copy memory')),
+    h(
+      'div.row',
+      memory.length > SHOWN_WORDS &&
+        h(
+          'p.soft',
+          `The first ${count(32 * SHOWN_WORDS)} of ${count(32 * memory.length)} bytes; copying gives all.`,
+        ),
+      copyButton(whole, 'Copy memory'),
+    ),
   ];
 }
 
@@ -51,21 +85,54 @@ export function memoryPanel(memory) {
 export function callDataPanel(frame, decoder) {
   const { call } = frame;
   const known = knownCall(call, decoder);
-  const value = call.value && BigInt(call.value) > 0n && h('p', 'With ', h('strong', coins(call.value)));
-  if (frame.isCreation) return [value, h('p.soft', `Creation code of ${count((call.input?.length ?? 2) / 2 - 1)} bytes`)];
-  const signature = known && h('p.mono', `${known.fragment.name}(${known.fragment.inputs.map(typeName).join(', ')})`);
-  return [signature, known && argumentsOf(known, call.to), value, !call.input || call.input === '0x' ? h('p.soft', 'No call data') : h('details', { open: !known }, h('summary', 'Raw call data'), rawCall(call.input))];
+  const value =
+    call.value && BigInt(call.value) > 0n && h('p', 'With ', h('strong', coins(call.value)));
+  if (frame.isCreation)
+    return [
+      value,
+      h('p.soft', `Creation code of ${count((call.input?.length ?? 2) / 2 - 1)} bytes`),
+    ];
+  const signature =
+    known &&
+    h('p.mono', `${known.fragment.name}(${known.fragment.inputs.map(typeName).join(', ')})`);
+  return [
+    signature,
+    known && argumentsOf(known, call.to),
+    value,
+    !call.input || call.input === '0x'
+      ? h('p.soft', 'No call data')
+      : h('details', { open: !known }, h('summary', 'Raw call data'), rawCall(call.input)),
+  ];
 }
 
-/** The frames of the call stack, the innermost first. `places` are their lines, and `chosen` is the one that is looked at. */
+/**
+ * The frames of the call stack, the innermost first. `places` are their lines, and `chosen` is the
+ * one that is looked at.
+ */
 export function framesPanel({ frames, chosen, decoder, nameOf, placeOf, choose }) {
   const shown = frames.slice(0, SHOWN_FRAMES).map((frame) => {
     const place = placeOf(frame);
     const name = `${nameOf(frame)}.${frame.call.type ? callName(frame.call, knownCall(frame.call, decoder)) : 'call'}`;
-    const button = h('button.frame', { type: 'button', 'aria-pressed': String(frame === chosen), onclick: () => choose(frame) },
-      h('strong', name), h('span.soft', place ? `${place.file.path}:${place.line}` : 'no line of a source'));
-    const borrowed = frame.account !== frame.code && frame.account && h('span.soft', ' with the storage of ', addressLink(frame.account));
-    return h('li', button, h('div.frame-of', frame.code ? addressLink(frame.code) : h('span.soft', 'new contract'), borrowed, frame.hasFailed && h('span.tag.bad', 'fails')));
+    const button = h(
+      'button.frame',
+      { type: 'button', 'aria-pressed': String(frame === chosen), onclick: () => choose(frame) },
+      h('strong', name),
+      h('span.soft', place ? `${place.file.path}:${place.line}` : 'no line of a source'),
+    );
+    const borrowed =
+      frame.account !== frame.code &&
+      frame.account &&
+      h('span.soft', ' with the storage of ', addressLink(frame.account));
+    return h(
+      'li',
+      button,
+      h(
+        'div.frame-of',
+        frame.code ? addressLink(frame.code) : h('span.soft', 'new contract'),
+        borrowed,
+        frame.hasFailed && h('span.tag.bad', 'fails'),
+      ),
+    );
   });
   const rest = frames.length - SHOWN_FRAMES;
   return [h('ol.frames', shown), rest > 0 && h('p.soft', `and ${count(rest)} calls around these`)];
@@ -85,13 +152,32 @@ function valueOf({ kind, text }) {
 export function variablesPanel({ rows, isComplete }) {
   if (!rows.length) return h('p.soft', 'The contract has no variables in its storage.');
   const shown = rows.map((row) => {
-    const name = h('th.mono', { scope: 'row', title: `${row.name} (slot ${BigInt(row.slot)})` }, shortName(row.name));
+    const name = h(
+      'th.mono',
+      { scope: 'row', title: `${row.name} (slot ${BigInt(row.slot)})` },
+      shortName(row.name),
+    );
     const before = row.before !== null && h('div.soft', 'before: ', h('span.mono', row.before));
-    return h(before ? 'tr.changed' : 'tr', name, h('td.soft', row.type), h('td', valueOf(row), before));
+    return h(
+      before ? 'tr.changed' : 'tr',
+      name,
+      h('td.soft', row.type),
+      h('td', valueOf(row), before),
+    );
   });
-  const head = h('thead', h('tr', ['Variable', 'Type', 'Value'].map((name) => h('th', { scope: 'col' }, name))));
+  const head = h(
+    'thead',
+    h(
+      'tr',
+      ['Variable', 'Type', 'Value'].map((name) => h('th', { scope: 'col' }, name)),
+    ),
+  );
   return [
-    h('div.scroll', { tabindex: '0', role: 'group', 'aria-label': 'Variables' }, h('table.variables', head, h('tbody', shown))),
+    h(
+      'div.scroll',
+      { tabindex: '0', role: 'group', 'aria-label': 'Variables' },
+      h('table.variables', head, h('tbody', shown)),
+    ),
     !isComplete && h('p.soft', 'Long arrays, mappings and structs are shown in part.'),
   ];
 }
@@ -100,10 +186,20 @@ export function variablesPanel({ rows, isComplete }) {
 export function slotsPanel(slots) {
   if (!slots.length) return h('p.soft', 'The execution does not use the storage of this account.');
   const short = (word) => `0x${BigInt(word).toString(16)}`;
-  const cell = (word, name) => h('td.mono', { title: word, 'data-name': name }, wordText(short(word)));
+  const cell = (word, name) =>
+    h('td.mono', { title: word, 'data-name': name }, wordText(short(word)));
   const rows = slots.slice(0, SHOWN_SLOTS).map(({ slot, before, value }) => {
     const name = h('td.mono', { title: slot }, shorten(short(slot), 12, 8));
-    return h(before === value ? 'tr' : 'tr.changed', name, cell(before, 'Before'), cell(value, 'Now'));
+    return h(
+      before === value ? 'tr' : 'tr.changed',
+      name,
+      cell(before, 'Before'),
+      cell(value, 'Now'),
+    );
   });
-  return [wordTable('Storage slots', 'slot-words', ['Slot', 'Before', 'Now'], rows), slots.length > SHOWN_SLOTS && h('p.soft', `The first ${SHOWN_SLOTS} of ${count(slots.length)} slots.`)];
+  return [
+    wordTable('Storage slots', 'slot-words', ['Slot', 'Before', 'Now'], rows),
+    slots.length > SHOWN_SLOTS &&
+      h('p.soft', `The first ${SHOWN_SLOTS} of ${count(slots.length)} slots.`),
+  ];
 }

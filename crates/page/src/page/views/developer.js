@@ -20,9 +20,16 @@ import { snapshotCard } from './snapshots.js';
 import { timeCard } from './time.js';
 
 async function impersonationCard() {
-  const [begin, end] = await Promise.all([first('anvil_impersonateAccount', 'hardhat_impersonateAccount'), first('anvil_stopImpersonatingAccount', 'hardhat_stopImpersonatingAccount')]);
+  const [begin, end] = await Promise.all([
+    first('anvil_impersonateAccount', 'hardhat_impersonateAccount'),
+    first('anvil_stopImpersonatingAccount', 'hardhat_stopImpersonatingAccount'),
+  ]);
   if (!begin || !end) return null;
-  const who = h('input', { spellcheck: 'false', autocomplete: 'off', placeholder: `0x… or ${network.prefix}1…` });
+  const who = h('input', {
+    spellcheck: 'false',
+    autocomplete: 'off',
+    placeholder: `0x… or ${network.prefix}1…`,
+  });
   const acting = h('div.stack');
   const stop = async (address) => {
     try {
@@ -33,26 +40,53 @@ async function impersonationCard() {
     }
     draw();
   };
-  const draw = () => replace(acting, wallets.impersonated.map((address) => h('div.spread', addressLink(address), h('button', { type: 'button', onclick: () => stop(address) }, 'Stop'))));
+  const draw = () =>
+    replace(
+      acting,
+      wallets.impersonated.map((address) =>
+        h(
+          'div.spread',
+          addressLink(address),
+          h('button', { type: 'button', onclick: () => stop(address) }, 'Stop'),
+        ),
+      ),
+    );
   draw();
-  return card('Impersonate account', action(field('Account', who, 'It is added to the account list at the top.'), 'Impersonate', async () => {
-    const address = parseAddress(who.value, network.prefix);
-    await node.call(begin, address);
-    wallets.impersonate(address, true);
-    draw();
-    return `Impersonating ${shorten(address)}`;
-  }), acting);
+  return card(
+    'Impersonate account',
+    action(
+      field('Account', who, 'It is added to the account list at the top.'),
+      'Impersonate',
+      async () => {
+        const address = parseAddress(who.value, network.prefix);
+        await node.call(begin, address);
+        wallets.impersonate(address, true);
+        draw();
+        return `Impersonating ${shorten(address)}`;
+      },
+    ),
+    acting,
+  );
 }
 
 async function resetCard() {
   const reset = await first('anvil_reset', 'hardhat_reset');
   if (!reset) return null;
-  return card('Reset', h('p.soft', 'Returns the chain to its first block. All later blocks, the transaction pool and all snapshots are deleted.'),
-    h('div.row', confirmButton('Reset chain', 'Delete all blocks?', async () => {
-      await node.call(reset);
-      await Promise.all([node.refresh(), mining.refresh(), wallets.refresh()]);
-      return 'The chain was reset to its first block';
-    })));
+  return card(
+    'Reset',
+    h(
+      'p.soft',
+      'Returns the chain to its first block. All later blocks, the transaction pool and all snapshots are deleted.',
+    ),
+    h(
+      'div.row',
+      confirmButton('Reset chain', 'Delete all blocks?', async () => {
+        await node.call(reset);
+        await Promise.all([node.refresh(), mining.refresh(), wallets.refresh()]);
+        return 'The chain was reset to its first block';
+      }),
+    ),
+  );
 }
 
 export default async function view({ signal }) {
@@ -62,10 +96,14 @@ export default async function view({ signal }) {
     Promise.all([priceCard(signal), scenarioCard(signal), resetCard()]),
     Promise.all([failedCallsCard(signal), poolCard(signal)]),
   ]);
-  const group = (title, cards) => cards.some(Boolean) && h('div.stack', h('h2.group', title), h('div.grid.three', cards));
+  const group = (title, cards) =>
+    cards.some(Boolean) && h('div.stack', h('h2.group', title), h('div.grid.three', cards));
   return [
     heading('Developer'),
-    h('p.lead', 'In the development profile, anyone who can reach this node can use these controls.'),
+    h(
+      'p.lead',
+      'In the development profile, anyone who can reach this node can use these controls.',
+    ),
     group('Chain', chain),
     group('Accounts', state),
     wide,

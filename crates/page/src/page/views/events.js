@@ -1,4 +1,5 @@
-// The events of a contract: filtered by event and indexed arguments, back to the first block, and live.
+// The events of a contract: filtered by event and indexed arguments, back to the first block, and
+// live.
 
 import { signature, typeName } from '../lib/abi.js';
 import { argumentName, formatArgument, parseArgument } from '../lib/arguments.js';
@@ -30,15 +31,43 @@ export function csvOf(logs, decoder, event) {
   const names = event ? event.inputs.map(argumentName) : ['arguments', 'topics', 'data'];
   const rows = logs.map((log) => {
     const known = decoder.log(log);
-    const texts = known?.fragment.inputs.map((input, at) => (isHash(input) ? known.values[at] : formatArgument(known.values[at], input))) ?? [];
-    const own = event ? event.inputs.map((_, at) => texts[at]) : [known ? JSON.stringify(Object.fromEntries(known.fragment.inputs.map((input, at) => [argumentName(input, at), texts[at]]))) : '', log.topics.join(' '), log.data];
-    return [Number(log.blockNumber), log.blockTimestamp ? new Date(Number(log.blockTimestamp) * 1_000).toISOString() : '', log.transactionHash, Number(log.logIndex), log.address, known?.fragment.name ?? '', ...own];
+    const texts =
+      known?.fragment.inputs.map((input, at) =>
+        isHash(input) ? known.values[at] : formatArgument(known.values[at], input),
+      ) ?? [];
+    const own = event
+      ? event.inputs.map((_, at) => texts[at])
+      : [
+          known
+            ? JSON.stringify(
+                Object.fromEntries(
+                  known.fragment.inputs.map((input, at) => [argumentName(input, at), texts[at]]),
+                ),
+              )
+            : '',
+          log.topics.join(' '),
+          log.data,
+        ];
+    return [
+      Number(log.blockNumber),
+      log.blockTimestamp ? new Date(Number(log.blockTimestamp) * 1_000).toISOString() : '',
+      log.transactionHash,
+      Number(log.logIndex),
+      log.address,
+      known?.fragment.name ?? '',
+      ...own,
+    ];
   });
-  return [['block', 'time', 'transaction', 'log_index', 'address', 'event', ...names], ...rows].map((row) => row.map(csvField).join(',')).join('\n') + '\n';
+  return (
+    [['block', 'time', 'transaction', 'log_index', 'address', 'event', ...names], ...rows]
+      .map((row) => row.map(csvField).join(','))
+      .join('\n') + '\n'
+  );
 }
 
 /** Indexed arguments of dynamic types are in the log as a hash only. */
-const isHash = (input) => input.indexed && (input.components || /\]$|^string$|^bytes$/.test(input.type));
+const isHash = (input) =>
+  input.indexed && (input.components || /\]$|^string$|^bytes$/.test(input.type));
 
 function save(name, text) {
   const url = URL.createObjectURL(new Blob([text], { type: 'text/csv' }));
@@ -47,23 +76,55 @@ function save(name, text) {
 }
 
 function shownArguments(known, address) {
-  return h('div.event-args', known.fragment.inputs.map((input, at) => h('span', h('span.soft', `${argumentName(input, at)}: `), isHash(input) ? h('span.mono', shorten(String(known.values[at]), 12, 6)) : argumentOf(known, at, address))));
+  return h(
+    'div.event-args',
+    known.fragment.inputs.map((input, at) =>
+      h(
+        'span',
+        h('span.soft', `${argumentName(input, at)}: `),
+        isHash(input)
+          ? h('span.mono', shorten(String(known.values[at]), 12, 6))
+          : argumentOf(known, at, address),
+      ),
+    ),
+  );
 }
 
 function row(log, decoder) {
   const known = decoder.log(log);
-  return h('tr',
-    h('td.line-1', h(known ? 'span.tag.accent.clip' : 'span.tag', known?.fragment.name ?? shorten(log.topics[0] ?? 'anonymous', 10, 4))),
+  return h(
+    'tr',
+    h(
+      'td.line-1',
+      h(
+        known ? 'span.tag.accent.clip' : 'span.tag',
+        known?.fragment.name ?? shorten(log.topics[0] ?? 'anonymous', 10, 4),
+      ),
+    ),
     h('td.line-1', transactionLink(log.transactionHash)),
     h('td', blockLink(log.blockNumber)),
     h('td.line-1.end', log.blockTimestamp ? moment(log.blockTimestamp) : '–'),
-    h('td.line-2.whole', known ? shownArguments(known, log.address) : h('span.mono.soft', shorten(log.data, 40, 8))));
+    h(
+      'td.line-2.whole',
+      known ? shownArguments(known, log.address) : h('span.mono.soft', shorten(log.data, 40, 8)),
+    ),
+  );
 }
 
 /** The viewer. `fragments` are the contract's ABI; a link can name the `event`. */
 export function eventsViewer(address, fragments, outer, query = new URLSearchParams()) {
-  const events = [...new Map(fragments.filter((one) => one.type === 'event').map((one) => [signature(one), one])).values()].sort((a, b) => a.name.localeCompare(b.name));
-  const choice = h('select', h('option', { value: '' }, 'All events'), events.map((one, at) => h('option', { value: at }, `${one.name}(${one.inputs.map(typeName).join(', ')})`)));
+  const events = [
+    ...new Map(
+      fragments.filter((one) => one.type === 'event').map((one) => [signature(one), one]),
+    ).values(),
+  ].sort((a, b) => a.name.localeCompare(b.name));
+  const choice = h(
+    'select',
+    h('option', { value: '' }, 'All events'),
+    events.map((one, at) =>
+      h('option', { value: at }, `${one.name}(${one.inputs.map(typeName).join(', ')})`),
+    ),
+  );
   const filters = h('div.toolbar');
   const body = h('tbody');
   const status = h('p.soft', { role: 'status' });
@@ -71,7 +132,14 @@ export function eventsViewer(address, fragments, outer, query = new URLSearchPar
   const pause = h('button', { type: 'button', 'aria-pressed': 'false' }, 'Pause');
   const csv = h('button', { type: 'button' }, 'Export CSV');
   const failed = h('div');
-  let [shown, waiting, pages, inputs, decoder, leaving] = [[], [], null, [], null, new AbortController()];
+  let [shown, waiting, pages, inputs, decoder, leaving] = [
+    [],
+    [],
+    null,
+    [],
+    null,
+    new AbortController(),
+  ];
   outer?.addEventListener('abort', () => leaving.abort());
   const chosen = () => events[choice.value] ?? null;
   const asked = query.get('event');
@@ -79,8 +147,19 @@ export function eventsViewer(address, fragments, outer, query = new URLSearchPar
   if (named >= 0) choice.value = String(named);
 
   function drawFilters() {
-    inputs = (chosen()?.inputs ?? []).map((input, at) => (isFilterable(input) ? h('input', { placeholder: `any ${typeName(input)}`, 'data-at': at, autocomplete: 'off', spellcheck: 'false' }) : null));
-    const list = inputs.map((input, at) => input && field(argumentName(chosen().inputs[at], at), input)).filter(Boolean);
+    inputs = (chosen()?.inputs ?? []).map((input, at) =>
+      isFilterable(input)
+        ? h('input', {
+            placeholder: `any ${typeName(input)}`,
+            'data-at': at,
+            autocomplete: 'off',
+            spellcheck: 'false',
+          })
+        : null,
+    );
+    const list = inputs
+      .map((input, at) => input && field(argumentName(chosen().inputs[at], at), input))
+      .filter(Boolean);
     replace(filters, list, list.length > 0 && h('button', { type: 'submit' }, 'Filter'));
   }
 
@@ -88,8 +167,18 @@ export function eventsViewer(address, fragments, outer, query = new URLSearchPar
     older.hidden = pages.done;
     csv.disabled = !shown.length;
     const reached = pages.done ? 'since the first block' : `since block ${count(pages.before)}`;
-    setText(status, `${counted(shown.length, 'event')} ${reached}${waiting.length ? `, ${count(waiting.length)} new while paused` : ''}`);
-    if (!shown.length) replace(body, h('tr', h('td.empty', { colspan: 5 }, pages.done ? 'No events' : 'No events in these blocks')));
+    setText(
+      status,
+      `${counted(shown.length, 'event')} ${reached}${waiting.length ? `, ${count(waiting.length)} new while paused` : ''}`,
+    );
+    if (!shown.length)
+      replace(
+        body,
+        h(
+          'tr',
+          h('td.empty', { colspan: 5 }, pages.done ? 'No events' : 'No events in these blocks'),
+        ),
+      );
   }
 
   const add = (logs, first) => {
@@ -150,7 +239,14 @@ export function eventsViewer(address, fragments, outer, query = new URLSearchPar
     let topics;
     try {
       const event = chosen();
-      topics = topicsOf(event, inputs.map((input, at) => (input?.value.trim() ? parseArgument(event.inputs[at], input.value, at, network.prefix) : undefined)));
+      topics = topicsOf(
+        event,
+        inputs.map((input, at) =>
+          input?.value.trim()
+            ? parseArgument(event.inputs[at], input.value, at, network.prefix)
+            : undefined,
+        ),
+      );
     } catch (error) {
       return replace(failed, h('div.failure', { role: 'alert' }, error.message));
     }
@@ -187,13 +283,38 @@ export function eventsViewer(address, fragments, outer, query = new URLSearchPar
     drawFilters();
     restart();
   });
-  const form = h('form.stack', h('div.toolbar', field('Event', choice), h('div.row', live, pause, csv)), filters);
+  const form = h(
+    'form.stack',
+    h('div.toolbar', field('Event', choice), h('div.row', live, pause, csv)),
+    filters,
+  );
   form.addEventListener('submit', (event) => {
     event.preventDefault();
     restart();
   });
   drawFilters();
   restart();
-  const head = h('thead', h('tr', ['Event', 'Transaction hash', 'Block', 'Age', 'Arguments'].map((name) => h('th', { scope: 'col' }, name))));
-  return h('div.stack', form, failed, h('div.list', h('div.scroll', { tabindex: '0', role: 'group', 'aria-label': 'Events' }, h('table.rows', head, body))), h('div.row', older, status));
+  const head = h(
+    'thead',
+    h(
+      'tr',
+      ['Event', 'Transaction hash', 'Block', 'Age', 'Arguments'].map((name) =>
+        h('th', { scope: 'col' }, name),
+      ),
+    ),
+  );
+  return h(
+    'div.stack',
+    form,
+    failed,
+    h(
+      'div.list',
+      h(
+        'div.scroll',
+        { tabindex: '0', role: 'group', 'aria-label': 'Events' },
+        h('table.rows', head, body),
+      ),
+    ),
+    h('div.row', older, status),
+  );
 }

@@ -15,9 +15,18 @@ const USUAL_DECIMALS = [6, 8, 9, 18];
 const AMOUNT_BITS = 64;
 
 function control(input) {
-  if (input.type === 'bool') return h('select', ['false', 'true'].map((text) => h('option', { value: text }, text)));
-  if (isStructured(input)) return h('textarea.json', { rows: '2', spellcheck: 'false', placeholder: exampleOf(input) });
-  return h('input', { placeholder: input.type === 'address' ? `0x… or ${network.prefix}1…` : typeName(input), spellcheck: 'false', autocomplete: 'off' });
+  if (input.type === 'bool')
+    return h(
+      'select',
+      ['false', 'true'].map((text) => h('option', { value: text }, text)),
+    );
+  if (isStructured(input))
+    return h('textarea.json', { rows: '2', spellcheck: 'false', placeholder: exampleOf(input) });
+  return h('input', {
+    placeholder: input.type === 'address' ? `0x… or ${network.prefix}1…` : typeName(input),
+    spellcheck: 'false',
+    autocomplete: 'off',
+  });
 }
 
 function mayBeAmount({ type }) {
@@ -25,12 +34,25 @@ function mayBeAmount({ type }) {
   return bits !== undefined && Number(bits || 256) >= AMOUNT_BITS;
 }
 
-/** A field with controls that multiply its number by a power of ten. `decimals` is the one that it likely needs, or null. */
+/**
+ * A field with controls that multiply its number by a power of ten. `decimals` is the one that it
+ * likely needs, or null.
+ */
 function amountField(name, label, input, decimals) {
   const choices = [...new Set([...(decimals === null ? [] : [decimals]), ...USUAL_DECIMALS])];
-  const power = h('select', { 'aria-label': `Decimals of ${name}` }, choices.map((one) => h('option', { value: String(one), selected: one === (decimals ?? 18) }, `10^${one}`)));
+  const power = h(
+    'select',
+    { 'aria-label': `Decimals of ${name}` },
+    choices.map((one) =>
+      h('option', { value: String(one), selected: one === (decimals ?? 18) }, `10^${one}`),
+    ),
+  );
   const problem = h('small.down', { role: 'alert' });
-  const apply = h('button', { type: 'button', 'aria-label': `Multiply ${name} by the power of ten` }, '×');
+  const apply = h(
+    'button',
+    { type: 'button', 'aria-label': `Multiply ${name} by the power of ten` },
+    '×',
+  );
   apply.addEventListener('click', () => {
     replace(problem);
     try {
@@ -51,15 +73,17 @@ function element(input, at, own, contract) {
 }
 
 /**
- * Fields of a function: `{ elements, values(), texts() }`. `values` throws an error that names the argument; `texts` fill the
- * fields. `contract` is the one that the function is of, whose decimals amounts have if it is a token.
+ * Fields of a function: `{ elements, values(), texts() }`. `values` throws an error that names the
+ * argument; `texts` fill the fields. `contract` is the one that the function is of, whose decimals
+ * amounts have if it is a token.
  */
 export function argumentFields(inputs, texts = [], contract = null) {
   const controls = inputs.map(control);
   controls.forEach((one, at) => texts[at] !== undefined && (one.value = String(texts[at])));
   return {
     elements: inputs.map((input, at) => element(input, at, controls[at], contract)),
-    values: () => inputs.map((input, at) => parseArgument(input, controls[at].value, at, network.prefix)),
+    values: () =>
+      inputs.map((input, at) => parseArgument(input, controls[at].value, at, network.prefix)),
     texts: () => controls.map((one) => one.value),
   };
 }

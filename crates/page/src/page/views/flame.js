@@ -1,4 +1,5 @@
-// The gas of an execution by call, as a flame graph: a call is as wide as the gas it used, and lies below its caller.
+// The gas of an execution by call, as a flame graph: a call is as wide as the gas it used, and lies
+// below its caller.
 
 import { h, replace, s } from '../lib/dom.js';
 import { count, percent, shorten } from '../lib/format.js';
@@ -11,10 +12,14 @@ const DEEPEST = 40;
 const MAX_FRAMES = 1_500;
 const COLOURS = 5;
 
-const observer = new ResizeObserver((entries) => entries.forEach(({ target }) => target.redraw?.()));
+const observer = new ResizeObserver((entries) =>
+  entries.forEach(({ target }) => target.redraw?.()),
+);
 
 function colourOf(address) {
-  return address ? [...address.slice(-6)].reduce((sum, digit) => sum + parseInt(digit, 16), 0) % COLOURS : 0;
+  return address
+    ? [...address.slice(-6)].reduce((sum, digit) => sum + parseInt(digit, 16), 0) % COLOURS
+    : 0;
 }
 
 /** The graph of a call tree. `select(call)` shows a call elsewhere. */
@@ -72,9 +77,31 @@ export function flame(trace, decoder, select) {
     const elements = placed.map(({ call, x, room, depth }) => {
       const label = labelOf(call);
       const fits = Math.floor((room - 10) / 7.2);
-      const frame = s('g', { role: 'treeitem', 'aria-level': depth + 1, 'aria-label': describe(call), tabindex: call === active ? '0' : '-1', 'aria-selected': String(call === active) },
-        s(`rect.f${colourOf(call.to)}${call.error ? '.failed' : ''}`, { x: x.toFixed(2), y: depth * ROW, width: Math.max(0.5, room - 1).toFixed(2), height: ROW - 2, rx: 3 }));
-      if (fits >= 3) texts.push(s('text', { x: (x + 5).toFixed(2), y: depth * ROW + 16 }, label.length > fits ? `${label.slice(0, fits - 1)}…` : label));
+      const frame = s(
+        'g',
+        {
+          role: 'treeitem',
+          'aria-level': depth + 1,
+          'aria-label': describe(call),
+          tabindex: call === active ? '0' : '-1',
+          'aria-selected': String(call === active),
+        },
+        s(`rect.f${colourOf(call.to)}${call.error ? '.failed' : ''}`, {
+          x: x.toFixed(2),
+          y: depth * ROW,
+          width: Math.max(0.5, room - 1).toFixed(2),
+          height: ROW - 2,
+          rx: 3,
+        }),
+      );
+      if (fits >= 3)
+        texts.push(
+          s(
+            'text',
+            { x: (x + 5).toFixed(2), y: depth * ROW + 16 },
+            label.length > fits ? `${label.slice(0, fits - 1)}…` : label,
+          ),
+        );
       frame.addEventListener('click', () => {
         activate(call, true);
         zoom(call === top ? (parents.get(call) ?? trace) : call);
@@ -130,5 +157,10 @@ export function flame(trace, decoder, select) {
     if (Math.abs(svg.getBoundingClientRect().width - width) > 1) draw();
   };
   observer.observe(svg);
-  return h('div.stack', svg, h('div.row', h('p.soft', text), show, reset), h('p.soft.hint', 'Click or press Enter to zoom in; the arrow keys move between calls.'));
+  return h(
+    'div.stack',
+    svg,
+    h('div.row', h('p.soft', text), show, reset),
+    h('p.soft.hint', 'Click or press Enter to zoom in; the arrow keys move between calls.'),
+  );
 }

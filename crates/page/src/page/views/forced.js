@@ -1,4 +1,5 @@
-// A transaction that is sent although it would fail: with a gas limit instead of an estimate, which nodes refuse to make for it.
+// A transaction that is sent although it would fail: with a gas limit instead of an estimate, which
+// nodes refuse to make for it.
 
 import { quantity, wholeNumber } from '../lib/actions.js';
 import { field, h } from '../lib/dom.js';
@@ -7,13 +8,17 @@ import { field, h } from '../lib/dom.js';
 const USUAL_GAS = '1000000';
 
 /**
- * The checkbox with the gas limit: `{ element, on(), gas() }`. `gas` are the members that a transaction gets by it, none
- * if it is not to be forced.
+ * The checkbox with the gas limit: `{ element, on(), gas() }`. `gas` are the members that a
+ * transaction gets by it, none if it is not to be forced.
  */
 export function forcedSend() {
   const force = h('input', { type: 'checkbox' });
   const limit = h('input', { inputmode: 'numeric', autocomplete: 'off', value: USUAL_GAS });
-  const row = field('Gas limit', limit, 'No estimate is made: the transaction is mined even if it reverts, and pays for its gas.');
+  const row = field(
+    'Gas limit',
+    limit,
+    'No estimate is made: the transaction is mined even if it reverts, and pays for its gas.',
+  );
   row.hidden = true;
   force.addEventListener('change', () => (row.hidden = !force.checked));
   return {

@@ -22,10 +22,21 @@ async function richest(token, value, except) {
 }
 
 export async function fundCard(signal) {
-  const [setBalance, deal] = await Promise.all([first('anvil_setBalance', 'hardhat_setBalance'), first('anvil_dealERC20')]);
+  const [setBalance, deal] = await Promise.all([
+    first('anvil_setBalance', 'hardhat_setBalance'),
+    first('anvil_dealERC20'),
+  ]);
   const choices = [network.coin, ...network.tokens.map((token) => token.symbol)];
-  const to = h('input', { spellcheck: 'false', autocomplete: 'off', placeholder: `0x… or ${network.prefix}1…`, value: wallets.current?.address ?? '' });
-  const what = h('select', choices.map((symbol) => h('option', symbol)));
+  const to = h('input', {
+    spellcheck: 'false',
+    autocomplete: 'off',
+    placeholder: `0x… or ${network.prefix}1…`,
+    value: wallets.current?.address ?? '',
+  });
+  const what = h(
+    'select',
+    choices.map((symbol) => h('option', symbol)),
+  );
   const how = h('input', { inputmode: 'decimal', value: '100' });
   const give = async () => {
     const address = parseRecipient(to.value, network.prefix);
@@ -47,7 +58,13 @@ export async function fundCard(signal) {
     return `Sent ${amount(value, token?.decimals ?? 18)} ${what.value}`;
   };
   const sends = !setBalance || !deal;
-  return card('Fund account',
-    action([field('To', to), h('div.pair', field('Asset', what), field('Amount', how))], 'Send', give),
-    sends && needsBlock(signal));
+  return card(
+    'Fund account',
+    action(
+      [field('To', to), h('div.pair', field('Asset', what), field('Amount', how))],
+      'Send',
+      give,
+    ),
+    sends && needsBlock(signal),
+  );
 }

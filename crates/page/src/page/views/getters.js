@@ -1,4 +1,5 @@
-// The values of functions without arguments, beside their names, so that they need not be opened one by one.
+// The values of functions without arguments, beside their names, so that they need not be opened
+// one by one.
 
 import { decode, selector } from '../lib/abi.js';
 import { h, replace } from '../lib/dom.js';
@@ -23,11 +24,17 @@ function line(called, output, contract) {
   const [value, ...others] = decode(called.outputs, output);
   if (others.length || Array.isArray(value)) return '…';
   const [returned] = called.outputs;
-  const text = valueOf(value, returned, tokenFor(returned.name || called.name, contract)).textContent;
+  const text = valueOf(
+    value,
+    returned,
+    tokenFor(returned.name || called.name, contract),
+  ).textContent;
   return text === '' ? '""' : shorten(text, LONGEST - 12, 10);
 }
 
-/** Keeps the values of getters up to date: `entries` are functions with the element for their value. */
+/**
+ * Keeps the values of getters up to date: `entries` are functions with the element for their value.
+ */
 export function showGetters(contract, entries, signal) {
   const getters = entries.filter(isGetter).slice(0, MAX_GETTERS);
   if (!getters.length) return;

@@ -7,7 +7,10 @@ import { CLOSE, RISKY } from '../lib/loans.js';
 
 const colour = (health) => (health < CLOSE ? 'down' : health < RISKY ? 'warn' : 'up');
 
-/** A health factor as text, with two decimals, rounded down: it is 1.00 or more only if the position cannot be liquidated. */
+/**
+ * A health factor as text, with two decimals, rounded down: it is 1.00 or more only if the position
+ * cannot be liquidated.
+ */
 function healthText(health) {
   if (health === ENDLESS) return 'No debt';
   if (health >= 1_000_000n) return '>100';
@@ -17,13 +20,24 @@ function healthText(health) {
 
 /** A coloured health factor. */
 export function healthElement(health) {
-  return h(`span.${colour(health)}`, { title: 'Below 1 a position can be liquidated' }, healthText(health));
+  return h(
+    `span.${colour(health)}`,
+    { title: 'Below 1 a position can be liquidated' },
+    healthText(health),
+  );
 }
 
 /** Two values with an arrow between them; one value if nothing changes. */
 export function beforeAfter(before, after) {
   const same = after === null || (before.textContent ?? before) === (after.textContent ?? after);
-  return same ? h('span.before-after', before) : h('span.before-after', h('span', before), h('span.soft', { 'aria-label': 'becomes' }, '→'), h('strong', after));
+  return same
+    ? h('span.before-after', before)
+    : h(
+        'span.before-after',
+        h('span', before),
+        h('span.soft', { 'aria-label': 'becomes' }, '→'),
+        h('strong', after),
+      );
 }
 
 /** The share of the borrowing power that is used. */

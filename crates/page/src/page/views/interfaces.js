@@ -1,4 +1,5 @@
-// ABIs of contracts that are not part of the network. Saved here, they decode calls, events and errors.
+// ABIs of contracts that are not part of the network. Saved here, they decode calls, events and
+// errors.
 
 import { card, field, h, heading, replace, toast } from '../lib/dom.js';
 import { counted } from '../lib/format.js';
@@ -8,18 +9,43 @@ import { parseInterface } from '../lib/signature.js';
 const entries = (number) => counted(number, 'entry', 'entries');
 
 export default function view() {
-  const input = h('textarea', { rows: '10', spellcheck: 'false', placeholder: 'A JSON ABI, a compiler artifact, or Solidity signatures such as\nevent Transfer(address indexed from, address indexed to, uint256 value)' });
+  const input = h('textarea', {
+    rows: '10',
+    spellcheck: 'false',
+    placeholder:
+      'A JSON ABI, a compiler artifact, or Solidity signatures such as\nevent Transfer(address indexed from, address indexed to, uint256 value)',
+  });
   const list = h('div.stack');
   const problem = h('div');
   const forget = h('button', { type: 'button' }, 'Remove all');
   const draw = () => {
     const all = pastedInterfaces();
     forget.hidden = !all.length;
-    replace(list, all.length
-      ? all.map((text) => h('p', h('strong', `${entries(parseInterface(text).length)}: `), h('span.soft', parseInterface(text).slice(0, 8).map((one) => one.name).join(', '))))
-      : h('p.soft', 'No saved ABIs. Those of the network\u2019s own contracts are built in.'));
+    replace(
+      list,
+      all.length
+        ? all.map((text) =>
+            h(
+              'p',
+              h('strong', `${entries(parseInterface(text).length)}: `),
+              h(
+                'span.soft',
+                parseInterface(text)
+                  .slice(0, 8)
+                  .map((one) => one.name)
+                  .join(', '),
+              ),
+            ),
+          )
+        : h('p.soft', 'No saved ABIs. Those of the network\u2019s own contracts are built in.'),
+    );
   };
-  const form = h('form.stack', field('ABI', input, 'Stored in this browser only.'), problem, h('div.row', h('button.primary', { type: 'submit' }, 'Save ABI')));
+  const form = h(
+    'form.stack',
+    field('ABI', input, 'Stored in this browser only.'),
+    problem,
+    h('div.row', h('button.primary', { type: 'submit' }, 'Save ABI')),
+  );
   form.addEventListener('submit', (event) => {
     event.preventDefault();
     try {
@@ -37,5 +63,8 @@ export default function view() {
     forgetInterfaces();
     draw();
   });
-  return [heading('Contract ABIs'), h('div.grid.two', card('Add an ABI', form), card('Saved ABIs', list, h('div.row', forget)))];
+  return [
+    heading('Contract ABIs'),
+    h('div.grid.two', card('Add an ABI', form), card('Saved ABIs', list, h('div.row', forget))),
+  ];
 }

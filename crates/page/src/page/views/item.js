@@ -32,21 +32,38 @@ function textOf(value, longest) {
   return text.length > longest ? `${text.slice(0, longest)}…` : text;
 }
 
-/** A link to another site, which learns nothing of this page; others than web addresses are text to copy. */
+/**
+ * A link to another site, which learns nothing of this page; others than web addresses are text to
+ * copy.
+ */
 function outside(url) {
-  if (/^https?:\/\//.test(url)) return h('a', { href: url, target: '_blank', rel: 'noreferrer noopener', title: url }, shorten(url, 60, 10));
-  return h('span.copyline', h('span.mono', { title: url }, shorten(url, 60, 10)), copyButton(url, 'Copy link'));
+  if (/^https?:\/\//.test(url))
+    return h(
+      'a',
+      { href: url, target: '_blank', rel: 'noreferrer noopener', title: url },
+      shorten(url, 60, 10),
+    );
+  return h(
+    'span.copyline',
+    h('span.mono', { title: url }, shorten(url, 60, 10)),
+    copyButton(url, 'Copy link'),
+  );
 }
 
 function attributes(metadata) {
   const given = Array.isArray(metadata.attributes) ? metadata.attributes : [];
-  const shown = given.slice(0, MOST_ATTRIBUTES).map((one) => {
-    const value = textOf(one?.value, LONGEST_VALUE);
-    if (value === null) return null;
-    return h('div', h('dt', textOf(one.trait_type, LONGEST_NAME) ?? 'Attribute'), h('dd', value));
-  }).filter(Boolean);
+  const shown = given
+    .slice(0, MOST_ATTRIBUTES)
+    .map((one) => {
+      const value = textOf(one?.value, LONGEST_VALUE);
+      if (value === null) return null;
+      return h('div', h('dt', textOf(one.trait_type, LONGEST_NAME) ?? 'Attribute'), h('dd', value));
+    })
+    .filter(Boolean);
   if (!shown.length) return null;
-  const more = given.length > MOST_ATTRIBUTES && h('p.soft', `${count(given.length - MOST_ATTRIBUTES)} more are not shown.`);
+  const more =
+    given.length > MOST_ATTRIBUTES &&
+    h('p.soft', `${count(given.length - MOST_ATTRIBUTES)} more are not shown.`);
   return card('Attributes', h('dl.attributes', shown), more);
 }
 
@@ -60,7 +77,10 @@ async function supplyOf(address, id) {
   }
 }
 
-/** An item as the index has it: its metadata and its picture are on the chain, or `uri` leads to them. */
+/**
+ * An item as the index has it: its metadata and its picture are on the chain, or `uri` leads to
+ * them.
+ */
 function indexedItem(found) {
   return {
     metadata: found.metadata ?? {},
@@ -75,7 +95,8 @@ function indexedItem(found) {
 
 /** Why metadata that is not on the chain is not loaded. */
 function whyNotLoaded() {
-  if (!loadsMedia) return 'The metadata is not on the chain. Neither the node nor this page follows the link.';
+  if (!loadsMedia)
+    return 'The metadata is not on the chain. Neither the node nor this page follows the link.';
   return 'The metadata is not on the chain, and the settings of this node do not let the page load it from there.';
 }
 
@@ -92,7 +113,10 @@ async function loadMetadata(item, url, id, signal) {
   }
 }
 
-/** The picture of an item, or null. `draw` shows the item again if the picture turns out not to be one. */
+/**
+ * The picture of an item, or null. `draw` shows the item again if the picture turns out not to be
+ * one.
+ */
 function pictureOfItem(item, label, signal, draw) {
   if (isPicture(item.picture)) return pictureOf(item.picture, label);
   const url = mediaUrl(item.picture);
@@ -106,15 +130,22 @@ function pictureOfItem(item, label, signal, draw) {
 
 /** The link to a picture outside of the chain, with the reason why only that is shown. */
 function pictureLink({ picture, pictureProblem }) {
-  const problem = loadsMedia && !mediaUrl(picture) ? 'The settings of this node do not let the page load it.' : pictureProblem;
+  const problem =
+    loadsMedia && !mediaUrl(picture)
+      ? 'The settings of this node do not let the page load it.'
+      : pictureProblem;
   return ['Picture', outside(picture), problem && h('p.soft', problem)];
 }
 
 /** The view of an id of a token, which the index knows. */
 export async function itemView(token, address, id, signal) {
-  if (!/^\d{1,78}$/.test(id)) throw new Error(`expected the ID of an item, a whole number, got ${id.slice(0, 80)}`);
+  if (!/^\d{1,78}$/.test(id))
+    throw new Error(`expected the ID of an item, a whole number, got ${id.slice(0, 80)}`);
   const isMultiple = token.type === 'ERC-1155';
-  const [found, supply] = await Promise.all([ask(`tokens/${address}/instances/${id}`, {}, parseExactly), isMultiple ? supplyOf(address, id) : null]);
+  const [found, supply] = await Promise.all([
+    ask(`tokens/${address}/instances/${id}`, {}, parseExactly),
+    isMultiple ? supplyOf(address, id) : null,
+  ]);
   const numbered = `${token.name ?? symbolOf(token)} #${id.length > 12 ? `${id.slice(0, 8)}…` : id}`;
   const path = `tokens/${address}/instances/${id}/transfers`;
   const item = indexedItem(found);
@@ -125,19 +156,28 @@ export async function itemView(token, address, id, signal) {
     const name = textOf(metadata.name, LONGEST_NAME);
     const description = textOf(metadata.description, LONGEST_TEXT);
     const shown = pictureOfItem(item, name ?? numbered, signal, draw);
-    const known = card(null, description && h('p.nft-text', description), facts([
-      name && ['Name', name],
-      ['Token', tokenLink(token, token.name ?? symbolOf(token))],
-      ['ID', h('span.copyline', h('span.mono', id), copyButton(id, 'Copy ID'))],
-      found.owner && ['Owner', addressLink(found.owner.hash, { full: true })],
-      ['Contract', addressLink(address, { full: true })],
-      isMultiple && supply !== null && ['Supply of this ID', amount(supply, 0, Infinity)],
-      !isMultiple && token.total_supply !== null && ['Total supply', amount(BigInt(token.total_supply), 0, Infinity)],
-      uri && ['Metadata', outside(uri)],
-      picture && !/^data:/i.test(picture) && pictureLink(item),
-      animation && ['Animation', outside(animation)],
-      external && ['Website', outside(external)],
-    ]), note && h('p.soft', { role: 'status' }, note));
+    const known = card(
+      null,
+      description && h('p.nft-text', description),
+      facts([
+        name && ['Name', name],
+        ['Token', tokenLink(token, token.name ?? symbolOf(token))],
+        ['ID', h('span.copyline', h('span.mono', id), copyButton(id, 'Copy ID'))],
+        found.owner && ['Owner', addressLink(found.owner.hash, { full: true })],
+        ['Contract', addressLink(address, { full: true })],
+        isMultiple && supply !== null && ['Supply of this ID', amount(supply, 0, Infinity)],
+        !isMultiple &&
+          token.total_supply !== null && [
+            'Total supply',
+            amount(BigInt(token.total_supply), 0, Infinity),
+          ],
+        uri && ['Metadata', outside(uri)],
+        picture && !/^data:/i.test(picture) && pictureLink(item),
+        animation && ['Animation', outside(animation)],
+        external && ['Website', outside(external)],
+      ]),
+      note && h('p.soft', { role: 'status' }, note),
+    );
     replace(body, shown ? h('div.nft', card(null, shown), known) : known, attributes(metadata));
   };
   const url = mediaUrl(item.uri);
@@ -149,6 +189,17 @@ export async function itemView(token, address, id, signal) {
   return [
     heading(numbered, h('span.tag', token.type)),
     body,
-    card('Transfers', pagedList({ signal, label: 'Transfers', columns: transferColumns({ token: false }), load: (cursor) => tokenTransfers(path, cursor), empty: 'No transfers', live: true, csv: `transfers-${address}-${id}` })),
+    card(
+      'Transfers',
+      pagedList({
+        signal,
+        label: 'Transfers',
+        columns: transferColumns({ token: false }),
+        load: (cursor) => tokenTransfers(path, cursor),
+        empty: 'No transfers',
+        live: true,
+        csv: `transfers-${address}-${id}`,
+      }),
+    ),
   ];
 }

@@ -20,7 +20,10 @@ function button(text, run) {
 
 /** The buttons that let waiting transactions be mined. */
 export function mineButtons() {
-  return [button('Mine a block', () => mining.mine()), button('Turn on automine', () => mining.auto())];
+  return [
+    button('Mine a block', () => mining.mine()),
+    button('Turn on automine', () => mining.auto()),
+  ];
 }
 
 /** Shows the notice whenever it applies. */
@@ -39,7 +42,12 @@ export function showMiningNotice() {
 
 /** A line for a form whose action needs a block; it is shown only while mining is off. */
 export function needsBlock(signal) {
-  const line = h('p.note.small', { hidden: true }, 'Mining is off: this takes effect once a block is mined. ', h('a', { href: '#/developer' }, 'Mining'));
+  const line = h(
+    'p.note.small',
+    { hidden: true },
+    'Mining is off: this takes effect once a block is mined. ',
+    h('a', { href: '#/developer' }, 'Mining'),
+  );
   const draw = () => (line.hidden = mining.mode !== 'off');
   mining.addEventListener('change', draw, { signal });
   draw();

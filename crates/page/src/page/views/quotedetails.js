@@ -19,22 +19,29 @@ export function worth(value, token) {
 
 /** How much of one token is one of the other. */
 function rateOf({ value, quote, tokenIn, tokenOut }, isInverted) {
-  const rate = (Number(quote.amountOut) / 10 ** tokenOut.decimals) / (Number(value) / 10 ** tokenIn.decimals);
-  return isInverted ? `1 ${tokenOut.symbol} = ${rateText(1 / rate)} ${tokenIn.symbol}` : `1 ${tokenIn.symbol} = ${rateText(rate)} ${tokenOut.symbol}`;
+  const rate =
+    Number(quote.amountOut) / 10 ** tokenOut.decimals / (Number(value) / 10 ** tokenIn.decimals);
+  return isInverted
+    ? `1 ${tokenOut.symbol} = ${rateText(1 / rate)} ${tokenIn.symbol}`
+    : `1 ${tokenIn.symbol} = ${rateText(rate)} ${tokenOut.symbol}`;
 }
 
 /**
- * `{ element, draw }`; `draw` takes `{ value, quote, allowed, gasPrice, tokenIn, tokenOut }`, or null without a quote. `slippage`
- * returns the tolerance in per cent.
+ * `{ element, draw }`; `draw` takes `{ value, quote, allowed, gasPrice, tokenIn, tokenOut }`, or
+ * null without a quote. `slippage` returns the tolerance in per cent.
  */
 export function quoteDetails(slippage) {
   const element = h('div');
   let [shown, isInverted] = [null, false];
   // It stays, as drawing it anew would take the focus away from it.
-  const flip = h('button.link-button', { type: 'button', title: 'Show the rate the other way round', onclick: () => {
-    isInverted = !isInverted;
-    draw(shown);
-  } });
+  const flip = h('button.link-button', {
+    type: 'button',
+    title: 'Show the rate the other way round',
+    onclick: () => {
+      isInverted = !isInverted;
+      draw(shown);
+    },
+  });
 
   function draw(quoted) {
     shown = quoted;
@@ -45,13 +52,31 @@ export function quoteDetails(slippage) {
     const isFocused = document.activeElement === flip;
 
     setText(flip, rateOf(quoted, isInverted));
-    replace(element, facts([
-      ['Rate', flip],
-      ['Share of the reserve', h(share > 0.05 ? 'span.warn' : 'span', percent(share)), h('span.soft', ' of at most 10%')],
-      ['Fee (0.30%)', `${amount(quote.fee, tokenOut.decimals, 6)} ${tokenOut.symbol}`, h('span.soft', ` ${dollars(worth(quote.fee, tokenOut))}`)],
-      ['Network cost', `about ${coins(gasPrice * gas, 3)}`],
-      ['Minimum received', `${amount(minimumOutput(quote.amountOut, slippage()), tokenOut.decimals, 9)} ${tokenOut.symbol}`],
-    ]), h('p.soft', 'The rate is the oracle’s price less the fee, whatever the amount. Only the share of the reserve that a swap takes is limited.'));
+    replace(
+      element,
+      facts([
+        ['Rate', flip],
+        [
+          'Share of the reserve',
+          h(share > 0.05 ? 'span.warn' : 'span', percent(share)),
+          h('span.soft', ' of at most 10%'),
+        ],
+        [
+          'Fee (0.30%)',
+          `${amount(quote.fee, tokenOut.decimals, 6)} ${tokenOut.symbol}`,
+          h('span.soft', ` ${dollars(worth(quote.fee, tokenOut))}`),
+        ],
+        ['Network cost', `about ${coins(gasPrice * gas, 3)}`],
+        [
+          'Minimum received',
+          `${amount(minimumOutput(quote.amountOut, slippage()), tokenOut.decimals, 9)} ${tokenOut.symbol}`,
+        ],
+      ]),
+      h(
+        'p.soft',
+        'The rate is the oracle’s price less the fee, whatever the amount. Only the share of the reserve that a swap takes is limited.',
+      ),
+    );
     if (isFocused) flip.focus();
   }
   return { element, draw };

@@ -8,7 +8,10 @@ const PATH = 'api/admin/scenarios';
 const PACE = 2_000;
 
 async function ask(method, path, document) {
-  const options = { method, ...(document && { headers: { 'content-type': 'application/toml' }, body: document }) };
+  const options = {
+    method,
+    ...(document && { headers: { 'content-type': 'application/toml' }, body: document }),
+  };
   const response = await fetch(path, options);
   const answer = await response.json();
   if (!response.ok) throw new Error(answer.message ?? `status ${response.status}`);
@@ -24,9 +27,16 @@ function summary({ state, steps }) {
 export async function scenarioCard(signal) {
   const ready = await ask('GET', `${PATH}/ready-made`).catch(() => null);
   if (!ready) return null;
-  const select = h('select', ready.map((one) => h('option', { value: one.name }, one.title)));
+  const select = h(
+    'select',
+    ready.map((one) => h('option', { value: one.name }, one.title)),
+  );
   const about = h('small.soft');
-  const text = h('textarea', { rows: '8', spellcheck: 'false', 'aria-label': 'Document of the scenario' });
+  const text = h('textarea', {
+    rows: '8',
+    spellcheck: 'false',
+    'aria-label': 'Document of the scenario',
+  });
   const problem = h('div', { 'aria-live': 'polite' });
   const list = h('div.stack');
   const draw = () => {
@@ -48,16 +58,32 @@ export async function scenarioCard(signal) {
     }
     await refresh();
   };
-  const stop = (one) => attempt(async () => {
-    await ask('DELETE', `${PATH}/${one.id}`);
-    return `${one.name} stopped`;
-  });
-  const entry = (one) => h('div.spread',
-    h('span', one.name, h('span.soft', summary(one)), one.steps.filter((step) => step.state === 'failed').map((step) => h('div', h('small.soft', `${step.action}: ${step.detail}`)))),
-    one.state === 'running' && h('button', { type: 'button', onclick: () => stop(one) }, 'Stop'));
-  const form = h('form.stack', field('Scenario', select), about,
+  const stop = (one) =>
+    attempt(async () => {
+      await ask('DELETE', `${PATH}/${one.id}`);
+      return `${one.name} stopped`;
+    });
+  const entry = (one) =>
+    h(
+      'div.spread',
+      h(
+        'span',
+        one.name,
+        h('span.soft', summary(one)),
+        one.steps
+          .filter((step) => step.state === 'failed')
+          .map((step) => h('div', h('small.soft', `${step.action}: ${step.detail}`))),
+      ),
+      one.state === 'running' && h('button', { type: 'button', onclick: () => stop(one) }, 'Stop'),
+    );
+  const form = h(
+    'form.stack',
+    field('Scenario', select),
+    about,
     h('details', h('summary', 'Scenario file'), text),
-    h('div.row', h('button', { type: 'submit' }, 'Start scenario')), problem);
+    h('div.row', h('button', { type: 'submit' }, 'Start scenario')),
+    problem,
+  );
   form.addEventListener('submit', (event) => {
     event.preventDefault();
     attempt(async () => {
@@ -70,5 +96,10 @@ export async function scenarioCard(signal) {
   signal.addEventListener('abort', () => clearInterval(timer));
   draw();
   await refresh();
-  return card('Scenarios', form, list, h('p.soft', 'A scenario ends by itself and then releases what it holds.'));
+  return card(
+    'Scenarios',
+    form,
+    list,
+    h('p.soft', 'A scenario ends by itself and then releases what it holds.'),
+  );
 }

@@ -11,27 +11,52 @@ import { wallets } from '../lib/wallet.js';
 import { switcher } from './parts.js';
 
 /** An example of typed data, which is filled in with the chain. */
-const exampleOf = () => JSON.stringify({
-  types: {
-    EIP712Domain: [{ name: 'name', type: 'string' }, { name: 'chainId', type: 'uint256' }],
-    Mail: [{ name: 'to', type: 'address' }, { name: 'text', type: 'string' }],
-  },
-  primaryType: 'Mail',
-  domain: { name: 'Example', chainId: network.chainId },
-  message: { to: `0x${'1'.repeat(40)}`, text: 'Hello' },
-}, null, 2);
+const exampleOf = () =>
+  JSON.stringify(
+    {
+      types: {
+        EIP712Domain: [
+          { name: 'name', type: 'string' },
+          { name: 'chainId', type: 'uint256' },
+        ],
+        Mail: [
+          { name: 'to', type: 'address' },
+          { name: 'text', type: 'string' },
+        ],
+      },
+      primaryType: 'Mail',
+      domain: { name: 'Example', chainId: network.chainId },
+      message: { to: `0x${'1'.repeat(40)}`, text: 'Hello' },
+    },
+    null,
+    2,
+  );
 
-/** A number that JSON.parse may have rounded is refused: another one than the text's would be signed. */
+/**
+ * A number that JSON.parse may have rounded is refused: another one than the text's would be
+ * signed.
+ */
 function exactOnly(name, value) {
-  if (typeof value === 'number' && !Number.isSafeInteger(value)) throw new RangeError(`${name.slice(0, 60)}: write the number in quotes, or it would be rounded`);
+  if (typeof value === 'number' && !Number.isSafeInteger(value))
+    throw new RangeError(
+      `${name.slice(0, 60)}: write the number in quotes, or it would be rounded`,
+    );
   return value;
 }
 
-/** Wallets hash only the members of the domain that its type declares: others would be shown, but not signed. */
+/**
+ * Wallets hash only the members of the domain that its type declares: others would be shown, but
+ * not signed.
+ */
 function checkDomain({ types, domain }) {
-  const declared = Array.isArray(types.EIP712Domain) ? types.EIP712Domain.map((member) => member?.name) : [];
+  const declared = Array.isArray(types.EIP712Domain)
+    ? types.EIP712Domain.map((member) => member?.name)
+    : [];
   const unsigned = Object.keys(domain).find((name) => !declared.includes(name));
-  if (unsigned !== undefined) throw new Error(`the domain’s member ${unsigned.slice(0, 60)} is not in the type EIP712Domain, and would not be signed`);
+  if (unsigned !== undefined)
+    throw new Error(
+      `the domain’s member ${unsigned.slice(0, 60)} is not in the type EIP712Domain, and would not be signed`,
+    );
 }
 
 /** Typed data that a text has, checked for what signers need. */
@@ -47,9 +72,11 @@ function parseTyped(text) {
     if (data?.[name] === undefined) throw new Error(`the member ${name} is missing`);
   }
   for (const name of ['types', 'domain']) {
-    if (data[name] === null || typeof data[name] !== 'object') throw new Error(`the member ${name} is no object`);
+    if (data[name] === null || typeof data[name] !== 'object')
+      throw new Error(`the member ${name} is no object`);
   }
-  if (!Array.isArray(data.types[data.primaryType])) throw new Error(`the types have no ${String(data.primaryType).slice(0, 60)}`);
+  if (!Array.isArray(data.types[data.primaryType]))
+    throw new Error(`the types have no ${String(data.primaryType).slice(0, 60)}`);
   checkDomain(data);
   return data;
 }
@@ -61,16 +88,26 @@ function typedFacts(data) {
   return facts([
     ['Type', h('span.mono', String(data.primaryType).slice(0, 100))],
     name !== undefined && ['Domain', String(name).slice(0, 100)],
-    chainId === undefined ? ['Chain ID', 'none, valid on every chain'] : ['Chain ID', String(chainId).slice(0, 30), elsewhere && h('span.tag.bad', 'Not this chain')],
-    typeof verifyingContract === 'string' && isHex(verifyingContract, 20) && ['Contract', addressLink(verifyingContract)],
+    chainId === undefined
+      ? ['Chain ID', 'none, valid on every chain']
+      : [
+          'Chain ID',
+          String(chainId).slice(0, 30),
+          elsewhere && h('span.tag.bad', 'Not this chain'),
+        ],
+    typeof verifyingContract === 'string' &&
+      isHex(verifyingContract, 20) && ['Contract', addressLink(verifyingContract)],
   ]);
 }
 
 function result(signature, account) {
-  return h('div.result', facts([
-    ['Signer', addressLink(account, { full: true })],
-    ['Signature', h('span.mono', signature), copyButton(signature, 'Copy signature')],
-  ]));
+  return h(
+    'div.result',
+    facts([
+      ['Signer', addressLink(account, { full: true })],
+      ['Signature', h('span.mono', signature), copyButton(signature, 'Copy signature')],
+    ]),
+  );
 }
 
 /** A form that signs what is in its fields: `sign()` resolves to the signature. */
@@ -78,16 +115,21 @@ function signer(fields, name, sign, signal) {
   const output = h('div', { 'aria-live': 'polite' });
   const submit = h('button.primary', { type: 'submit' }, name);
   const form = h('form.stack', fields, h('div.row', submit), output);
-  submitOnce(form, submit, async () => {
-    replace(output);
-    try {
-      const { address } = wallets.current;
-      const signature = await sign(address);
-      replace(output, result(signature, address));
-    } catch (error) {
-      replace(output, failure(reasonOf(error)));
-    }
-  }, signal);
+  submitOnce(
+    form,
+    submit,
+    async () => {
+      replace(output);
+      try {
+        const { address } = wallets.current;
+        const signature = await sign(address);
+        replace(output, result(signature, address));
+      } catch (error) {
+        replace(output, failure(reasonOf(error)));
+      }
+    },
+    signal,
+  );
   form.addEventListener('input', () => replace(output));
   return form;
 }
@@ -95,11 +137,24 @@ function signer(fields, name, sign, signal) {
 function messageForm(signal) {
   const text = h('textarea', { rows: '4' });
   const bytes = h('input', { type: 'checkbox' });
-  const fields = [field('Message', text, 'Signed as personal_sign does, with the prefix of Ethereum’s messages.'), h('label.toggle', bytes, 'The message is bytes in hex')];
-  return signer(fields, 'Sign message', (address) => {
-    if (bytes.checked && !isHex(text.value.trim())) throw new Error('expected bytes in hex, such as 0x1234');
-    return wallets.request('personal_sign', bytes.checked ? text.value.trim() : toHex(utf8(text.value)), address);
-  }, signal);
+  const fields = [
+    field('Message', text, 'Signed as personal_sign does, with the prefix of Ethereum’s messages.'),
+    h('label.toggle', bytes, 'The message is bytes in hex'),
+  ];
+  return signer(
+    fields,
+    'Sign message',
+    (address) => {
+      if (bytes.checked && !isHex(text.value.trim()))
+        throw new Error('expected bytes in hex, such as 0x1234');
+      return wallets.request(
+        'personal_sign',
+        bytes.checked ? text.value.trim() : toHex(utf8(text.value)),
+        address,
+      );
+    },
+    signal,
+  );
 }
 
 function typedForm(signal) {
@@ -115,11 +170,19 @@ function typedForm(signal) {
   };
   text.addEventListener('input', describe);
   describe();
-  const fields = [field('Typed data (EIP-712)', text, 'JSON with types, primaryType, domain and message.'), about];
-  return signer(fields, 'Sign typed data', (address) => {
-    const data = parseTyped(text.value);
-    return wallets.request('eth_signTypedData_v4', address, JSON.stringify(data));
-  }, signal);
+  const fields = [
+    field('Typed data (EIP-712)', text, 'JSON with types, primaryType, domain and message.'),
+    about,
+  ];
+  return signer(
+    fields,
+    'Sign typed data',
+    (address) => {
+      const data = parseTyped(text.value);
+      return wallets.request('eth_signTypedData_v4', address, JSON.stringify(data));
+    },
+    signal,
+  );
 }
 
 export function signForm(signal) {
@@ -128,6 +191,13 @@ export function signForm(signal) {
     setPlace({ form: form === 'message' ? null : form });
     return made[form];
   };
-  const { control, content } = switcher('What is signed', [['Message', show('message')], ['Typed data', show('typed')]], placed('form') === 'typed' ? 1 : 0);
+  const { control, content } = switcher(
+    'What is signed',
+    [
+      ['Message', show('message')],
+      ['Typed data', show('typed')],
+    ],
+    placed('form') === 'typed' ? 1 : 0,
+  );
   return h('div.stack', control, content);
 }

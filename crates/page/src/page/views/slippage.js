@@ -16,13 +16,38 @@ export function slippageControl(changed) {
   }
   const summary = h('summary');
   const presets = h('div.tabs', { role: 'group', 'aria-label': 'Slippage tolerance' });
-  const custom = h('input', { inputmode: 'decimal', autocomplete: 'off', placeholder: 'Custom %', 'aria-label': 'Custom slippage tolerance in per cent' });
+  const custom = h('input', {
+    inputmode: 'decimal',
+    autocomplete: 'off',
+    placeholder: 'Custom %',
+    'aria-label': 'Custom slippage tolerance in per cent',
+  });
   const note = h('p.soft', { 'aria-live': 'polite' });
-  const element = h('details.settings', summary, h('div.stack', h('div.row', presets, custom), note));
+  const element = h(
+    'details.settings',
+    summary,
+    h('div.stack', h('div.row', presets, custom), note),
+  );
   const draw = () => {
     setText(summary, `Slippage ${value}%`);
-    replace(presets, SLIPPAGES.map((one) => h('button', { type: 'button', 'aria-pressed': String(one === value), onclick: () => set(one) }, `${one}%`)));
-    setText(note, value > 5 ? 'A high tolerance lets the price move far against you before the swap fails.' : value < 0.05 ? 'With a low tolerance the swap may fail when the price moves.' : 'The swap fails if the price moves by more than this before it is mined.');
+    replace(
+      presets,
+      SLIPPAGES.map((one) =>
+        h(
+          'button',
+          { type: 'button', 'aria-pressed': String(one === value), onclick: () => set(one) },
+          `${one}%`,
+        ),
+      ),
+    );
+    setText(
+      note,
+      value > 5
+        ? 'A high tolerance lets the price move far against you before the swap fails.'
+        : value < 0.05
+          ? 'With a low tolerance the swap may fail when the price moves.'
+          : 'The swap fails if the price moves by more than this before it is mined.',
+    );
     note.className = value > 5 || value < 0.05 ? 'warn' : 'soft';
   };
   const set = (next, typed = false) => {

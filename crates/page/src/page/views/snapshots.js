@@ -8,13 +8,19 @@ import { node, whenever } from '../lib/node.js';
 
 /** Most snapshots that are shown, the newest. */
 const SHOWN = 20;
-/** Snapshots taken on this page, for nodes that do not list them. They are valid for one chain, which `genesis` identifies. */
+/**
+ * Snapshots taken on this page, for nodes that do not list them. They are valid for one chain,
+ * which `genesis` identifies.
+ */
 let taken = [];
 let genesis = null;
 
 export async function snapshotCard(signal) {
   if (!(await node.has('evm_snapshot')) || !(await node.has('evm_revert'))) return null;
-  const [lists, named] = await Promise.all([node.has('tetrad_snapshots'), node.has('tetrad_snapshot')]);
+  const [lists, named] = await Promise.all([
+    node.has('tetrad_snapshots'),
+    node.has('tetrad_snapshot'),
+  ]);
   if (genesis !== node.genesis) [taken, genesis] = [[], node.genesis];
   const list = h('div.stack');
   const name = h('input', { maxlength: '60', autocomplete: 'off', placeholder: 'Optional' });
@@ -23,16 +29,38 @@ export async function snapshotCard(signal) {
   async function all() {
     if (!lists) return taken;
     const found = await node.call('tetrad_snapshots');
-    return found.map((one) => ({ id: one.id, name: one.name, block: Number(one.blockNumber), time: one.timestamp && Number(one.timestamp) }));
+    return found.map((one) => ({
+      id: one.id,
+      name: one.name,
+      block: Number(one.blockNumber),
+      time: one.timestamp && Number(one.timestamp),
+    }));
   }
-  const entry = (one) => h('div.spread',
-    h('span', one.name ? h('strong', one.name) : `#${Number(one.id)}`, h('span.soft', ` · block ${count(one.block)}`, one.time && [' · ', moment(one.time)])),
-    confirmButton('Revert', `Delete all after block ${count(one.block)}?`, () => back(one), `Revert to ${one.name ?? `#${Number(one.id)}`}`));
+  const entry = (one) =>
+    h(
+      'div.spread',
+      h(
+        'span',
+        one.name ? h('strong', one.name) : `#${Number(one.id)}`,
+        h('span.soft', ` · block ${count(one.block)}`, one.time && [' · ', moment(one.time)]),
+      ),
+      confirmButton(
+        'Revert',
+        `Delete all after block ${count(one.block)}?`,
+        () => back(one),
+        `Revert to ${one.name ?? `#${Number(one.id)}`}`,
+      ),
+    );
   async function draw() {
     const found = await all().catch(() => null);
     if (signal.aborted || !found || list.contains(document.activeElement)) return;
     const shown = found.slice(-SHOWN).reverse();
-    replace(list, shown.length ? shown.map(entry) : h('p.soft', 'No snapshots.'), found.length > SHOWN && h('p.soft', `${count(found.length - SHOWN)} older ones are not shown.`));
+    replace(
+      list,
+      shown.length ? shown.map(entry) : h('p.soft', 'No snapshots.'),
+      found.length > SHOWN &&
+        h('p.soft', `${count(found.length - SHOWN)} older ones are not shown.`),
+    );
   }
   async function back(one) {
     const done = await node.call('evm_revert', one.id);
@@ -47,13 +75,26 @@ export async function snapshotCard(signal) {
   }
   const take = action(named ? field('Name', name) : null, 'Take snapshot', async () => {
     const text = name.value.trim();
-    const [id, header] = await Promise.all([text ? node.call('tetrad_snapshot', text) : node.call('evm_snapshot'), node.call('eth_getBlockByNumber', 'latest', false)]);
-    taken.push({ id, name: text || null, block: Number(header.number), time: Number(header.timestamp) });
+    const [id, header] = await Promise.all([
+      text ? node.call('tetrad_snapshot', text) : node.call('evm_snapshot'),
+      node.call('eth_getBlockByNumber', 'latest', false),
+    ]);
+    taken.push({
+      id,
+      name: text || null,
+      block: Number(header.number),
+      time: Number(header.timestamp),
+    });
     name.value = '';
     await draw();
     return text ? `Snapshot "${text}" taken` : 'Snapshot taken';
   });
   whenever(node, 'head', signal, draw, 2_000);
   await draw();
-  return card('Snapshots', take, list, h('p.soft', 'Reverting deletes the snapshot and all later ones.'));
+  return card(
+    'Snapshots',
+    take,
+    list,
+    h('p.soft', 'Reverting deletes the snapshot and all later ones.'),
+  );
 }

@@ -20,7 +20,10 @@ export function addToWallet(signal) {
   draw();
   button.addEventListener('click', async () => {
     const found = preferredWallet();
-    if (!found) return toast('No browser wallet found. Install MetaMask, or add the network manually with the details below.');
+    if (!found)
+      return toast(
+        'No browser wallet found. Install MetaMask, or add the network manually with the details below.',
+      );
     try {
       await wallets.addNetwork(found[1].provider);
       toast(`${found[1].name} is connected to this network`, 'good');
@@ -32,14 +35,18 @@ export function addToWallet(signal) {
 }
 
 /**
- * What a form says without an account: the label of its button, and either what the button does or, where there is neither
- * a node account nor a wallet, a sentence with a link.
+ * What a form says without an account: the label of its button, and either what the button does or,
+ * where there is neither a node account nor a wallet, a sentence with a link.
  */
 export function withoutAccount() {
   const found = preferredWallet();
   if (found) return { label: `Connect ${found[1].name}`, act: () => wallets.connect(found[0]) };
   if (wallets.held.length) return { label: 'Choose an account' };
-  return { label: 'Connect a wallet', text: 'No browser wallet found. ', link: h('a', { href: 'docs/start/dapp.html#3-connect-a-wallet' }, 'How to connect one') };
+  return {
+    label: 'Connect a wallet',
+    text: 'No browser wallet found. ',
+    link: h('a', { href: 'docs/start/dapp.html#3-connect-a-wallet' }, 'How to connect one'),
+  };
 }
 
 async function connectWallet() {
@@ -56,25 +63,68 @@ async function connectWallet() {
 /** Whether the active account has coins. */
 async function hasCoins() {
   if (!wallets.current) return false;
-  return BigInt(await node.call('eth_getBalance', wallets.current.address, 'latest').catch(() => '0x0')) > 0n;
+  return (
+    BigInt(
+      await node.call('eth_getBalance', wallets.current.address, 'latest').catch(() => '0x0'),
+    ) > 0n
+  );
 }
 
-/** The card, or null where the node has accounts to use. It is hidden while the active account has coins. */
+/**
+ * The card, or null where the node has accounts to use. It is hidden while the active account has
+ * coins.
+ */
 export async function startCard(signal) {
   if (wallets.held.length) return null;
   const [faucet, started] = await Promise.all([describeFaucet(), hasCoins()]);
   const coins = faucet?.enabled
-    ? [h('p.soft', 'The faucet pays test coins and tokens to any address.'), h('div.row', h('a.button', { href: '#/faucet' }, 'Open faucet'))]
-    : [h('p.soft', `This node has no faucet. Ask its operator to send ${network.coin} to your address. Operators: start the node with `, h('span.mono', '--faucet 10'), ', or send coins from the treasury’s account.')];
+    ? [
+        h('p.soft', 'The faucet pays test coins and tokens to any address.'),
+        h('div.row', h('a.button', { href: '#/faucet' }, 'Open faucet')),
+      ]
+    : [
+        h(
+          'p.soft',
+          `This node has no faucet. Ask its operator to send ${network.coin} to your address. Operators: start the node with `,
+          h('span.mono', '--faucet 10'),
+          ', or send coins from the treasury’s account.',
+        ),
+      ];
   const use = [
     network.addresses && ['#/exchange', 'Swap tokens'],
     network.addresses && ['#/lending', 'Lend and borrow'],
     ['#/explorer', 'Explore transactions'],
   ].filter(Boolean);
-  const element = card('Get started', h('ol.steps',
-    h('li', h('div', h('h3', 'Connect a wallet'), h('p.soft', 'Your wallet keeps the keys; this node has none. The network is added to it at the same time.'), h('div.row', h('button', { type: 'button', onclick: connectWallet }, 'Connect wallet')))),
-    h('li', h('div', h('h3', `Get ${network.coin} for gas`), coins)),
-    h('li', h('div', h('h3', 'Use the network'), h('div.row', use.map(([href, text]) => h('a.button', { href }, text)))))));
+  const element = card(
+    'Get started',
+    h(
+      'ol.steps',
+      h(
+        'li',
+        h(
+          'div',
+          h('h3', 'Connect a wallet'),
+          h(
+            'p.soft',
+            'Your wallet keeps the keys; this node has none. The network is added to it at the same time.',
+          ),
+          h('div.row', h('button', { type: 'button', onclick: connectWallet }, 'Connect wallet')),
+        ),
+      ),
+      h('li', h('div', h('h3', `Get ${network.coin} for gas`), coins)),
+      h(
+        'li',
+        h(
+          'div',
+          h('h3', 'Use the network'),
+          h(
+            'div.row',
+            use.map(([href, text]) => h('a.button', { href }, text)),
+          ),
+        ),
+      ),
+    ),
+  );
   element.hidden = started;
   whenever(wallets, 'change', signal, async () => (element.hidden = await hasCoins()));
   return element;

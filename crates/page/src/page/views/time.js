@@ -33,16 +33,36 @@ export async function timeCard(signal) {
   };
   const jump = (text, seconds) => actionButton(text, () => travel(seconds));
   const settable = await node.has('evm_setTime');
-  return card('Time',
+  return card(
+    'Time',
     h('p', h('span.soft', 'Latest block: '), now, ahead),
-    h('div.row', jump('+1 min', 60), jump('+1 h', 3_600), jump('+1 day', 86_400), jump('+30 days', 2_592_000)),
-    settable && action(field('Set time', at, 'Interest, due dates and penalties follow block timestamps. Time cannot go back before the latest block.'), 'Set time', async () => {
-      const seconds = Math.round(new Date(at.value).getTime() / 1_000);
-      if (!Number.isFinite(seconds)) throw new Error('Set time: choose a date and a time');
-      if (node.head && seconds <= Number(node.head.timestamp)) throw new Error(`Set time: the latest block is of ${date(Number(node.head.timestamp))}; choose a later time, or revert to a snapshot`);
-      await node.call('evm_setTime', quantity(seconds));
-      await node.call('evm_mine');
-      touched = false;
-      return `Time set to ${date(seconds)}`;
-    }));
+    h(
+      'div.row',
+      jump('+1 min', 60),
+      jump('+1 h', 3_600),
+      jump('+1 day', 86_400),
+      jump('+30 days', 2_592_000),
+    ),
+    settable &&
+      action(
+        field(
+          'Set time',
+          at,
+          'Interest, due dates and penalties follow block timestamps. Time cannot go back before the latest block.',
+        ),
+        'Set time',
+        async () => {
+          const seconds = Math.round(new Date(at.value).getTime() / 1_000);
+          if (!Number.isFinite(seconds)) throw new Error('Set time: choose a date and a time');
+          if (node.head && seconds <= Number(node.head.timestamp))
+            throw new Error(
+              `Set time: the latest block is of ${date(Number(node.head.timestamp))}; choose a later time, or revert to a snapshot`,
+            );
+          await node.call('evm_setTime', quantity(seconds));
+          await node.call('evm_mine');
+          touched = false;
+          return `Time set to ${date(seconds)}`;
+        },
+      ),
+  );
 }

@@ -12,7 +12,10 @@ import { wallets } from '../lib/wallet.js';
 /** Elements that show the name of a token once it is known. */
 export function nameElement(symbol) {
   const element = h('span.soft');
-  tokenNames().then((names) => setText(element, names.get(symbol) ?? ''), () => {});
+  tokenNames().then(
+    (names) => setText(element, names.get(symbol) ?? ''),
+    () => {},
+  );
   return element;
 }
 
@@ -22,33 +25,76 @@ export function haltTag(token) {
   return obstacle && h('span.tag.bad', { title: obstacle.text }, obstacle.kind);
 }
 
-const worth = (token, balance) => (Number(balance) / 10 ** token.decimals) * (prices.of(token.address)?.price ?? 0);
+const worth = (token, balance) =>
+  (Number(balance) / 10 ** token.decimals) * (prices.of(token.address)?.price ?? 0);
 
 function entry(token, names, balance, current, choose) {
   const held = balance > 0n;
-  return h('li', h('button.token-choice', { type: 'button', 'aria-current': token === current ? 'true' : null, onclick: () => choose(token) },
-    logo(token.symbol, 'large'),
-    h('span.token-name', h('strong', token.symbol, ' ', haltTag(token)), h('span.soft', names.get(token.symbol) ?? '')),
-    balance !== null && h('span.token-balance', h('span', held ? amount(balance, token.decimals, 7) : '0'), held && h('span.soft', dollars(worth(token, balance))))));
+  return h(
+    'li',
+    h(
+      'button.token-choice',
+      {
+        type: 'button',
+        'aria-current': token === current ? 'true' : null,
+        onclick: () => choose(token),
+      },
+      logo(token.symbol, 'large'),
+      h(
+        'span.token-name',
+        h('strong', token.symbol, ' ', haltTag(token)),
+        h('span.soft', names.get(token.symbol) ?? ''),
+      ),
+      balance !== null &&
+        h(
+          'span.token-balance',
+          h('span', held ? amount(balance, token.decimals, 7) : '0'),
+          held && h('span.soft', dollars(worth(token, balance))),
+        ),
+    ),
+  );
 }
 
 /** Opens the dialog; `chosen(token)` is called with the selected one. */
 async function pickToken(current, chosen) {
-  const input = h('input', { type: 'search', placeholder: 'Symbol, name or address', 'aria-label': 'Search tokens', autocomplete: 'off', spellcheck: 'false' });
+  const input = h('input', {
+    type: 'search',
+    placeholder: 'Symbol, name or address',
+    'aria-label': 'Search tokens',
+    autocomplete: 'off',
+    spellcheck: 'false',
+  });
   const list = h('ul.plain.token-list');
   // The page's own live region is inert while the dialog is open.
   const status = h('p.hidden', { role: 'status' });
   const close = h('button.quiet', { type: 'button', 'aria-label': 'Close' }, '✕');
-  const dialog = h('dialog.picker', { 'aria-label': 'Select a token' }, h('div.spread', h('h2', 'Select a token'), close), input, status, list);
+  const dialog = h(
+    'dialog.picker',
+    { 'aria-label': 'Select a token' },
+    h('div.spread', h('h2', 'Select a token'), close),
+    input,
+    status,
+    list,
+  );
   const found = { names: new Map(), balances: new Map() };
   const who = wallets.current?.address;
 
   const draw = () => {
     const wanted = input.value.trim().toLowerCase();
-    const matches = ({ symbol, address }) => [symbol, found.names.get(symbol) ?? '', address].some((text) => text.toLowerCase().includes(wanted));
+    const matches = ({ symbol, address }) =>
+      [symbol, found.names.get(symbol) ?? '', address].some((text) =>
+        text.toLowerCase().includes(wanted),
+      );
     const balance = (token) => found.balances.get(token) ?? (who ? 0n : null);
-    const shown = network.tokens.filter(matches).toSorted((a, b) => worth(b, balance(b) ?? 0n) - worth(a, balance(a) ?? 0n));
-    replace(list, shown.length ? shown.map((token) => entry(token, found.names, balance(token), current, choose)) : h('li.empty', 'No token matches'));
+    const shown = network.tokens
+      .filter(matches)
+      .toSorted((a, b) => worth(b, balance(b) ?? 0n) - worth(a, balance(a) ?? 0n));
+    replace(
+      list,
+      shown.length
+        ? shown.map((token) => entry(token, found.names, balance(token), current, choose))
+        : h('li.empty', 'No token matches'),
+    );
     setText(status, wanted ? counted(shown.length, 'token matches', 'tokens match') : '');
   };
   const choose = (token) => {
@@ -73,12 +119,17 @@ async function pickToken(current, chosen) {
   document.body.append(dialog);
   dialog.showModal();
   input.focus();
-  tokenNames().then((names) => {
-    found.names = names;
-    draw();
-  }, () => {});
+  tokenNames().then(
+    (names) => {
+      found.names = names;
+      draw();
+    },
+    () => {},
+  );
   if (!who) return;
-  const all = await Promise.all(network.tokens.map((token) => read('Token', token.address, 'balanceOf', who).catch(() => 0n)));
+  const all = await Promise.all(
+    network.tokens.map((token) => read('Token', token.address, 'balanceOf', who).catch(() => 0n)),
+  );
   network.tokens.forEach((token, at) => found.balances.set(token, all[at]));
   if (dialog.open) draw();
 }
@@ -94,8 +145,17 @@ export function tokenButton(label, chosen) {
     current = token;
     if (button.dataset.state === state) return;
     button.dataset.state = state;
-    button.setAttribute('aria-label', `${label}: ${token.symbol}${tag ? `, ${tag.textContent.toLowerCase()}` : ''}`);
-    replace(button, logo(token.symbol), h('strong', token.symbol), tag ? [' ', tag] : [], h('span.caret', { 'aria-hidden': 'true' }));
+    button.setAttribute(
+      'aria-label',
+      `${label}: ${token.symbol}${tag ? `, ${tag.textContent.toLowerCase()}` : ''}`,
+    );
+    replace(
+      button,
+      logo(token.symbol),
+      h('strong', token.symbol),
+      tag ? [' ', tag] : [],
+      h('span.caret', { 'aria-hidden': 'true' }),
+    );
   };
   return { button, set };
 }

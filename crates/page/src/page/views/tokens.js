@@ -20,7 +20,15 @@ function row(token) {
   const supply = token.total_supply === null ? null : BigInt(token.total_supply);
   const price = priceOf(token.address_hash);
   const worth = supply === null ? null : worthOf(supply, decimals, token.address_hash);
-  return { key: `${token.address_hash}/${supply}/${token.holders_count}/${price}`, token, decimals, supply, price, worth, holders: token.holders_count };
+  return {
+    key: `${token.address_hash}/${supply}/${token.holders_count}/${price}`,
+    token,
+    decimals,
+    supply,
+    price,
+    worth,
+    holders: token.holders_count,
+  };
 }
 
 /** The number of holders; on phones, where it has no heading, with its unit. */
@@ -31,30 +39,94 @@ function holders(one) {
 }
 
 const COLUMNS = [
-  { title: 'Token', phone: 'line-1', cell: (one) => [tokenLink(one.token, one.token.name ?? symbolOf(one.token)), ' ', one.token.name && h('span.soft.clip', { title: one.token.symbol }, one.token.symbol)], csv: (one) => symbolOf(one.token) },
-  { title: 'Type', phone: 'line-2', cell: (one) => h('span.tag', one.token.type), csv: (one) => one.token.type },
-  { title: 'Price', phone: 'line-1.end', number: true, cell: (one) => (one.price === null ? '–' : usd(one.price)), csv: (one) => one.price ?? '' },
-  { title: 'Total supply', number: true, cell: (one) => (one.supply === null ? '–' : exactAmount(one.supply, one.decimals, 9)), csv: (one) => one.supply ?? '' },
-  { title: 'Value of the supply', number: true, cell: (one) => (one.worth === null ? '–' : `$${compact(one.worth)}`), csv: (one) => one.worth ?? '' },
-  { title: 'Holders', phone: 'line-2', number: true, cell: holders, csv: (one) => one.holders ?? '' },
-  { title: 'Contract', phone: 'line-2.end', cell: (one) => addressLink(one.token.address_hash, { plain: true }), csv: (one) => one.token.address_hash },
+  {
+    title: 'Token',
+    phone: 'line-1',
+    cell: (one) => [
+      tokenLink(one.token, one.token.name ?? symbolOf(one.token)),
+      ' ',
+      one.token.name && h('span.soft.clip', { title: one.token.symbol }, one.token.symbol),
+    ],
+    csv: (one) => symbolOf(one.token),
+  },
+  {
+    title: 'Type',
+    phone: 'line-2',
+    cell: (one) => h('span.tag', one.token.type),
+    csv: (one) => one.token.type,
+  },
+  {
+    title: 'Price',
+    phone: 'line-1.end',
+    number: true,
+    cell: (one) => (one.price === null ? '–' : usd(one.price)),
+    csv: (one) => one.price ?? '',
+  },
+  {
+    title: 'Total supply',
+    number: true,
+    cell: (one) => (one.supply === null ? '–' : exactAmount(one.supply, one.decimals, 9)),
+    csv: (one) => one.supply ?? '',
+  },
+  {
+    title: 'Value of the supply',
+    number: true,
+    cell: (one) => (one.worth === null ? '–' : `$${compact(one.worth)}`),
+    csv: (one) => one.worth ?? '',
+  },
+  {
+    title: 'Holders',
+    phone: 'line-2',
+    number: true,
+    cell: holders,
+    csv: (one) => one.holders ?? '',
+  },
+  {
+    title: 'Contract',
+    phone: 'line-2.end',
+    cell: (one) => addressLink(one.token.address_hash, { plain: true }),
+    csv: (one) => one.token.address_hash,
+  },
 ];
 
 /** The network's tokens in the network's order, and receipt tokens after them. */
 async function own(on) {
   const all = [...network.tokens, ...(network.receipts ?? [])];
-  return Promise.all(all.map(async (token) => {
-    const found = on ? await ask(`tokens/${token.address}`).catch(() => null) : null;
-    if (found) return row(found);
-    const supply = await read('Token', token.address, 'totalSupply').catch(() => null);
-    return row({ address_hash: token.address, name: null, symbol: token.symbol, decimals: token.decimals, type: 'ERC-20', total_supply: supply === null ? null : String(supply), holders_count: null });
-  }));
+  return Promise.all(
+    all.map(async (token) => {
+      const found = on ? await ask(`tokens/${token.address}`).catch(() => null) : null;
+      if (found) return row(found);
+      const supply = await read('Token', token.address, 'totalSupply').catch(() => null);
+      return row({
+        address_hash: token.address,
+        name: null,
+        symbol: token.symbol,
+        decimals: token.decimals,
+        type: 'ERC-20',
+        total_supply: supply === null ? null : String(supply),
+        holders_count: null,
+      });
+    }),
+  );
 }
 
 function otherTokens(signal, query) {
   let list = null;
-  const words = h('input', { type: 'search', value: query.get('q') ?? '', placeholder: 'Name or symbol', 'aria-label': 'Name or symbol', autocomplete: 'off', spellcheck: 'false' });
-  const kind = h('select', { 'aria-label': 'Type' }, KINDS.map((value) => h('option', { value, selected: value === (query.get('type') ?? '') }, value || 'All types')));
+  const words = h('input', {
+    type: 'search',
+    value: query.get('q') ?? '',
+    placeholder: 'Name or symbol',
+    'aria-label': 'Name or symbol',
+    autocomplete: 'off',
+    spellcheck: 'false',
+  });
+  const kind = h(
+    'select',
+    { 'aria-label': 'Type' },
+    KINDS.map((value) =>
+      h('option', { value, selected: value === (query.get('type') ?? '') }, value || 'All types'),
+    ),
+  );
   let timer = null;
   const changed = () => {
     clearTimeout(timer);
@@ -78,7 +150,17 @@ function otherTokens(signal, query) {
     return { rows, next };
   };
   const controls = [words, kind];
-  list = pagedList({ signal, label: 'Other tokens', columns: COLUMNS, load, empty: 'No other tokens', live: true, pace: 5_000, csv: 'tokens', controls });
+  list = pagedList({
+    signal,
+    label: 'Other tokens',
+    columns: COLUMNS,
+    load,
+    empty: 'No other tokens',
+    live: true,
+    pace: 5_000,
+    csv: 'tokens',
+    controls,
+  });
   return list;
 }
 
@@ -89,8 +171,18 @@ export default async function view({ signal, query }) {
   const missing = on ? await gap() : null;
   let list = null;
   if (isNetwork) {
-    list = pagedList({ signal, label: 'Tokens of the network', columns: COLUMNS, load: async () => ({ rows: await own(on), next: null }), live: true, pace: 10_000, size: network.tokens.length, brief: true });
-    if (!prices.now.size) prices.addEventListener('prices', () => list.reload(), { signal, once: true });
+    list = pagedList({
+      signal,
+      label: 'Tokens of the network',
+      columns: COLUMNS,
+      load: async () => ({ rows: await own(on), next: null }),
+      live: true,
+      pace: 10_000,
+      size: network.tokens.length,
+      brief: true,
+    });
+    if (!prices.now.size)
+      prices.addEventListener('prices', () => list.reload(), { signal, once: true });
   }
   return [
     heading('Tokens'),

@@ -1,4 +1,5 @@
-// Forms for what wallets, compilers and scripts do otherwise: sending, deploying, verifying, signing, broadcasting.
+// Forms for what wallets, compilers and scripts do otherwise: sending, deploying, verifying,
+// signing, broadcasting.
 
 import { heading } from '../lib/dom.js';
 import { placed, setPlace } from '../lib/place.js';
@@ -9,7 +10,10 @@ import { sendForm } from './send.js';
 import { signForm } from './sign.js';
 import { verifyForm } from './verify.js';
 
-/** The forms by the name that the URL has for them: title, function, and the parameters of the URL that it reads. */
+/**
+ * The forms by the name that the URL has for them: title, function, and the parameters of the URL
+ * that it reads.
+ */
 const FORMS = {
   send: { title: 'Send', make: sendForm, parameters: ['asset', 'to', 'amount'] },
   deploy: { title: 'Deploy', make: deployForm, parameters: [] },
@@ -23,7 +27,10 @@ function placeOf(form) {
   return Object.fromEntries(FORMS[form].parameters.map((name) => [name, placed(name)]));
 }
 
-/** Keeps the URL that of the open form: `open(form)` takes away what the form before had in it, and gives back its own. */
+/**
+ * Keeps the URL that of the open form: `open(form)` takes away what the form before had in it, and
+ * gives back its own.
+ */
 function places(first) {
   const left = new Map();
   let current = first;
