@@ -10,7 +10,7 @@ import {
   search,
   textOf,
   typeName,
-  valueOf,
+  parseValue,
 } from '../../crates/page/src/page/lib/reference.js';
 import {
   curl,
@@ -75,22 +75,22 @@ test('every operation of both documents is in the console, under a name of its o
 
 test('texts of the form become the values that the schemas want', () => {
   const hex = { type: 'string', pattern: '^0x[0-9a-f]*$' };
-  assert.equal(valueOf('0x1', hex), '0x1');
-  assert.equal(valueOf('17', { anyOf: [hex, { type: 'integer' }] }), 17);
+  assert.equal(parseValue('0x1', hex), '0x1');
+  assert.equal(parseValue('17', { anyOf: [hex, { type: 'integer' }] }), 17);
   assert.equal(
-    valueOf('17', { anyOf: [{ type: 'string', pattern: '^[0-9]+$' }, { type: 'integer' }] }),
+    parseValue('17', { anyOf: [{ type: 'string', pattern: '^[0-9]+$' }, { type: 'integer' }] }),
     '17',
   );
   assert.equal(
-    valueOf('123456789012345678901234567890', { anyOf: [hex, { type: 'integer' }] }),
+    parseValue('123456789012345678901234567890', { anyOf: [hex, { type: 'integer' }] }),
     '123456789012345678901234567890',
   );
-  assert.equal(valueOf('true', { type: 'boolean' }), true);
-  assert.deepEqual(valueOf('{"a": [1]}', { type: 'object' }), { a: [1] });
-  assert.equal(valueOf('latest', { oneOf: [{ enum: ['latest'] }, hex] }), 'latest');
-  assert.deepEqual(valueOf('[1]', {}), [1]);
-  assert.equal(valueOf('x', {}), 'x');
-  assert.throws(() => valueOf('{"a"', { type: 'object' }));
+  assert.equal(parseValue('true', { type: 'boolean' }), true);
+  assert.deepEqual(parseValue('{"a": [1]}', { type: 'object' }), { a: [1] });
+  assert.equal(parseValue('latest', { oneOf: [{ enum: ['latest'] }, hex] }), 'latest');
+  assert.deepEqual(parseValue('[1]', {}), [1]);
+  assert.equal(parseValue('x', {}), 'x');
+  assert.throws(() => parseValue('{"a"', { type: 'object' }));
   assert.equal(textOf(null), '');
   assert.equal(typeName({ oneOf: [{ enum: ['latest', 'safe'] }, hex] }), 'tag | hex');
 });

@@ -163,7 +163,7 @@ test('the execution continues to a breakpoint, which the link keeps', async () =
   await clean(other);
   // Without another breakpoint it ends; then it goes back to this one.
   await page.keyboard.press('c');
-  await page.locator('.debug-status:not(:has-text("line ' + line + '."))').waitFor();
+  await page.locator(`.debug-status:not(:has-text("line ${line}."))`).waitFor();
   await page.keyboard.press('r');
   await atLine(page, line);
   await page.keyboard.press('t');

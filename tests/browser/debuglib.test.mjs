@@ -376,7 +376,12 @@ test('frames around each other are looked at once, however many slots they write
   let lookups = 0;
   for (const frame of found.frames) {
     const { parent } = frame;
-    Object.defineProperty(frame, 'parent', { get: () => (lookups++, parent) });
+    Object.defineProperty(frame, 'parent', {
+      get() {
+        lookups++;
+        return parent;
+      },
+    });
   }
   assert.equal(writtenBefore(found, A, found.count - 1).size, 1_000);
   assert.equal(writtenBefore(found, A, found.count).size, 0);
@@ -558,7 +563,7 @@ test('one contract whose source is too long leaves room for others', async (t) =
 
 test('a contract whose code a call overrides has no source, directly or as what an account delegates to', async (t) => {
   answering(t, {
-    rpc: (method, [address]) => (address === C ? `0xef0100${B.slice(2)}` : '0x00'),
+    rpc: (_method, [address]) => (address === C ? `0xef0100${B.slice(2)}` : '0x00'),
     sources: () => ({}),
   });
   const { replaced } = ofCall({}, '0x1', {

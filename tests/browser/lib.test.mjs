@@ -121,7 +121,7 @@ test('encoded values are decoded unchanged', () => {
     '0x1234',
     [-1n, 2n, -128n],
     '0x01020304',
-    checksum('0x' + 'ab'.repeat(20)),
+    checksum(`0x${'ab'.repeat(20)}`),
   ];
   const decoded = decodeCall(called, encodeCall(called, values));
   assert.deepEqual(
@@ -152,7 +152,7 @@ test('values that do not fit their type are rejected', () => {
   assert.throws(
     () =>
       encodeCall(fragment('f((address who,uint8 age)[] people)'), [
-        [['0x' + '11'.repeat(20), 256]],
+        [[`0x${'11'.repeat(20)}`, 256]],
       ]),
     /people: age: /,
   );
@@ -161,11 +161,10 @@ test('values that do not fit their type are rejected', () => {
 
 test('malicious data is rejected quickly', () => {
   const list = fragment('f((uint256,bytes)[] list)');
-  const far = '0x00000000' + 'f'.repeat(64);
-  const huge = '0x00000000' + '20'.padStart(64, '0') + 'f'.repeat(64);
+  const far = `0x00000000${'f'.repeat(64)}`;
+  const huge = `0x00000000${'20'.padStart(64, '0')}${'f'.repeat(64)}`;
   // A list whose elements all point back to it.
-  const loops =
-    '0x00000000' + '20'.padStart(64, '0') + 'ffff'.padStart(64, '0') + '00'.repeat(1_000);
+  const loops = `0x00000000${'20'.padStart(64, '0')}${'ffff'.padStart(64, '0')}${'00'.repeat(1_000)}`;
   for (const data of [far, huge, loops, '0x00000000']) {
     const start = performance.now();
     assert.throws(() => decodeCall(list, data));
@@ -176,13 +175,13 @@ test('malicious data is rejected quickly', () => {
 
 test('events with indexed arguments are decoded', () => {
   const event = fragment(TRANSFER);
-  const from = '0x' + '00'.repeat(12) + '11'.repeat(20);
+  const from = `0x${'00'.repeat(12)}${'11'.repeat(20)}`;
   const log = {
     topics: [topic(event), from, from],
-    data: '0x' + (7).toString(16).padStart(64, '0'),
+    data: `0x${(7).toString(16).padStart(64, '0')}`,
   };
   const values = decodeLog(event, log);
-  assert.deepEqual([values.from, values.value], [checksum('0x' + '11'.repeat(20)), 7n]);
+  assert.deepEqual([values.from, values.value], [checksum(`0x${'11'.repeat(20)}`), 7n]);
   assert.throws(
     () => decodeLog(event, { ...log, topics: log.topics.slice(0, 2) }),
     /number of indexed/,

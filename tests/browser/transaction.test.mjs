@@ -402,16 +402,16 @@ test('unique and multiple tokens are recognised by their events', async () => {
         '',
       )}7f${topic(fragment(text)).slice(2)}60${(data.length * 32).toString(16).padStart(2, '0')}5fa${topics.length + 1}`;
   const [from, to] = [0, accounts[6]];
-  const runtime = log('event Transfer(address,address,uint256)', [from, to, 77], []) + '00';
+  const runtime = `${log('event Transfer(address,address,uint256)', [from, to, 77], [])}00`;
   const unique = await deploy(node, sender, runtime);
   const single = await deploy(
     node,
     sender,
-    log(
+    `${log(
       'event TransferSingle(address,address,address,uint256,uint256)',
       [sender, sender, to],
       [5, 30],
-    ) + '00',
+    )}00`,
   );
   const page = await browser.open(
     `${node.url}/#/tx/${await node.rpc('eth_sendTransaction', { from: sender, to: unique })}`,
@@ -451,7 +451,7 @@ test('a pending transaction becomes a mined one', async () => {
 });
 
 test('a saved ABI decodes calls that were unknown', async () => {
-  const data = '0x5a3b1d4f' + '0'.repeat(63) + '7';
+  const data = `0x5a3b1d4f${'0'.repeat(63)}7`;
   const hash = await node.rpc('eth_sendTransaction', { from: sender, to: sender, data });
   const page = await browser.open(`${node.url}/#/interfaces`);
   await page.fill('textarea', 'nonsense');

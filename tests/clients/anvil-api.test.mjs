@@ -107,8 +107,11 @@ function each(name, check) {
     const nodes = [];
     const starter =
       (start) =>
-      async (...args) =>
-        client((nodes.push(await start(...args.map(String))), nodes.at(-1)));
+      async (...args) => {
+        const node = await start(...args.map(String));
+        nodes.push(node);
+        return client(node);
+      };
     const save = async (value) => {
       await writeFile(
         file,
@@ -442,7 +445,7 @@ on('resets to its first block, as another instance', [], async (node) => {
 
 each(
   'forks a chain, reverts to snapshots on it, and leaves it as another instance',
-  async (start, save, startUpstream) => {
+  async (start, _save, startUpstream) => {
     const upstream = await startUpstream('--chain-id', 5);
     const contract = await upstream.deploy();
     await upstream.mine(9);
@@ -524,7 +527,7 @@ each('begins with a genesis file, whose number it takes', async (start, save) =>
 
 each(
   'takes the chain id of its arguments, else of the fork, else of the genesis file',
-  async (start, save, startUpstream) => {
+  async (start, _save, startUpstream) => {
     const fork = ['--fork-url', (await startUpstream('--chain-id', 5)).rpc];
     const init = ['--init', await save(genesis)];
     for (const [args, id] of [
@@ -632,7 +635,7 @@ each('keeps past states in a dump that asks for them', async (start, save) => {
 
 each(
   'loads the dump of a fork into a fork of the same block, and of a later one',
-  async (start, save, startUpstream) => {
+  async (start, _save, startUpstream) => {
     const upstream = await startUpstream();
     await upstream.mine(10);
     const fork = (number, ...args) =>

@@ -15,7 +15,10 @@ async function standIn(name) {
   });
   await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
   node.address = `127.0.0.1:${server.address().port}`;
-  node.stop = () => (server.close(), server.closeAllConnections());
+  node.stop = () => {
+    server.close();
+    server.closeAllConnections();
+  };
   return node;
 }
 

@@ -207,7 +207,7 @@ test('listens over WebSocket', async () => {
     const contract = await deploy();
     const listening = contract.connect(socket);
     const stored = new Promise((resolve) =>
-      listening.once('Stored', (who, value) => resolve(value)),
+      listening.once('Stored', (_who, value) => resolve(value)),
     );
     const block = new Promise((resolve) => socket.once('block', resolve));
     await socket.getBlockNumber();

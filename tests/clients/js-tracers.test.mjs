@@ -5,10 +5,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { rpc, start } from './support/node.mjs';
 
-const [owner, other] = [
-  '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266',
-  '0x70997970c51812dc3a010c7d01b50e0d17dc79c8',
-];
+const owner = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266';
 // Adds one to slot 0.
 const counter = `0x${'d0'.padStart(40, '0')}`;
 // Hashes a word, calls the counter and the identity precompile, and stores the hash of the block

@@ -60,7 +60,10 @@ export async function closed(url) {
   const { hostname: host, port } = new URL(url);
   const accepts = () =>
     new Promise((resolve) => {
-      const socket = net.connect({ host, port }, () => (socket.destroy(), resolve(true)));
+      const socket = net.connect({ host, port }, () => {
+        socket.destroy();
+        resolve(true);
+      });
       socket.once('error', () => resolve(false));
     });
   while (await accepts()) await new Promise((resolve) => setTimeout(resolve, 20));

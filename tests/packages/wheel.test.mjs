@@ -23,7 +23,8 @@ before(async () => {
 let texts = 0;
 async function pytest({ file, text }) {
   if (text) {
-    file = path.join(home, `test_${(texts += 1)}.py`);
+    texts += 1;
+    file = path.join(home, `test_${texts}.py`);
     await writeFile(file, text);
   }
   const env = { PYTHONDONTWRITEBYTECODE: '1' };

@@ -55,5 +55,9 @@ async function started(file, args) {
       if (found) resolve(`http://${found[1]}`);
     });
   });
-  return { rpc, output: () => text, stop: () => (child.kill(), ended) };
+  const stop = () => {
+    child.kill();
+    return ended;
+  };
+  return { rpc, output: () => text, stop };
 }

@@ -164,7 +164,10 @@ export async function proxy(kind, upstream) {
 function answers(port) {
   return new Promise((resolve) => {
     const where = { port, host: '127.0.0.1', servername: 'localhost', rejectUnauthorized: false };
-    const socket = tls.connect(where, () => (socket.destroy(), resolve(true)));
+    const socket = tls.connect(where, () => {
+      socket.destroy();
+      resolve(true);
+    });
     socket.once('error', () => resolve(false));
   });
 }

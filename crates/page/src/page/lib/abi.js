@@ -197,7 +197,7 @@ export function encodeCall(called, values) {
 
 /** Decodes the arguments after the selector in call data or revert data. */
 export function decodeCall(called, data) {
-  return decode(called.inputs, '0x' + data.slice(10));
+  return decode(called.inputs, `0x${data.slice(10)}`);
 }
 
 /** Whether the topic of an indexed argument is a hash of it. */

@@ -26,7 +26,7 @@ export function delegateOf(code) {
  * checksum.
  */
 export function parseHex(text) {
-  const hex = '0x' + text.slice(2);
+  const hex = `0x${text.slice(2)}`;
   if (!/^0x/i.test(text) || !isHex(hex, 20))
     throw new Error(`expected an address of 0x and 40 hex digits, got ${text.slice(0, 50)}`);
   const address = checksum(hex);

@@ -34,13 +34,19 @@ function indexed(fragments) {
 
 let standard = null;
 
+/** The interfaces of standards, indexed once. */
+function standardInterfaces() {
+  standard ??= indexed(standards());
+  return standard;
+}
+
 /**
  * Decodes calls, events and errors of the contracts that it was made for; others with the ABIs
  * known for any address, and with those of standards.
  */
 export class Decoder {
   #known = new Map();
-  #standard = (standard ??= indexed(standards()));
+  #standard = standardInterfaces();
   #errors = new Map(this.#standard.errors);
 
   /** Adds a contract's ABI. */

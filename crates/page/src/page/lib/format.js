@@ -28,7 +28,7 @@ export function toUnits(amount, decimals) {
   const digits = (negative ? -amount : amount).toString().padStart(decimals + 1, '0');
   const whole = digits.slice(0, digits.length - decimals);
   const fraction = decimals ? digits.slice(-decimals).replace(/0+$/, '') : '';
-  return `${negative ? '-' : ''}${whole}${fraction && '.' + fraction}`;
+  return `${negative ? '-' : ''}${whole}${fraction && `.${fraction}`}`;
 }
 
 /** The refusal of a decimal comma. */

@@ -95,7 +95,7 @@ function inParts(box, values, make, last) {
 
 /** A member of a tuple, of an amount of `token` if its name says that it is an amount. */
 function memberOf(value, component, token) {
-  return valueOf(value, component, AMOUNT.test(component.name) ? token : null);
+  return decodedValue(value, component, AMOUNT.test(component.name) ? token : null);
 }
 
 /** A list of tuples as a table: a column for each member, a row for each tuple. */
@@ -130,12 +130,12 @@ function listOf(values, input, token) {
   if (element.type === 'tuple') return tupleTable(values, element, token);
   const list = h('ul.plain');
   const box = h('div.stack', list);
-  inParts(list, values, (value) => h('li', valueOf(value, element, token)), box);
+  inParts(list, values, (value) => h('li', decodedValue(value, element, token)), box);
   return box;
 }
 
 /** A decoded value as an element. `token` is the token that it is an amount of, if it is one. */
-export function valueOf(value, input, token) {
+export function decodedValue(value, input, token) {
   if (Array.isArray(value)) {
     if (input.type.endsWith(']')) return listOf(value, input, token);
     const members = (input.components ?? []).map((one, at) =>
@@ -195,7 +195,7 @@ export function tokenFor(name, contract, values = {}) {
 /** A decoded argument as an element. */
 export function argumentOf(known, at, contract) {
   const input = known.fragment.inputs[at];
-  return valueOf(known.values[at], input, tokenFor(input.name, contract, known.values));
+  return decodedValue(known.values[at], input, tokenFor(input.name, contract, known.values));
 }
 
 /**

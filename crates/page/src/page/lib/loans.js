@@ -23,7 +23,12 @@ const MARGIN = 1_000n;
 export const CLOSE = 11_000n;
 export const RISKY = 15_000n;
 
-const least = (...values) => values.reduce((a, b) => (b < a ? b : a));
+/** The least of several BigInts, which Math.min does not take. */
+function least(first, ...rest) {
+  let found = first;
+  for (const value of rest) if (value < found) found = value;
+  return found;
+}
 
 /** The loan-to-value ratio of an asset at a credit score. */
 export function loanToValue({ minLtvBps, maxLtvBps }, score) {

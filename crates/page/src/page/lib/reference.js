@@ -211,7 +211,7 @@ export function textOf(value) {
  * The JSON value that a text stands for, by the schema. Throws if the text has to be JSON and is
  * not.
  */
-export function valueOf(text, schema) {
+export function parseValue(text, schema) {
   const types = typesOf(schema);
   const trimmed = text.trim();
   const any = types.size === 0;

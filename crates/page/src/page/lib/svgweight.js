@@ -27,7 +27,7 @@ const CHEAP = new Set(['linearGradient', 'radialGradient', 'solidColor']);
 /** Elements that are drawn on a surface of their own each time. */
 const SURFACES = new Set(['filter', 'mask', 'pattern']);
 
-const valueOf = (element, name) => element.attributes.find(([own]) => own === name)?.[1] ?? '';
+const attribute = (element, name) => element.attributes.find(([own]) => own === name)?.[1] ?? '';
 
 /** All elements, each before what is in it. */
 function* elementsOf(root) {
@@ -95,7 +95,7 @@ function sheetOf(rules, byId) {
 /** The paints that stylesheets give to an element. */
 function sheetPaints(element, sheet) {
   if (!sheet.size) return [];
-  const classes = new Set(valueOf(element, 'class').split(/\s+/));
+  const classes = new Set(attribute(element, 'class').split(/\s+/));
   const selectors = [element.name, `#${element.id}`, ...[...classes].map((one) => `.${one}`)];
   return selectors.flatMap((selector) => sheet.get(selector)?.flat() ?? []);
 }
@@ -115,7 +115,7 @@ function linksOf(element, byId) {
 function elementsById(all) {
   const byId = new Map();
   for (const element of all) {
-    element.id = valueOf(element, 'id');
+    element.id = attribute(element, 'id');
     if (element.id && !byId.has(element.id)) byId.set(element.id, element);
   }
   return byId;

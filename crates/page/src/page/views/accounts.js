@@ -51,7 +51,11 @@ function converter(signal, about) {
     }
   };
   wallets.addEventListener('change', begin, { signal });
-  queueMicrotask(() => (input.value ? null : (draw(), begin())));
+  queueMicrotask(() => {
+    if (input.value) return;
+    draw();
+    begin();
+  });
   return card('Address converter', field('Address', input), result);
 }
 

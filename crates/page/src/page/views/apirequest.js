@@ -5,7 +5,7 @@ import { codeBlock, pretty } from '../lib/json.js';
 import { network } from '../lib/network.js';
 import { node } from '../lib/node.js';
 import { prose } from '../lib/prose.js';
-import { textOf, typeName, typesOf, valueOf, wordsOf } from '../lib/reference.js';
+import { textOf, typeName, typesOf, parseValue, wordsOf } from '../lib/reference.js';
 import { curl, ethersCode, fetchCode, rpcBody, viemCode } from '../lib/snippets.js';
 
 /** Most bytes of a response that are read. */
@@ -129,7 +129,7 @@ function inputFor(parameter, value, id) {
     autocomplete: 'off',
     spellcheck: 'false',
     placeholder,
-    list: listed && listed.id,
+    list: listed?.id,
   });
   return listed ? [input, listed] : input;
 }
@@ -239,7 +239,7 @@ export default function requestForm({ operation, query, signal }) {
       const params = operation.parameters.map(({ name, schema }) => {
         if (text(name).trim() === '') return undefined;
         try {
-          return valueOf(text(name), schema);
+          return parseValue(text(name), schema);
         } catch (error) {
           throw fail(name, `Not valid JSON: ${error.message}`);
         }
@@ -493,7 +493,7 @@ export default function requestForm({ operation, query, signal }) {
 
 /** The part of a body's schema that says which kind of JSON it is. */
 function only(schema) {
-  return schema && schema.type ? { type: schema.type } : {};
+  return schema?.type ? { type: schema.type } : {};
 }
 
 /** Sends a request and reads its response, up to a limit. */

@@ -3,7 +3,7 @@
 import { typeName } from '../lib/abi.js';
 import { h, replace } from '../lib/dom.js';
 import { count } from '../lib/format.js';
-import { addressLink, argumentsOf, coins, tokenFor, valueOf } from '../lib/links.js';
+import { addressLink, argumentsOf, coins, tokenFor, decodedValue } from '../lib/links.js';
 import { hexBlock } from './parts.js';
 
 /** Number of calls shown at first, and at most after "Expand all". */
@@ -34,7 +34,7 @@ export function resultsOf(fragment, values, contract) {
     h(
       'tr',
       h('td', output.name || typeName(output)),
-      h('td', valueOf(values[at], output, tokenFor(output.name || fragment.name, contract))),
+      h('td', decodedValue(values[at], output, tokenFor(output.name || fragment.name, contract))),
     ),
   );
   return h('table.arguments', h('tbody', rows));

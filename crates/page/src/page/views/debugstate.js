@@ -143,7 +143,7 @@ function shortName(name) {
   return name.replace(/0x[0-9a-f]{16,}/g, (key) => shorten(key, 8, 4));
 }
 
-function valueOf({ kind, text }) {
+function stateValue({ kind, text }) {
   if (kind === 'unknown') return h('span.soft', 'not read');
   return kind === 'address' ? addressLink(text) : h('span.mono', text);
 }
@@ -162,7 +162,7 @@ export function variablesPanel({ rows, isComplete }) {
       before ? 'tr.changed' : 'tr',
       name,
       h('td.soft', row.type),
-      h('td', valueOf(row), before),
+      h('td', stateValue(row), before),
     );
   });
   const head = h(

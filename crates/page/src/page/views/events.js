@@ -58,11 +58,9 @@ export function csvOf(logs, decoder, event) {
       ...own,
     ];
   });
-  return (
-    [['block', 'time', 'transaction', 'log_index', 'address', 'event', ...names], ...rows]
-      .map((row) => row.map(csvField).join(','))
-      .join('\n') + '\n'
-  );
+  return `${[['block', 'time', 'transaction', 'log_index', 'address', 'event', ...names], ...rows]
+    .map((row) => row.map(csvField).join(','))
+    .join('\n')}\n`;
 }
 
 /** Indexed arguments of dynamic types are in the log as a hash only. */

@@ -210,7 +210,12 @@ function filterBar(query, changed) {
   });
   const form = h(
     'form.filters',
-    { onsubmit: (event) => (event.preventDefault(), apply(false)) },
+    {
+      onsubmit: (event) => {
+        event.preventDefault();
+        apply(false);
+      },
+    },
     h('div.field.wide', field('From', from)),
     h('div.field.wide', field('To', to)),
     field('Method', method),

@@ -113,7 +113,10 @@ export async function failedCallsCard(signal) {
     drawn = seen;
     const shown = await Promise.all(found.slice(0, SHOWN).map(entry));
     if (signal.aborted || drawn !== seen) return;
-    if (isRead()) return void (drawn = '');
+    if (isRead()) {
+      drawn = '';
+      return;
+    }
     replace(
       list,
       shown.length

@@ -79,7 +79,9 @@ function element(input, at, own, contract) {
  */
 export function argumentFields(inputs, texts = [], contract = null) {
   const controls = inputs.map(control);
-  controls.forEach((one, at) => texts[at] !== undefined && (one.value = String(texts[at])));
+  for (const [at, one] of controls.entries()) {
+    if (texts[at] !== undefined) one.value = String(texts[at]);
+  }
   return {
     elements: inputs.map((input, at) => element(input, at, controls[at], contract)),
     values: () =>

@@ -5,7 +5,7 @@ import { decode, selector } from '../lib/abi.js';
 import { h, replace } from '../lib/dom.js';
 import { probe } from '../lib/execution.js';
 import { shorten } from '../lib/format.js';
-import { tokenFor, valueOf } from '../lib/links.js';
+import { tokenFor, decodedValue } from '../lib/links.js';
 import { node, whenever } from '../lib/node.js';
 
 /** Most getters whose values are read, which is one batch of requests. */
@@ -24,7 +24,7 @@ function line(called, output, contract) {
   const [value, ...others] = decode(called.outputs, output);
   if (others.length || Array.isArray(value)) return '…';
   const [returned] = called.outputs;
-  const text = valueOf(
+  const text = decodedValue(
     value,
     returned,
     tokenFor(returned.name || called.name, contract),

@@ -12,7 +12,6 @@ import { addressLink } from '../lib/links.js';
 import { pagedList } from '../lib/lists.js';
 import { loadMedia, loadsMedia, mediaUrl } from '../lib/media.js';
 import { linksIn, parseExactly } from '../lib/metadata.js';
-import { node } from '../lib/node.js';
 import { tokenTransfers } from '../lib/pages.js';
 import { outsidePicture, pictureOf } from '../lib/pictures.js';
 
