@@ -69,35 +69,46 @@ async fn a_key_is_known_after_the_first_signed_transaction() {
     node.end().await;
 }
 
+async fn account_number(node: &TestNode, address: alloy::primitives::Address) -> u64 {
+    let account = account(node, address).await;
+    let text = account["account_number"].as_str().expect("text");
+    text.parse().expect("a number")
+}
+
 #[tokio::test]
 async fn numbers_follow_first_appearance_and_stay() {
     let node = node().await;
-    let number = async |address| {
-        let text = account(&node, address).await["account_number"]
-            .as_str()
-            .expect("text")
-            .to_owned();
-        text.parse::<u64>().expect("a number")
-    };
+
     for index in 0..10 {
-        assert_eq!(number(node.account(index)).await, index as u64);
+        assert_eq!(
+            account_number(&node, node.account(index)).await,
+            index as u64
+        );
     }
+
     let strangers: Vec<_> = (1..=3u8)
         .map(|n| alloy::primitives::Address::repeat_byte(0xe0 + n))
         .collect();
+
     let mut numbers = Vec::new();
     for stranger in strangers.iter().rev() {
         pay(&node, 0, *stranger).await;
-        numbers.push(number(*stranger).await);
+        numbers.push(account_number(&node, *stranger).await);
     }
+
     assert!(numbers.is_sorted_by(|a, b| a < b), "{numbers:?}");
-    assert!(numbers[0] > number(VAULT).await, "contracts count as well");
+    assert!(
+        numbers[0] > account_number(&node, VAULT).await,
+        "contracts count as well"
+    );
+
     for stranger in &strangers {
         pay(&node, 1, *stranger).await;
     }
     for (stranger, before) in strangers.iter().rev().zip(numbers) {
-        assert_eq!(number(*stranger).await, before);
+        assert_eq!(account_number(&node, *stranger).await, before);
     }
+
     node.end().await;
 }
 

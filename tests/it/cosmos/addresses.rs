@@ -94,6 +94,7 @@ async fn the_prefix_is_the_configured_one() {
 async fn anything_else_is_an_invalid_argument() {
     let node = node().await;
     let vectors = vectors();
+
     let mut wrong: Vec<String> = [
         "x",
         "0x",
@@ -104,6 +105,7 @@ async fn anything_else_is_an_invalid_argument() {
     ]
     .map(str::to_owned)
     .to_vec();
+
     for name in ["invalid_bech32", "invalid_hex"] {
         wrong.extend(
             list(&vectors, name)
@@ -111,15 +113,18 @@ async fn anything_else_is_an_invalid_argument() {
                 .map(|entry| text(entry, "s").to_owned()),
         );
     }
+
     for entry in list(&vectors, "accounts") {
         wrong.push(text(&entry["bech32"], "cosmos").to_owned());
         wrong.push(text(&entry["valoper"], "pax").to_owned());
     }
+
     wrong.extend(
         list(&vectors, "consensus")
             .iter()
             .map(|entry| text(&entry["valcons"], "pax").to_owned()),
     );
+
     for address in wrong {
         let (status, body) = query(&node, &address).await;
         assert_eq!(

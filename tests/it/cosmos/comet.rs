@@ -21,6 +21,7 @@ fn request(id: u64, method: &str, params: Value) -> Value {
 async fn new_blocks_are_told_to_subscribers() {
     let node = node().await;
     let mut socket = connect(&node).await;
+
     let query = "tm.event='NewBlock'";
     assert_eq!(
         ask(
@@ -30,8 +31,10 @@ async fn new_blocks_are_told_to_subscribers() {
         .await,
         json!({ "jsonrpc": "2.0", "id": 7, "result": {} })
     );
+
     let headers = request(8, "subscribe", json!(["tm.event = 'NewBlockHeader'"]));
     assert_eq!(ask(&mut socket, headers).await["result"], json!({}));
+
     for height in 1..=3 {
         node.mine().await;
         for _ in 0..2 {
@@ -41,6 +44,7 @@ async fn new_blocks_are_told_to_subscribers() {
                 Some(7) => (&data["value"]["block"]["header"], "NewBlock"),
                 _ => (&data["value"]["header"], "NewBlockHeader"),
             };
+
             assert_eq!(data["type"], format!("tendermint/event/{kind}"));
             assert_eq!(
                 (&header["height"], &header["chain_id"]),
@@ -48,10 +52,13 @@ async fn new_blocks_are_told_to_subscribers() {
             );
         }
     }
+
+    // Nothing comes after the subscriptions have ended.
     assert_eq!(
         ask(&mut socket, request(9, "unsubscribe_all", json!({}))).await["id"],
         9
     );
+
     node.mine().await;
     assert_eq!(
         ask(&mut socket, request(10, "status", json!({}))).await["id"],
@@ -65,6 +72,7 @@ async fn new_blocks_are_told_to_subscribers() {
 async fn what_is_not_understood_is_refused_and_the_connection_stays() {
     let node = node().await;
     let mut socket = connect(&node).await;
+
     let status = ask(&mut socket, request(1, "status", json!({}))).await;
     assert_eq!(
         status["result"]["node_info"],
@@ -74,6 +82,7 @@ async fn what_is_not_understood_is_refused_and_the_connection_stays() {
         ask(&mut socket, request(2, "health", json!(null))).await["result"],
         json!({})
     );
+
     for (body, code) in [
         (
             request(3, "broadcast_tx_sync", json!({ "tx": "&" })),
@@ -108,6 +117,8 @@ async fn what_is_not_understood_is_refused_and_the_connection_stays() {
             "{answer}"
         );
     }
+
+    // A message that is no request at all.
     let long_id = json!({ "id": "1".repeat(2_000), "method": "health" }).to_string();
     for garbage in [
         "",
@@ -121,6 +132,7 @@ async fn what_is_not_understood_is_refused_and_the_connection_stays() {
         socket.send(garbage).await;
         assert_eq!(socket.json().await["error"]["code"], -32700, "{garbage}");
     }
+
     node.end().await;
 }
 
@@ -141,6 +153,7 @@ async fn post(node: &TestNode, body: Value) -> Value {
 async fn both_kinds_of_json_rpc_share_an_address() {
     let node = node().await;
     node.mine().await;
+
     let status = post(&node, request(5, "status", json!({}))).await;
     assert_eq!(
         (
@@ -149,6 +162,7 @@ async fn both_kinds_of_json_rpc_share_an_address() {
         ),
         (&5.into(), &"1".into())
     );
+
     assert_eq!(
         post(&node, request(6, "eth_blockNumber", json!([]))).await["result"],
         "0x1"
@@ -162,13 +176,23 @@ async fn both_kinds_of_json_rpc_share_an_address() {
         -32601,
         "not over HTTP"
     );
+
     let batch = json!([request(8, "eth_chainId", json!([]))]);
     assert_eq!(post(&node, batch).await[0]["result"], "0x7d");
+
     // `/rpc` is Ethereum's alone.
     assert_eq!(
         node.request("health", json!([])).await["error"]["code"],
         -32601
     );
+    node.end().await;
+}
+
+#[tokio::test]
+async fn every_method_that_reads_has_its_result() {
+    let node = node().await;
+    node.mine().await;
+
     for (method, params, member) in [
         ("health", json!({}), ""),
         ("net_info", json!({}), "/n_peers"),
@@ -218,9 +242,16 @@ async fn both_kinds_of_json_rpc_share_an_address() {
     node.end().await;
 }
 
+async fn abci_query(node: &TestNode, path: &str, data: &str) -> Value {
+    let params = json!({ "path": path, "data": data });
+    let answer = post(node, request(1, "abci_query", params)).await;
+    answer["result"]["response"].clone()
+}
+
 #[tokio::test]
 async fn what_cannot_be_answered_is_explained() {
     let node = node().await;
+
     for (method, params, code, what) in [
         (
             "block",
@@ -278,20 +309,20 @@ async fn what_cannot_be_answered_is_explained() {
         ),
     ] {
         let error = post(&node, request(1, method, params)).await["error"].clone();
+
         assert_eq!(error["code"], code, "{method}: {error}");
         assert!(
             error["data"].as_str().expect("text").contains(what),
             "{method}: {error}"
         );
     }
-    let query = async |path: &str, data: &str| {
-        let answer = post(
-            &node,
-            request(1, "abci_query", json!({ "path": path, "data": data })),
-        )
-        .await;
-        answer["result"]["response"].clone()
-    };
+    node.end().await;
+}
+
+#[tokio::test]
+async fn refused_abci_queries_have_the_codes_of_the_sdk() {
+    let node = node().await;
+
     for (path, data, code, what) in [
         ("/store/bank/key", "", 6, "unknown query path"),
         (
@@ -326,7 +357,7 @@ async fn what_cannot_be_answered_is_explained() {
             "empty txBytes",
         ),
     ] {
-        let response = query(path, data).await;
+        let response = abci_query(&node, path, data).await;
         assert_eq!(
             (&response["code"], &response["codespace"]),
             (&code.into(), &"sdk".into()),
@@ -337,6 +368,7 @@ async fn what_cannot_be_answered_is_explained() {
             "{path}: {response}"
         );
     }
+
     node.end().await;
 }
 

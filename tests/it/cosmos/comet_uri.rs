@@ -43,6 +43,7 @@ async fn every_method_is_a_get_with_the_answer_of_json_rpc() {
         .expect("text")
         .to_owned();
     let prefix = "/abci_query?path=\"/cosmos.auth.v1beta1.Query/Bech32Prefix\"";
+
     for (path, method, params) in [
         ("/abci_info".to_owned(), "abci_info", json!({})),
         (
@@ -134,6 +135,7 @@ async fn every_method_is_a_get_with_the_answer_of_json_rpc() {
         let expected = post(&node, &node.rest_url(), request.clone()).await;
         assert!(expected.get("result").is_some(), "{method}: {expected}");
         assert_eq!(post(&node, &own, request).await, expected, "{method}");
+
         for base in [&node.rest_url(), &own] {
             assert_eq!(
                 get(&node, base, &path).await,
@@ -142,6 +144,7 @@ async fn every_method_is_a_get_with_the_answer_of_json_rpc() {
             );
         }
     }
+
     assert_eq!(
         get(&node, &own, "/health").await,
         (200, json!({ "jsonrpc": "2.0", "id": -1, "result": {} }))
@@ -158,6 +161,7 @@ async fn every_method_is_a_get_with_the_answer_of_json_rpc() {
 async fn wrong_arguments_are_named() {
     let node = node_with(|config| config.comet_listen = free()).await;
     let own = node.comet_url().expect("its own port");
+
     for (path, code, what) in [
         ("/block?height=x", -32602, "height: expected a number"),
         ("/block?height=-1", -32602, "height: expected a number"),
@@ -194,6 +198,7 @@ async fn wrong_arguments_are_named() {
             );
         }
     }
+
     let batch = post(
         &node,
         &own,
@@ -205,6 +210,7 @@ async fn wrong_arguments_are_named() {
         (&json!({}), &json!(-32601))
     );
     assert_eq!(batch[2]["error"]["code"], -32600);
+
     assert_eq!(get(&node, &node.rest_url(), "/api/network").await.0, 200);
     let response = node
         .http

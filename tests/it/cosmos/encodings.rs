@@ -30,6 +30,7 @@ async fn explicit_default_values_are_accepted_in_every_sign_mode() {
         ),
         ("an empty fee", &[], &[0x12, 0x00]),
     ];
+
     for mode in MODES {
         for (what, body, auth) in parts {
             let mut unsigned = transfer(&node).await;
@@ -38,6 +39,7 @@ async fn explicit_default_values_are_accepted_in_every_sign_mode() {
             let raw = unsigned.sign(mode);
             let answer = node.broadcast(&raw).await;
             assert_eq!(answer["code"], 0, "{mode:?}, {what}: {answer}");
+
             let hash = hex::encode_upper(Sha256::digest(&raw));
             let found = node
                 .get_json(&format!("/cosmos/tx/v1beta1/txs/{hash}"))
@@ -45,6 +47,7 @@ async fn explicit_default_values_are_accepted_in_every_sign_mode() {
             assert_eq!(found["tx"]["body"]["memo"], "", "{what}");
         }
     }
+
     // A message whose fields are in another order, with an empty recipient before the one that
     // counts.
     for mode in MODES {
@@ -61,6 +64,7 @@ async fn explicit_default_values_are_accepted_in_every_sign_mode() {
         }
         .encode_to_vec();
         unsigned.messages[0].value = [amount, vec![0x12, 0x00], rest].concat();
+
         let answer = node.broadcast(&unsigned.sign(mode)).await;
         assert_eq!(answer["code"], 0, "{mode:?}: {answer}");
     }
@@ -70,9 +74,11 @@ async fn explicit_default_values_are_accepted_in_every_sign_mode() {
 #[tokio::test]
 async fn fields_that_the_chain_may_ignore_are_accepted_where_they_are_signed() {
     let node = node().await;
+
     // Fields 1,024 and 15 of the body and of the message.
     let ignored = [0x82, 0x40, 0x01, 0x00];
     let critical = [0x7a, 0x01, 0x00];
+
     for mode in MODES {
         let mut unsigned = transfer(&node).await;
         unsigned.more_body = ignored.to_vec();
@@ -82,12 +88,14 @@ async fn fields_that_the_chain_may_ignore_are_accepted_where_they_are_signed() {
             let code = if mode == Mode::Direct { 0 } else { 4 };
             assert_eq!(answer["code"], code, "{mode:?}: {answer}");
         }
+
         let mut unsigned = transfer(&node).await;
         unsigned.messages[0].value.extend_from_slice(&ignored);
         if mode == Mode::Direct {
             assert_eq!(node.broadcast(&unsigned.sign(mode)).await["code"], 0);
         }
     }
+
     for (body, auth) in [(&critical[..], &[][..]), (&[], &critical), (&[], &ignored)] {
         let mut unsigned = transfer(&node).await;
         unsigned.more_body = body.to_vec();
@@ -105,20 +113,24 @@ async fn fields_that_the_chain_may_ignore_are_accepted_where_they_are_signed() {
     node.end().await;
 }
 
+/// A field of bytes, with its tag and its length.
+fn length_delimited(tag: u8, bytes: &[u8]) -> Vec<u8> {
+    let mut out = vec![tag];
+    prost::encode_length_delimiter(bytes.len(), &mut out).unwrap();
+    [out, bytes.to_vec()].concat()
+}
+
 #[tokio::test]
 async fn a_transaction_has_one_encoding() {
     let node = node().await;
     let raw = transfer(&node).await.sign(Mode::Direct);
     let parts = TxRaw::decode(raw.as_slice()).unwrap();
-    let field = |tag: u8, bytes: &[u8]| {
-        let mut out = vec![tag];
-        prost::encode_length_delimiter(bytes.len(), &mut out).unwrap();
-        [out, bytes.to_vec()].concat()
-    };
-    let body = field(0x0a, &parts.body_bytes);
-    let auth = field(0x12, &parts.auth_info_bytes);
-    let signature = field(0x1a, &parts.signatures[0]);
+
+    let body = length_delimited(0x0a, &parts.body_bytes);
+    let auth = length_delimited(0x12, &parts.auth_info_bytes);
+    let signature = length_delimited(0x1a, &parts.signatures[0]);
     let long = [&[0x1a, 0xc0, 0x00], parts.signatures[0].as_slice()].concat();
+
     for (what, raw) in [
         (
             "another order",
@@ -140,6 +152,7 @@ async fn a_transaction_has_one_encoding() {
             "{what}: {answer}"
         );
     }
+
     assert_eq!(
         node.broadcast(&[body, auth, signature].concat()).await["code"],
         0
@@ -163,12 +176,14 @@ async fn of_the_last_bytes_of_a_signature_one_is_valid() {
                 valid.push(byte);
                 continue;
             }
+
             let log = answer["log"].as_str().unwrap();
             assert!(
                 answer["code"] == 4 && log.contains(&format!("last byte is {byte}")),
                 "{mode:?}: {answer}"
             );
         }
+
         let expected = if matches!(mode, Mode::Direct | Mode::Amino) {
             [0, 1]
         } else {
@@ -178,6 +193,7 @@ async fn of_the_last_bytes_of_a_signature_one_is_valid() {
             valid.len() == 1 && expected.contains(&valid[0]),
             "{mode:?}: {valid:?}"
         );
+
         let raw = unsigned.sign_with(mode, |signature| signature[64] = valid[0]);
         assert_eq!(node.broadcast(&raw).await["code"], 0, "{mode:?}");
     }

@@ -48,11 +48,13 @@ async fn reflection_lists_the_services_on_every_port_that_has_grpc() {
         .trim_start_matches("http://")
         .parse()
         .expect("an address");
+
     let mut lists = Vec::new();
     for address in [node.address(), own] {
         lists.push(services(&mut GrpcClient::connect(address).await).await);
     }
     assert_eq!(lists[0], lists[1]);
+
     for expected in [
         "cosmos.auth.v1beta1.Query",
         "cosmos.bank.v1beta1.Query",
@@ -76,6 +78,7 @@ async fn reflection_lists_the_services_on_every_port_that_has_grpc() {
             lists[0]
         );
     }
+
     assert!(
         !lists[0]
             .iter()
@@ -143,6 +146,7 @@ async fn a_client_has_a_few_streams_of_reflection_at_a_time() {
 async fn what_cannot_be_answered_has_a_status() {
     let node = node().await;
     let mut grpc = GrpcClient::connect(node.address()).await;
+
     for (path, message, code) in [
         ("/cosmos.nft.v1beta1.Query/Classes", &b""[..], 12),
         ("/nonsense", b"", 12),
@@ -165,6 +169,7 @@ async fn what_cannot_be_answered_has_a_status() {
         let answer = grpc.call(path, message, None).await;
         assert_eq!(answer.code, code, "{path}: {}", answer.message);
     }
+
     // The message of a status is a header: what it quotes is not all of what was sent.
     let name = [&b"\x0a\xb0\xea\x01"[..], &[b'\''; 30_000]].concat();
     let answer = grpc
@@ -176,6 +181,7 @@ async fn what_cannot_be_answered_has_a_status() {
         "{} bytes",
         answer.message.len()
     );
+
     // A query in a query in a query.
     let nested = b"\x12\x38/cosmos.base.tendermint.v1beta1.Service/ABCIQuery";
     assert_eq!(
@@ -188,6 +194,7 @@ async fn what_cannot_be_answered_has_a_status() {
         .code,
         3
     );
+
     // Other requests of the same connection's port are none of gRPC.
     assert_eq!(node.get("/health").await.status(), 200);
     node.end().await;

@@ -11,6 +11,7 @@ const REQUESTS: &str = include_str!("../../data/keplr.json");
 /// Whether `body` has what `expected` mentions.
 fn check(body: &Value, expected: &Value, at: &str) {
     let is = |what: &str, holds: bool| assert!(holds, "{at}: expected {what}, got {body}");
+
     match expected {
         Value::String(text) if text == "$text" => {
             is("a text", body.as_str().is_some_and(|text| !text.is_empty()))

@@ -1,5 +1,7 @@
 //! Transactions found by hash, by their events and by subscription.
 
+use std::path::PathBuf;
+
 use alloy_primitives::{Address, hex};
 use base64ct::{Base64, Encoding};
 use serde_json::{Value, json};
@@ -43,11 +45,13 @@ async fn search(node: &TestNode, query: &str) -> Vec<String> {
         .as_array()
         .unwrap_or_else(|| panic!("{query}: {result}"));
     assert_eq!(result["total_count"], txs.len().to_string(), "{query}");
+
     // The gateway has the same.
     let ours: Vec<_> = txs
         .iter()
         .map(|tx| tx["hash"].as_str().unwrap().to_owned())
         .collect();
+
     let url = format!("{}/cosmos/tx/v1beta1/txs", node.rest_url());
     let url = reqwest::Url::parse_with_params(&url, [("query", query)]).unwrap();
     let body: Value = node
@@ -59,11 +63,13 @@ async fn search(node: &TestNode, query: &str) -> Vec<String> {
         .json()
         .await
         .unwrap();
+
     let theirs: Vec<_> = body["tx_responses"]
         .as_array()
         .unwrap_or_else(|| panic!("{query}: {body}"))
         .iter()
         .collect();
+
     assert_eq!(
         theirs
             .iter()
@@ -205,22 +211,23 @@ async fn a_transaction_is_found_by_its_hashes_on_every_interface() {
 }
 
 /// The same answers from memory, from disk, and after a restart.
+/// A node in memory, or in a directory with a history of three blocks.
+async fn open(data_dir: Option<PathBuf>) -> TestNode {
+    node_with(|config| {
+        if data_dir.is_some() {
+            config.history.blocks = 3;
+        }
+        config.data_dir = data_dir;
+    })
+    .await
+}
+
 #[tokio::test]
 async fn transactions_are_found_by_their_events() {
     let place = tempfile::tempdir().unwrap();
     for data_dir in [None, Some(place.path().join("chain"))] {
         let is_on_disk = data_dir.is_some();
-
-        let open = async || {
-            node_with(|config| {
-                config.data_dir = data_dir.clone();
-                if is_on_disk {
-                    config.history.blocks = 3;
-                }
-            })
-            .await
-        };
-        let mut node = open().await;
+        let mut node = open(data_dir.clone()).await;
 
         let first = node.account(0);
         let second = node.account(1);
@@ -321,7 +328,7 @@ async fn transactions_are_found_by_their_events() {
                 break;
             }
 
-            node = open().await;
+            node = open(data_dir.clone()).await;
         }
     }
 }
@@ -329,6 +336,7 @@ async fn transactions_are_found_by_their_events() {
 #[tokio::test]
 async fn malformed_searches_are_explained() {
     let node = node().await;
+
     for (params, what) in [
         (json!({ "query": "" }), "the query is empty"),
         (json!({ "query": "tx.height" }), "expected a comparison"),
@@ -353,6 +361,7 @@ async fn malformed_searches_are_explained() {
             "{params}: {error}"
         );
     }
+
     for path in ["", "?query=tx.height", "?query=a='b'%20OR%20c='d'"] {
         assert_eq!(
             node.get(&format!("/cosmos/tx/v1beta1/txs{path}"))

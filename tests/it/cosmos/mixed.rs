@@ -105,6 +105,7 @@ impl Client {
         let mut nonce =
             u64::from_str_radix(pending.as_str().unwrap().trim_start_matches("0x"), 16).unwrap();
         let number = self.account_number(from).await?;
+
         while sent.load(Ordering::Relaxed) < enough {
             let amount = u128::from(nonce) + 1;
             if nonce % 3 == 0 {
@@ -123,10 +124,12 @@ impl Client {
                 };
                 let mode = MODES[nonce as usize % MODES.len()];
                 let raw = Unsigned::new(key.clone(), number, nonce, vec![message]).sign(mode);
+
                 let body = json!({ "tx_bytes": Base64::encode_string(&raw), "mode": "BROADCAST_MODE_SYNC" });
                 let answer = self.post("/cosmos/tx/v1beta1/txs", body).await?;
                 assert_eq!(answer["tx_response"]["code"], 0, "{answer}");
             }
+
             sent.fetch_add(1, Ordering::Relaxed);
             nonce += 1;
         }

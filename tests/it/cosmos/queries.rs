@@ -46,10 +46,12 @@ fn set(message: &mut DynamicMessage, name: &str, text: &str) {
             text,
         );
     }
+
     let field = message
         .descriptor()
         .get_field_by_name(name)
         .expect("a field");
+
     let value = match field.kind() {
         Kind::String => Field::String(text.to_owned()),
         Kind::Bool => Field::Bool(text == "true"),
@@ -67,6 +69,7 @@ fn set(message: &mut DynamicMessage, name: &str, text: &str) {
         ),
         kind => panic!("{name}: {kind:?}"),
     };
+
     message.set_field(&field, value);
 }
 
@@ -423,12 +426,14 @@ async fn an_account_has_the_shape_of_the_type_that_is_named() {
         .await;
     let expected = json!({ "@type": base, "address": address, "pub_key": null, "account_number": "0", "sequence": "0" });
     assert_eq!(body, json!({ "account": expected }));
+
     let pool = pool();
     let mut request = DynamicMessage::new(
         pool.get_message_by_name("cosmos.auth.v1beta1.QueryAccountRequest")
             .expect("a message"),
     );
     set(&mut request, "address", &address);
+
     let response = abci(
         &node,
         "cosmos.auth.v1beta1.Query/Account",
@@ -437,6 +442,7 @@ async fn an_account_has_the_shape_of_the_type_that_is_named() {
     )
     .await;
     let bytes = Base64::decode_vec(response["value"].as_str().expect("text")).expect("base64");
+
     let mut grpc = GrpcClient::connect(node.address()).await;
     assert_eq!(
         grpc.call(
@@ -448,6 +454,7 @@ async fn an_account_has_the_shape_of_the_type_that_is_named() {
         .body,
         bytes
     );
+
     let descriptor = pool
         .get_message_by_name("cosmos.auth.v1beta1.QueryAccountResponse")
         .expect("a message");
@@ -459,21 +466,23 @@ async fn an_account_has_the_shape_of_the_type_that_is_named() {
     node.end().await;
 }
 
+async fn supply(node: &TestNode) -> u128 {
+    let body = node
+        .get_json("/cosmos/bank/v1beta1/supply/by_denom?denom=ahpx")
+        .await;
+    body["amount"]["amount"]
+        .as_str()
+        .expect("text")
+        .parse()
+        .expect("a number")
+}
+
 #[tokio::test]
 async fn the_supply_is_the_sum_of_balances() {
     let node = node().await;
-    let supply = async || {
-        let body = node
-            .get_json("/cosmos/bank/v1beta1/supply/by_denom?denom=ahpx")
-            .await;
-        body["amount"]["amount"]
-            .as_str()
-            .expect("text")
-            .parse::<u128>()
-            .expect("a number")
-    };
-    let before = supply().await;
+    let before = supply(&node).await;
     assert!(before >= 10 * 10_000 * 10u128.pow(18));
+
     let more = before
         - number(
             &node
@@ -481,14 +490,17 @@ async fn the_supply_is_the_sum_of_balances() {
                 .await,
         )
         + 7;
+
     node.rpc("anvil_setBalance", json!([node.account(2), "0x7"]))
         .await;
-    assert_eq!(supply().await, more);
+    assert_eq!(supply(&node).await, more);
+
     let all = node.get_json("/cosmos/bank/v1beta1/supply").await;
     assert_eq!(
         all["supply"],
         json!([{ "denom": "ahpx", "amount": more.to_string() }])
     );
+
     let none = node
         .get_json("/cosmos/bank/v1beta1/supply/by_denom?denom=uatom")
         .await;
@@ -507,6 +519,7 @@ async fn accounts_are_listed_page_by_page() {
         whole["pagination"],
         json!({ "next_key": null, "total": all.len().to_string() })
     );
+
     let mut listed = Vec::new();
     let mut key = String::new();
     loop {
@@ -522,10 +535,12 @@ async fn accounts_are_listed_page_by_page() {
         key = next.replace('+', "%2B");
     }
     assert_eq!(listed, all);
+
     let from = node
         .get_json("/cosmos/auth/v1beta1/accounts?pagination.offset=3&pagination.limit=1")
         .await;
     assert_eq!(from["accounts"][0], all[3]);
+
     let first = node.get_json("/cosmos/auth/v1beta1/address_by_id/1").await;
     let expected = tetrad::account::address_to_bech32(
         &node.account(1),

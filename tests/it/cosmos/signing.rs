@@ -87,20 +87,25 @@ pub(crate) fn send(from: Address, to: Address, amount: u128) -> Any {
     }
 }
 
-pub(crate) fn multi_send(from: Address, outputs: &[(Address, u128)]) -> Any {
-    let total = outputs.iter().map(|(_, amount)| amount).sum();
-    let one = |address, amount| AddressCoins {
+fn address_coins(address: Address, amount: u128) -> AddressCoins {
+    AddressCoins {
         address: bech32(address),
         coins: coins(amount),
-    };
+    }
+}
+
+pub(crate) fn multi_send(from: Address, outputs: &[(Address, u128)]) -> Any {
+    let total = outputs.iter().map(|(_, amount)| amount).sum();
     let outputs = outputs
         .iter()
-        .map(|(to, amount)| one(*to, *amount))
+        .map(|(to, amount)| address_coins(*to, *amount))
         .collect();
+
     let message = MsgMultiSend {
-        inputs: vec![one(from, total)],
+        inputs: vec![address_coins(from, total)],
         outputs,
     };
+
     Any {
         type_url: "/cosmos.bank.v1beta1.MsgMultiSend".to_owned(),
         value: message.encode_to_vec(),
@@ -142,10 +147,12 @@ impl Unsigned {
             .to_encoded_point(true)
             .as_bytes()
             .to_vec();
+
         let public_key = Some(Any {
             type_url: self.key_type.clone(),
             value: PubKey { key }.encode_to_vec(),
         });
+
         let mode = if mode == Mode::Direct { 1 } else { 127 };
         let mode_info = Some(ModeInfo {
             single: Some(SingleMode { mode }),
@@ -155,6 +162,7 @@ impl Unsigned {
             mode_info,
             sequence: self.sequence,
         };
+
         let body = TxBody {
             messages: self.messages.clone(),
             memo: self.memo.clone(),
@@ -166,6 +174,7 @@ impl Unsigned {
             signer_infos: vec![signer],
             fee: Some(self.fee.clone()),
         };
+
         TxRaw {
             body_bytes: [body.encode_to_vec(), self.more_body.clone()].concat(),
             auth_info_bytes: [auth.encode_to_vec(), self.more_auth.clone()].concat(),
@@ -194,6 +203,7 @@ impl Unsigned {
             evm_chain_id: 125,
             account_number: self.account_number,
         };
+
         let mut parts = self.parts(mode, Vec::new());
         let mut signature = match mode {
             Mode::Direct => self.signature(keccak256(
@@ -212,7 +222,9 @@ impl Unsigned {
                 self.signature(decoded(&parts).legacy_eip712_hash(&payer, &signer).unwrap())
             }
         };
+
         change(&mut signature);
+
         if mode == Mode::Web3 {
             let option = ExtensionOptionsWeb3Tx {
                 typed_data_chain_id: 125,
@@ -230,6 +242,7 @@ impl Unsigned {
         } else {
             parts.signatures = vec![signature];
         }
+
         parts.encode_to_vec()
     }
 

@@ -15,14 +15,16 @@ use tetrad_primitives::block::{
     Submission,
     cosmos::{
         BANK_ADDRESS, CosmosTransaction, DecodedTx, MAX_COSMOS_TX_SIZE, SignerData,
-        proto::{Any, Fee, MsgEthereumTx, TxBody, TxRaw},
+        proto::{
+            AddressCoins, Any, Coin, Fee, MsgEthereumTx, MsgMultiSend, MsgSend, TxBody, TxRaw,
+        },
     },
 };
 
 use super::signing::{
     CHAIN_ID, GAS, MODES, Mode, PRICE, Unsigned, bech32, coins, cosmos_hash, multi_send, send,
 };
-use crate::support::{TestNode, node, number, sign};
+use crate::support::{TestNode, node, node_on, number, sign};
 
 const TO: Address = Address::repeat_byte(0xaa);
 const OTHER: Address = Address::repeat_byte(0xbb);
@@ -47,12 +49,14 @@ fn signatures_of_published_libraries_are_valid() {
         evm_chain_id: 125,
         account_number: 7,
     };
+
     let all = file["txs"].as_array().unwrap();
     assert_eq!(all.len(), 13);
     for each in all {
         let name = &each["name"];
         let raw = Base64::decode_vec(each["tx"].as_str().unwrap()).unwrap();
         assert_eq!(each["hash"], cosmos_hash(&raw), "{name}");
+
         let tx = bank(&raw);
         assert_eq!(
             (tx.sequence, bech32(tx.sender).as_str()),
@@ -60,12 +64,15 @@ fn signatures_of_published_libraries_are_valid() {
         );
         tx.verify(&signer)
             .unwrap_or_else(|error| panic!("{name}: {error}"));
+
         let legacy = tx.to_legacy().unwrap();
         assert_eq!(
             (legacy.nonce, legacy.gas_limit, legacy.gas_price),
             (3, 200_000, 2_000_000_000),
             "{name}"
         );
+
+        // A signature is for one account of one chain,
         for other in [
             SignerData {
                 account_number: 8,
@@ -78,6 +85,8 @@ fn signatures_of_published_libraries_are_valid() {
         ] {
             assert_eq!(tx.verify(&other).unwrap_err().code, 4, "{name}");
         }
+
+        // The body is signed, too.
         let mut parts = TxRaw::decode(raw.as_slice()).unwrap();
         let mut body = TxBody::decode(parts.body_bytes.as_slice()).unwrap();
         body.memo.push('!');
@@ -103,6 +112,7 @@ fn malformed_bytes_are_refused_wherever_they_end() {
             if let Err(error) = &refused {
                 assert!(matches!(error.code, 2 | 4 | 18), "{end}: {error}");
             }
+
             // A transaction that ends before its signature is whole, but not signed.
             if refused.is_ok() {
                 let signer = SignerData {
@@ -117,9 +127,11 @@ fn malformed_bytes_are_refused_wherever_they_end() {
                 assert!(code == Some(15), "{end}");
             }
         }
+
         let unknown = [raw.as_slice(), &[0x7a, 1, 0]].concat();
         assert_eq!(DecodedTx::decode(&unknown).unwrap_err().code, 2);
     }
+
     assert_eq!(
         DecodedTx::decode(&vec![0; MAX_COSMOS_TX_SIZE + 1])
             .unwrap_err()
@@ -173,12 +185,14 @@ async fn every_sign_mode_moves_the_balance_and_takes_the_whole_fee() {
     let node = node().await;
     let from = node.account(0);
     let fee = U256::from(u128::from(GAS) * PRICE);
+
     for (index, mode) in MODES.into_iter().enumerate() {
         let before = (
             balance(&node, from).await,
             balance(&node, TO).await,
             balance(&node, OTHER).await,
         );
+
         let raw = node
             .unsigned(0, vec![send(from, TO, 1_000)])
             .await
@@ -189,14 +203,17 @@ async fn every_sign_mode_moves_the_balance_and_takes_the_whole_fee() {
             (&0.into(), &cosmos_hash(&raw).into()),
             "{mode:?}: {answer}"
         );
+
         let raw = node
             .unsigned(0, vec![multi_send(from, &[(TO, 10), (OTHER, 20)])])
             .await
             .sign(mode);
         assert_eq!(node.broadcast(&raw).await["code"], 0, "{mode:?}");
+
         let messages = vec![send(from, TO, 1), send(from, OTHER, 2)];
         let raw = node.unsigned(0, messages).await.sign(mode);
         assert_eq!(node.broadcast(&raw).await["code"], 0, "{mode:?}");
+
         assert_eq!(balance(&node, TO).await, before.1 + U256::from(1_011));
         assert_eq!(balance(&node, OTHER).await, before.2 + U256::from(22));
         assert_eq!(
@@ -208,6 +225,7 @@ async fn every_sign_mode_moves_the_balance_and_takes_the_whole_fee() {
             3 * (index as u64 + 1)
         );
     }
+
     let path = format!("/cosmos/auth/v1beta1/accounts/{}", bech32(from));
     let account = node.get_json(&path).await["account"].clone();
     assert_eq!(account["sequence"], "15");
@@ -453,24 +471,29 @@ async fn cosmos_clients_see_the_transaction_that_was_sent() {
     node.end().await;
 }
 
+/// A message of the chain's EVM module.
+fn evm_message(name: &str, value: Vec<u8>) -> Any {
+    Any {
+        type_url: format!("/cosmos.evm.vm.v1.{name}"),
+        value,
+    }
+}
+
 /// A `TxRaw` with an Ethereum transaction.
 fn ethereum_tx(raw: &[u8], with_option: bool) -> Vec<u8> {
     let message = MsgEthereumTx {
         raw: raw.to_vec(),
         ..MsgEthereumTx::default()
     };
-    let any = |name: &str, value| Any {
-        type_url: format!("/cosmos.evm.vm.v1.{name}"),
-        value,
-    };
     let body = TxBody {
-        messages: vec![any("MsgEthereumTx", message.encode_to_vec())],
+        messages: vec![evm_message("MsgEthereumTx", message.encode_to_vec())],
         extension_options: with_option
-            .then(|| any("ExtensionOptionsEthereumTx", Vec::new()))
+            .then(|| evm_message("ExtensionOptionsEthereumTx", Vec::new()))
             .into_iter()
             .collect(),
         ..TxBody::default()
     };
+
     TxRaw {
         body_bytes: body.encode_to_vec(),
         ..TxRaw::default()
@@ -516,6 +539,24 @@ async fn changed(node: &TestNode, change: impl FnOnce(&mut Unsigned)) -> Vec<u8>
     unsigned.sign(Mode::Direct)
 }
 
+/// One message, whatever its type and bytes.
+fn message(name: &str, value: Vec<u8>) -> Vec<Any> {
+    vec![Any {
+        type_url: name.to_owned(),
+        value,
+    }]
+}
+
+/// A transfer to an address as a text, which need not be one.
+fn send_to_text(from: Address, to: &str) -> Vec<Any> {
+    let send = MsgSend {
+        from_address: bech32(from),
+        to_address: to.to_owned(),
+        amount: coins(1),
+    };
+    message("/cosmos.bank.v1beta1.MsgSend", send.encode_to_vec())
+}
+
 #[tokio::test]
 async fn refusals_have_the_codes_of_the_sdk() {
     let node = node().await;
@@ -524,24 +565,9 @@ async fn refusals_have_the_codes_of_the_sdk() {
     let price = PRICE * u128::from(GAS);
     let collector = Address::from_slice(&Sha256::digest("fee_collector")[..20]);
 
-    let message = |name: &str, value: Vec<u8>| {
-        vec![Any {
-            type_url: name.to_owned(),
-            value,
-        }]
-    };
-
     let stranger =
         alloy::signers::local::PrivateKeySigner::from_bytes(&B256::repeat_byte(7)).unwrap();
     let to_stranger = send(stranger.address(), TO, 1);
-    let with_prefix = |text: &str| {
-        let own = tetrad_primitives::block::cosmos::proto::MsgSend {
-            from_address: bech32(from),
-            to_address: text.to_owned(),
-            amount: coins(1),
-        };
-        message("/cosmos.bank.v1beta1.MsgSend", own.encode_to_vec())
-    };
     let cosmos = "cosmos1qy352eufqy352eufqy352eufqy35qqqptw34ca";
 
     let cases: Vec<(&str, u32, Vec<u8>)> = vec![
@@ -587,10 +613,10 @@ async fn refusals_have_the_codes_of_the_sdk() {
             changed(&node, |tx| tx.fee.amount = coins(rich)).await,
         ),
         ("another coin", 5, {
-            let own = tetrad_primitives::block::cosmos::proto::MsgSend {
+            let own = MsgSend {
                 from_address: bech32(from),
                 to_address: bech32(TO),
-                amount: vec![tetrad_primitives::block::cosmos::proto::Coin {
+                amount: vec![Coin {
                     denom: "uatom".into(),
                     amount: "1".into(),
                 }],
@@ -655,12 +681,12 @@ async fn refusals_have_the_codes_of_the_sdk() {
         (
             "address of another chain",
             7,
-            changed(&node, |tx| tx.messages = with_prefix(cosmos)).await,
+            changed(&node, |tx| tx.messages = send_to_text(from, cosmos)).await,
         ),
         (
             "no address",
             7,
-            changed(&node, |tx| tx.messages = with_prefix("pax1nonsense")).await,
+            changed(&node, |tx| tx.messages = send_to_text(from, "pax1nonsense")).await,
         ),
         (
             "zero",
@@ -740,12 +766,12 @@ async fn refusals_have_the_codes_of_the_sdk() {
         );
     }
 
-    let uneven = tetrad_primitives::block::cosmos::proto::MsgMultiSend {
-        inputs: vec![tetrad_primitives::block::cosmos::proto::AddressCoins {
+    let uneven = MsgMultiSend {
+        inputs: vec![AddressCoins {
             address: bech32(from),
             coins: coins(3),
         }],
-        outputs: vec![tetrad_primitives::block::cosmos::proto::AddressCoins {
+        outputs: vec![AddressCoins {
             address: bech32(TO),
             coins: coins(2),
         }],
@@ -762,6 +788,12 @@ async fn refusals_have_the_codes_of_the_sdk() {
         "{answer}"
     );
     assert_eq!(node.block_number().await, 0, "nothing got into a block");
+    node.end().await;
+}
+
+#[tokio::test]
+async fn a_timeout_passes_with_its_block_and_a_sequence_is_used_once() {
+    let node = node().await;
 
     // Nothing but the chain's next block is too late.
     node.mine().await;
@@ -777,6 +809,12 @@ async fn refusals_have_the_codes_of_the_sdk() {
         32,
         "its sequence is used up"
     );
+    node.end().await;
+}
+
+#[tokio::test]
+async fn bodies_without_a_transaction_are_bad_requests() {
+    let node = node().await;
 
     for (body, what) in [
         (json!({}), "invalid empty tx"),
@@ -794,6 +832,7 @@ async fn refusals_have_the_codes_of_the_sdk() {
             "{answer}"
         );
     }
+
     node.end().await;
 }
 
@@ -834,9 +873,11 @@ async fn a_transfer_that_the_balance_does_not_cover_fails_and_pays() {
     let node = node().await;
     let from = node.account(0);
     let before = balance(&node, from).await;
+
     let most: u128 = before.to();
     let messages = vec![send(from, TO, 1), send(from, OTHER, most)];
     let raw = node.unsigned(0, messages).await.sign(Mode::Direct);
+
     let tx = json!({ "tx": Base64::encode_string(&raw) });
     let committed = node.comet("broadcast_tx_commit", tx).await["result"].clone();
     assert_eq!(committed["check_tx"]["code"], 0, "{committed}");
@@ -847,17 +888,20 @@ async fn a_transfer_that_the_balance_does_not_cover_fails_and_pays() {
         ),
         (&5.into(), &"sdk".into())
     );
+
     let block = node
         .rpc("eth_getBlockByNumber", json!(["latest", true]))
         .await;
     let hash = &block["transactions"][0]["hash"];
     let receipt = node.rpc("eth_getTransactionReceipt", json!([hash])).await;
     assert_eq!(receipt["status"], "0x0");
+
     assert_eq!(balance(&node, TO).await, U256::ZERO, "all messages or none");
     assert_eq!(
         balance(&node, from).await,
         before - U256::from(u128::from(GAS) * PRICE)
     );
+
     let trace = node
         .rpc(
             "debug_traceTransaction",
@@ -971,47 +1015,53 @@ async fn a_simulation_answers_the_gas_that_is_needed() {
     node.end().await;
 }
 
+/// The first blocks in every form.
+async fn first_blocks(node: &TestNode) -> Vec<Value> {
+    let mut seen = Vec::new();
+    for number in 0..=5 {
+        let block = json!(format!("{number:#x}"));
+        seen.push(node.rpc("eth_getBlockByNumber", json!([block, true])).await);
+        seen.push(node.rpc("eth_getBlockReceipts", json!([block])).await);
+        seen.push(
+            node.comet("block", json!({ "height": number.to_string() }))
+                .await,
+        );
+    }
+    seen
+}
+
 #[tokio::test]
 async fn chains_keep_cosmos_transactions_on_disk() {
     let directory = tempfile::tempdir().unwrap();
     let place = directory.path().join("chain");
-    let on =
-        async || crate::support::node_with(|config| config.data_dir = Some(place.clone())).await;
-    let node = on().await;
+    let node = node_on(&place).await;
     let from = node.account(0);
+
     for mode in MODES {
         let raw = node.unsigned(0, vec![send(from, TO, 7)]).await.sign(mode);
         assert_eq!(node.broadcast(&raw).await["code"], 0);
     }
+
     node.rpc("evm_setAutomine", json!([false])).await;
     let waiting = node
         .unsigned(0, vec![send(from, TO, 9)])
         .await
         .sign(Mode::Direct);
     assert_eq!(node.broadcast(&waiting).await["code"], 0);
-    let all = async |node: &TestNode| {
-        let mut seen = Vec::new();
-        for number in 0..=5 {
-            let block = json!(format!("{number:#x}"));
-            seen.push(node.rpc("eth_getBlockByNumber", json!([block, true])).await);
-            seen.push(node.rpc("eth_getBlockReceipts", json!([block])).await);
-            seen.push(
-                node.comet("block", json!({ "height": number.to_string() }))
-                    .await,
-            );
-        }
-        seen
-    };
-    let before = all(&node).await;
+
+    let before = first_blocks(&node).await;
     node.end().await;
-    let node = on().await;
-    assert_eq!(all(&node).await, before);
+
+    let node = node_on(&place).await;
+    assert_eq!(first_blocks(&node).await, before);
+
     // The one in the pool is sealed at the start.
     while node.block_number().await < 6 {
         node.mine().await;
     }
     assert_eq!(balance(&node, TO).await, U256::from(5 * 7 + 9));
     node.end().await;
+
     let (succeeded, _, error) = crate::support::process::output(&[
         "chain",
         "--data-dir",
@@ -1048,6 +1098,7 @@ async fn both_kinds_of_transactions_share_one_order() {
 
                 // A pattern that differs between the clients.
                 let amount = nonce * 31 + index as u64;
+
                 match (nonce * 7 + index as u64 * 3) % 5 {
                     0 | 1 => {
                         let tx = alloy::consensus::TxEip1559 {
@@ -1077,6 +1128,7 @@ async fn both_kinds_of_transactions_share_one_order() {
                     }
                 }
             }
+
             sent
         })
     });

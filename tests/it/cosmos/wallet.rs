@@ -39,6 +39,7 @@ async fn the_chain_can_be_added() {
     let wei = crate::support::number(&wei).to_string();
     let coin = json!([{ "denom": "ahpx", "amount": wei }]);
     let balances = json!({ "balances": coin, "pagination": { "next_key": null, "total": "1" } });
+
     for kind in ["balances", "spendable_balances"] {
         let path = format!("/cosmos/bank/v1beta1/{kind}/{address}");
         assert_eq!(node.get_json(&path).await, balances);
@@ -55,11 +56,13 @@ async fn the_chain_can_be_added() {
                 "{query}"
             );
         }
+
         // What Keplr finds out with this is whether the route is there at all.
         let (status, body) =
             status_and_body(&node, &format!("/cosmos/bank/v1beta1/{kind}/test")).await;
         assert_eq!((status, &body["code"]), (400, &3.into()));
     }
+
     let nobody = node
         .get_json("/cosmos/bank/v1beta1/balances/0x00000000000000000000000000000000000000aa")
         .await;
@@ -89,6 +92,7 @@ async fn there_is_no_staking_and_the_answers_say_so() {
     let address = address_to_bech32(&node.account(1), &node.config().network.hrp, Kind::Account);
     let nothing =
         |name: &str| json!({ name: [], "pagination": { "next_key": null, "total": "0" } });
+
     for (path, expected) in [
         (
             format!("/cosmos/staking/v1beta1/delegations/{address}"),
@@ -130,6 +134,7 @@ async fn there_is_no_staking_and_the_answers_say_so() {
     ] {
         assert_eq!(node.get_json(&path).await, expected, "{path}");
     }
+
     assert_eq!(
         node.get_json("/cosmos/staking/v1beta1/params").await["params"]["bond_denom"],
         "ahpx"
@@ -144,6 +149,7 @@ async fn there_is_no_staking_and_the_answers_say_so() {
             .0,
         400
     );
+
     let operator = address_to_bech32(
         &node.account(1),
         &node.config().network.hrp,
@@ -155,6 +161,7 @@ async fn there_is_no_staking_and_the_answers_say_so() {
     )
     .await;
     assert_eq!((status, &body["code"]), (404, &5.into()));
+
     assert_eq!(
         status_and_body(
             &node,
@@ -174,6 +181,7 @@ async fn blocks_are_the_same_blocks() {
     let latest = node
         .get_json("/cosmos/base/tendermint/v1beta1/blocks/latest")
         .await;
+
     let header = &latest["block"]["header"];
     assert_eq!(
         (&header["chain_id"], &header["height"]),
@@ -184,12 +192,14 @@ async fn blocks_are_the_same_blocks() {
             .await,
         latest
     );
+
     assert!(
         latest["sdk_block"]["header"]["proposer_address"]
             .as_str()
             .expect("text")
             .starts_with("paxvalcons1")
     );
+
     let block = node
         .rpc("eth_getBlockByNumber", json!(["latest", false]))
         .await;
@@ -200,10 +210,12 @@ async fn blocks_are_the_same_blocks() {
         .trim_start_matches("0x")
         .to_uppercase();
     assert_eq!(hash, own.as_str());
+
     for (height, status) in [("99", 400), ("x", 400), ("-1", 400)] {
         let path = format!("/cosmos/base/tendermint/v1beta1/blocks/{height}");
         assert_eq!(status_and_body(&node, &path).await.0, status, "{height}");
     }
+
     assert_eq!(
         node.get_json("/cosmos/base/tendermint/v1beta1/syncing")
             .await,
