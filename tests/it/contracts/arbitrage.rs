@@ -16,7 +16,7 @@ use super::{
     bench::refusal,
     network::{CAROL, Network, ORACLE, OWNER, UPDATER, VAULT},
     random::{Random, steps},
-    tokens::{TOKENS, TokenInfo},
+    tokens::TOKENS,
 };
 
 const TICK: u64 = 2;
@@ -34,12 +34,14 @@ fn an_arbitrageur_who_sees_the_source_earns_less_than_the_fees_he_pays() {
     let mut market = Market::new(21);
     // 10,000 with TETRAD_INVARIANT_STEPS=1000000.
     let jumps = steps(1);
+
     for jump in 0..jumps {
         if jump % EPOCH == 0 {
             market.begin();
         }
         market.jump();
     }
+
     let Market {
         profit,
         fees,
@@ -51,6 +53,7 @@ fn an_arbitrageur_who_sees_the_source_earns_less_than_the_fees_he_pays() {
     println!(
         "{jumps} jumps, {swaps} swaps, {halted} refused as halted, profit {profit}, fees {fees} (10^-8 dollars)"
     );
+
     assert!(
         swaps > 5 * jumps && halted > jumps,
         "{swaps} swaps, {halted} refused"
@@ -59,6 +62,7 @@ fn an_arbitrageur_who_sees_the_source_earns_less_than_the_fees_he_pays() {
         profit < I256::try_from(fees).unwrap(),
         "he earned {profit} and paid {fees}"
     );
+
     // No swap at all paid, so the sum says nothing that the parts hide.
     assert!(profit <= I256::ZERO);
     assert!(
@@ -189,6 +193,7 @@ impl Market {
         let time = self.network.now();
         let moves = time >= self.ticked_at + TICK;
         let opinions: Vec<_> = self.source.iter().copied().map(Some).collect();
+
         let plan = UpdatePlan {
             tokens: &self.tokens,
             oracle: &oracle,
@@ -197,12 +202,14 @@ impl Market {
             time,
         };
         let planned = plan.prices();
+
         if moves {
             self.ticked_at = time;
         }
         if planned.is_empty() {
             return;
         }
+
         let call = PriceOracle::updatePricesTowardCall {
             tokens: planned
                 .iter()
@@ -217,6 +224,7 @@ impl Market {
                 .map(|price| U256::from(price.target))
                 .collect(),
         };
+
         let receipt = self.network.send(UPDATER, ORACLE, call).unwrap();
         assert!(receipt.events::<PriceOracle::PriceRejected>().is_empty());
     }
@@ -267,6 +275,12 @@ impl Market {
         }
     }
 
+    /// An amount's value at the source's price, in 10^-8 dollars.
+    fn value(&self, token: usize, amount: U256) -> I256 {
+        let price = U256::from(self.source[token]);
+        I256::try_from(amount * price / TOKENS[token].unit()).unwrap()
+    }
+
     fn swap(&mut self, from: usize, to: usize) {
         let token_in = TOKENS[from];
         let token_out = TOKENS[to];
@@ -308,11 +322,7 @@ impl Market {
         let Ok(receipt) = result else { return };
         let priced = receipt.event::<Vault::SwapPriced>();
 
-        let value = |token: TokenInfo, index: usize, amount: U256| {
-            I256::try_from(amount * U256::from(self.source[index]) / token.unit()).unwrap()
-        };
-        let earned =
-            value(token_out, to, quote.amountOut) - value(token_in, from, amount) - I256::ONE;
+        let earned = self.value(to, quote.amountOut) - self.value(from, amount) - I256::ONE;
         assert!(
             earned <= I256::ZERO,
             "{} to {} earns {earned}",
@@ -321,7 +331,9 @@ impl Market {
         );
 
         self.profit += earned;
-        self.fees += value(token_out, to, priced.fee).into_raw();
+
+        let fee = self.value(to, priced.fee).into_raw();
+        self.fees += fee;
         self.swaps += 1;
     }
 
@@ -355,24 +367,28 @@ impl Market {
         let halts = self
             .network
             .look(ORACLE, PriceOracle::getHaltsCall { tokens });
-        let halt = |(halt, target): (&Halt, &U256)| match halt {
-            Halt::None => TokenHalt::None,
-            Halt::Behind => TokenHalt::Behind(target.to()),
-            _ => TokenHalt::Owner,
-        };
-        let halts: Vec<_> = halts.halts.iter().zip(&halts.targets).map(halt).collect();
-        let feed = |((price, updated_at), halt): ((&U256, &U256), &TokenHalt)| Feed {
-            price: price.to(),
-            updated_at: updated_at.to(),
-            halted: *halt != TokenHalt::None,
-        };
+        let halts: Vec<_> = halts
+            .halts
+            .iter()
+            .zip(&halts.targets)
+            .map(|(halt, target)| match halt {
+                Halt::None => TokenHalt::None,
+                Halt::Behind => TokenHalt::Behind(target.to()),
+                _ => TokenHalt::Owner,
+            })
+            .collect();
+
         OracleState {
             feeds: prices
                 .prices
                 .iter()
                 .zip(&prices.updatedAts)
                 .zip(&halts)
-                .map(feed)
+                .map(|((price, updated_at), halt)| Feed {
+                    price: price.to(),
+                    updated_at: updated_at.to(),
+                    halted: *halt != TokenHalt::None,
+                })
                 .collect(),
             halts: Some(halts),
             max_age: 600,

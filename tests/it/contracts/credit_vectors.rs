@@ -139,16 +139,19 @@ fn every_power_vector_is_reproduced() {
     }
 }
 
+/// What a vector says of an asset on one side of the account.
+fn amount_of(vector: &Value, side: &str, symbol: &str) -> u128 {
+    vector[side]
+        .get(symbol)
+        .map_or(0, |amount| number(amount).to::<u128>())
+}
+
 fn check_power(mut network: Network, symbols: &[&String], vector: &Value) {
-    let part = |side: &str, symbol: &str| {
-        vector[side]
-            .get(symbol)
-            .map_or(0, |amount| number(amount).to::<u128>())
-    };
     for symbol in symbols {
         let asset = standing_in_for(symbol).address;
-        let supplied = part("collateral", symbol);
-        let owed = part("debt", symbol);
+        let supplied = amount_of(vector, "collateral", symbol);
+        let owed = amount_of(vector, "debt", symbol);
+
         if (supplied, owed) != (0, 0) {
             let call = PoolHarness::forcePositionCall {
                 user: ALICE,
@@ -159,6 +162,7 @@ fn check_power(mut network: Network, symbols: &[&String], vector: &Value) {
             network.send(OWNER, POOL, call).unwrap();
         }
     }
+
     let call = PoolHarness::forceScoreCall {
         user: ALICE,
         score: number(&vector["score"]),

@@ -32,15 +32,20 @@ fn abi(contract: &str) -> JsonAbi {
 }
 
 /// Names and types, structs spelt out: `(address target, bytes callData)[] calls`.
-fn list(parameters: &[Param]) -> String {
-    let one = |parameter: &Param| {
-        let kind = match parameter.ty.strip_prefix("tuple") {
-            Some(array) => format!("({}){array}", list(&parameter.components)),
-            None => parameter.ty.clone(),
-        };
-        format!("{kind} {}", parameter.name).trim_end().to_owned()
+fn parameter_text(parameter: &Param) -> String {
+    let kind = match parameter.ty.strip_prefix("tuple") {
+        Some(array) => format!("({}){array}", list(&parameter.components)),
+        None => parameter.ty.clone(),
     };
-    parameters.iter().map(one).collect::<Vec<_>>().join(", ")
+    format!("{kind} {}", parameter.name).trim_end().to_owned()
+}
+
+fn list(parameters: &[Param]) -> String {
+    parameters
+        .iter()
+        .map(parameter_text)
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 /// An event's signature, with an asterisk behind what is indexed.
@@ -63,6 +68,7 @@ fn rendered() -> String {
     let mut text = String::new();
     for contract in CONTRACTS {
         let abi = abi(contract);
+
         let functions = abi.functions().map(|one| {
             let mutability = one
                 .state_mutability
@@ -80,9 +86,11 @@ fn rendered() -> String {
                 list(&one.inputs)
             )
         });
+
         let events = abi
             .events()
             .map(|one| format!("event {} {}", one.selector(), event(one)));
+
         let errors = abi.errors().map(|one| {
             format!(
                 "error {} {}({})",
@@ -91,9 +99,11 @@ fn rendered() -> String {
                 list(&one.inputs)
             )
         });
+
         let constructor = abi
             .constructor()
             .map(|one| format!("constructor({})", list(&one.inputs)));
+
         for line in constructor
             .into_iter()
             .chain(functions)
@@ -103,6 +113,7 @@ fn rendered() -> String {
             text += &format!("{contract} {line}\n");
         }
     }
+
     text
 }
 
@@ -117,6 +128,7 @@ fn bindings_have_what_the_compiler_wrote() {
     fn selectors<I: SolInterface>() -> BTreeSet<[u8; 4]> {
         I::selectors().collect()
     }
+
     fn check(
         contract: &str,
         functions: BTreeSet<[u8; 4]>,
@@ -134,6 +146,7 @@ fn bindings_have_what_the_compiler_wrote() {
             abi.errors().map(|one| *one.selector()).collect(),
             "{contract}"
         );
+
         let topics: BTreeSet<[u8; 32]> = events.iter().copied().collect();
         assert_eq!(
             topics,
@@ -141,6 +154,7 @@ fn bindings_have_what_the_compiler_wrote() {
             "{contract}"
         );
     }
+
     let none = BTreeSet::new;
     check(
         "LendingLens",

@@ -3,7 +3,7 @@
 use alloy_primitives::{Address, U256};
 use alloy_sol_types::SolValue;
 use tetrad_contracts::contracts::bindings::{
-    LendingLens, LendingPool, LimitsView, LiquidationSide, PoolView, PositionView,
+    AccountView, LendingLens, LendingPool, LimitsView, LiquidationSide, PoolView, PositionView,
 };
 
 use super::{
@@ -42,6 +42,7 @@ fn every_pool_is_described() {
     assert_eq!(network.look(LENS, LendingLens::poolCall {}), POOL);
     let views = network.look(LENS, LendingLens::getPoolsCall {});
     assert_eq!(views.len(), 12);
+
     for (view, token) in views.iter().zip(TOKENS) {
         assert_eq!((view.asset, view.pToken), (token.address, token.p_token()));
         assert_eq!(
@@ -56,8 +57,10 @@ fn every_pool_is_described() {
         assert_eq!((view.supplyCap, view.borrowCap), (U256::ZERO, U256::ZERO));
         assert_eq!(*view, pool(&mut network, token));
     }
+
     network.warp(601);
     assert!(!pool(&mut network, TOKENS[0]).priceFresh);
+
     let asset = TOKENS[0].address;
     let call = LendingPool::setPausedCall {
         asset,
@@ -75,6 +78,7 @@ fn every_pool_is_described() {
             },
         )
         .unwrap();
+
     let view = pool(&mut network, TOKENS[0]);
     let units = |tokens: u64| U256::from(tokens) * TOKENS[0].unit();
     assert_eq!(
@@ -134,22 +138,31 @@ fn suppliers_earn_what_borrowers_pay_less_the_cut() {
     }
 }
 
+fn sum(view: &AccountView, part: fn(&PositionView) -> U256) -> U256 {
+    view.positions
+        .iter()
+        .map(part)
+        .fold(U256::ZERO, |sum, value| sum + value)
+}
+
 #[test]
 fn an_account_adds_up() {
     let mut network = with_loans();
     let view = network.account(ALICE);
-    let sum = |part: fn(&PositionView) -> U256| {
-        view.positions
-            .iter()
-            .map(part)
-            .fold(U256::ZERO, |sum, value| sum + value)
-    };
-    assert_eq!(view.suppliedUsd, sum(|position| position.suppliedUsd));
-    assert_eq!(view.debtUsd, sum(|position| position.debtUsd));
-    let power = sum(|position| position.suppliedUsd * position.loanToValueBps / U256::from(10_000));
+
+    assert_eq!(
+        view.suppliedUsd,
+        sum(&view, |position| position.suppliedUsd)
+    );
+    assert_eq!(view.debtUsd, sum(&view, |position| position.debtUsd));
+
+    let power = sum(&view, |position| {
+        position.suppliedUsd * position.loanToValueBps / U256::from(10_000)
+    });
     assert_eq!(view.borrowingPowerUsd, power);
     assert_eq!(view.availableUsd, power - view.debtUsd);
-    let cover = sum(|position| {
+
+    let cover = sum(&view, |position| {
         position.suppliedUsd * position.liquidationThresholdBps / U256::from(10_000)
     });
     assert_eq!(
@@ -173,6 +186,7 @@ fn an_account_adds_up() {
             (position.price, position.priceFresh),
             (U256::from(token.price_usd_e8), true)
         );
+
         let pool = pool(&mut network, token);
         assert_eq!(position.supplyRate, pool.supplyRate);
         assert_eq!(
@@ -183,6 +197,7 @@ fn an_account_adds_up() {
             position.supplied,
             network.balance_of(token.p_token(), ALICE)
         );
+
         let asset = token.address;
         let answer = network.look(
             LENS,
@@ -232,6 +247,13 @@ fn nothing_is_available_beyond_the_limit() {
     assert_eq!(view.availableUsd, U256::ZERO);
 }
 
+/// The health factor of Alice's account if a token had another price.
+fn health_at(network: &Network, token: TokenInfo, price: u64) -> u64 {
+    let mut network = network.twin();
+    network.set_price(token, price);
+    network.account(ALICE).healthFactorBps.to()
+}
+
 #[test]
 fn the_liquidation_price_is_where_liquidation_starts() {
     let mut network = with_loans();
@@ -245,23 +267,21 @@ fn the_liquidation_price_is_where_liquidation_starts() {
         let asset = token.address;
         let answer = network.look(LENS, LendingLens::getLiquidationPriceCall { user, asset });
         assert_eq!(answer.side, side, "{symbol}");
+
         let price: u64 = answer.price.to();
-        let health_at = |price: u64| {
-            let mut network = network.twin();
-            network.set_price(token, price);
-            network.account(ALICE).healthFactorBps.to::<u64>()
-        };
         // At the price itself the account still stands, a millionth beyond it no longer does.
         match side {
             LiquidationSide::Below => {
                 assert!(
-                    health_at(price) >= 10_000 && health_at(price - price / 1_000_000) < 10_000,
+                    health_at(&network, token, price) >= 10_000
+                        && health_at(&network, token, price - price / 1_000_000) < 10_000,
                     "{symbol}"
                 );
             }
             LiquidationSide::Above => {
                 assert!(
-                    health_at(price) >= 10_000 && health_at(price + price / 1_000_000) < 10_000,
+                    health_at(&network, token, price) >= 10_000
+                        && health_at(&network, token, price + price / 1_000_000) < 10_000,
                     "{symbol}"
                 );
             }

@@ -130,26 +130,34 @@ fn calls_that_may_fail() {
     assert_eq!(answer.returnData, expected);
 }
 
+/// A call that succeeds, and one that fails and may be allowed to.
+fn good_and_bad(allowed: bool) -> Vec<Multicall3::Call3> {
+    let (target, callData) = bad();
+    let (other, decimals) = good();
+    vec![
+        Multicall3::Call3 {
+            target: other,
+            allowFailure: false,
+            callData: decimals,
+        },
+        Multicall3::Call3 {
+            target,
+            allowFailure: allowed,
+            callData,
+        },
+    ]
+}
+
 #[test]
 fn each_call_says_whether_it_may_fail() {
     let mut network = deployed();
-    let list = |allowed: bool| -> Vec<Multicall3::Call3> {
-        let (target, callData) = bad();
-        let (other, decimals) = good();
-        vec![
-            Multicall3::Call3 {
-                target: other,
-                allowFailure: false,
-                callData: decimals,
-            },
-            Multicall3::Call3 {
-                target,
-                allowFailure: allowed,
-                callData,
-            },
-        ]
-    };
-    let answer = network.look(MULTICALL, Multicall3::aggregate3Call { calls: list(true) });
+
+    let answer = network.look(
+        MULTICALL,
+        Multicall3::aggregate3Call {
+            calls: good_and_bad(true),
+        },
+    );
     assert_eq!(
         answer[0],
         Multicall3::Result {
@@ -164,33 +172,42 @@ fn each_call_says_whether_it_may_fail() {
             returnData: why_bad()
         }
     );
+
     let failed = refusal(Multicall3Errors::CallFailed {
         index: U256::from(1),
         returnData: why_bad(),
     });
-    let call = Multicall3::aggregate3Call { calls: list(false) };
+    let call = Multicall3::aggregate3Call {
+        calls: good_and_bad(false),
+    };
     assert_eq!(network.send(ALICE, MULTICALL, call).unwrap_err(), failed);
+}
+
+fn payment(target: Address, value: u64, allowFailure: bool) -> Multicall3::Call3Value {
+    Multicall3::Call3Value {
+        target,
+        allowFailure,
+        value: U256::from(value),
+        callData: Bytes::new(),
+    }
 }
 
 #[test]
 fn calls_with_value_spend_exactly_what_is_sent() {
     let mut network = deployed();
     network.set_balance(ALICE, U256::from(1_000));
-    let pay = |target: Address, value: u64, allowFailure: bool| Multicall3::Call3Value {
-        target,
-        allowFailure,
-        value: U256::from(value),
-        callData: Bytes::new(),
-    };
+
     let call = Multicall3::aggregate3ValueCall {
-        calls: vec![pay(BOB, 3, false), pay(STRANGER, 4, false)],
+        calls: vec![payment(BOB, 3, false), payment(STRANGER, 4, false)],
     };
+
     for sent in [6, 8] {
         let refused = network
             .send_value(ALICE, MULTICALL, U256::from(sent), call.clone())
             .unwrap_err();
         let sent = U256::from(sent);
         let needed = U256::from(7);
+
         // With too little the second payment itself fails for want of funds.
         let short = refusal(Multicall3Errors::CallFailed {
             index: U256::from(1),
@@ -199,6 +216,7 @@ fn calls_with_value_spend_exactly_what_is_sent() {
         let over = refusal(Multicall3Errors::ValueMismatch { sent, needed });
         assert!(refused == if sent < needed { short } else { over });
     }
+
     network
         .send_value(ALICE, MULTICALL, U256::from(7), call)
         .unwrap();
@@ -210,13 +228,14 @@ fn calls_with_value_spend_exactly_what_is_sent() {
     // A token does not take coin; allowed to fail, it leaves the coin here, out of everybody's
     // reach.
     let stuck = Multicall3::aggregate3ValueCall {
-        calls: vec![pay(TokenInfo::of("USDC").address, 5, true)],
+        calls: vec![payment(TokenInfo::of("USDC").address, 5, true)],
     };
     network
         .send_value(ALICE, MULTICALL, U256::from(5), stuck)
         .unwrap();
+
     let steal = Multicall3::aggregate3ValueCall {
-        calls: vec![pay(BOB, 5, false)],
+        calls: vec![payment(BOB, 5, false)],
     };
     let refused = network.send(BOB, MULTICALL, steal).unwrap_err();
     let sent = U256::ZERO;

@@ -80,6 +80,7 @@ fn a_first_price_is_taken_and_its_token_listed_once() {
 fn a_price_may_move_a_quarter_and_no_further() {
     let mut network = Network::new();
     let token = TokenInfo::of("USDC").address;
+
     for (proposed, accepted) in [
         (125_000_001, false),
         (125_000_000, true),
@@ -89,6 +90,7 @@ fn a_price_may_move_a_quarter_and_no_further() {
         let before = price(&mut network, token);
         network.warp(1);
         let receipt = update(&mut network, token, proposed).unwrap();
+
         if accepted {
             assert_eq!(
                 price(&mut network, token),
@@ -172,6 +174,7 @@ fn only_the_updater_updates() {
         };
         let refused = network.send(caller, ORACLE, call).unwrap_err();
         assert_eq!(refused, refusal(PriceOracleErrors::NotUpdater { caller }));
+
         let call = PriceOracle::updatePricesTowardCall {
             tokens: vec![],
             prices: vec![],
@@ -180,6 +183,7 @@ fn only_the_updater_updates() {
         let refused = network.send(caller, ORACLE, call).unwrap_err();
         assert_eq!(refused, refusal(PriceOracleErrors::NotUpdater { caller }));
     }
+
     let receipt = network
         .send(
             OWNER,
@@ -193,6 +197,7 @@ fn only_the_updater_updates() {
     };
     assert_eq!(receipt.event::<PriceOracle::UpdaterChanged>(), event);
     assert_eq!(network.look(ORACLE, PriceOracle::updaterCall {}), ALICE);
+
     let refused = update(&mut network, NEW_TOKEN, 1).unwrap_err();
     assert_eq!(
         refused,
@@ -359,6 +364,7 @@ fn the_rules_are_the_owners() {
     let mut network = Network::new();
     let expected = refusal(PriceOracleErrors::OwnableUnauthorizedAccount { account: UPDATER });
     let token = NEW_TOKEN;
+
     let refused = [
         network.send(
             UPDATER,
@@ -400,6 +406,7 @@ fn the_rules_are_the_owners() {
             PriceOracle::transferOwnershipCall { newOwner: ALICE },
         ),
     ];
+
     for result in refused {
         assert_eq!(result.unwrap_err(), expected);
     }

@@ -192,10 +192,12 @@ fn a_borrower_who_sends_everything_to_themselves_keeps_the_collateral() {
     let usdt = TokenInfo::of("USDT");
     network.deposit(ALICE, usdc, usdc.worth(10_000)).unwrap();
     network.borrow(ALICE, usdt, usdt.worth(1_000)).unwrap();
+
     let look =
         |network: &mut Network| network.look(LENS, LendingLens::getAccountCall { user: ALICE });
     let before = look(&mut network);
     let balance = network.balance_of(usdc.p_token(), ALICE);
+
     let receipt = network.give(ALICE, ALICE, usdc, balance).unwrap();
     assert_eq!(
         receipt.event::<Token::Transfer>(),
@@ -207,6 +209,7 @@ fn a_borrower_who_sends_everything_to_themselves_keeps_the_collateral() {
     );
     assert!(receipt.logs.iter().all(|log| log.address != POOL));
     assert_eq!(look(&mut network), before);
+
     let needed = balance + U256::from(1);
     let refused = network.give(ALICE, ALICE, usdc, needed).unwrap_err();
     assert_eq!(

@@ -106,12 +106,14 @@ fn a_token_that_moves_another_amount_is_not_taken() {
                 },
             )
             .unwrap();
+
         behave(&mut network, manners);
         let before = network.reserve(ROGUE);
         let mismatch = refusal(LendingPoolErrors::TransferMismatch {
             expected,
             received: U256::from(received),
         });
+
         assert_eq!(
             network.send(ALICE, POOL, deposit(10_000)).unwrap_err(),
             mismatch
@@ -251,19 +253,22 @@ fn own_the_pool(network: &mut Network) {
     assert_eq!(network.look(POOL, LendingPool::ownerCall {}), ROGUE);
 }
 
+fn transfer_to(to: Address) -> Token::transferCall {
+    Token::transferCall {
+        to,
+        value: U256::from(5_000),
+    }
+}
+
 #[test]
 fn a_receipt_cannot_be_passed_on_from_within_a_withdrawal() {
     let mut network = with_rogue();
 
     // The token holds a claim itself and tries to move it while Alice withdraws.
-    let transfer = |to| Token::transferCall {
-        to,
-        value: U256::from(5_000),
-    };
-    network.send(ALICE, P_ROGUE, transfer(ROGUE)).unwrap();
+    network.send(ALICE, P_ROGUE, transfer_to(ROGUE)).unwrap();
     let call_back = RogueToken::callBackCall {
         target_: P_ROGUE,
-        data_: transfer(BOB).abi_encode().into(),
+        data_: transfer_to(BOB).abi_encode().into(),
     };
     network.send(OWNER, ROGUE, call_back).unwrap();
 
@@ -303,11 +308,23 @@ fn the_books_are_right_while_a_token_calls_out() {
     assert_eq!(U256::from_be_slice(&seen), network.look(POOL, view));
 }
 
+/// A liquidation of Bob's debt in the rogue token.
+fn liquidation(collateral: TokenInfo, amount: U256, in_kind: bool) -> LendingPool::liquidateCall {
+    LendingPool::liquidateCall {
+        borrower: BOB,
+        debtAsset: ROGUE,
+        collateralAsset: collateral.address,
+        amount,
+        inKind: in_kind,
+    }
+}
+
 #[test]
 fn a_liquidator_must_really_pay() {
     let mut network = with_rogue();
     let weth = TokenInfo::of("WETH");
     network.deposit(BOB, weth, weth.worth(10_000)).unwrap();
+
     network
         .send(
             BOB,
@@ -318,15 +335,10 @@ fn a_liquidator_must_really_pay() {
             },
         )
         .unwrap();
+
     network.set_price(weth, weth.price_usd_e8 * 2 / 3);
+
     let amount = U256::from(1_000_000);
-    let liquidate = |in_kind| LendingPool::liquidateCall {
-        borrower: BOB,
-        debtAsset: ROGUE,
-        collateralAsset: weth.address,
-        amount,
-        inKind: in_kind,
-    };
     behave(&mut network, Manners::Lies);
     let mismatch = refusal(LendingPoolErrors::TransferMismatch {
         expected: amount,
@@ -334,10 +346,15 @@ fn a_liquidator_must_really_pay() {
     });
     for in_kind in [false, true] {
         assert_eq!(
-            network.send(ALICE, POOL, liquidate(in_kind)).unwrap_err(),
+            network
+                .send(ALICE, POOL, liquidation(weth, amount, in_kind))
+                .unwrap_err(),
             mismatch
         );
     }
+
     behave(&mut network, Manners::Good);
-    network.send(ALICE, POOL, liquidate(false)).unwrap();
+    network
+        .send(ALICE, POOL, liquidation(weth, amount, false))
+        .unwrap();
 }

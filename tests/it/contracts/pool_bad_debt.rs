@@ -55,12 +55,14 @@ fn what_the_treasury_cannot_bear_becomes_a_deficit() {
     let usdc = TokenInfo::of("USDC");
     let usdt = TokenInfo::of("USDT");
     under_water(&mut network);
+
     let before = [slack(&mut network, usdc), slack(&mut network, usdt)];
     let receipt = liquidate(&mut network, usdc, weth);
     assert_eq!(
         receipt.event::<LendingPool::Liquidation>().repaid,
         usdc.worth(1_000)
     );
+
     let none = U256::ZERO;
     let written_off = [
         LendingPool::DebtWrittenOff {
@@ -77,6 +79,7 @@ fn what_the_treasury_cannot_bear_becomes_a_deficit() {
         },
     ];
     assert_eq!(receipt.events::<LendingPool::DebtWrittenOff>(), written_off);
+
     assert_eq!(network.reserve(usdc.address).deficit, usdc.worth(11_000));
     assert_eq!(network.reserve(usdt.address).deficit, usdt.worth(50));
     assert_eq!(

@@ -162,26 +162,30 @@ fn a_repayment_takes_at_most_what_is_owed() {
     assert_eq!(network.account(ALICE).debtUsd, U256::ZERO);
 }
 
+fn debt(view: &AccountView, token: TokenInfo) -> U256 {
+    view.positions
+        .iter()
+        .find(|position| position.asset == token.address)
+        .unwrap()
+        .debt
+}
+
 #[test]
 fn borrowing_and_repaying_at_one_moment_gains_nothing() {
     let mut network = with_collateral();
     let uni = TokenInfo::of("UNI");
     network.borrow(ALICE, uni, uni.worth(500)).unwrap();
     network.wait(86_400);
+
     for amount in [1_u64, 3, 1_000, 999_999_999_999] {
         let before = network.balance_of(uni.address, ALICE);
-        let owed = |view: AccountView| {
-            view.positions
-                .iter()
-                .find(|p| p.asset == uni.address)
-                .unwrap()
-                .debt
-        };
-        let debt = owed(network.account(ALICE));
+        let owed = debt(&network.account(ALICE), uni);
+
         network.borrow(ALICE, uni, U256::from(amount)).unwrap();
         network.repay(ALICE, uni, U256::from(amount)).unwrap();
+
         assert_eq!(network.balance_of(uni.address, ALICE), before);
-        assert!(owed(network.account(ALICE)) >= debt);
+        assert!(debt(&network.account(ALICE), uni) >= owed);
     }
 }
 
@@ -204,6 +208,13 @@ fn an_unapproved_repayment_shows_the_tokens_own_error() {
     );
 }
 
+fn loan_too_small(debt_usd: u64, least_usd: U256) -> Bytes {
+    refusal(LendingPoolErrors::LoanTooSmall {
+        debtUsd: U256::from(debt_usd),
+        leastLoanUsd: least_usd,
+    })
+}
+
 #[test]
 fn a_loan_is_worth_the_least_at_least_and_a_repayment_may_leave_less() {
     let mut network = with_collateral();
@@ -221,17 +232,10 @@ fn a_loan_is_worth_the_least_at_least_and_a_repayment_may_leave_less() {
     assert_eq!(receipt.event::<LendingPool::LeastLoanChanged>(), event);
     assert_eq!(network.look(POOL, LendingPool::leastLoanUsdCall {}), usd);
 
-    let too_small = |debt: u64| {
-        refusal(LendingPoolErrors::LoanTooSmall {
-            debtUsd: U256::from(debt),
-            leastLoanUsd: usd,
-        })
-    };
-
     let refused = network
         .borrow(ALICE, usdt, usdt.worth(10) - U256::from(1))
         .unwrap_err();
-    assert_eq!(refused, too_small(999_999_900));
+    assert_eq!(refused, loan_too_small(999_999_900, usd));
     network.borrow(ALICE, usdt, usdt.worth(10)).unwrap();
 
     // The debt counts, not the loan; but each asset's on its own.
@@ -245,12 +249,29 @@ fn a_loan_is_worth_the_least_at_least_and_a_repayment_may_leave_less() {
     network.repay(ALICE, usdt, usdt.worth(4)).unwrap();
     assert_eq!(
         network.borrow(ALICE, usdt, usdt.worth(3)).unwrap_err(),
-        too_small(900_000_100)
+        loan_too_small(900_000_100, usd)
     );
 
     network.borrow(ALICE, usdt, usdt.worth(4)).unwrap();
     network.repay(ALICE, usdt, usdt.worth(10)).unwrap();
     network.repay(ALICE, usdt, U256::MAX).unwrap();
+}
+
+pub(super) fn stale(token: TokenInfo) -> Bytes {
+    refusal(LendingPoolErrors::StalePrice {
+        asset: token.address,
+    })
+}
+
+/// A liquidation of Alice's debt by whoever sends it.
+fn liquidation(debt: TokenInfo, collateral: TokenInfo, amount: U256) -> LendingPool::liquidateCall {
+    LendingPool::liquidateCall {
+        borrower: ALICE,
+        debtAsset: debt.address,
+        collateralAsset: collateral.address,
+        amount,
+        inKind: false,
+    }
 }
 
 #[test]
@@ -264,24 +285,12 @@ fn stale_prices_stop_what_they_could_be_used_for_and_nothing_else() {
     network.deposit(BOB, usdc, usdc.worth(100)).unwrap();
     network.warp(601);
 
-    let stale = |token: TokenInfo| -> Bytes {
-        refusal(LendingPoolErrors::StalePrice {
-            asset: token.address,
-        })
-    };
-
     let small = U256::from(1_000);
     let give = Token::transferCall {
         to: BOB,
         value: small,
     };
-    let liquidate = LendingPool::liquidateCall {
-        borrower: ALICE,
-        debtAsset: usdt.address,
-        collateralAsset: usdc.address,
-        amount: small,
-        inKind: false,
-    };
+    let liquidate = liquidation(usdt, usdc, small);
 
     // The first asset of the account that is stale is named; USDT comes before USDC.
     assert_eq!(network.borrow(ALICE, usdt, small).unwrap_err(), stale(usdt));
@@ -329,6 +338,12 @@ fn set_paused(token: TokenInfo, paused: bool) -> LendingPool::setPausedCall {
     }
 }
 
+fn paused(token: TokenInfo) -> Bytes {
+    refusal(LendingPoolErrors::AssetPaused {
+        asset: token.address,
+    })
+}
+
 #[test]
 fn a_paused_asset_can_only_be_repaid() {
     let mut network = with_collateral();
@@ -346,12 +361,6 @@ fn a_paused_asset_can_only_be_repaid() {
     }
 
     let small = U256::from(1_000);
-    let paused = |token: TokenInfo| {
-        refusal(LendingPoolErrors::AssetPaused {
-            asset: token.address,
-        })
-    };
-
     assert_eq!(
         network.deposit(ALICE, usdt, small).unwrap_err(),
         paused(usdt)
@@ -364,6 +373,7 @@ fn a_paused_asset_can_only_be_repaid() {
         network.borrow(ALICE, usdt, small).unwrap_err(),
         paused(usdt)
     );
+
     let give = Token::transferCall {
         to: BOB,
         value: small,
@@ -373,22 +383,19 @@ fn a_paused_asset_can_only_be_repaid() {
         paused(usdt)
     );
 
-    let liquidate = |debt: TokenInfo, collateral: TokenInfo| LendingPool::liquidateCall {
-        borrower: ALICE,
-        debtAsset: debt.address,
-        collateralAsset: collateral.address,
-        amount: small,
-        inKind: false,
-    };
     assert_eq!(
-        network.send(BOB, POOL, liquidate(usdt, usdc)).unwrap_err(),
+        network
+            .send(BOB, POOL, liquidation(usdt, usdc, small))
+            .unwrap_err(),
         paused(usdt)
     );
 
     // The collateral's pause is enough to prevent a liquidation.
     network.send(OWNER, POOL, set_paused(usdt, false)).unwrap();
     assert_eq!(
-        network.send(BOB, POOL, liquidate(usdt, usdc)).unwrap_err(),
+        network
+            .send(BOB, POOL, liquidation(usdt, usdc, small))
+            .unwrap_err(),
         paused(usdc)
     );
 

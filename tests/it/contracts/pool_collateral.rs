@@ -121,22 +121,30 @@ fn collateral_in_use_cannot_be_disabled() {
     );
 }
 
+/// A liquidation of Alice's debt that is paid out in claims.
+fn liquidation(debt: TokenInfo, collateral: TokenInfo) -> LendingPool::liquidateCall {
+    LendingPool::liquidateCall {
+        borrower: ALICE,
+        debtAsset: debt.address,
+        collateralAsset: collateral.address,
+        amount: debt.worth(100),
+        inKind: true,
+    }
+}
+
 #[test]
 fn only_collateral_is_seized() {
     let mut network = Network::in_debt();
     let usdc = TokenInfo::of("USDC");
     let usdt = TokenInfo::of("USDT");
     let weth = TokenInfo::of("WETH");
+
     network.give(WHALE, ALICE, weth, weth.worth(5_000)).unwrap();
     network.set_price(usdc, 10_000_000);
-    let liquidate = |collateral: TokenInfo| LendingPool::liquidateCall {
-        borrower: ALICE,
-        debtAsset: usdt.address,
-        collateralAsset: collateral.address,
-        amount: usdt.worth(100),
-        inKind: true,
-    };
-    let refused = network.send(BOB, POOL, liquidate(weth)).unwrap_err();
+
+    let refused = network
+        .send(BOB, POOL, liquidation(usdt, weth))
+        .unwrap_err();
     assert_eq!(
         refused,
         refusal(LendingPoolErrors::NotCollateral {
@@ -144,6 +152,7 @@ fn only_collateral_is_seized() {
             user: ALICE
         })
     );
+
     let quote = LendingLens::quoteLiquidationCall {
         borrower: ALICE,
         debtAsset: usdt.address,
@@ -151,7 +160,8 @@ fn only_collateral_is_seized() {
         amount: usdt.worth(100),
     };
     assert_eq!(network.look(LENS, quote).repaid, U256::ZERO);
-    network.send(BOB, POOL, liquidate(usdc)).unwrap();
+
+    network.send(BOB, POOL, liquidation(usdt, usdc)).unwrap();
     // What a liquidator takes in kind is like any other claim from somebody else.
     assert!(collateral(&mut network, BOB).is_empty());
     assert!(network.balance_of(usdc.p_token(), BOB) > U256::ZERO);

@@ -252,11 +252,13 @@ fn the_largest_accounts_fit_a_transaction() {
     // liquidation. EIP-7825 allows 2^24 gas.
     let mut network = Network::new();
     let assets: Vec<(Address, Address)> = (12..64).map(|index| list(&mut network, index)).collect();
+
     for token in TOKENS {
         for user in [ALICE, BOB] {
             network.deposit(user, token, token.worth(1_000)).unwrap();
         }
     }
+
     for &(asset, _) in &assets {
         let amount = U256::from(1_000_000_000);
         for user in [WHALE, ALICE, BOB] {
@@ -264,11 +266,13 @@ fn the_largest_accounts_fit_a_transaction() {
                 .send(user, POOL, LendingPool::depositCall { asset, amount })
                 .unwrap();
         }
+
         let amount = U256::from(100_000_000);
         network
             .send(ALICE, POOL, LendingPool::borrowCall { asset, amount })
             .unwrap();
     }
+
     network.warp(YEAR);
     network.renew_prices();
     for &(token, _) in &assets {
@@ -277,6 +281,7 @@ fn the_largest_accounts_fit_a_transaction() {
             .send(OWNER, ORACLE, PriceOracle::setPriceCall { token, price })
             .unwrap();
     }
+
     let call = Token::transferCall {
         to: BOB,
         value: U256::from(1_000),
@@ -293,6 +298,7 @@ fn list(network: &mut Network, index: u8) -> (Address, Address) {
         bytes[19] = index;
         Address::new(bytes)
     });
+
     let arguments = (
         format!("Token {index}"),
         format!("T{index}"),
@@ -302,6 +308,7 @@ fn list(network: &mut Network, index: u8) -> (Address, Address) {
         .abi_encode_params();
     network.deploy(asset, OWNER, "Token", &arguments);
     network.deploy(p_token, OWNER, "PToken", &(POOL, asset).abi_encode_params());
+
     let price = U256::from(100_000_000);
     network
         .send(
@@ -313,6 +320,7 @@ fn list(network: &mut Network, index: u8) -> (Address, Address) {
             },
         )
         .unwrap();
+
     let parameters = TokenInfo::of("UNI").parameters();
     let call = LendingPool::addAssetCall {
         asset,
@@ -322,10 +330,12 @@ fn list(network: &mut Network, index: u8) -> (Address, Address) {
         borrowCapTokens: 0,
     };
     network.send(OWNER, POOL, call).unwrap();
+
     for user in [WHALE, ALICE, BOB] {
         let amount = U256::from(1_000_000_000_000_u64);
         network.mint(asset, user, amount);
         network.approve(user, asset, POOL, U256::MAX);
     }
+
     (asset, p_token)
 }

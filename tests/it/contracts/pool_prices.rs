@@ -7,6 +7,7 @@ use tetrad_contracts::contracts::bindings::{LendingLens, LendingPool, LendingPoo
 use super::{
     bench::{Receipt, refusal},
     network::{ALICE, BOB, LENS, Network, POOL, WHALE},
+    pool_borrow::stale,
     random::Random,
     tokens::{TOKENS, TokenInfo},
 };
@@ -105,19 +106,19 @@ fn collateral_without_a_reliable_price_counts_for_nothing_in_loans() {
     }
 }
 
+fn unreliable(asset: Address, halted: bool) -> Bytes {
+    if halted {
+        refusal(LendingPoolErrors::TokenHalted { asset })
+    } else {
+        refusal(LendingPoolErrors::StalePrice { asset })
+    }
+}
+
 #[test]
 fn debts_and_the_asset_itself_need_reliable_prices() {
     let [usdc, weth, usdt, cro] = tokens();
     let small = U256::from(1_000);
     for halted in [false, true] {
-        let error = |asset: Address| -> Bytes {
-            if halted {
-                refusal(LendingPoolErrors::TokenHalted { asset })
-            } else {
-                refusal(LendingPoolErrors::StalePrice { asset })
-            }
-        };
-
         // A debt that the action does not touch.
         let mut network = in_debt_without_price(cro, halted);
         assert_eq!(network.account(ALICE).availableUsd, U256::ZERO);
@@ -128,7 +129,9 @@ fn debts_and_the_asset_itself_need_reliable_prices() {
             network.set_collateral(ALICE, usdc, false).unwrap_err(),
         ];
         assert!(
-            refused.iter().all(|refused| *refused == error(cro.address)),
+            refused
+                .iter()
+                .all(|refused| *refused == unreliable(cro.address, halted)),
             "{refused:?}"
         );
 
@@ -136,19 +139,19 @@ fn debts_and_the_asset_itself_need_reliable_prices() {
         let mut network = in_debt_without_price(weth, halted);
         assert_eq!(
             network.borrow(ALICE, weth, small).unwrap_err(),
-            error(weth.address)
+            unreliable(weth.address, halted)
         );
         assert_eq!(
             network.withdraw(ALICE, weth, small).unwrap_err(),
-            error(weth.address)
+            unreliable(weth.address, halted)
         );
         assert_eq!(
             network.give(ALICE, BOB, weth, small).unwrap_err(),
-            error(weth.address)
+            unreliable(weth.address, halted)
         );
         assert_eq!(
             network.set_collateral(ALICE, weth, false).unwrap_err(),
-            error(weth.address)
+            unreliable(weth.address, halted)
         );
 
         // What concerns neither is possible.
@@ -176,28 +179,27 @@ fn without_debt_no_price_is_needed() {
 fn liquidation_needs_the_prices_of_the_two_assets_and_no_others() {
     let [usdc, weth, usdt, cro] = tokens();
     let mut network = in_debt();
+
     // Whatever else the account holds.
     let dot = TokenInfo::of("DOT");
     network.deposit(ALICE, dot, U256::from(1)).unwrap();
     network.set_price(usdc, DOLLAR / 100);
     network.set_price(weth, weth.price_usd_e8 / 10);
-    let stale = |asset: TokenInfo| {
-        refusal(LendingPoolErrors::StalePrice {
-            asset: asset.address,
-        })
-    };
+
     let mut without_debt = network.twin();
     without_debt.keep_fresh(&[weth, usdc, cro]);
     assert_eq!(
         liquidate(&mut without_debt, usdt, weth).unwrap_err(),
         stale(usdt)
     );
+
     let mut without_collateral = network.twin();
     without_collateral.keep_fresh(&[usdt, usdc, cro]);
     assert_eq!(
         liquidate(&mut without_collateral, usdt, weth).unwrap_err(),
         stale(weth)
     );
+
     network.keep_fresh(&[usdt, weth]);
     let quote = LendingLens::quoteLiquidationCall {
         borrower: ALICE,
@@ -205,6 +207,7 @@ fn liquidation_needs_the_prices_of_the_two_assets_and_no_others() {
         collateralAsset: weth.address,
         amount: U256::MAX,
     };
+
     let promised = network.look(LENS, quote).repaid;
     let receipt = liquidate(&mut network, usdt, weth).unwrap();
     assert_eq!(receipt.event::<LendingPool::Liquidation>().repaid, promised);

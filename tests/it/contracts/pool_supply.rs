@@ -15,6 +15,7 @@ fn a_deposit_becomes_a_claim() {
     let usdc = TokenInfo::of("USDC");
     let before = network.balance_of(usdc.address, ALICE);
     let amount = usdc.worth(1_000);
+
     let receipt = network.deposit(ALICE, usdc, amount).unwrap();
     let event = LendingPool::Deposit {
         asset: usdc.address,
@@ -22,6 +23,7 @@ fn a_deposit_becomes_a_claim() {
         amount,
     };
     assert_eq!(receipt.event::<LendingPool::Deposit>(), event);
+
     let minted = Token::Transfer {
         from: Address::ZERO,
         to: ALICE,
@@ -31,6 +33,7 @@ fn a_deposit_becomes_a_claim() {
         receipt.events::<Token::Transfer>().contains(&minted),
         "a wallet must see the receipt arrive"
     );
+
     assert_eq!(network.balance_of(usdc.address, ALICE), before - amount);
     assert_eq!(network.balance_of(usdc.p_token(), ALICE), amount);
     assert_eq!(
@@ -42,6 +45,7 @@ fn a_deposit_becomes_a_claim() {
         ),
         amount
     );
+
     assert!(
         receipt.output.is_empty(),
         "the published function returns nothing"

@@ -31,6 +31,7 @@ fn the_sequence_from_genesis_reserves_is_reproduced() {
     for (symbol, reserve) in vectors["genesis_reserves_10M_usd"].as_object().unwrap() {
         set_reserve(&mut network, TokenInfo::of(symbol), number(reserve));
     }
+
     for step in list(&vectors["sequence_from_genesis_reserves"]) {
         let token_in = TokenInfo::of(text(&step["tokenIn"]));
         let token_out = TokenInfo::of(text(&step["tokenOut"]));
@@ -42,6 +43,7 @@ fn the_sequence_from_genesis_reserves_is_reproduced() {
                 U256::ZERO,
             )
             .unwrap();
+
         check_swap(&receipt.event(), &receipt.event(), &step["expect"]);
         assert_eq!(
             reserve(&mut network, token_in),
@@ -53,6 +55,7 @@ fn the_sequence_from_genesis_reserves_is_reproduced() {
             number(&step["reserveOut_after"]),
             "{step}"
         );
+
         let fees = network.look(
             VAULT,
             Vault::feesAccruedCall {
@@ -131,6 +134,7 @@ fn execute(network: &mut Network, vector: &Value) {
     let token_out = TokenInfo::of(text(&vector["tokenOut"]));
     let amount_in = number(&vector["amountIn"]);
     set_reserve(network, token_out, number(&vector["reserveOut"]));
+
     if vector["tokenIn"] == "FOO" {
         let call = Vault::swapExactTokensForTokensCall {
             _tokenIn: UNKNOWN,
@@ -161,6 +165,7 @@ fn execute(network: &mut Network, vector: &Value) {
         amount_in,
         number(&vector["minAmountOut"]),
     );
+
     let expect = &vector["expect"];
     if let Some(error) = expect.get("error") {
         assert_eq!(

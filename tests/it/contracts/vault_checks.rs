@@ -52,6 +52,12 @@ impl Attempt {
     }
 }
 
+fn halted(token: TokenInfo) -> Bytes {
+    refusal(VaultErrors::TokenHalted {
+        token: token.address,
+    })
+}
+
 #[test]
 fn the_first_failed_check_is_the_one_shown() {
     let mut network = Network::new();
@@ -140,11 +146,6 @@ fn the_first_failed_check_is_the_one_shown() {
     );
 
     network.renew_prices();
-    let halted = |token: TokenInfo| {
-        refusal(VaultErrors::TokenHalted {
-            token: token.address,
-        })
-    };
     attempt.assert_refused(&mut network, halted(usdc), SwapStatus::Halted);
 
     network.halt(weth);
@@ -354,55 +355,63 @@ fn an_empty_reserve_is_quoted_without_a_revert() {
     assert_eq!(quote.amountOut + quote.fee, weth.unit());
 }
 
+fn amount_out(token_in: TokenInfo, token_out: Address, amount: U256) -> Vault::getAmountOutCall {
+    Vault::getAmountOutCall {
+        tokenIn: token_in.address,
+        tokenOut: token_out,
+        amountIn: amount,
+    }
+}
+
+fn refused(network: &mut Network, call: Vault::getAmountOutCall) -> Bytes {
+    network.try_look(ALICE, VAULT, call).unwrap_err()
+}
+
 #[test]
 fn the_amount_out_needs_prices_but_no_reserve() {
     let mut network = Network::new();
     let usdc = TokenInfo::of("USDC");
     let weth = TokenInfo::of("WETH");
-    let call = |token_in: TokenInfo, token_out: Address, amount: U256| Vault::getAmountOutCall {
-        tokenIn: token_in.address,
-        tokenOut: token_out,
-        amountIn: amount,
-    };
+
     network.send(OWNER, VAULT, Vault::pauseCall {}).unwrap();
     let answer = network.look(
         VAULT,
-        call(weth, usdc.address, weth.unit() * U256::from(1_000_000)),
+        amount_out(weth, usdc.address, weth.unit() * U256::from(1_000_000)),
     );
     assert_eq!(
         answer.amountOut + answer.fee,
         U256::from(3_512_350_000_000_000_u64)
     );
     assert_eq!(answer.fee, U256::from(10_537_050_000_000_u64));
-    let nothing = network.look(VAULT, call(weth, usdc.address, U256::from(1)));
+
+    let nothing = network.look(VAULT, amount_out(weth, usdc.address, U256::from(1)));
     assert_eq!((nothing.amountOut, nothing.fee), (U256::ZERO, U256::ZERO));
 
-    let mut refused = |token_out, amount| {
-        network
-            .try_look(ALICE, VAULT, call(weth, token_out, amount))
-            .unwrap_err()
-    };
     assert_eq!(
-        refused(weth.address, U256::from(1)),
+        refused(&mut network, amount_out(weth, weth.address, U256::from(1))),
         refusal(VaultErrors::SameToken {})
     );
     assert_eq!(
-        refused(STRANGER, U256::from(1)),
+        refused(&mut network, amount_out(weth, STRANGER, U256::from(1))),
         refusal(VaultErrors::UnsupportedToken {})
     );
     assert_eq!(
-        refused(usdc.address, U256::ZERO),
+        refused(&mut network, amount_out(weth, usdc.address, U256::ZERO)),
         refusal(VaultErrors::ZeroAmount {})
     );
     assert_eq!(
-        refused(usdc.address, U256::from(1) << 128),
+        refused(
+            &mut network,
+            amount_out(weth, usdc.address, U256::from(1) << 128)
+        ),
         refusal(VaultErrors::AmountTooLarge {})
     );
+
     network.warp(601);
-    let stale = network
-        .try_look(ALICE, VAULT, call(weth, usdc.address, U256::from(1)))
-        .unwrap_err();
-    assert_eq!(stale, refusal(VaultErrors::StalePrice {}));
+    assert_eq!(
+        refused(&mut network, amount_out(weth, usdc.address, U256::from(1))),
+        refusal(VaultErrors::StalePrice {})
+    );
 }
 
 #[test]

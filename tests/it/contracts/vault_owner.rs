@@ -153,6 +153,7 @@ fn liquidity_is_of_a_traded_token_and_not_nothing() {
     let amount = U256::ZERO;
     let to = OWNER;
     let zero = refusal(VaultErrors::ZeroAmount {});
+
     assert_eq!(
         network
             .send(OWNER, VAULT, Vault::addLiquidityCall { token, amount })
@@ -169,6 +170,7 @@ fn liquidity_is_of_a_traded_token_and_not_nothing() {
             .unwrap_err(),
         zero
     );
+
     let unknown = refusal(VaultErrors::UnsupportedToken {});
     let token = STRANGER;
     let amount = U256::from(1);
@@ -190,6 +192,14 @@ fn liquidity_is_of_a_traded_token_and_not_nothing() {
     );
 }
 
+fn withdraw_fees(token: Address, amount: U256) -> Vault::withdrawFeesCall {
+    Vault::withdrawFeesCall {
+        token,
+        amount,
+        to: STRANGER,
+    }
+}
+
 #[test]
 fn fees_are_collected_apart_from_the_reserve() {
     let mut network = Network::new();
@@ -206,13 +216,10 @@ fn fees_are_collected_apart_from_the_reserve() {
     let reserve = network.look(VAULT, Vault::reservesCall { token });
     assert_eq!(network.look(VAULT, Vault::feesAccruedCall { token }), fee);
 
-    let withdraw = |amount| Vault::withdrawFeesCall {
-        token,
-        amount,
-        to: STRANGER,
-    };
     let amount = fee - U256::from(1);
-    let receipt = network.send(OWNER, VAULT, withdraw(amount)).unwrap();
+    let receipt = network
+        .send(OWNER, VAULT, withdraw_fees(token, amount))
+        .unwrap();
 
     let event = Vault::FeesWithdrawn {
         token,
@@ -221,7 +228,9 @@ fn fees_are_collected_apart_from_the_reserve() {
     };
     assert_eq!(receipt.event::<Vault::FeesWithdrawn>(), event);
 
-    network.send(OWNER, VAULT, withdraw(U256::MAX)).unwrap();
+    network
+        .send(OWNER, VAULT, withdraw_fees(token, U256::MAX))
+        .unwrap();
     assert_eq!(network.balance_of(token, STRANGER), fee);
     assert_eq!(
         network.look(VAULT, Vault::feesAccruedCall { token }),
@@ -229,7 +238,9 @@ fn fees_are_collected_apart_from_the_reserve() {
     );
     assert_eq!(network.look(VAULT, Vault::reservesCall { token }), reserve);
 
-    let refused = network.send(OWNER, VAULT, withdraw(amount)).unwrap_err();
+    let refused = network
+        .send(OWNER, VAULT, withdraw_fees(token, amount))
+        .unwrap_err();
     assert_eq!(refused, refusal(VaultErrors::ZeroAmount {}));
 }
 
@@ -270,17 +281,20 @@ fn trading_stops_and_goes_on() {
 fn prices_can_come_from_another_oracle() {
     let mut network = Network::new();
     assert_eq!(network.look(VAULT, Vault::oracleCall {}), ORACLE);
+
     let other = Address::repeat_byte(0x66);
     let refused = network
         .send(OWNER, VAULT, Vault::setOracleCall { newOracle: other })
         .unwrap_err();
     assert_eq!(refused, refusal(VaultErrors::NotAContract { token: other }));
+
     network.deploy(
         other,
         OWNER,
         "PriceOracle",
         &(OWNER, OWNER).abi_encode_params(),
     );
+
     let receipt = network
         .send(OWNER, VAULT, Vault::setOracleCall { newOracle: other })
         .unwrap();
@@ -289,6 +303,7 @@ fn prices_can_come_from_another_oracle() {
         newOracle: other,
     };
     assert_eq!(receipt.event::<Vault::OracleChanged>(), event);
+
     let weth = TokenInfo::of("WETH");
     let usdc = TokenInfo::of("USDC");
     let refused = network

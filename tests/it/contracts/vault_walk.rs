@@ -192,12 +192,14 @@ impl Walk {
             amountIn: amount,
         };
         let quote = self.network.look(VAULT, call);
+
         let balances =
             [token_in, token_out].map(|token| self.network.balance_of(token.address, user));
         let result = self
             .network
             .swap(user, (token_in, token_out), amount, U256::ZERO);
         let after = [token_in, token_out].map(|token| self.network.balance_of(token.address, user));
+
         let by_oracle = self.expected_refusal([index(token_in), index(token_out)]);
         // Only the amount is checked before the prices.
         if amount > U256::ZERO {
@@ -206,12 +208,14 @@ impl Walk {
                 .then_some(quote.status);
             assert_eq!(refused, by_oracle);
         }
+
         let Ok(receipt) = result else {
             assert_ne!(quote.status, SwapStatus::Ok);
             assert_eq!(balances, after);
             self.refused += 1;
             return;
         };
+
         let swap = receipt.event::<Vault::Swap>();
         let priced = receipt.event::<Vault::SwapPriced>();
         assert_eq!(

@@ -42,17 +42,20 @@ impl Pool {
             .users
             .get(&user)
             .is_some_and(|user| user.refused.contains(&index));
+
         let part = session.part(index).unwrap();
         let scaled = floor(amount, ray(), part.asset.state.liquidityIndex);
         let lost = amount - floor(scaled, part.asset.state.liquidityIndex, ray());
         if scaled.is_zero() || lost > n(100) && lost > amount / n(10_000) {
             return Err(refusal(LendingPoolErrors::AmountTooSmall {}));
         }
+
         part.supply += scaled;
         part.asset.state.scaledSupply += scaled;
         part.asset.state.cash += amount;
         part.collateral |= !refused;
         part.changed = true;
+
         let supplied = part.asset.supplied();
         if !cap.is_zero() && supplied > cap {
             return Err(refusal(LendingPoolErrors::SupplyCapExceeded {
@@ -60,6 +63,7 @@ impl Pool {
                 cap,
             }));
         }
+
         session.emit(&LendingPool::Deposit {
             asset: self.assets[index].address,
             user,
@@ -97,9 +101,11 @@ impl Pool {
         let mut session = self.open(user, Some(index));
         let band = session.history.band;
         let cap = self.assets[index].borrow_cap * self.assets[index].unit;
+
         let part = session.part(index).unwrap();
         check_cash(amount, part.asset.state.cash)?;
         part.lend(band, amount);
+
         let borrowed = part.asset.debt();
         if !cap.is_zero() && borrowed > cap {
             return Err(refusal(LendingPoolErrors::BorrowCapExceeded {
@@ -107,6 +113,7 @@ impl Pool {
                 cap,
             }));
         }
+
         session.check_covered(index)?;
         let part = session.part(index).unwrap();
         let debtUsd = part.asset.usd_up(part.owed(band));
@@ -117,6 +124,7 @@ impl Pool {
                 leastLoanUsd,
             }));
         }
+
         session.history.lend(self.now);
         session.emit(&LendingPool::Borrow {
             asset: self.assets[index].address,
@@ -188,6 +196,7 @@ impl Pool {
             return Ok(vec![]);
         }
         self.check_usable(index, amount)?;
+
         let mut session = self.open(from, Some(index));
         let part = session.part(index).unwrap();
         let balance = part.supplied();
@@ -201,10 +210,12 @@ impl Pool {
         if from == to {
             return Ok(vec![]);
         }
+
         let scaledAmount = part.take_supply(amount);
         if session.owes() {
             session.check_covered(index)?;
         }
+
         let asset = self.assets[index].address;
         session.emit(&LendingPool::SupplyTransferred {
             asset,
@@ -213,6 +224,7 @@ impl Pool {
             amount,
             scaledAmount,
         });
+
         let mut events = self.close(session);
         events.extend(self.receive(to, index, scaledAmount));
         Ok(events)
@@ -265,20 +277,24 @@ impl Pool {
             .chain(stored.collateral.iter().copied())
             .chain(extra.iter().copied())
             .collect();
-        let part = |index: usize| {
-            let mut asset = self.assets[index].clone();
-            asset.accrue(self.now);
-            let (supply, debt) = stored.positions.get(&index).copied().unwrap_or_default();
-            Part {
-                index,
-                asset,
-                supply,
-                debt,
-                collateral: stored.collateral.contains(&index),
-                changed: false,
-            }
-        };
-        let parts = assets.into_iter().map(part).collect();
+
+        let parts = assets
+            .into_iter()
+            .map(|index| {
+                let mut asset = self.assets[index].clone();
+                asset.accrue(self.now);
+                let (supply, debt) = stored.positions.get(&index).copied().unwrap_or_default();
+                Part {
+                    index,
+                    asset,
+                    supply,
+                    debt,
+                    collateral: stored.collateral.contains(&index),
+                    changed: false,
+                }
+            })
+            .collect();
+
         let mut session = Session {
             user,
             now: self.now,
@@ -287,6 +303,7 @@ impl Pool {
             score: 0,
             events: vec![],
         };
+
         session.history.advance(session.worth(), self.now);
         session
     }

@@ -107,19 +107,17 @@ impl Session {
     }
 
     pub(crate) fn power(&self) -> U256 {
-        let ltv = |part: &Part| {
-            let min = part.asset.parameters.minLtvBps;
-            let max = part.asset.parameters.maxLtvBps;
-            u64::from(min) + u64::from(max - min) * (self.score - 300) / 550
-        };
         let counted = self
             .parts
             .iter()
             .filter(|part| part.collateral && part.asset.reliable(self.now));
         let powers = counted.map(|part| {
+            let min = part.asset.parameters.minLtvBps;
+            let max = part.asset.parameters.maxLtvBps;
+            let ltv = u64::from(min) + u64::from(max - min) * (self.score - 300) / 550;
             floor(
                 part.asset.usd_down(part.supplied()),
-                U256::from(ltv(part)),
+                U256::from(ltv),
                 n(10_000),
             )
         });

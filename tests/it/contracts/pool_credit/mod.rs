@@ -169,10 +169,20 @@ fn a_transfer_is_a_checkpoint_for_both() {
     assert_eq!(score(&mut network, BOB).depositSeconds, U256::from(5 * DAY));
 }
 
+/// The score and the band that a refresh by a stranger records.
+fn recorded(network: &mut Network) -> (U256, u8) {
+    let receipt = network
+        .send(STRANGER, POOL, LendingPool::refreshCall { user: ALICE })
+        .unwrap();
+    let event = receipt.event::<LendingPool::CreditUpdated>();
+    (event.score, event.credit.band)
+}
+
 #[test]
 fn a_refresh_in_a_dip_leaves_the_rate_band_but_one_after_missed_terms_does_not() {
     let mut network = Network::in_debt();
     let usdt = TokenInfo::of("USDT");
+
     // 180 days of deposits and 90 of health, and six payments: 750 points with full health, of
     // which a dip takes 50.
     for _ in 0..6 {
@@ -180,79 +190,85 @@ fn a_refresh_in_a_dip_leaves_the_rate_band_but_one_after_missed_terms_does_not()
         repay(&mut network, 300);
         network.borrow(ALICE, usdt, usdt.worth(300)).unwrap();
     }
+
     let band = |network: &mut Network| score(network, ALICE).band;
     assert_eq!(
         (score(&mut network, ALICE).score, band(&mut network)),
         (U256::from(750), U256::from(3))
     );
-    let stored = |network: &mut Network| {
-        let receipt = network
-            .send(STRANGER, POOL, LendingPool::refreshCall { user: ALICE })
-            .unwrap();
-        let event = receipt.event::<LendingPool::CreditUpdated>();
-        (event.score, event.credit.band)
-    };
+
     network.set_price(TokenInfo::of("USDC"), 12_000_000);
-    assert_eq!(stored(&mut network), (U256::from(703), 3));
+    assert_eq!(recorded(&mut network), (U256::from(703), 3));
+
     network.set_price(TokenInfo::of("USDC"), 100_000_000);
-    assert_eq!(stored(&mut network), (U256::from(750), 3));
+    assert_eq!(recorded(&mut network), (U256::from(750), 3));
+
     network.wait(31 * DAY);
-    assert_eq!(stored(&mut network), (U256::from(710), 2));
+    assert_eq!(recorded(&mut network), (U256::from(710), 2));
+}
+
+fn borrow_rate(view: &AccountView, token: TokenInfo) -> U256 {
+    view.positions
+        .iter()
+        .find(|position| position.asset == token.address)
+        .unwrap()
+        .borrowRate
+}
+
+/// Alice's debt as her holding and her band's index give it.
+fn owed(network: &mut Network, token: TokenInfo) -> U256 {
+    let account = network
+        .look(POOL, LendingPool::getAccountCall { user: ALICE })
+        .account;
+    let holding = account
+        .holdings
+        .into_iter()
+        .find(|holding| holding.asset == token.address)
+        .unwrap();
+    let index = holding.state.borrowIndexes[account.credit.band as usize];
+    (holding.scaledDebt * index).div_ceil(U256::from(10).pow(U256::from(27)))
 }
 
 #[test]
 fn good_behaviour_lowers_the_rate_and_raises_the_limit() {
     let mut network = Network::in_debt();
     let usdt = TokenInfo::of("USDT");
+
     let before = network.look(LENS, LendingLens::getAccountCall { user: ALICE });
     for _ in 0..10 {
         network.wait(30 * DAY);
         repay(&mut network, 300);
         network.borrow(ALICE, usdt, usdt.worth(300)).unwrap();
     }
+
     let after = network.look(LENS, LendingLens::getAccountCall { user: ALICE });
     assert_eq!((before.score, before.band), (U256::from(350), U256::ZERO));
     assert_eq!((after.score, after.band), (U256::from(850), U256::from(4)));
-    let rate = |view: &AccountView| {
-        view.positions
-            .iter()
-            .find(|position| position.asset == usdt.address)
-            .unwrap()
-            .borrowRate
-    };
+
     let pool = network.look(
         LENS,
         LendingLens::getPoolCall {
             asset: usdt.address,
         },
     );
-    assert_eq!(rate(&after), pool.borrowRates[4]);
+    assert_eq!(borrow_rate(&after, usdt), pool.borrowRates[4]);
     assert!(after.borrowingPowerUsd > before.borrowingPowerUsd);
 
     // And a fall from grace rewrites the debt, in the pool's favour: 40 days overdue take 71 points
     // with the penalty.
     network.wait(70 * DAY);
-    let owed = |network: &mut Network| {
-        let account = network
-            .look(POOL, LendingPool::getAccountCall { user: ALICE })
-            .account;
-        let holding = account
-            .holdings
-            .into_iter()
-            .find(|holding| holding.asset == usdt.address)
-            .unwrap();
-        let index = holding.state.borrowIndexes[account.credit.band as usize];
-        (holding.scaledDebt * index).div_ceil(U256::from(10).pow(U256::from(27)))
-    };
-    let debt = owed(&mut network);
+    let debt = owed(&mut network, usdt);
+
     let receipt = network
         .send(OWNER, POOL, LendingPool::refreshCall { user: ALICE })
         .unwrap();
+
     let position = receipt.event::<LendingPool::PositionUpdated>();
     assert_eq!(
         (position.asset, position.band),
         (usdt.address, U256::from(3))
     );
-    let rewritten = owed(&mut network);
+
+    let rewritten = owed(&mut network, usdt);
     assert!(rewritten >= debt && rewritten <= debt + U256::from(1));
 }

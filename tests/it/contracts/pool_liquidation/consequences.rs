@@ -10,23 +10,27 @@ use crate::contracts::{
     tokens::TokenInfo,
 };
 
+fn penalty(network: &mut Network) -> u64 {
+    network
+        .look(LENS, LendingLens::getScoreCall { user: ALICE })
+        .penalty
+        .to()
+}
+
 #[test]
 fn it_costs_the_borrower_points_once_a_day() {
     let mut network = in_debt();
-    let penalty = |network: &mut Network| {
-        network
-            .look(LENS, LendingLens::getScoreCall { user: ALICE })
-            .penalty
-            .to::<u64>()
-    };
     network.set_price(TokenInfo::of("WETH"), 1_400 * DOLLAR);
+
     for _ in 0..3 {
         liquidate(&mut network, U256::from(1_000_000), false).unwrap();
         assert_eq!(penalty(&mut network), 100);
     }
+
     network.wait(DAY - 1);
     liquidate(&mut network, U256::from(1_000_000), false).unwrap();
     assert_eq!(penalty(&mut network), 100);
+
     network.wait(1);
     liquidate(&mut network, U256::from(1_000_000), false).unwrap();
     assert_eq!(
@@ -72,6 +76,7 @@ fn debt_and_collateral_can_be_the_same_asset() {
     network.deposit(ALICE, uni, uni.worth(10_000)).unwrap();
     network.borrow(ALICE, uni, uni.worth(4_590)).unwrap();
     network.wait(5 * 365 * DAY);
+
     let mut call = LendingPool::liquidateCall {
         borrower: ALICE,
         debtAsset: uni.address,
@@ -79,6 +84,7 @@ fn debt_and_collateral_can_be_the_same_asset() {
         amount: uni.worth(100),
         inKind: false,
     };
+
     // At a low utilisation the debt takes long to outgrow its cover; a lower threshold stands in
     // for the decades.
     let mut parameters = uni.parameters();
@@ -92,6 +98,7 @@ fn debt_and_collateral_can_be_the_same_asset() {
         parameters,
     };
     network.send(OWNER, POOL, weaken).unwrap();
+
     for in_kind in [false, true] {
         call.inKind = in_kind;
         let (repaid, seized, fee) = terms(&network.send(BOB, POOL, call.clone()).unwrap());
@@ -101,12 +108,18 @@ fn debt_and_collateral_can_be_the_same_asset() {
     }
 }
 
+/// What Alice has of a token, in the pool and outside.
+fn owned(network: &mut Network, token: TokenInfo) -> U256 {
+    network.balance_of(token.p_token(), ALICE) + network.balance_of(token.address, ALICE)
+}
+
 #[test]
 fn a_borrower_may_liquidate_the_own_account_without_gain() {
     let mut network = in_debt();
     let weth = TokenInfo::of("WETH");
     let usdc = TokenInfo::of("USDC");
     network.set_price(weth, 1_390 * DOLLAR);
+
     for in_kind in [false, true] {
         let call = LendingPool::liquidateCall {
             borrower: ALICE,
@@ -115,18 +128,17 @@ fn a_borrower_may_liquidate_the_own_account_without_gain() {
             amount: usdc.worth(1_000),
             inKind: in_kind,
         };
-        let owned = |network: &mut Network| {
-            network.balance_of(weth.p_token(), ALICE) + network.balance_of(weth.address, ALICE)
-        };
-        let before = owned(&mut network);
+
+        let before = owned(&mut network, weth);
         let (_, _, fee) = terms(&network.send(ALICE, POOL, call).unwrap());
         assert!(fee > U256::ZERO);
         assert_eq!(
-            owned(&mut network),
+            owned(&mut network, weth),
             before - fee,
             "the treasury's part is gone"
         );
     }
+
     let refused = network.withdraw(ALICE, weth, U256::from(1)).unwrap_err();
     assert_eq!(
         refused[..4],

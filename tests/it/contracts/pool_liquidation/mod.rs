@@ -121,11 +121,13 @@ fn what_cannot_be_liquidated_is_quoted_as_nothing() {
     let mut network = in_debt();
     let [weth, usdc, wbtc, cro] = ["WETH", "USDC", "WBTC", "CRO"].map(TokenInfo::of);
     let nothing = (U256::ZERO, U256::ZERO);
+
     assert_eq!(
         quote(&mut network, usdc, weth, U256::MAX),
         nothing,
         "the debt is covered"
     );
+
     network.deposit(ALICE, wbtc, U256::from(1)).unwrap();
     network.borrow(ALICE, cro, U256::from(1)).unwrap();
     network.set_price(weth, 1_400 * DOLLAR);
@@ -145,6 +147,7 @@ fn what_cannot_be_liquidated_is_quoted_as_nothing() {
         nothing,
         "it is too little for a unit of the collateral"
     );
+
     network.warp(601);
     assert_eq!(
         quote(&mut network, usdc, weth, U256::MAX),
@@ -246,39 +249,42 @@ fn the_claim_itself_can_be_taken_when_cash_is_short() {
     assert!(moved.iter().all(|transfer| transfers.contains(transfer)));
 }
 
-#[test]
-fn there_must_be_that_debt_and_that_collateral() {
-    let mut network = in_debt();
-    let [weth, usdc, wbtc] = ["WETH", "USDC", "WBTC"].map(|symbol| TokenInfo::of(symbol).address);
-    network.set_price(TokenInfo::of("WETH"), 1_400 * DOLLAR);
-    let call = |debt: Address, collateral: Address, amount: u64| LendingPool::liquidateCall {
+/// The refusal of Bob's liquidation of Alice's debt.
+fn refused(network: &mut Network, debt: Address, collateral: Address, amount: u64) -> Bytes {
+    let call = LendingPool::liquidateCall {
         borrower: ALICE,
         debtAsset: debt,
         collateralAsset: collateral,
         amount: U256::from(amount),
         inKind: false,
     };
-    let mut refused = |debt, collateral, amount| {
-        network
-            .send(BOB, POOL, call(debt, collateral, amount))
-            .unwrap_err()
-    };
+    network.send(BOB, POOL, call).unwrap_err()
+}
+
+#[test]
+fn there_must_be_that_debt_and_that_collateral() {
+    let mut network = in_debt();
+    let [weth, usdc, wbtc] = ["WETH", "USDC", "WBTC"].map(|symbol| TokenInfo::of(symbol).address);
+    network.set_price(TokenInfo::of("WETH"), 1_400 * DOLLAR);
+
     let owed = |asset| refusal(LendingPoolErrors::NothingOwed { asset, user: ALICE });
     let supplied = |asset| refusal(LendingPoolErrors::NothingSupplied { asset, user: ALICE });
-    assert_eq!(refused(wbtc, weth, 1), owed(wbtc));
-    assert_eq!(refused(weth, weth, 1), owed(weth));
-    assert_eq!(refused(usdc, wbtc, 1), supplied(wbtc));
-    assert_eq!(refused(usdc, usdc, 1), supplied(usdc));
+
+    assert_eq!(refused(&mut network, wbtc, weth, 1), owed(wbtc));
+    assert_eq!(refused(&mut network, weth, weth, 1), owed(weth));
+    assert_eq!(refused(&mut network, usdc, wbtc, 1), supplied(wbtc));
+    assert_eq!(refused(&mut network, usdc, usdc, 1), supplied(usdc));
+
     assert_eq!(
-        refused(usdc, weth, 0),
+        refused(&mut network, usdc, weth, 0),
         refusal(LendingPoolErrors::ZeroAmount {})
     );
     assert_eq!(
-        refused(BOB, weth, 1),
+        refused(&mut network, BOB, weth, 1),
         refusal(LendingPoolErrors::UnsupportedAsset { asset: BOB })
     );
     assert_eq!(
-        refused(usdc, BOB, 1),
+        refused(&mut network, usdc, BOB, 1),
         refusal(LendingPoolErrors::UnsupportedAsset { asset: BOB })
     );
 }

@@ -191,6 +191,7 @@ impl Walk {
     fn govern(&mut self, index: usize) -> (Result<Receipt, Bytes>, Outcome) {
         let token = self.tokens[index];
         let asset = self.tokens[index].address;
+
         match self.random.below(4) {
             0 => {
                 let paused = self.random.chance(20);

@@ -29,6 +29,7 @@ impl Walk {
     pub(super) fn attack_in_a_dip(&mut self, user: Address) {
         let index = self.random.below(self.tokens.len() as u64) as usize;
         let price: u64 = self.model.assets[index].price.to();
+
         // A price that is set again is fresh again, which changes what the account may do; and a
         // debt that is cheaper for a block improves the account.
         let owed = self
@@ -44,14 +45,17 @@ impl Walk {
         {
             return;
         }
+
         // The victim's own seconds and band, as a refresh leaves them in good times.
         self.refresh(user);
         let before = self.standing(user);
+
         self.record_price(index, price / 20);
         self.refresh(user);
         self.send_dust(user);
         self.refresh(user);
         self.record_price(index, price);
+
         assert_eq!(
             self.standing(user),
             before,
@@ -150,29 +154,34 @@ impl Walk {
         if self.stopped.contains(&index) || price > 1 << 58 {
             return;
         }
+
         self.record_price(index, price * 20);
         let amount = token.worth(1);
         let real = self.network.deposit(user, token, amount);
         let expected = self.model.deposit(user, index, amount);
         self.compare(Action::Deposit, real, expected);
+
         self.record_price(index, price);
         let mut found: Option<[(bool, u64); 2]> = None;
         for _ in 0..4 {
             let seconds = 1 + self.random.below(DAY);
             self.pass(seconds);
             self.refresh(user);
+
             let session = self.model.open(user, None);
             let (depositing, healthy) = session.worth().counts();
             let now = [
                 (depositing, session.history.deposit.total),
                 (healthy, session.history.healthy.total),
             ];
+
             for (before, after) in found.iter().flatten().zip(&now) {
                 assert!(
                     before.0 || after.0 || before.1 == after.1,
                     "{user} earned seconds without enough: {now:?}"
                 );
             }
+
             found = Some(now);
         }
     }

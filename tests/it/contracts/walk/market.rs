@@ -17,6 +17,7 @@ impl Walk {
             } else {
                 longest
             };
+
             let seconds = self.random.below(longest) + 1;
             // Once in a while prices are left to go stale.
             if self.random.chance(90) {
@@ -25,6 +26,7 @@ impl Walk {
                 self.warp(seconds)
             }
         }
+
         if self.random.chance(20) {
             let index = self.random.below(self.tokens.len() as u64) as usize;
             let spread = self.weather.spread;
@@ -36,6 +38,7 @@ impl Walk {
             };
             self.set_price(index, thousandths);
         }
+
         if !self.weather.prudent && self.random.chance(3) {
             self.disturb_a_feed();
         }
