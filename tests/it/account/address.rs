@@ -137,6 +137,7 @@ fn wrong_bech32_is_told_apart_case_by_case() {
     let good = address_to_bech32(&EIP55.parse().unwrap(), &hrp("pax"), Kind::Account);
     let bech32 = |error| AddressError::Bech32(error);
     let position = good.len();
+
     assert_eq!(
         error(&format!("P{}", &good[1..])),
         bech32(Bech32Error::MixedCase)
@@ -155,38 +156,46 @@ fn wrong_bech32_is_told_apart_case_by_case() {
             position
         })
     );
+
     assert_eq!(error(&good[..position - 1]), bech32(Bech32Error::Checksum));
     assert_eq!(error("pax1"), bech32(Bech32Error::NoChecksum));
     assert_eq!(error("pax1qqqqq"), bech32(Bech32Error::NoChecksum));
     assert_eq!(error(&good[3..]), bech32(Bech32Error::Prefix));
+
     assert_eq!(
         error(&"pax1q".repeat(1000)),
         bech32(Bech32Error::TooLong { length: 5000 })
     );
+
     assert!(matches!(error("hello"), AddressError::Unrecognised { .. }));
+}
+
+fn wrong_prefix(expected: &str, got: &str) -> AddressError {
+    AddressError::WrongPrefix {
+        expected: expected.into(),
+        got: got.into(),
+    }
 }
 
 #[test]
 fn prefixes_of_other_networks_and_kinds_are_wrong() {
     let address = Address::repeat_byte(7);
-    let wrong = |expected: &str, got: &str| AddressError::WrongPrefix {
-        expected: expected.into(),
-        got: got.into(),
-    };
     let cosmos = address_to_bech32(&address, &hrp("cosmos"), Kind::Account);
     let operator = address_to_bech32(&address, &hrp("pax"), Kind::ValidatorOperator);
+
     assert_eq!(
         error(&cosmos),
-        wrong(r#""pax", "paxvaloper" or "paxvalcons""#, "cosmos")
+        wrong_prefix(r#""pax", "paxvaloper" or "paxvalcons""#, "cosmos")
     );
     assert_eq!(
         parse_account_address(&operator, &hrp("pax")),
-        Err(wrong(r#""pax""#, "paxvaloper"))
+        Err(wrong_prefix(r#""pax""#, "paxvaloper"))
     );
     assert_eq!(
         address_from_bech32(&operator, &hrp("pax"), Kind::Consensus),
-        Err(wrong(r#""paxvalcons""#, "paxvaloper"))
+        Err(wrong_prefix(r#""paxvalcons""#, "paxvaloper"))
     );
+
     assert_eq!(
         address_from_bech32(&operator, &hrp("pax"), Kind::ValidatorOperator),
         Ok(address)
@@ -308,6 +317,7 @@ fn prefixes_are_checked_when_they_are_configured() {
     ] {
         assert_eq!(Hrp::new(good).unwrap().as_str(), good);
     }
+
     assert_eq!(Hrp::new(""), Err(HrpError::Empty));
     assert_eq!(
         Hrp::new("Pax"),
@@ -323,11 +333,13 @@ fn prefixes_are_checked_when_they_are_configured() {
             position: 3
         })
     );
+
     assert_eq!(Hrp::new("0x"), Err(HrpError::DigitFirst));
     assert_eq!(
         Hrp::new(&"x".repeat(45)),
         Err(HrpError::TooLong { length: 45 })
     );
+
     assert!(serde_json::from_str::<Hrp>("\"Pax\"").is_err());
     assert_eq!(
         serde_json::from_str::<Hrp>("\"pax\"").unwrap(),

@@ -81,6 +81,7 @@ fn json_has_every_form_under_its_name() {
     ])
     .unwrap();
     let json: Value = serde_json::from_str(&printed).unwrap();
+
     let mut members: Vec<_> = json
         .as_object()
         .unwrap()
@@ -100,32 +101,45 @@ fn json_has_every_form_under_its_name() {
             "validator_operator"
         ]
     );
+
     assert_eq!(
         json["account"],
         "pax1m6kmam774klwlh4dhmhaatd7al02m0h0aajl2k"
     );
+
     assert_eq!(
         run(&["address", &json["bytes"].to_string(), "--json"]).unwrap(),
         printed
     );
 }
 
-#[test]
-fn what_is_no_address_is_refused_with_the_reason() {
-    let error = |text: &str| match run(&["address", text]) {
+fn address_error(text: &str) -> AddressError {
+    match run(&["address", text]) {
         Err(cli::Error::Address(address::Error::Address(error))) => error,
         other => panic!("{text}: {other:?}"),
-    };
-    assert_eq!(error(""), AddressError::Empty);
+    }
+}
+
+fn public_key_error(text: &str) -> PublicKeyError {
+    match run(&["address", text]) {
+        Err(cli::Error::Address(address::Error::PublicKey(error))) => error,
+        other => panic!("{text}: {other:?}"),
+    }
+}
+
+#[test]
+fn what_is_no_address_is_refused_with_the_reason() {
+    assert_eq!(address_error(""), AddressError::Empty);
     assert_eq!(
-        error(&"5".repeat(64)),
+        address_error(&"5".repeat(64)),
         AddressError::HexLength { digits: 64 }
     );
     assert_eq!(
-        error("pax1qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqq0va855"),
+        address_error("pax1qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqq0va855"),
         AddressError::Bech32(Bech32Error::Checksum)
     );
-    let cosmos = error("cosmos1qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqnrql8a");
+
+    let cosmos = address_error("cosmos1qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqnrql8a");
     assert!(
         matches!(&cosmos, AddressError::WrongPrefix { got, .. } if got == "cosmos"),
         "{cosmos}"
@@ -134,19 +148,22 @@ fn what_is_no_address_is_refused_with_the_reason() {
 
 #[test]
 fn what_is_meant_for_a_public_key_is_refused_as_one() {
-    let error = |text: &str| match run(&["address", text]) {
-        Err(cli::Error::Address(address::Error::PublicKey(error))) => error,
-        other => panic!("{text}: {other:?}"),
-    };
     let not_on_curve = PublicKeyError::NotOnCurve {
         curve: "eth_secp256k1",
     };
-    assert_eq!(error(&format!("02{}", "ff".repeat(32))), not_on_curve);
-    assert_eq!(error(&"A".repeat(44)), not_on_curve);
+
+    assert_eq!(
+        public_key_error(&format!("02{}", "ff".repeat(32))),
+        not_on_curve
+    );
+    assert_eq!(public_key_error(&"A".repeat(44)), not_on_curve);
+
     let cosmos = r#"{"@type":"/cosmos.crypto.secp256k1.PubKey","key":""}"#;
-    assert_eq!(error(cosmos), PublicKeyError::CosmosSecp256k1);
-    let other =
-        error("cosmospub17weu6qepqgmmpwm6s2yd8rk5nffykhwf3nlnadw2sfxfl8wqmldnm8xkqrefj0jlc93");
+    assert_eq!(public_key_error(cosmos), PublicKeyError::CosmosSecp256k1);
+
+    let other = public_key_error(
+        "cosmospub17weu6qepqgmmpwm6s2yd8rk5nffykhwf3nlnadw2sfxfl8wqmldnm8xkqrefj0jlc93",
+    );
     assert!(
         matches!(&other, PublicKeyError::WrongPrefix { got, .. } if got == "cosmospub"),
         "{other}"

@@ -122,42 +122,57 @@ fn only_the_owner_may_read_what_is_written() {
     assert_eq!(mode(&desk.path("exported")), 0o600);
 }
 
+/// Imports into a keystore of that name, under the password in the file `password`.
+fn import_into(
+    desk: &Desk,
+    user: &mut User,
+    name: &str,
+    more: &[&str],
+) -> Result<String, tetrad::cli::Error> {
+    let password_file = desk.argument("password");
+    let directory = desk.argument(name);
+    let import = [
+        "keys",
+        "import",
+        "--light-kdf",
+        "--password-file",
+        &password_file,
+        "--keystore",
+        &directory,
+    ];
+    user.run(&[&import[..], more].concat())
+}
+
 #[test]
 fn a_mnemonic_is_imported_from_a_file_from_standard_input_and_from_the_prompt() {
     let desk = Desk::new();
-    let password_file = desk.file("password", "x\r\n");
+    desk.file("password", "x\r\n");
     let words = desk.file("words", &format!("{JUNK}\n"));
-    let common = |directory: &str| {
-        [
-            "keys",
-            "import",
-            "--light-kdf",
-            "--password-file",
-            &password_file,
-            "--keystore",
-            directory,
-        ]
-        .map(str::to_owned)
-    };
-    let run_in = |user: &mut User, name: &str, more: &[&str]| {
-        let common = common(&desk.argument(name));
-        let arguments: Vec<&str> = common
-            .iter()
-            .map(String::as_str)
-            .chain(more.iter().copied())
-            .collect();
-        user.run(&arguments)
-    };
-    run_in(&mut User::default(), "file", &["--mnemonic-file", &words]).unwrap();
-    run_in(&mut User::piping(JUNK), "pipe", &["--mnemonic-file", "-"]).unwrap();
-    run_in(&mut User::typing(&[JUNK]), "prompt", &[]).unwrap();
-    run_in(&mut User::typing(&[JUNK_0_KEY]), "key-prompt", &[]).unwrap();
-    run_in(
+
+    import_into(
+        &desk,
+        &mut User::default(),
+        "file",
+        &["--mnemonic-file", &words],
+    )
+    .unwrap();
+    import_into(
+        &desk,
+        &mut User::piping(JUNK),
+        "pipe",
+        &["--mnemonic-file", "-"],
+    )
+    .unwrap();
+    import_into(&desk, &mut User::typing(&[JUNK]), "prompt", &[]).unwrap();
+    import_into(&desk, &mut User::typing(&[JUNK_0_KEY]), "key-prompt", &[]).unwrap();
+    import_into(
+        &desk,
         &mut User::piping(&JUNK_0_KEY[2..]),
         "key-pipe",
         &["--private-key-file", "-"],
     )
     .unwrap();
+
     for name in ["file", "pipe", "prompt", "key-prompt", "key-pipe"] {
         assert_eq!(desk.names(name), [JUNK_0_FILE], "{name}");
     }
@@ -166,7 +181,8 @@ fn a_mnemonic_is_imported_from_a_file_from_standard_input_and_from_the_prompt() 
         JUNK_0_KEY
     );
 
-    let other = run_in(
+    let other = import_into(
+        &desk,
         &mut User::default(),
         "index",
         &["--mnemonic-file", &words, "--index", "5"],
@@ -176,7 +192,9 @@ fn a_mnemonic_is_imported_from_a_file_from_standard_input_and_from_the_prompt() 
         other.contains("0x9965507D1a55bcC2695C58ba16FB37d819B0A4dc"),
         "{other}"
     );
-    let path = run_in(
+
+    let path = import_into(
+        &desk,
         &mut User::default(),
         "path",
         &["--mnemonic-file", &words, "--hd-path", "m/44h/60h/0h/0/5"],
@@ -301,48 +319,50 @@ fn a_key_that_is_kept_already_is_not_overwritten() {
     );
 }
 
+/// The error of an import into the keystore `keys`.
+fn import_error(desk: &Desk, user: &mut User, more: &[&str]) -> keys::Error {
+    let directory = desk.argument("keys");
+    let import = ["keys", "import", "--light-kdf", "--keystore", &directory];
+    error(user.run(&[&import[..], more].concat()))
+}
+
 #[test]
 fn bad_input_is_refused_and_nothing_is_written() {
     let desk = Desk::new();
-    let directory = desk.argument("keys");
-    let import = ["keys", "import", "--light-kdf", "--keystore", &directory];
-    let with = |more: &[&str]| {
-        [&import[..], more]
-            .concat()
-            .into_iter()
-            .map(str::to_owned)
-            .collect::<Vec<_>>()
-    };
-    let run_with = |user: &mut User, more: &[&str]| {
-        let arguments = with(more);
-        error(user.run(&arguments.iter().map(String::as_str).collect::<Vec<_>>()))
-    };
 
-    let checksum = run_with(&mut User::typing(&[&"test ".repeat(12)]), &[]);
+    let checksum = import_error(&desk, &mut User::typing(&[&"test ".repeat(12)]), &[]);
     assert!(
         matches!(checksum, keys::Error::Mnemonic(MnemonicError::Checksum)),
         "{checksum}"
     );
-    let digits = run_with(&mut User::typing(&["0x1234"]), &[]);
+
+    let digits = import_error(&desk, &mut User::typing(&["0x1234"]), &[]);
     assert!(
         matches!(digits, keys::Error::Key(_)) && !digits.to_string().contains("1234"),
         "{digits}"
     );
-    let different = run_with(&mut User::typing(&[JUNK, "one", "two"]), &[]);
+
+    let different = import_error(&desk, &mut User::typing(&[JUNK, "one", "two"]), &[]);
     assert!(
         matches!(different, keys::Error::Different { what: "password" }),
         "{different}"
     );
-    let empty = run_with(&mut User::typing(&[JUNK, "", ""]), &[]);
+
+    let empty = import_error(&desk, &mut User::typing(&[JUNK, "", ""]), &[]);
     assert!(matches!(empty, keys::Error::EmptyPassword), "{empty}");
-    let nobody = run_with(&mut User::default(), &[]);
+
+    let nobody = import_error(&desk, &mut User::default(), &[]);
     assert!(matches!(nobody, keys::Error::NoTerminal { .. }), "{nobody}");
-    let twice = run_with(
+
+    let twice = import_error(
+        &desk,
         &mut User::piping(JUNK),
         &["--mnemonic-file", "-", "--password-file", "-"],
     );
     assert!(matches!(twice, keys::Error::StandardInputTwice), "{twice}");
-    let missing = run_with(
+
+    let missing = import_error(
+        &desk,
         &mut User::default(),
         &["--mnemonic-file", &desk.argument("nothing")],
     );
@@ -350,20 +370,29 @@ fn bad_input_is_refused_and_nothing_is_written() {
         matches!(missing, keys::Error::File { action: "read", .. }),
         "{missing}"
     );
+
     let long = desk.file("long", &"x".repeat(65 << 10));
-    let long = run_with(&mut User::default(), &["--private-key-file", &long]);
+    let long = import_error(&desk, &mut User::default(), &["--private-key-file", &long]);
     assert!(matches!(long, keys::Error::TooLong(_)), "{long}");
+
     fs::write(desk.path("binary"), [0xff, 0xfe]).unwrap();
-    let binary = run_with(
+    let binary = import_error(
+        &desk,
         &mut User::default(),
         &["--private-key-file", &desk.argument("binary")],
     );
     assert!(matches!(binary, keys::Error::NotText(_)), "{binary}");
+
     let lines = desk.file("lines", "one\ntwo\n");
-    let lines = run_with(&mut User::typing(&[JUNK]), &["--password-file", &lines]);
+    let lines = import_error(
+        &desk,
+        &mut User::typing(&[JUNK]),
+        &["--password-file", &lines],
+    );
     assert!(matches!(lines, keys::Error::PasswordLines(_)), "{lines}");
+
     let garbage = desk.file("garbage", "{}");
-    let garbage = run_with(&mut User::default(), &["--keystore-file", &garbage]);
+    let garbage = import_error(&desk, &mut User::default(), &["--keystore-file", &garbage]);
     assert!(
         matches!(
             garbage,
@@ -374,7 +403,12 @@ fn bad_input_is_refused_and_nothing_is_written() {
         ),
         "{garbage}"
     );
-    let index = run_with(&mut User::typing(&[JUNK]), &["--index", "2147483648"]);
+
+    let index = import_error(
+        &desk,
+        &mut User::typing(&[JUNK]),
+        &["--index", "2147483648"],
+    );
     assert!(matches!(index, keys::Error::Path(_)), "{index}");
 
     assert_eq!(desk.names("keys"), Vec::<String>::new());

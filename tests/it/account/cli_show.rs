@@ -33,10 +33,12 @@ fn accounts_and_operators_show_what_the_golden_vectors_say() {
                 prefix,
                 "--json",
             ];
+
             let shown = json(run(&show));
             assert_eq!(shown["kind"], "account");
             assert_eq!(shown["address"], bech32);
             assert_eq!(shown["addresses"]["eip55"], account["eip55"]);
+
             assert_eq!(shown["public_key"]["hex"], account["pubkey_compressed_hex"]);
             assert_eq!(
                 shown["public_key"]["hex_uncompressed"],
@@ -50,6 +52,7 @@ fn accounts_and_operators_show_what_the_golden_vectors_say() {
                 shown["public_key"]["proto"]["@type"],
                 DEFAULT_PUBLIC_KEY_TYPE
             );
+
             for (index, member) in [
                 "legacy_bech32_pub_ethermint_amino",
                 "legacy_bech32_pub_cosmosevm_amino",
@@ -73,6 +76,7 @@ fn accounts_and_operators_show_what_the_golden_vectors_say() {
             assert_eq!(shown["kind"], "validator_operator");
             assert_eq!(shown["address"], account["valoper"][prefix]);
             assert_eq!(shown["public_key"]["proto"]["@type"], "/x.PubKey");
+
             if let Some(legacy) = account.get("legacy_bech32_valoperpub_ethermint_amino") {
                 assert_eq!(
                     shown["public_key"]["legacy_bech32"][0]["text"],
@@ -115,11 +119,13 @@ fn consensus_nodes_show_what_the_golden_vectors_say() {
 fn consensus_keys_are_asked_for_by_file_only() {
     let desk = Desk::new();
     let seed = desk.file("seed", &"01".repeat(32));
+
     let needed = error(User::typing(&["01"]).run(&["keys", "show", "--bech", "cons"]));
     assert!(
         matches!(needed, keys::Error::ConsensusKeyNeeded),
         "{needed}"
     );
+
     for bech in ["acc", "val"] {
         let only = error(run(&[
             "keys",
@@ -131,6 +137,7 @@ fn consensus_keys_are_asked_for_by_file_only() {
         ]));
         assert!(matches!(only, keys::Error::ConsensusKeyOnly), "{only}");
     }
+
     let table = run(&[
         "keys",
         "show",
@@ -141,6 +148,7 @@ fn consensus_keys_are_asked_for_by_file_only() {
     ])
     .unwrap();
     assert!(table.starts_with("paxvalcons1"), "{table}");
+
     let bad = desk.file("bad", "{\"priv_key\":{}}");
     let bad = error(run(&["keys", "show", "--consensus-key-file", &bad]));
     assert!(matches!(bad, keys::Error::ConsensusKey(_)), "{bad}");

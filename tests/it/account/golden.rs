@@ -114,6 +114,7 @@ fn legacy_public_keys_carry_the_amino_prefix_and_the_length() {
             AminoName::CosmosEvm,
         ),
     ];
+
     let mut checked = 0;
     for account in list(&golden, "accounts") {
         for (member, kind, name) in sets.iter().filter(|set| account.get(set.0).is_some()) {
@@ -123,12 +124,14 @@ fn legacy_public_keys_carry_the_amino_prefix_and_the_length() {
                     public_key(account).to_legacy_bech32(&hrp, *kind, *name),
                     written
                 );
+
                 let read = AnyPublicKey::from_legacy_bech32(written, &hrp);
                 assert_eq!(read, Ok(AnyPublicKey::EthSecp256k1(public_key(account))));
                 checked += 1;
             }
         }
     }
+
     assert!(checked >= 100, "only {checked} legacy forms in the vectors");
 }
 
@@ -147,17 +150,20 @@ fn consensus_keys_have_all_their_forms() {
         let key = ConsensusKey::from_hex(text(node, "ed25519_seed"))
             .unwrap()
             .public_key();
+
         assert_eq!(
             key,
             ConsensusPublicKey::from_hex(text(node, "pubkey_hex")).unwrap()
         );
         assert_eq!(key.to_base64(), text(node, "pubkey_base64"));
+
         let proto: ProtoPublicKey = serde_json::from_value(node["proto_json"].clone()).unwrap();
         assert_eq!(key.to_proto_json(), proto);
         assert_eq!(
             AnyPublicKey::from_proto_json(&proto),
             Ok(AnyPublicKey::Ed25519(key))
         );
+
         for (prefix, written) in pairs(node, "valcons") {
             let hrp = hrp(prefix);
             let forms = AddressForms::new(&key.address(), &hrp);
@@ -167,6 +173,7 @@ fn consensus_keys_have_all_their_forms() {
                 parse_address(&forms.hex_upper, &hrp).unwrap().address,
                 key.address()
             );
+
             let legacy = text(&node["legacy_valconspub_amino"], prefix);
             assert_eq!(key.to_legacy_bech32(&hrp), legacy);
             assert_eq!(
@@ -199,6 +206,7 @@ fn invalid_bech32_names_what_is_wrong() {
         } else {
             "evmos"
         });
+
         let error = address_from_bech32(written, &hrp, Kind::Account).unwrap_err();
         let expected = match why {
             "bech32m checksum" => AddressError::Bech32(Bech32Error::Bech32m),
@@ -219,6 +227,7 @@ fn invalid_bech32_names_what_is_wrong() {
             why if why.starts_with("bad checksum") => AddressError::Bech32(Bech32Error::Checksum),
             other => panic!("a new kind of invalid bech32: {other}"),
         };
+
         assert_eq!(error, expected, "{why}");
         assert_eq!(
             parse_account_address(written, &hrp).unwrap_err(),

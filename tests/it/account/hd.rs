@@ -17,6 +17,7 @@ fn private_key(seed: &str, path: &str) -> String {
 fn plain_and_hardened_steps_give_the_keys_of_bip_32() {
     let seed = "fffcf9f6f3f0edeae7e4e1dedbd8d5d2cfccc9c6c3c0bdbab7b4b1aeaba8a5a2\
                 9f9c999693908d8a8784817e7b7875726f6c696663605d5a5754514e4b484542";
+
     for (path, key) in [
         (
             "m",

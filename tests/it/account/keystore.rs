@@ -96,6 +96,7 @@ fn short_keys_are_filled_up_with_leading_zeros() {
         "75d0e6759f7b3cefa319c3be41680ab6beea7d8328653474bd06706d4cc67420",
         (2, 8, 1),
     );
+
     for (file, key) in [
         (
             thirty_one,
@@ -234,22 +235,33 @@ fn what_decrypts_to_no_key_is_refused() {
     assert_eq!(error, KeystoreError::Key(KeyError::OutOfRange));
 }
 
+fn wrong_length(field: &'static str, expected: &'static str, got: usize) -> KeystoreError {
+    KeystoreError::Length {
+        field,
+        expected,
+        got,
+    }
+}
+
 #[test]
 fn files_that_are_no_keystore_say_why() {
     assert_eq!(
         Keystore::from_json("").unwrap_err(),
         KeystoreError::NotAnObject
     );
+
     let secret = format!("\"{}\"", "5".repeat(64));
     assert_eq!(
         Keystore::from_json(&secret).unwrap_err(),
         KeystoreError::NotAnObject
     );
+
     let long = format!("{{{}", " ".repeat(Keystore::MAX_JSON_BYTES));
     assert_eq!(
         Keystore::from_json(&long).unwrap_err(),
         KeystoreError::TooLong { bytes: long.len() }
     );
+
     for (pointer, name) in [
         ("/crypto", "crypto"),
         ("/version", "version"),
@@ -262,6 +274,7 @@ fn files_that_are_no_keystore_say_why() {
             "{error}"
         );
     }
+
     assert_eq!(
         error_with("/version", Some(json!(1))),
         KeystoreError::Version { got: 1 }
@@ -276,30 +289,26 @@ fn files_that_are_no_keystore_say_why() {
         error_with("/crypto/mac", Some(json!("zz"))),
         KeystoreError::Hex { field: "mac" }
     );
-    let length = |field, expected, got| KeystoreError::Length {
-        field,
-        expected,
-        got,
-    };
+
     assert_eq!(
         error_with("/crypto/mac", Some(json!("00"))),
-        length("mac", "32", 1)
+        wrong_length("mac", "32", 1)
     );
     assert_eq!(
         error_with("/address", Some(json!("00"))),
-        length("address", "20", 1)
+        wrong_length("address", "20", 1)
     );
     assert_eq!(
         error_with("/crypto/ciphertext", Some(json!(""))),
-        length("ciphertext", "1 to 32", 0)
+        wrong_length("ciphertext", "1 to 32", 0)
     );
     assert_eq!(
         error_with("/crypto/ciphertext", Some(json!("00".repeat(33)))),
-        length("ciphertext", "1 to 32", 33)
+        wrong_length("ciphertext", "1 to 32", 33)
     );
     assert_eq!(
         error_with("/crypto/cipherparams/iv", Some(json!("00".repeat(17)))),
-        length("iv", "at most 16", 17)
+        wrong_length("iv", "at most 16", 17)
     );
 }
 
@@ -314,12 +323,14 @@ fn unknown_and_incomplete_functions_are_named() {
         .into()
     );
     assert_eq!(kdf("pbkdf2"), KdfError::Missing { name: "prf" }.into());
+
     for name in ["n", "r", "p", "dklen", "salt"] {
         assert_eq!(
             error_with(&format!("/crypto/kdfparams/{name}"), None),
             KdfError::Missing { name }.into()
         );
     }
+
     let mut file = file();
     file["crypto"]["kdf"] = json!("pbkdf2");
     file["crypto"]["kdfparams"] =
@@ -331,6 +342,7 @@ fn unknown_and_incomplete_functions_are_named() {
         }
         .into()
     );
+
     let short = error_with("/crypto/kdfparams/dklen", Some(json!(16)));
     assert_eq!(
         short,
@@ -346,6 +358,7 @@ fn unknown_and_incomplete_functions_are_named() {
 fn hostile_costs_are_refused_at_once() {
     let start = Instant::now();
     let max = u64::MAX;
+
     for (n, r, p) in [
         (1 << 40, 8, 1),
         (1 << 63, max, max),
@@ -369,6 +382,7 @@ fn hostile_costs_are_refused_at_once() {
         );
         assert!(Keystore::encrypt(&key(), PASSWORD, Kdf::Scrypt { n, r, p }, &mut OsRng).is_err());
     }
+
     for (n, r, p) in [
         (0, 8, 1),
         (1, 8, 1),
@@ -383,9 +397,11 @@ fn hostile_costs_are_refused_at_once() {
             "n {n}, r {r}, p {p}: {error}"
         );
     }
+
     for iterations in [0, Kdf::MAX_PBKDF2_ITERATIONS + 1, 1 << 32, max] {
         assert!(Kdf::Pbkdf2 { iterations }.check().is_err(), "{iterations}");
     }
+
     assert!(
         start.elapsed() < Duration::from_secs(1),
         "a refusal must not cost what is refused"

@@ -109,6 +109,7 @@ fn entropy_phrase_and_seed_agree_for_every_number_of_words() {
             bytes(seed)
         );
     }
+
     let words: Vec<_> = VECTORS
         .iter()
         .map(|(_, phrase, _)| phrase.split(' ').count())

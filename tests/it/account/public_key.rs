@@ -36,6 +36,7 @@ fn legacy(prefix: &str, name: &str, length: u8, key: &[u8]) -> String {
 fn keys_are_read_from_every_form_that_names_their_curve() {
     let expected = AnyPublicKey::EthSecp256k1(key());
     let uncompressed = hex::encode(key().uncompressed());
+
     let forms = PublicKeyForms::of_account(
         &key(),
         &hrp("pax"),
@@ -43,6 +44,7 @@ fn keys_are_read_from_every_form_that_names_their_curve() {
         DEFAULT_PUBLIC_KEY_TYPE,
     );
     let proto = forms.proto.to_json();
+
     let mut texts = vec![
         forms.hex.clone(),
         format!("0x{}", forms.hex),
@@ -51,12 +53,14 @@ fn keys_are_read_from_every_form_that_names_their_curve() {
         proto,
     ];
     texts.push(uncompressed[2..].to_owned());
+
     texts.extend(
         forms
             .legacy_bech32
             .into_iter()
             .flat_map(|legacy| [legacy.text.to_uppercase(), legacy.text]),
     );
+
     for text in texts {
         assert_eq!(
             AnyPublicKey::parse(&text, &hrp("pax")),
@@ -94,6 +98,7 @@ fn bytes_that_are_no_point_are_refused() {
     let not_on_curve = PublicKeyError::NotOnCurve {
         curve: "eth_secp256k1",
     };
+
     for first in [0, 1, 4, 5, 6, 0xff] {
         let mut bytes = key().compressed();
         bytes[0] = first;
@@ -103,6 +108,7 @@ fn bytes_that_are_no_point_are_refused() {
             "{first}"
         );
     }
+
     for first in [0, 2, 3, 5, 6, 7] {
         let mut bytes = key().uncompressed();
         bytes[0] = first;
@@ -112,9 +118,11 @@ fn bytes_that_are_no_point_are_refused() {
             "{first}"
         );
     }
+
     let mut bytes = key().uncompressed();
     bytes[64] ^= 1;
     assert_eq!(PublicKey::from_bytes(&bytes), Err(not_on_curve));
+
     for got in [0, 1, 32, 34, 63, 66] {
         let expected = PublicKeyError::Length {
             curve: "eth_secp256k1",
@@ -123,6 +131,7 @@ fn bytes_that_are_no_point_are_refused() {
         };
         assert_eq!(PublicKey::from_bytes(&vec![2; got]), Err(expected));
     }
+
     assert_eq!(
         ConsensusPublicKey::from_bytes(&[1; 33]),
         Err(PublicKeyError::Length {
@@ -131,6 +140,7 @@ fn bytes_that_are_no_point_are_refused() {
             got: 33
         })
     );
+
     let off_curve = (0..=u8::MAX)
         .filter(|byte| ConsensusPublicKey::from_bytes(&[*byte; 32]).is_err())
         .count();
@@ -138,6 +148,7 @@ fn bytes_that_are_no_point_are_refused() {
         off_curve > 64,
         "about half of all bytes are no point, got {off_curve} of 256"
     );
+
     assert_eq!(PublicKey::from_hex("0xzz"), Err(PublicKeyError::Hex));
     assert_eq!(PublicKey::from_base64("***"), Err(PublicKeyError::Base64));
 }
@@ -148,6 +159,7 @@ fn wrong_legacy_keys_are_told_apart() {
     let name = AminoName::Ethermint.as_str();
     let cosmos = legacy("paxpub", "tendermint/PubKeySecp256k1", 33, &compressed);
     assert_eq!(error(&cosmos), PublicKeyError::CosmosSecp256k1);
+
     assert_eq!(
         error(&legacy("paxpub", name, 32, &compressed)),
         PublicKeyError::AminoLength {
@@ -155,6 +167,7 @@ fn wrong_legacy_keys_are_told_apart() {
             got: 33
         }
     );
+
     let uncompressed = legacy("paxpub", name, 65, &key().uncompressed());
     assert_eq!(
         error(&uncompressed),
@@ -164,15 +177,18 @@ fn wrong_legacy_keys_are_told_apart() {
             got: 65
         }
     );
+
     assert_eq!(
         error(&encode_bech32("paxpub", &[1, 2, 3, 4]).unwrap()),
         PublicKeyError::AminoShort { got: 4 }
     );
+
     let unknown = amino_prefix("tetrad/Unknown");
     assert_eq!(
         error(&legacy("paxpub", "tetrad/Unknown", 33, &compressed)),
         PublicKeyError::AminoType { got: unknown }
     );
+
     let got = "cosmospub".to_owned();
     let expected = "\"paxpub\" or \"paxvaloperpub\" or \"paxvalconspub\"".to_owned();
     assert_eq!(
@@ -198,6 +214,7 @@ fn a_prefix_takes_keys_of_its_own_curve_only() {
             got: "eth_secp256k1"
         }
     );
+
     let on_account = legacy(
         "paxpub",
         "tendermint/PubKeyEd25519",
@@ -234,17 +251,20 @@ fn proto_json_of_every_ethermint_like_network_is_understood() {
         );
         assert_eq!(serde_json::to_value(&json).unwrap()["@type"], type_url);
     }
+
     let cosmos = key().to_proto_json("/cosmos.crypto.secp256k1.PubKey");
     assert_eq!(
         AnyPublicKey::from_proto_json(&cosmos),
         Err(PublicKeyError::CosmosSecp256k1)
     );
+
     let unknown = key().to_proto_json("/x.notethsecp256k1.PubKey");
     let got = "/x.notethsecp256k1.PubKey".to_owned();
     assert_eq!(
         AnyPublicKey::from_proto_json(&unknown),
         Err(PublicKeyError::ProtoType { got })
     );
+
     assert_eq!(error("{\"key\":1}"), PublicKeyError::Unrecognised);
     assert_eq!(error("neither"), PublicKeyError::Unrecognised);
 }
