@@ -195,6 +195,7 @@ async fn blobs_that_do_not_fit_their_proofs_are_refused() {
             "{expected}, got {error}"
         );
     }
+
     assert_eq!(node.block_number().await, 0);
 }
 
@@ -223,6 +224,15 @@ async fn send_blob(node: &TestNode, text: &str) -> (Value, B256) {
     node.rpc("eth_sendTransaction", json!([request])).await;
     let hash = sidecar.versioned_hashes().next().unwrap();
     (each(&sidecar.blobs)[0].clone(), hash)
+}
+
+async fn blobs_of_the_head(node: &TestNode, accepted: &str) -> reqwest::Response {
+    node.http
+        .get(format!("{}/eth/v1/beacon/blobs/head", node.rest_url()))
+        .header("accept", accepted)
+        .send()
+        .await
+        .unwrap()
 }
 
 #[tokio::test]
@@ -271,19 +281,19 @@ async fn the_beacon_api_has_the_blobs_of_a_block() {
         let found = node.get_json(&route(&format!("head?{query}"))).await;
         assert_eq!(found["data"], blobs, "{query}");
     }
+
     let empty = node.get_json(&route("genesis")).await;
     assert_eq!(empty["data"], json!([]));
     assert_eq!(empty["finalized"], true);
 
-    let head = async |accepted: &str| {
-        let request = node
-            .http
-            .get(format!("{}{}", node.rest_url(), route("head")));
-        request.header("accept", accepted).send().await.unwrap()
-    };
-    let json = head("application/octet-stream;q=0, application/json").await;
+    let json = blobs_of_the_head(&node, "application/octet-stream;q=0, application/json").await;
     assert_eq!(json.headers()["content-type"], "application/json");
-    let binary = head("application/octet-stream;q=1.0, application/json;q=0.9").await;
+
+    let binary = blobs_of_the_head(
+        &node,
+        "application/octet-stream;q=1.0, application/json;q=0.9",
+    )
+    .await;
     assert_eq!(binary.headers()["content-type"], "application/octet-stream");
     let bytes = binary.bytes().await.unwrap();
     assert_eq!(json!(hex::encode_prefixed(&bytes[..131_072])), one);

@@ -164,6 +164,7 @@ async fn what_traces_record_is_bounded_in_memory() {
         node.rpc("ots_getInternalOperations", json!([hash])).await,
         json!([])
     );
+
     let options = json!({"tracer": "callTracer", "tracerConfig": {"onlyTopCall": true}});
     let traced = node
         .rpc("debug_traceTransaction", json!([hash, options]))
@@ -172,15 +173,18 @@ async fn what_traces_record_is_bounded_in_memory() {
         (&traced["error"], &traced["calls"]),
         (&json!("out of gas"), &Value::Null)
     );
+
     let options = json!({"tracer": "prestateTracer", "stateOverrides": code});
     let traced = node
         .rpc("debug_traceCall", json!([call, "latest", options]))
         .await;
     assert_eq!(traced[AT]["code"], COPIES);
+
     let traced = node
         .rpc("trace_call", json!([call, ["stateDiff"], "latest", code]))
         .await;
     assert!(traced["stateDiff"].is_object());
+
     let peak = node.peak();
     assert!(peak < 600, "{peak} MB");
 }
@@ -435,18 +439,21 @@ async fn long_results_are_what_short_ones_say_alone_and_in_a_batch() {
 async fn a_pool_and_receipts_that_are_too_long_are_refused_with_a_way_to_ask_for_less() {
     let node = short_answers(false).await;
     node.rpc("anvil_setCode", json!([AT, LOGS])).await;
+
     let data = format!("0x{}", "11".repeat(1_024));
     let mut last = Value::Null;
     for _ in 0..12 {
         let request = json!({"from": node.account(0), "to": AT, "gas": "0x186a0", "data": data});
         last = node.rpc("eth_sendTransaction", json!([request])).await;
     }
+
     let error = node.rpc_error("txpool_content", json!([])).await;
     assert_eq!(error["code"], -32003);
     says(
         &error,
         "response too large: it exceeds 20000 bytes; ask for one account with txpool_contentFrom",
     );
+
     let error = node
         .rpc_error("txpool_contentFrom", json!([node.account(0)]))
         .await;
@@ -454,12 +461,14 @@ async fn a_pool_and_receipts_that_are_too_long_are_refused_with_a_way_to_ask_for
         &error,
         "ask for single transactions with eth_getTransactionByHash",
     );
+
     let empty = json!({"pending": {}, "queued": {}});
     assert_eq!(
         node.rpc("txpool_contentFrom", json!([node.account(1)]))
             .await,
         empty
     );
+
     let inspected = node.rpc("txpool_inspect", json!([])).await;
     assert_eq!(inspected["pending"].as_object().unwrap().len(), 1);
     assert_eq!(node.rpc("txpool_status", json!([])).await["pending"], "0xc");
@@ -472,27 +481,31 @@ async fn a_pool_and_receipts_that_are_too_long_are_refused_with_a_way_to_ask_for
         &error,
         "ask for single receipts with eth_getTransactionReceipt",
     );
+
     assert_eq!(
         node.rpc("eth_getTransactionReceipt", json!([last])).await["status"],
         "0x1"
     );
+
     let error = node
         .rpc_error("ots_searchTransactionsBefore", json!([AT, 0, 100]))
         .await;
     says(&error, "ask for a smaller page");
 }
 
+fn simulation(code: &str, calls: usize) -> Value {
+    let calls = vec![json!({"to": AT, "gas": "0x186a0"}); calls];
+    json!([{"blockStateCalls": [{"stateOverrides": {AT: {"code": code}}, "calls": calls}]}, "latest"])
+}
+
 #[tokio::test]
 async fn a_simulation_that_returns_or_logs_too_much_is_refused() {
     let node = short_answers(true).await;
     for code in [LOGS, RETURNS] {
-        let calls = |count: usize| {
-            let calls = vec![json!({"to": AT, "gas": "0x186a0"}); count];
-            json!([{"blockStateCalls": [{"stateOverrides": {AT: {"code": code}}, "calls": calls}]}, "latest"])
-        };
-        let simulated = node.rpc("eth_simulateV1", calls(3)).await;
+        let simulated = node.rpc("eth_simulateV1", simulation(code, 3)).await;
         assert_eq!(simulated[0]["calls"].as_array().unwrap().len(), 3);
-        let error = node.rpc_error("eth_simulateV1", calls(12)).await;
+
+        let error = node.rpc_error("eth_simulateV1", simulation(code, 12)).await;
         assert_eq!(error["code"], -32003);
         says(&error, "exceed 20000 bytes; simulate fewer calls at a time");
     }
@@ -529,10 +542,12 @@ async fn what_is_far_is_answered_as_what_is_near() {
         let transfer = json!({"from": node.account(0), "to": to, "value": "0x1", "gas": "0x5208"});
         node.rpc("eth_sendTransaction", json!([transfer])).await;
     }
+
     let count = json!([node.account(0), "pending"]);
     let balance = json!([to, "pending"]);
     assert_eq!(node.rpc("eth_getTransactionCount", count).await, "0x28");
     assert_eq!(node.rpc("eth_getBalance", balance).await, "0x28");
+
     let pending = node
         .rpc("eth_getBlockByNumber", json!(["pending", false]))
         .await;
@@ -541,6 +556,7 @@ async fn what_is_far_is_answered_as_what_is_near() {
         node.rpc("eth_getBalance", json!([to, "latest"])).await,
         "0x0"
     );
+
     node.rpc("anvil_mine", json!(["0xc8"])).await;
     assert_eq!(node.rpc("eth_getBalance", json!([to, "0x0"])).await, "0x0");
     assert_eq!(node.rpc("eth_getBalance", json!([to, "0x1"])).await, "0x28");
@@ -550,6 +566,7 @@ async fn what_is_far_is_answered_as_what_is_near() {
             .await["message"],
         "header not found"
     );
+
     let logs = node
         .rpc(
             "eth_getLogs",

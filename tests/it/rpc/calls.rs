@@ -92,6 +92,7 @@ async fn the_bech32_precompile_converts_both_ways() {
 #[tokio::test]
 async fn the_bech32_precompile_reverts_with_a_reason() {
     let node = node().await;
+
     for (data, reason) in [
         (
             IBech32::hexToBech32Call {
@@ -132,6 +133,7 @@ async fn a_revert_carries_its_data() {
         call(&node, &bare, vec![]).await.unwrap_err(),
         json!({"code": 3, "message": "execution reverted", "data": "0x"})
     );
+
     let echo = deploy(&node, &[0x36, 0x5f, 0x5f, 0x37, 0x36, 0x5f, 0xfd]).await;
     let reason = Bytes::from(Revert::from("too late").abi_encode());
     let error = call(&node, &echo, reason.clone()).await.unwrap_err();
@@ -139,6 +141,7 @@ async fn a_revert_carries_its_data() {
         error,
         json!({"code": 3, "message": "execution reverted: too late", "data": reason})
     );
+
     let panic =
         bytes!("0x4e487b710000000000000000000000000000000000000000000000000000000000000011");
     let error = call(&node, &echo, panic.clone()).await.unwrap_err();
@@ -150,11 +153,13 @@ async fn a_revert_carries_its_data() {
             .starts_with("execution reverted: "),
         "{error}"
     );
+
     let custom = bytes!("0x12345678");
     assert_eq!(
         call(&node, &echo, custom.clone()).await.unwrap_err(),
         json!({"code": 3, "message": "execution reverted", "data": custom})
     );
+
     let error = node
         .rpc_error("eth_estimateGas", json!([{"to": echo, "data": custom}]))
         .await;
@@ -233,6 +238,7 @@ async fn calls_pretend_what_they_are_told() {
 async fn a_call_needs_no_funds_for_gas_but_has_to_own_what_it_sends() {
     let node = node().await;
     let poor = Address::repeat_byte(0x77);
+
     assert_eq!(
         node.rpc(
             "eth_call",
@@ -241,6 +247,7 @@ async fn a_call_needs_no_funds_for_gas_but_has_to_own_what_it_sends() {
         .await,
         "0x"
     );
+
     let error = node
         .rpc_error(
             "eth_call",
@@ -254,6 +261,7 @@ async fn a_call_needs_no_funds_for_gas_but_has_to_own_what_it_sends() {
             .starts_with("insufficient funds for gas * price + value"),
         "{error}"
     );
+
     let error = node
         .rpc_error(
             "eth_call",
@@ -261,6 +269,7 @@ async fn a_call_needs_no_funds_for_gas_but_has_to_own_what_it_sends() {
         )
         .await;
     assert_eq!(error["message"], "max fee per gas less than block base fee");
+
     let error = node
         .rpc_error(
             "eth_estimateGas",

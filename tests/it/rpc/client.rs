@@ -31,6 +31,7 @@ async fn deploys_calls_sends_and_waits() {
         .wallet(wallet)
         .connect_http(node.rpc_url().parse().unwrap());
     assert_eq!(provider.get_chain_id().await.unwrap(), 125);
+
     let artifact: serde_json::Value =
         serde_json::from_str(include_str!("../../../contracts/artifacts/Token.json")).unwrap();
     let code: Bytes = serde_json::from_value(artifact["bytecode"].clone()).unwrap();
@@ -43,6 +44,7 @@ async fn deploys_calls_sends_and_waits() {
         .abi_encode_params();
     let creation =
         TransactionRequest::default().with_deploy_code([code.as_ref(), &arguments].concat());
+
     let receipt = provider
         .send_transaction(creation)
         .await
@@ -52,6 +54,7 @@ async fn deploys_calls_sends_and_waits() {
         .unwrap();
     let token = Erc20::new(receipt.contract_address.unwrap(), &provider);
     assert_eq!(token.symbol().call().await.unwrap(), "TST");
+
     let receipt = token
         .mint(node.account(2), U256::from(42))
         .send()
@@ -65,6 +68,7 @@ async fn deploys_calls_sends_and_waits() {
         receipt.decoded_log::<Erc20::Transfer>().unwrap().value,
         U256::from(42)
     );
+
     assert_eq!(
         token.balanceOf(node.account(2)).call().await.unwrap(),
         U256::from(42)

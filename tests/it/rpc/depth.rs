@@ -59,6 +59,13 @@ async fn is_alive(node: &TestNode) {
     assert_eq!(node.rpc("eth_chainId", json!([])).await, "0x7d");
 }
 
+/// The parameters of a request for the signature of typed data.
+fn typed_data(account: alloy::primitives::Address, types: &str, message: &str) -> String {
+    format!(
+        r#"["{account}",{{"types":{types},"primaryType":"A","domain":{{}},"message":{message}}}]"#
+    )
+}
+
 #[tokio::test]
 async fn json_rpc_answers_requests_of_any_depth() {
     let node = node().await;
@@ -68,11 +75,6 @@ async fn json_rpc_answers_requests_of_any_depth() {
         let objects = format!("{}1{}", "{\"a\":".repeat(depth), "}".repeat(depth));
         let rlp = nested_rlp(depth.min(100_000));
 
-        let typed = |types: &str, message: &str| {
-            format!(
-                r#"["{account}",{{"types":{types},"primaryType":"A","domain":{{}},"message":{message}}}]"#
-            )
-        };
         let member = |kind: String| format!(r#"{{"A":[{{"name":"a","type":"{kind}"}}]}}"#);
 
         let chain = (0..depth.min(20_000))
@@ -119,14 +121,21 @@ async fn json_rpc_answers_requests_of_any_depth() {
             ("trace_rawTransaction", format!(r#"["{rlp}",["trace"]]"#)),
             (
                 "eth_signTypedData_v4",
-                typed(&member(format!("uint256{}", "[]".repeat(depth))), "{}"),
+                typed_data(
+                    account,
+                    &member(format!("uint256{}", "[]".repeat(depth))),
+                    "{}",
+                ),
             ),
             (
                 "eth_signTypedData_v4",
-                typed(&member(nested("(", ")", depth)), "{}"),
+                typed_data(account, &member(nested("(", ")", depth)), "{}"),
             ),
-            ("eth_signTypedData_v4", typed(&chain, "{}")),
-            ("eth_signTypedData_v4", typed(r#"{"A":[]}"#, &objects)),
+            ("eth_signTypedData_v4", typed_data(account, &chain, "{}")),
+            (
+                "eth_signTypedData_v4",
+                typed_data(account, r#"{"A":[]}"#, &objects),
+            ),
             ("eth_none", arrays.clone()),
         ] {
             let body =
@@ -153,6 +162,10 @@ async fn json_rpc_answers_requests_of_any_depth() {
     node.end().await;
 }
 
+fn exceeds_a_limit(answer: &str) -> bool {
+    answer.contains("recursion limit") || answer.contains("at most 200000 values")
+}
+
 #[tokio::test]
 async fn other_interfaces_answer_documents_of_any_depth() {
     let node = node().await;
@@ -177,12 +190,10 @@ async fn other_interfaces_answer_documents_of_any_depth() {
             .await;
             assert!(answer.contains("more than 64 nested brackets"), "{answer}");
         }
+
         let variables = format!(r#"{{"query":"{{ chainID }}","variables":{{"a":{arrays}}}}}"#);
-        let is_refused = |answer: &str| {
-            answer.contains("recursion limit") || answer.contains("at most 200000 values")
-        };
         let answer = post(&node, "/graphql", "application/json", variables).await;
-        assert!(is_refused(&answer), "{answer}");
+        assert!(exceeds_a_limit(&answer), "{answer}");
 
         let depth = depth.min(10_000);
         for document in [
@@ -210,9 +221,10 @@ async fn other_interfaces_answer_documents_of_any_depth() {
         )
         .await;
         assert!(
-            is_refused(&answer) || answer.contains("this node runs no compilers"),
+            exceeds_a_limit(&answer) || answer.contains("this node runs no compilers"),
             "{answer}"
         );
+
         is_alive(&node).await;
     }
     node.end().await;
@@ -226,8 +238,10 @@ async fn calls_that_nest_as_deeply_as_the_evm_allows_are_traced_by_every_tracer(
         config.rpc.execution_timeout = Duration::from_secs(60);
     });
     let node = node.await;
+
     let overrides = json!({AT: {"code": CALLS_ITSELF}});
     let call = json!({"to": AT, "gas": format!("{:#x}", 1_u64 << 53)});
+
     for tracer in [
         "callTracer",
         "flatCallTracer",
@@ -238,6 +252,7 @@ async fn calls_that_nest_as_deeply_as_the_evm_allows_are_traced_by_every_tracer(
         let options = json!({"tracer": tracer, "stateOverrides": overrides});
         let body = json!({"jsonrpc": "2.0", "id": 1, "method": "debug_traceCall", "params": [call, "latest", options]});
         let answer = post(&node, "/rpc", "application/json", body.to_string()).await;
+
         let calls = answer.matches("\"gasUsed\"").count();
         let expected = if matches!(tracer, "prestateTracer" | "4byteTracer") {
             0
@@ -247,6 +262,7 @@ async fn calls_that_nest_as_deeply_as_the_evm_allows_are_traced_by_every_tracer(
         assert!(calls >= expected.min(1_025), "{tracer}: {calls} calls");
         assert!(answer.contains("\"result\""), "{tracer}");
     }
+
     let types = json!(["trace", "vmTrace", "stateDiff"]);
     let body = json!({"jsonrpc": "2.0", "id": 1, "method": "trace_call", "params": [call, types, "latest", overrides]});
     let answer = post(&node, "/rpc", "application/json", body.to_string()).await;

@@ -35,39 +35,42 @@ async fn invalid_json_is_a_parse_error() {
     );
 }
 
+fn with(request: &Value, key: &str, value: Value) -> Value {
+    let mut changed = request.clone();
+    changed[key] = value;
+    changed
+}
+
+fn without(request: &Value, key: &str) -> Value {
+    let mut changed = request.clone();
+    changed.as_object_mut().unwrap().remove(key);
+    changed
+}
+
 #[tokio::test]
 async fn json_that_is_no_request_is_an_invalid_request() {
     let node = node().await;
     let good = json!({"jsonrpc": "2.0", "id": 1, "method": "eth_chainId", "params": []});
-    let with = |key: &str, value: Value| {
-        let mut changed = good.clone();
-        changed[key] = value;
-        changed
-    };
-    let without = |key: &str| {
-        let mut changed = good.clone();
-        changed.as_object_mut().unwrap().remove(key);
-        changed
-    };
     let wrong = [
         json!(1),
         json!("eth_chainId"),
         json!(null),
         json!({}),
-        without("jsonrpc"),
-        without("id"),
-        without("method"),
-        with("jsonrpc", json!("1.0")),
-        with("jsonrpc", json!(2.0)),
-        with("id", json!(null)),
-        with("id", json!(1.5)),
-        with("id", json!({})),
-        with("method", json!(7)),
-        with("params", json!("latest")),
-        with("params", json!(1)),
-        with("params", json!(null)),
+        without(&good, "jsonrpc"),
+        without(&good, "id"),
+        without(&good, "method"),
+        with(&good, "jsonrpc", json!("1.0")),
+        with(&good, "jsonrpc", json!(2.0)),
+        with(&good, "id", json!(null)),
+        with(&good, "id", json!(1.5)),
+        with(&good, "id", json!({})),
+        with(&good, "method", json!(7)),
+        with(&good, "params", json!("latest")),
+        with(&good, "params", json!(1)),
+        with(&good, "params", json!(null)),
         json!([]),
     ];
+
     for body in wrong {
         let expected = (-32600, "Invalid request".to_owned(), Value::Null);
         assert_eq!(error_of(&node, body.to_string()).await, expected, "{body}");
@@ -273,9 +276,11 @@ async fn a_batch_is_answered_in_order_whatever_is_wrong_in_it() {
         {"jsonrpc": "2.0", "id": 3, "method": "nope"},
         {"jsonrpc": "2.0", "id": 4, "method": "eth_getTransactionByHash", "params": [hash]},
     ]);
+
     let answers = node.post(batch.to_string()).await;
     let answers = answers.as_array().unwrap();
     assert_eq!(answers.len(), 6);
+
     assert_eq!(answers[0]["result"], "0x7d");
     assert_eq!(
         (&answers[1]["id"], &answers[1]["error"]["code"]),
@@ -387,6 +392,7 @@ async fn in_ethereums_dialect_null_is_an_identifier_and_null_parameters_are_none
 async fn in_ethereums_dialect_notifications_are_executed_and_not_answered() {
     let node = ethereum_node().await;
     let nothing = (200, "application/json".to_owned(), String::new());
+
     let mine = r#"{"jsonrpc":"2.0","method":"evm_mine"}"#;
     assert_eq!(response_to(&node, mine).await, nothing);
     assert_eq!(
@@ -394,6 +400,7 @@ async fn in_ethereums_dialect_notifications_are_executed_and_not_answered() {
         nothing
     );
     assert_eq!(node.block_number().await, 3);
+
     // Their errors are nobody's, and neither are long executions and results.
     for silent in [
         r#"{"jsonrpc":"2.0","method":"eth_nope"}"#,
@@ -408,11 +415,13 @@ async fn in_ethereums_dialect_notifications_are_executed_and_not_answered() {
             "{silent}"
         );
     }
+
     // What is no request is still an error, and the rest of a batch is answered.
     assert_eq!(
         node.post(r#"{"jsonrpc":"2.0","params":[]}"#).await["error"]["code"],
         -32600
     );
+
     let chain_id = r#"{"jsonrpc":"2.0","id":1,"method":"eth_chainId"}"#;
     let txpool = r#"{"jsonrpc":"2.0","id":2,"method":"txpool_content"}"#;
     let batch = node
@@ -424,6 +433,7 @@ async fn in_ethereums_dialect_notifications_are_executed_and_not_answered() {
         .iter()
         .map(|answer| answer["id"].clone())
         .collect();
+
     assert_eq!(answers, [json!(2), json!(1), Value::Null]);
     assert_eq!(node.block_number().await, 6);
 }

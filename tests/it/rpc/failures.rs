@@ -71,9 +71,11 @@ async fn failed_calls_are_recorded_newest_first_as_they_can_be_traced() {
     let clock = manual_clock();
     let node = node_at(clock.clone(), |_| {}).await;
     assert_eq!(node.rpc("tetrad_failedCalls", json!([])).await, json!([]));
+
     node.send_wei(0).await;
     let request = too_much(&node);
     let (text, data) = balance_error(&node, 250_000_000_000);
+
     let overrides = json!({"0x0000000000000000000000000000000000000009": {"balance": "0x1"}});
     node.rpc_error("eth_call", json!([request, "latest", overrides]))
         .await;
@@ -83,9 +85,11 @@ async fn failed_calls_are_recorded_newest_first_as_they_can_be_traced() {
         .await;
     node.rpc_error("eth_estimateGas", json!([request, "0x0"]))
         .await;
+
     let unsigned = json!({"from": Address::with_last_byte(7), "to": Address::ZERO});
     node.rpc_error("eth_sendTransaction", json!([unsigned]))
         .await;
+
     let batch =
         json!([{"jsonrpc": "2.0", "id": 1, "method": "eth_call", "params": [request, "earliest"]}]);
     node.post(batch.to_string()).await;
@@ -105,11 +109,13 @@ async fn failed_calls_are_recorded_newest_first_as_they_can_be_traced() {
             "eth_call"
         ]
     );
+
     let blocks: Vec<_> = failed
         .iter()
         .map(|call| call["block"].as_str().unwrap())
         .collect();
     assert_eq!(blocks, ["earliest", "0x1", "0x0", "0x1"]);
+
     let expected = json!({
         "time": failed[3]["time"],
         "method": "eth_call",
@@ -123,11 +129,13 @@ async fn failed_calls_are_recorded_newest_first_as_they_can_be_traced() {
         "reason": text,
     });
     assert_eq!(failed[3], expected);
+
     assert_eq!(failed[1]["call"], unsigned);
     assert_eq!(
         (&failed[1]["reason"], &failed[1]["data"]),
         (&json!(null), &json!(null))
     );
+
     let trace = node
         .rpc(
             "debug_traceCall",

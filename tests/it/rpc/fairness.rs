@@ -52,6 +52,7 @@ fn url(node: &Running) -> String {
 async fn asks_honestly(node: &Running) {
     let call = json!([{"to": AT, "data": "0x01"}, "latest", {AT: {"code": "0x60016000f3"}}]);
     let keeping = reqwest::Client::new();
+
     for round in 0..12 {
         let client = if round % 2 == 0 {
             keeping.clone()
@@ -65,11 +66,13 @@ async fn asks_honestly(node: &Running) {
         ] {
             let body =
                 json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).to_string();
+
             let began = Instant::now();
             let request = client
                 .post(url(node))
                 .header("content-type", "application/json")
                 .body(body);
+
             let answer = tokio::time::timeout(HONEST_TIMEOUT, async {
                 request.send().await?.json::<Value>().await
             });
@@ -143,24 +146,28 @@ async fn slow_precompiles_on_new_connections_leave_room_for_others() {
     attackers.shutdown().await;
 }
 
+/// A request for the trace of a call of this code, with hardly any limit to its gas.
+#[cfg(target_os = "linux")]
+fn trace_of(code: &str) -> String {
+    let params = json!([{"to": AT, "gas": "0xffffffffff"}, "latest", {"stateOverrides": {AT: {"code": code}}}]);
+    json!({"jsonrpc": "2.0", "id": 1, "method": "debug_traceCall", "params": params}).to_string()
+}
+
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn traces_of_one_address_leave_a_thread_for_another() {
     let node = patient("600").await;
-    let trace = |code: &str| json!([{"to": AT, "gas": "0xffffffffff"}, "latest", {"stateOverrides": {AT: {"code": code}}}]);
-    let body = |code: &str| {
-        json!({"jsonrpc": "2.0", "id": 1, "method": "debug_traceCall", "params": trace(code)})
-            .to_string()
-    };
     let mut unanswered = Vec::new();
     for _ in 0..30 {
-        unanswered.push(send_only(&node, &body(LOOP)).await);
+        unanswered.push(send_only(&node, &trace_of(LOOP)).await);
     }
+
     // Until they execute.
     let busy = ticks(&node) + 50;
     while ticks(&node) < busy {
         tokio::task::yield_now().await;
     }
+
     let other = reqwest::Client::builder()
         .local_address(std::net::IpAddr::from([127, 0, 0, 2]))
         .build()
@@ -168,7 +175,8 @@ async fn traces_of_one_address_leave_a_thread_for_another() {
     let request = other
         .post(url(&node))
         .header("content-type", "application/json")
-        .body(body("0x00"));
+        .body(trace_of("0x00"));
+
     let answer = tokio::time::timeout(HONEST_TIMEOUT, async {
         request.send().await?.json::<Value>().await
     });

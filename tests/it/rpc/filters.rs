@@ -312,16 +312,19 @@ async fn a_log_filter_obeys_its_bounds_log_by_log() {
     let node = node().await;
     transfer_token(&node).await;
     let filter = async |bounds: Value| node.rpc("eth_newFilter", json!([bounds])).await;
+
     let past = filter(json!({"fromBlock": "0x0", "toBlock": "0x1"})).await;
     let within = filter(json!({"fromBlock": "0x2", "toBlock": "0x3"})).await;
     let from = filter(json!({"fromBlock": "0x3"})).await;
     let until = filter(json!({"fromBlock": "earliest", "toBlock": "0x2"})).await;
     let new = filter(json!({"fromBlock": "latest", "toBlock": "latest"})).await;
     let later = filter(json!({"fromBlock": "0x9", "toBlock": "0x9"})).await;
+
     let snapshot = node.rpc("evm_snapshot", json!([])).await;
     for _ in 0..3 {
         transfer_token(&node).await;
     }
+
     for (id, changes, all) in [
         (&past, vec![], vec![1]),
         (&within, vec![2, 3], vec![2, 3]),
@@ -333,6 +336,7 @@ async fn a_log_filter_obeys_its_bounds_log_by_log() {
         assert_eq!(numbers(&node, "eth_getFilterChanges", id).await, changes);
         assert_eq!(numbers(&node, "eth_getFilterLogs", id).await, all);
     }
+
     // Removed logs are within the same bounds.
     node.rpc("evm_revert", json!([snapshot])).await;
     assert_eq!(
@@ -390,12 +394,14 @@ async fn a_pending_filter_has_whole_transactions_on_request() {
     let hashes = node
         .rpc("eth_newPendingTransactionFilter", json!([false]))
         .await;
+
     let first = transfer_token(&node).await;
     let second = transfer_token(&node).await;
     assert_eq!(
         changes(&node, &hashes).await,
         [first.clone(), second.clone()]
     );
+
     let told = changes(&node, &whole).await;
     let expected =
         [&first, &second].map(|hash| node.rpc("eth_getTransactionByHash", json!([hash])));
@@ -404,6 +410,7 @@ async fn a_pending_filter_has_whole_transactions_on_request() {
         told.iter()
             .all(|transaction| transaction["blockHash"].is_null())
     );
+
     // A block may come before the poll.
     let third = transfer_token(&node).await;
     node.rpc("evm_mine", json!([])).await;

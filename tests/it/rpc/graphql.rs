@@ -66,6 +66,12 @@ fn written(kind: &Value) -> String {
     }
 }
 
+/// An argument of a field as the schema language writes it.
+fn argument(given: &Value) -> String {
+    let name = given["name"].as_str().unwrap();
+    format!("{name}: {}", written(&given["type"]))
+}
+
 #[tokio::test]
 async fn the_schema_is_geths() {
     let node = node().await;
@@ -74,21 +80,16 @@ async fn the_schema_is_geths() {
         "{{ __schema {{ types {{ name fields {{ name args {{ name {kind} }} {kind} }} inputFields {{ name {kind} }} }} }} }}"
     );
     let schema = node.graphql(&query).await;
+
     let mut lines = Vec::new();
     for described in schema["__schema"]["types"].as_array().unwrap() {
         let name = described["name"].as_str().unwrap();
         if name.starts_with("__") {
             continue;
         }
+
         let lists = [&described["fields"], &described["inputFields"]];
         for field in lists.into_iter().filter_map(Value::as_array).flatten() {
-            let argument = |given: &Value| {
-                format!(
-                    "{}: {}",
-                    given["name"].as_str().unwrap(),
-                    written(&given["type"])
-                )
-            };
             let given: Vec<_> = field["args"]
                 .as_array()
                 .into_iter()
@@ -100,6 +101,7 @@ async fn the_schema_is_geths() {
             } else {
                 format!("({})", given.join(", "))
             };
+
             lines.push(format!(
                 "{name}.{}{given}: {}",
                 field["name"].as_str().unwrap(),
@@ -107,6 +109,7 @@ async fn the_schema_is_geths() {
             ));
         }
     }
+
     lines.sort();
     assert_eq!(
         lines.join("\n"),
@@ -223,6 +226,7 @@ async fn ranges_of_blocks_end_with_the_newest() {
     }
     let numbers = |from: u64, to: u64| json!({"blocks": (from..=to).map(|n| json!({"number": format!("{n:#x}")})).collect::<Vec<_>>()});
     let newest = node.block_number().await;
+
     assert_eq!(
         node.graphql("{ blocks(from: 1, to: 3) { number } }").await,
         numbers(1, 3)
@@ -236,6 +240,7 @@ async fn ranges_of_blocks_end_with_the_newest() {
             .await,
         numbers(2, newest)
     );
+
     let (message, data) = node
         .graphql_error("{ blocks(from: 3, to: 2) { number } }")
         .await;
@@ -246,6 +251,7 @@ async fn ranges_of_blocks_end_with_the_newest() {
             Value::Null
         )
     );
+
     let (message, _) = node.graphql_error("{ blocks(to: 2) { number } }").await;
     assert_eq!(message, "from block number must be specified");
     node.end().await;
@@ -286,6 +292,7 @@ async fn transactions_have_the_values_of_json_rpc() {
     ] {
         assert_eq!(found[field], known[field], "{field}");
     }
+
     for field in [
         "status",
         "gasUsed",
@@ -294,6 +301,7 @@ async fn transactions_have_the_values_of_json_rpc() {
     ] {
         assert_eq!(found[field], receipt[field], "{field}");
     }
+
     assert_eq!(
         (&found["index"], &found["block"]["hash"]),
         (&json!("0x0"), &known["blockHash"])
@@ -338,6 +346,11 @@ async fn transactions_have_the_values_of_json_rpc() {
     node.end().await;
 }
 
+/// A query for the logs of a block that a filter selects.
+fn block_logs(block: u64, filter: &str, fields: &str) -> String {
+    format!("{{ block(number: {block}) {{ logs(filter: {{ {filter} }}) {{ {fields} }} }} }}")
+}
+
 #[tokio::test]
 async fn logs_are_selected_by_block_contract_and_topic() {
     let node = node().await;
@@ -369,9 +382,6 @@ async fn logs_are_selected_by_block_contract_and_topic() {
     );
     assert_eq!(node.graphql(&query).await["logs"], expected);
 
-    let one = |filter: &str| {
-        format!("{{ block(number: {block}) {{ logs(filter: {{ {filter} }}) {{ {fields} }} }} }}")
-    };
     let either = format!("topics: [[\"0x{:064x}\", \"{topic:#x}\"]]", 1);
 
     for filter in [
@@ -381,17 +391,18 @@ async fn logs_are_selected_by_block_contract_and_topic() {
         "",
     ] {
         assert_eq!(
-            node.graphql(&one(filter)).await["block"]["logs"],
+            node.graphql(&block_logs(block, filter, fields)).await["block"]["logs"],
             expected,
             "{filter}"
         );
     }
+
     for filter in [
         format!("topics: [[\"0x{:064x}\"]]", 1),
         format!("addresses: [\"0x{:040x}\"]", 1),
     ] {
         assert_eq!(
-            node.graphql(&one(&filter)).await["block"]["logs"],
+            node.graphql(&block_logs(block, &filter, fields)).await["block"]["logs"],
             json!([]),
             "{filter}"
         );
@@ -417,6 +428,7 @@ async fn calls_and_accounts_read_the_state_of_a_block() {
         }
         .abi_encode(),
     );
+
     let query = format!(
         "{{ block {{ call(data: {{ from: \"{owner}\", to: \"{0}\", data: \"{decimals}\" }}) {{ data status gasUsed }} \
          failed: call(data: {{ to: \"{0}\", data: \"{refused}\" }}) {{ data status }} \
@@ -426,8 +438,10 @@ async fn calls_and_accounts_read_the_state_of_a_block() {
         usdc.address, 0
     );
     let block = node.graphql(&query).await["block"].take();
+
     let call = json!({"data": format!("0x{:064x}", 6), "status": "0x1", "gasUsed": block["call"]["gasUsed"]});
     assert_eq!(block["call"], call);
+
     assert_eq!(block["failed"]["status"], "0x0");
     assert!(
         block["failed"]["data"].as_str().unwrap().len() > 10,
@@ -435,9 +449,11 @@ async fn calls_and_accounts_read_the_state_of_a_block() {
     );
     assert_eq!(block["estimateGas"], "0x5208");
     assert!(block["nothing"].is_string());
+
     let balance = node.rpc("eth_getBalance", json!([owner, "latest"])).await;
     let account = json!({"address": format!("{owner:#x}"), "balance": balance, "transactionCount": "0x0", "code": "0x"});
     assert_eq!(block["account"], account);
+
     assert_eq!(
         block["contract"]["code"],
         node.rpc("eth_getCode", json!([usdc.address, "latest"]))
@@ -457,10 +473,12 @@ async fn calls_and_accounts_read_the_state_of_a_block() {
         .await;
     assert!(message.starts_with("execution reverted"), "{message}");
     assert_eq!(data, json!({"block": null}));
+
     let (message, _) = node
         .graphql_error("{ block { account { balance } } }")
         .await;
     assert!(message.contains("address"), "{message}");
+
     let prices = node
         .graphql("{ gasPrice maxPriorityFeePerGas chainID syncing { currentBlock } }")
         .await;
@@ -518,15 +536,17 @@ async fn a_mutation_sends_and_the_pool_is_pending() {
     node.end().await;
 }
 
+/// A document of this many mutations.
+fn mutations(count: usize) -> String {
+    let fields = (0..count).map(|index| format!("a{index}: sendRawTransaction(data: \"0x\") "));
+    format!("mutation {{ {} }}", fields.collect::<String>())
+}
+
 #[tokio::test]
 async fn a_document_takes_memory_before_it_is_parsed() {
     let budget = Budget::new(1 << 20);
     let node = node_with(|config| config.rpc.budget = budget.clone()).await;
-    let send = |count: usize| {
-        let fields = (0..count).map(|index| format!("a{index}: sendRawTransaction(data: \"0x\") "));
-        format!("mutation {{ {} }}", fields.collect::<String>())
-    };
-    let ask = async |count| node.graphql_error(&send(count)).await.0;
+    let ask = async |count| node.graphql_error(&mutations(count)).await.0;
 
     let mut others = Held::default();
     assert!(budget.try_grow(&mut others, 400 << 10));
@@ -545,11 +565,13 @@ async fn what_is_no_query_is_refused() {
     let node = node().await;
     let url = format!("{}/graphql", node.rest_url());
     let client = reqwest::Client::new();
+
     assert_eq!(client.get(&url).send().await.unwrap().status(), 405);
     assert_eq!(
         client.post(&url).body("{}").send().await.unwrap().status(),
         415
     );
+
     for body in [
         "",
         "[]",
@@ -558,8 +580,10 @@ async fn what_is_no_query_is_refused() {
     ] {
         assert_eq!(node.graphql_body(body).await.0, 400, "{body}");
     }
+
     let long = format!("{{\"query\": \"{}\"}}", " ".repeat(6 << 20));
     assert_eq!(node.graphql_body(long).await.0, 413);
+
     for query in [
         "",
         "{",
@@ -576,17 +600,25 @@ async fn what_is_no_query_is_refused() {
     node.end().await;
 }
 
+/// A query whose selections nest to this depth.
+fn nested_query(depth: usize) -> String {
+    format!(
+        "{{ block {} }}",
+        "{ parent ".repeat(depth - 2) + "{ number " + &"}".repeat(depth - 1)
+    )
+}
+
 #[tokio::test]
 async fn depth_selections_tokens_and_names_are_limited() {
     let node = node().await;
-    let nested = |depth: usize| {
-        format!(
-            "{{ block {} }}",
-            "{ parent ".repeat(depth - 2) + "{ number " + &"}".repeat(depth - 1)
-        )
-    };
-    node.graphql(&nested(20)).await;
-    assert!(node.graphql_error(&nested(21)).await.0.contains("depth 21"));
+    node.graphql(&nested_query(20)).await;
+    assert!(
+        node.graphql_error(&nested_query(21))
+            .await
+            .0
+            .contains("depth 21")
+    );
+
     let brackets = "{a".repeat(100_000);
     assert!(
         node.graphql_error(&brackets)
@@ -594,11 +626,13 @@ async fn depth_selections_tokens_and_names_are_limited() {
             .0
             .contains("nested brackets")
     );
+
     let list = format!(
         "{{ logs(filter: {{ topics: [[{}]] }}) {{ index }} }}",
         "1,".repeat(40_000)
     );
     assert!(node.graphql_error(&list).await.0.contains("32000 tokens"));
+
     let name = "a".repeat(257);
     assert!(
         node.graphql_error(&format!("{{ blocks(from: 0) {{ {name}: number }} }}"))
@@ -606,6 +640,7 @@ async fn depth_selections_tokens_and_names_are_limited() {
             .0
             .contains("256 bytes")
     );
+
     let many: String = (0..6_000)
         .map(|index| format!("a{index}: chainID "))
         .collect();
@@ -615,6 +650,7 @@ async fn depth_selections_tokens_and_names_are_limited() {
             .0
             .contains("selections")
     );
+
     let mut doubling = String::from("{ ...f0 } ");
     for level in 0..30 {
         doubling += &format!(
@@ -625,6 +661,7 @@ async fn depth_selections_tokens_and_names_are_limited() {
     }
     doubling += "fragment f30 on Query { chainID }";
     assert!(node.graphql_error(&doubling).await.0.contains("selections"));
+
     assert!(
         node.graphql_error("{ ...f } fragment f on Query { ...f }")
             .await

@@ -138,12 +138,14 @@ async fn scripts_follow_a_block_from_transaction_to_transaction() {
         node.rpc("eth_sendTransaction", json!([request])).await;
     }
     node.rpc("evm_mine", json!([])).await;
+
     let slot = returning(&format!(
         "[context.txIndex, toHex(db.getState('{COUNTER}', '0x00')), context.gasUsed]"
     ));
     let traces = node
         .rpc("debug_traceBlockByNumber", json!(["latest", slot]))
         .await;
+
     for (index, trace) in traces.as_array().unwrap().iter().enumerate() {
         let receipt = node
             .rpc("eth_getTransactionReceipt", json!([trace["txHash"]]))
@@ -156,6 +158,7 @@ async fn scripts_follow_a_block_from_transaction_to_transaction() {
         assert_eq!(trace["result"], expected);
     }
     assert_eq!(traces.as_array().unwrap().len(), 5);
+
     // Each transaction has a tracer of its own.
     let counting = traced_by(
         "{ count: 0, step() { this.count++ }, fault() {}, result() { return this.count } }",
@@ -167,6 +170,19 @@ async fn scripts_follow_a_block_from_transaction_to_transaction() {
     node.end().await;
 }
 
+/// A tracer whose result is what the database has of an account.
+fn reading(at: &str) -> Value {
+    returning(&format!(
+        "[toHex(db.getCode('{at}')), db.exists('{at}'), db.getBalance('{at}').toString(16), db.getNonce('{at}'), \
+         toHex(db.getState('{at}', '0x01'))]"
+    ))
+}
+
+async fn trace_call(node: &TestNode, request: Value, options: Value) -> Value {
+    node.rpc("debug_traceCall", json!([request, "latest", options]))
+        .await
+}
+
 #[tokio::test]
 async fn scripts_see_the_state_and_the_overrides_of_a_call() {
     let node = node().await;
@@ -174,35 +190,34 @@ async fn scripts_see_the_state_and_the_overrides_of_a_call() {
     let from = node.account(0);
     let nobody = "0x00000000000000000000000000000000000000ee";
     let balance = node.rpc("eth_getBalance", json!([from, "latest"])).await;
-    let read = |at: &str| {
-        returning(&format!(
-            "[toHex(db.getCode('{at}')), db.exists('{at}'), db.getBalance('{at}').toString(16), db.getNonce('{at}'), \
-             toHex(db.getState('{at}', '0x01'))]"
-        ))
-    };
-    let call = |options: Value| {
-        node.rpc(
-            "debug_traceCall",
-            json!([{"from": from, "to": COUNTER}, "latest", options]),
-        )
-    };
+    let request = json!({"from": from, "to": COUNTER});
+
     let zero = format!("0x{:064x}", 0);
     assert_eq!(
-        call(read(COUNTER)).await,
+        trace_call(&node, request.clone(), reading(COUNTER)).await,
         json!([COUNTER_CODE, true, "0", 0, zero])
     );
-    assert_eq!(call(read(nobody)).await, json!(["0x", false, "0", 0, zero]));
-    let seen = call(read(&from.to_string())).await;
+    assert_eq!(
+        trace_call(&node, request.clone(), reading(nobody)).await,
+        json!(["0x", false, "0", 0, zero])
+    );
+
+    let seen = trace_call(&node, request.clone(), reading(&from.to_string())).await;
     assert_eq!(json!(format!("0x{}", seen[2].as_str().unwrap())), balance);
-    let mut options = read(nobody);
+
+    let mut options = reading(nobody);
     let word = format!("0x{:064x}", 7);
     options["stateOverrides"] = json!({nobody: {"balance": "0xff", "nonce": "0x9", "code": "0x6001", "stateDiff": {format!("0x{:064x}", 1): word}}});
-    assert_eq!(call(options).await, json!(["0x6001", true, "ff", 9, word]));
+    assert_eq!(
+        trace_call(&node, request, options).await,
+        json!(["0x6001", true, "ff", 9, word])
+    );
 
     // Precompiles that overrides move, the network's own one, and the environment of the block.
     let bech32 = "0x0000000000000000000000000000000000000400";
     let outputs = "{ outputs: [], enter() {}, exit(frame) { this.outputs.push(toHex(frame.getOutput())) }, fault() {}, \
                    result(context) { return [this.outputs, toHex(context.output), context.block] } }";
+
     // Calls the account that the input names with the input as data, and returns what it returned.
     let passes = "0x365f5f375f5f365f5f5f355af1503d5f5f3e3d5ff3";
     let input = format!("0x{:0>64}", nobody.trim_start_matches("0x"));
@@ -215,6 +230,7 @@ async fn scripts_see_the_state_and_the_overrides_of_a_call() {
         .rpc("debug_traceCall", json!([request, "latest", options]))
         .await;
     assert_eq!(seen, json!([[input], input, 0x1234]));
+
     let request = json!({"from": from, "to": bech32, "input": "0x"});
     let error = node
         .rpc(
@@ -223,6 +239,7 @@ async fn scripts_see_the_state_and_the_overrides_of_a_call() {
         )
         .await;
     assert_eq!(error, "execution reverted");
+
     // What cannot be executed is refused as without a tracer.
     let request = json!({"from": from, "to": COUNTER, "gas": "0x1"});
     let refused =
@@ -261,12 +278,8 @@ async fn scripts_see_what_was_written_so_far() {
 async fn results_and_errors_of_scripts_are_passed_on() {
     let node = node().await;
     set_up(&node).await;
-    let call = |options: Value| {
-        node.rpc(
-            "debug_traceCall",
-            json!([{"to": COUNTER}, "latest", options]),
-        )
-    };
+    let request = json!({"to": COUNTER});
+
     for (expression, result) in [
         ("undefined", Value::Null),
         ("null", Value::Null),
@@ -281,19 +294,36 @@ async fn results_and_errors_of_scripts_are_passed_on() {
             json!(300_000),
         ),
     ] {
-        assert_eq!(call(returning(expression)).await, result, "{expression}");
+        assert_eq!(
+            trace_call(&node, request.clone(), returning(expression)).await,
+            result,
+            "{expression}"
+        );
     }
+
     let setup =
         "{ setup(config) { this.config = config }, fault() {}, result() { return this.config } }";
     assert_eq!(
-        call(json!({"tracer": setup, "tracerConfig": {"a": [1]}})).await,
+        trace_call(
+            &node,
+            request.clone(),
+            json!({"tracer": setup, "tracerConfig": {"a": [1]}})
+        )
+        .await,
         "{\"a\":[1]}"
     );
-    assert_eq!(call(traced_by(setup)).await, "{}");
+    assert_eq!(
+        trace_call(&node, request.clone(), traced_by(setup)).await,
+        "{}"
+    );
+
     // As deep as calls may nest.
     let recursion =
         "((f) => f(f, 1024))((f, depth) => depth ? [0].map(() => 1 + f(f, depth - 1))[0] : 0)";
-    assert_eq!(call(returning(recursion)).await, 1_024);
+    assert_eq!(
+        trace_call(&node, request, returning(recursion)).await,
+        1_024
+    );
 
     let script =
         |members: &str| traced_by(&format!("{{ fault() {{}}, result() {{}}, {members} }}"));
@@ -350,6 +380,11 @@ async fn results_and_errors_of_scripts_are_passed_on() {
     node.end().await;
 }
 
+fn hurried(mut options: Value) -> Value {
+    options["timeout"] = json!("300ms");
+    options
+}
+
 #[tokio::test]
 async fn scripts_are_bounded_in_time_memory_and_size() {
     let node = node_with(|config| {
@@ -362,10 +397,6 @@ async fn scripts_are_bounded_in_time_memory_and_size() {
 
     let script =
         |members: &str| json!({"tracer": format!("{{ fault() {{}}, result() {{}}, {members} }}")});
-    let hurried = |mut options: Value| {
-        options["timeout"] = json!("300ms");
-        options
-    };
 
     for options in [
         hurried(script("step() { while (true); }")),

@@ -30,12 +30,14 @@ async fn nothing_runs_for_ever() {
     let node = impatient().await;
     let call = json!({"to": AT, "gas": "0xffffffffff"});
     let code = json!({AT: {"code": LOOP}});
+
     says(
         &node
             .rpc_error("eth_call", json!([call, "latest", code]))
             .await,
         "timeout",
     );
+
     let creation = json!({"data": LOOP, "gas": "0xffffffffff"});
     says(
         &node
@@ -43,6 +45,7 @@ async fn nothing_runs_for_ever() {
             .await,
         "timeout",
     );
+
     let options = json!({"tracer": "callTracer", "stateOverrides": code});
     says(
         &node
@@ -50,12 +53,14 @@ async fn nothing_runs_for_ever() {
             .await,
         "timeout",
     );
+
     says(
         &node
             .rpc_error("trace_call", json!([call, ["trace"], "latest", code]))
             .await,
         "timeout",
     );
+
     let block = json!({"blockOverrides": {"gasLimit": "0xffffffffffff"}, "stateOverrides": code, "calls": [call]});
     let error = node
         .rpc_error(
@@ -67,6 +72,7 @@ async fn nothing_runs_for_ever() {
         (&error["code"], &error["message"]),
         (&json!(-32016), &json!("execution timeout"))
     );
+
     assert_eq!(node.rpc("eth_chainId", json!([])).await, "0x7d");
 }
 
@@ -88,48 +94,47 @@ async fn a_trace_that_gets_too_long_is_refused() {
     assert_eq!(traced["failed"], true);
 }
 
+fn with_options(mut options: Value, more: Value) -> Value {
+    let members = more.as_object().unwrap().clone();
+    options.as_object_mut().unwrap().extend(members);
+    options
+}
+
+/// The lines of the trace of a call.
+async fn lines(node: &TestNode, options: Value) -> Vec<Value> {
+    let call = json!({"to": AT, "gas": "0x1ffff"});
+    node.rpc("debug_traceCall", json!([call, "latest", options]))
+        .await["structLogs"]
+        .as_array()
+        .unwrap()
+        .clone()
+}
+
 #[tokio::test]
 async fn a_long_trace_is_read_in_parts() {
     let node = node().await;
     // Stores 1 in slot 0 and 2 in slot 1, and reads slot 0.
     let code = "0x60015f5560026001555f545000";
     let whole = json!({"stateOverrides": {AT: {"code": code}}});
-    let part = |more: Value| {
-        let mut options = whole.clone();
-        let members = more.as_object().unwrap().clone();
-        options.as_object_mut().unwrap().extend(members);
-        options
-    };
-    let call = json!({"to": AT, "gas": "0x1ffff"});
-    let lines = async |options: Value| {
-        node.rpc("debug_traceCall", json!([call, "latest", options]))
-            .await["structLogs"]
-            .as_array()
-            .unwrap()
-            .clone()
-    };
+    let part = |more: Value| lines(&node, with_options(whole.clone(), more));
 
-    let all = lines(whole.clone()).await;
+    let all = lines(&node, whole.clone()).await;
     assert_eq!(all.len(), 10);
-    assert_eq!(
-        lines(part(json!({"offset": 4, "limit": 3}))).await,
-        all[4..7]
-    );
-    assert_eq!(lines(part(json!({"offset": 4}))).await, all[4..]);
-    assert!(lines(part(json!({"offset": 10}))).await.is_empty());
+    assert_eq!(part(json!({"offset": 4, "limit": 3})).await, all[4..7]);
+    assert_eq!(part(json!({"offset": 4})).await, all[4..]);
+    assert!(part(json!({"offset": 10})).await.is_empty());
 
     // The slots of steps before the part are known in it.
-    let last_read = &lines(part(json!({"offset": 7, "limit": 1, "stackLimit": 1}))).await[0];
+    let last_read = &part(json!({"offset": 7, "limit": 1, "stackLimit": 1})).await[0];
     assert_eq!(last_read["op"], "SLOAD");
     assert_eq!(last_read["storage"].as_object().unwrap().len(), 2);
 
-    let store = |options: Value| lines(part(options));
     assert_eq!(
-        store(json!({"offset": 5, "limit": 1, "stackLimit": 1})).await[0]["stack"],
+        part(json!({"offset": 5, "limit": 1, "stackLimit": 1})).await[0]["stack"],
         json!(["0x1"])
     );
     assert_eq!(
-        store(json!({"offset": 5, "limit": 1, "stackLimit": 9})).await[0]["stack"],
+        part(json!({"offset": 5, "limit": 1, "stackLimit": 9})).await[0]["stack"],
         json!(["0x2", "0x1"])
     );
 }
@@ -199,6 +204,7 @@ async fn wrong_options_of_traces_are_named() {
         assert_eq!(error["code"], -32602, "{error}");
         assert!(error["data"].as_str().unwrap().starts_with(data), "{error}");
     }
+
     if cfg!(not(feature = "js-tracer")) {
         let options = json!({"tracer": "{result: () => 1, fault: () => {}}"});
         let error = node

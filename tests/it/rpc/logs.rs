@@ -106,6 +106,7 @@ async fn queries_find_exactly_what_matches() {
             let from = a.min(b);
             let to = a.max(b);
             let addresses: Vec<_> = who.iter().map(|at| *loggers.get(*at).unwrap_or(&Address::ZERO)).collect();
+
             let expected: Vec<_> = emitted
                 .iter()
                 .filter(|log| (from..=to).contains(&log.block))
@@ -116,6 +117,7 @@ async fn queries_find_exactly_what_matches() {
                 })
                 .map(|log| log.block)
                 .collect();
+
             let topics: Vec<Value> = positions
                 .iter()
                 .map(|position| match position.as_deref() {
@@ -124,9 +126,11 @@ async fn queries_find_exactly_what_matches() {
                     Some(many) => json!(many.iter().map(|n| word(*n)).collect::<Vec<_>>()),
                 })
                 .collect();
+
             let filter = json!({"fromBlock": format!("{from:#x}"), "toBlock": format!("{to:#x}"), "address": addresses, "topics": topics});
             let logs = handle.block_on(node.rpc("eth_getLogs", json!([filter])));
             let found: Vec<_> = logs.as_array().unwrap().iter().map(|log| number(&log["blockNumber"]) as u64).collect();
+
             prop_assert_eq!(found, expected);
             Ok(())
         })
@@ -139,6 +143,7 @@ async fn a_log_knows_its_place() {
     let node = node_with(|config| config.no_mining = true).await;
     let logger = logger(&node, 0).await;
     node.rpc("evm_mine", json!([])).await;
+
     for topics in [vec![1], vec![], vec![2, 3]] {
         let data: Bytes = topics
             .iter()
@@ -151,6 +156,7 @@ async fn a_log_knows_its_place() {
         )
         .await;
     }
+
     node.rpc("evm_mine", json!([])).await;
     let block = node
         .rpc("eth_getBlockByNumber", json!(["latest", false]))
@@ -159,6 +165,7 @@ async fn a_log_knows_its_place() {
         .rpc("eth_getLogs", json!([{"blockHash": block["hash"]}]))
         .await;
     let logs = logs.as_array().unwrap();
+
     assert_eq!(logs.len(), 3);
     for (index, log) in logs.iter().enumerate() {
         assert_eq!(log["logIndex"], json!(format!("{index:#x}")));
@@ -176,6 +183,7 @@ async fn a_log_knows_its_place() {
             (&log["removed"], &log["data"]),
             (&json!(false), &json!("0x"))
         );
+
         let receipt = node
             .rpc("eth_getTransactionReceipt", json!([log["transactionHash"]]))
             .await;

@@ -123,17 +123,20 @@ async fn waiting_transactions_expire_and_executable_ones_do_not() {
     send(&node, 0, 0, 10).await;
     send(&node, 0, 2, 10).await;
     send(&node, 1, 3, 10).await;
+
     // No block can hold it as long as the base fee is what it is.
     let mut cheap = transfer(0);
     (cheap.max_fee_per_gas, cheap.max_priority_fee_per_gas) = (1, 1);
     node.rpc("eth_sendRawTransaction", json!([raw(cheap, 2)]))
         .await;
+
     let mut left = status(&node).await;
     while left != (1, 0) {
         assert!(left.0 >= 1, "an executable transaction expired");
         tokio::time::sleep(Duration::from_millis(20)).await;
         left = status(&node).await;
     }
+
     // The nonces are free again.
     assert!(send(&node, 1, 0, 10).await["error"].is_null());
     assert_eq!(

@@ -82,6 +82,7 @@ fn creation_codes_are_the_published_ones() {
     let vanity = b256!("0x90d8084deab30c2a37c45e8d47f49f2f7965183cb6990a98943ef94940681de3");
     let newer = b256!("0x0a59dbff790c23c976a548690c27297883cc66b4c67024f9117b0238995e35e9");
     let permit2 = b256!("0x0000000000000000000000000000000000000000d3af2663da51c10215000000");
+
     for (address, salt, digits) in [
         (
             PERMIT2,
@@ -169,6 +170,7 @@ async fn permit2_moves_tokens_with_a_signature_for_this_chain() {
     };
     let nonce = U256::ZERO;
     let deadline = U256::MAX;
+
     let signed = PermitTransferFrom {
         permitted: permitted.clone(),
         spender: spender.address(),
@@ -178,6 +180,7 @@ async fn permit2_moves_tokens_with_a_signature_for_this_chain() {
     let signature = owner
         .sign_hash_sync(&signed.eip712_signing_hash(&domain))
         .unwrap();
+
     let call = IPermit2::permitTransferFromCall {
         permit: UnsignedPermit {
             permitted,
@@ -193,6 +196,7 @@ async fn permit2_moves_tokens_with_a_signature_for_this_chain() {
     };
     assert!(node.send(&spender, PERMIT2, call.clone()).await.status());
     assert_eq!(node.balance(&usdc, to).await, amount);
+
     // The nonce is used up.
     assert!(!node.send_anyway(&spender, PERMIT2, call).await.status());
     node.end().await;
@@ -263,6 +267,7 @@ async fn entry_points_create_accounts_and_run_their_operations() {
                 paymasterAndData: Bytes::new(),
                 signature: Bytes::new(),
             };
+
             IOldEntryPoint::handleOpsCall {
                 ops: vec![op],
                 beneficiary,
@@ -280,6 +285,7 @@ async fn entry_points_create_accounts_and_run_their_operations() {
                 paymasterAndData: Bytes::new(),
                 signature: Bytes::new(),
             };
+
             IEntryPoint::handleOpsCall {
                 ops: vec![op],
                 beneficiary,

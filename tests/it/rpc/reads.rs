@@ -20,10 +20,12 @@ async fn the_node_says_who_it_is() {
             .unwrap()
             .contains("tetrad")
     );
+
     let hash = node
         .rpc("web3_sha3", json!(["0x68656c6c6f20776f726c64"]))
         .await;
     assert_eq!(hash, json!(keccak256("hello world")));
+
     assert_eq!(
         node.rpc("eth_accounts", json!([]))
             .await
@@ -32,6 +34,7 @@ async fn the_node_says_who_it_is() {
             .len(),
         10
     );
+
     assert_eq!(
         node.rpc("eth_accounts", json!([])).await,
         node.rpc("personal_listAccounts", json!([])).await
@@ -240,6 +243,7 @@ async fn blocks_link_to_their_parents_and_show_their_transactions() {
                 .await,
             transaction
         );
+
         assert_eq!(
             node.rpc(
                 "eth_getTransactionByBlockNumberAndIndex",
@@ -373,22 +377,26 @@ async fn what_tools_take_for_granted_is_there() {
     let expected = b256!("0x2fa86add0aed31f33a762c9d88e807c475bd51d0f52bd0955754b2608f7e4989");
     let code: alloy::primitives::Bytes = serde_json::from_value(deployer).unwrap();
     assert_eq!(keccak256(&code), expected);
+
     // Through it, code that returns one byte of code lands where CREATE2 says.
     let init = "60016000f3";
     let data = format!("0x{}{init}", "00".repeat(32));
     let factory: Address = "0x4e59b44847b379578588920cA78FbF26c0B4956C"
         .parse()
         .unwrap();
+
     node.rpc(
         "eth_sendTransaction",
         json!([{"from": node.account(0), "to": factory, "data": data}]),
     )
     .await;
+
     let created = factory.create2_from_code(B256::ZERO, alloy::hex::decode(init).unwrap());
     assert_eq!(
         node.rpc("eth_getCode", json!([created, "latest"])).await,
         "0x00"
     );
+
     // Multicall3.getChainId()
     let multicall = json!([{"to": "0xcA11bde05977b3631167028862bE2a173976CA11", "data": "0x3408e470"}, "latest"]);
     assert_eq!(
@@ -451,6 +459,7 @@ async fn fees_follow_eip_1559() {
 async fn roots_are_those_of_the_contents() {
     use alloy::consensus::{TxEnvelope, proofs::calculate_transaction_root};
     let node = node_with(|config| config.no_mining = true).await;
+
     for _ in 0..20 {
         node.rpc(
             "eth_sendTransaction",
@@ -459,6 +468,7 @@ async fn roots_are_those_of_the_contents() {
         .await;
     }
     node.rpc("evm_mine", json!([])).await;
+
     let block = node
         .rpc("eth_getBlockByNumber", json!(["latest", true]))
         .await;
@@ -468,9 +478,11 @@ async fn roots_are_those_of_the_contents() {
         json!(calculate_transaction_root(&transactions)),
         block["transactionsRoot"]
     );
+
     // The client library's own types read the block, and arrive at its hash.
     let typed: alloy::rpc::types::Block = serde_json::from_value(block.clone()).unwrap();
     assert_eq!(json!(typed.header.inner.hash_slow()), block["hash"]);
+
     let receipts = node.rpc("eth_getBlockReceipts", json!(["latest"])).await;
     let typed: Vec<alloy::rpc::types::TransactionReceipt> =
         serde_json::from_value(receipts).unwrap();
@@ -489,12 +501,14 @@ async fn integers_are_quantities_for_tools_and_in_the_dialect_of_ethereum() {
     let network = node();
     let ethereum = node_with(|config| config.rpc.dialect = tetrad_rpc::rpc::Dialect::Ethereum);
     let (network, ethereum) = tokio::join!(network, ethereum);
+
     for node in [&network, &ethereum] {
         node.rpc(
             "eth_sendTransaction",
             json!([{"from": node.account(0), "to": node.account(1), "value": "0x1"}]),
         )
         .await;
+
         for (method, params) in [
             ("ots_getBlockDetails", json!([1])),
             ("ots_getBlockTransactions", json!([1, 0, 10])),
@@ -513,6 +527,7 @@ async fn integers_are_quantities_for_tools_and_in_the_dialect_of_ethereum() {
             node.rpc(method, params).await;
         }
     }
+
     let account = ethereum.account(0);
     for (method, params) in [
         ("eth_getBalance", json!([account, 0])),
@@ -534,6 +549,7 @@ async fn integers_are_quantities_for_tools_and_in_the_dialect_of_ethereum() {
             "{method}"
         );
     }
+
     for wrong in [json!(1.5), json!(-1), json!("1"), json!(1e30), json!(true)] {
         let error = ethereum
             .rpc_error("eth_getBalance", json!([account, wrong]))

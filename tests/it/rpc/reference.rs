@@ -46,6 +46,14 @@ fn essence(method: &str, mut response: Value) -> Value {
     response
 }
 
+/// The names of the members of a result.
+fn members(response: &Value) -> Vec<String> {
+    response["result"]
+        .as_object()
+        .map(|object| object.keys().cloned().collect())
+        .unwrap_or_default()
+}
+
 #[tokio::test]
 async fn every_example_gets_the_answer_that_it_shows() {
     let node = same_node().await;
@@ -65,13 +73,6 @@ async fn every_example_gets_the_answer_that_it_shows() {
             let answer = essence(method, whole);
 
             let shown: Value = serde_json::from_str(response).unwrap();
-            let members = |response: &Value| -> Vec<String> {
-                response["result"]
-                    .as_object()
-                    .map(|object| object.keys().cloned().collect())
-                    .unwrap_or_default()
-            };
-
             let same = if VARYING.contains(&method) {
                 members(&shown) == members(&answer)
             } else {
@@ -120,9 +121,11 @@ async fn every_method_is_described_and_has_one_example() {
         .iter()
         .map(|method| (method["name"].as_str().unwrap(), method))
         .collect();
+
     for (name, method) in &described {
         assert!(!method["summary"].as_str().unwrap().is_empty(), "{name}");
         let params = method["params"].as_array().unwrap();
+
         // Nothing that may be left out stands before what may not.
         let required: Vec<bool> = params
             .iter()
@@ -133,6 +136,7 @@ async fn every_method_is_described_and_has_one_example() {
             "{name}: {required:?}"
         );
     }
+
     let mut failing = BTreeSet::new();
     let mut shown = BTreeSet::new();
     for Example { exchanges, .. } in examples() {
@@ -143,17 +147,20 @@ async fn every_method_is_described_and_has_one_example() {
             described.contains_key(name.as_str()),
             "{name}: no such method"
         );
+
         if response.starts_with(r#"{"error""#) {
             failing.insert(name.clone());
         }
         assert!(shown.insert(name.clone()), "{name} has two examples");
     }
+
     // Other names of a method share its summary and its example; one that shows an error is left
     // out.
     let failing: Vec<&Value> = failing
         .iter()
         .map(|name| &described[name.as_str()]["summary"])
         .collect();
+
     for (name, method) in described {
         assert_eq!(
             method["examples"].is_null(),

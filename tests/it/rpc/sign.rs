@@ -61,6 +61,7 @@ async fn typed_data_is_signed_as_the_standard_shows() {
         "domain": {"name": "Ether Mail", "chainId": 125},
         "message": {"from": {"name": "Cow", "wallet": node.account(2)}, "contents": "Hello, Bob!"},
     });
+
     let typed: alloy_dyn_abi::TypedData = parsed(&data);
     for params in [
         json!([node.account(2), data]),
@@ -80,6 +81,7 @@ async fn typed_data_is_signed_as_the_standard_shows() {
             assert_eq!(signer, node.account(2));
         }
     }
+
     let error = node
         .rpc_error(
             "eth_signTypedData_v4",
@@ -89,19 +91,20 @@ async fn typed_data_is_signed_as_the_standard_shows() {
     assert_eq!(error["code"], -32602);
 }
 
+/// Fields of a type that are texts.
+fn text_fields(names: &[&str]) -> Value {
+    names
+        .iter()
+        .map(|name| json!({"name": name, "type": "string"}))
+        .collect()
+}
+
 /// The hash is that of `@metamask/eth-sig-util`.
 #[tokio::test]
 async fn typed_data_may_have_the_domain_of_cosmos_chains() {
     let node = node().await;
 
-    let texts = |names: &[&str]| {
-        names
-            .iter()
-            .map(|name| json!({"name": name, "type": "string"}))
-            .collect::<Value>()
-    };
-
-    let mut domain = texts(&["name", "version", "verifyingContract", "salt"]);
+    let mut domain = text_fields(&["name", "version", "verifyingContract", "salt"]);
     domain
         .as_array_mut()
         .unwrap()
@@ -111,7 +114,7 @@ async fn typed_data_may_have_the_domain_of_cosmos_chains() {
         "types": {
             "EIP712Domain": domain,
             "Tx": [{"name": "memo", "type": "string"}, {"name": "msgs", "type": "Msg[]"}],
-            "Msg": texts(&["type"]),
+            "Msg": text_fields(&["type"]),
         },
         "primaryType": "Tx",
         "domain": {"name": "Cosmos Web3", "version": "1.0.0", "chainId": "125", "verifyingContract": "cosmos", "salt": "0"},
@@ -186,21 +189,24 @@ async fn typed_data_may_have_the_domain_of_cosmos_chains() {
     node.end().await;
 }
 
+/// Types of which each but the last has this many members of the next one.
+fn chain_of_types(length: usize, uses: usize) -> Value {
+    let member =
+        |next: usize, at: usize| json!({"name": format!("m{at}"), "type": format!("T{next}[]")});
+    let members = |next: usize| (0..uses).map(|at| member(next, at)).collect::<Value>();
+    let types = (0..length).map(|at| (format!("T{at}"), members(at + 1)));
+    let last = (
+        format!("T{length}"),
+        json!([{"name": "a", "type": "uint8"}]),
+    );
+    Value::Object(types.chain([last]).collect())
+}
+
 /// Types are resolved recursively: without limits these overflow the stack, or are as large as two
 /// to the number of types.
 #[tokio::test]
 async fn typed_data_of_excessive_types_is_refused() {
     let node = node().await;
-    let chain = |length: usize, uses: usize| {
-        let member = |next: usize, at: usize| json!({"name": format!("m{at}"), "type": format!("T{next}[]")});
-        let members = |next: usize| (0..uses).map(|at| member(next, at)).collect::<Value>();
-        let types = (0..length).map(|at| (format!("T{at}"), members(at + 1)));
-        let last = (
-            format!("T{length}"),
-            json!([{"name": "a", "type": "uint8"}]),
-        );
-        Value::Object(types.chain([last]).collect())
-    };
     let member = |kind: String| json!({"T0": [{"name": "m0", "type": kind}]});
     for (types, reason) in [
         (
@@ -211,9 +217,9 @@ async fn typed_data_of_excessive_types_is_refused() {
             member(format!("uint8{}", "[]".repeat(200_000))),
             "nested more than 64 deep",
         ),
-        (chain(20_000, 1), "nested more than 64 deep"),
+        (chain_of_types(20_000, 1), "nested more than 64 deep"),
         (member("T0[]".to_owned()), "contain themselves"),
-        (chain(15, 4), "types take more than 65536 bytes"),
+        (chain_of_types(15, 4), "types take more than 65536 bytes"),
     ] {
         let mut data = json!({"primaryType": "T0", "domain": {}, "message": {"m0": [], "m1": [], "m2": [], "m3": []}});
         data["types"] = types;
@@ -222,10 +228,12 @@ async fn typed_data_of_excessive_types_is_refused() {
             .await;
         assert_eq!(error["code"], -32602, "{error}");
         assert!(error.to_string().contains(reason), "{error}");
+
         data["types"] = member(format!("uint8{}", "[]".repeat(31)));
         data["message"] = json!({"m0": []});
         node.rpc("eth_signTypedData_v4", json!([node.account(2), data]))
             .await;
+
         data["primaryType"] = json!(format!("uint8{}", "[]".repeat(200_000)));
         node.rpc_error("eth_signTypedData_v4", json!([node.account(2), data]))
             .await;

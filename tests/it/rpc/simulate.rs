@@ -19,6 +19,7 @@ async fn blocks_build_on_each_other_and_gaps_are_filled() {
     let head = node.chain().head();
     let number_now = head.number();
     let time = head.block.header.timestamp;
+
     let blocks = simulate(
         &node,
         json!({"blockStateCalls": [
@@ -28,6 +29,7 @@ async fn blocks_build_on_each_other_and_gaps_are_filled() {
         ]}),
     )
     .await;
+
     let blocks = blocks.as_array().unwrap();
     let numbers: Vec<_> = blocks
         .iter()
@@ -38,6 +40,7 @@ async fn blocks_build_on_each_other_and_gaps_are_filled() {
         .map(|block| number(&block["timestamp"]) as u64 - time)
         .collect();
     assert_eq!((numbers, times), (vec![1, 2, 3, 4], vec![12, 24, 36, 100]));
+
     assert_eq!(blocks[0]["parentHash"], json!(head.block.hash));
     assert!(
         blocks
@@ -45,12 +48,23 @@ async fn blocks_build_on_each_other_and_gaps_are_filled() {
             .all(|two| two[1]["parentHash"] == two[0]["hash"])
     );
     assert_eq!(blocks[3]["calls"][0]["status"], "0x1");
+
     // Nothing of it has happened.
     assert_eq!(node.chain().head().number(), number_now);
     assert_eq!(
         node.rpc("eth_getBalance", json!([C, "latest"])).await,
         "0x0"
     );
+}
+
+/// The amounts that the logs of a call say were transferred.
+fn transferred(block: &Value, call: &Value) -> Vec<u128> {
+    let logs = call["logs"].as_array().unwrap();
+    assert!(
+        logs.iter()
+            .all(|log| log["address"] == COIN && log["blockHash"] == block["hash"])
+    );
+    logs.iter().map(|log| number(&log["data"])).collect()
 }
 
 #[tokio::test]
@@ -64,19 +78,14 @@ async fn transfers_leave_logs_unless_they_are_undone() {
         {"from": A, "to": B, "value": "0x3", "data": "0x01"},
         {"from": A, "to": C, "value": "0x4"},
     ]);
+
     let payload = |trace: bool| json!({"blockStateCalls": [{"stateOverrides": overrides, "calls": calls}], "traceTransfers": trace});
     let blocks = simulate(&node, payload(true)).await;
     let calls = blocks[0]["calls"].as_array().unwrap();
-    let amounts = |call: &Value| -> Vec<u128> {
-        let logs = call["logs"].as_array().unwrap();
-        assert!(
-            logs.iter()
-                .all(|log| log["address"] == COIN && log["blockHash"] == blocks[0]["hash"])
-        );
-        logs.iter().map(|log| number(&log["data"])).collect()
-    };
+
+    let amounts = |index: usize| transferred(&blocks[0], &calls[index]);
     assert_eq!(
-        (amounts(&calls[0]), amounts(&calls[1]), amounts(&calls[2])),
+        (amounts(0), amounts(1), amounts(2)),
         (vec![2, 1], vec![], vec![4])
     );
     assert_eq!(
@@ -84,6 +93,7 @@ async fn transfers_leave_logs_unless_they_are_undone() {
         (&json!("0x0"), &json!(3))
     );
     assert_eq!(calls[2]["logs"][0]["logIndex"], "0x2");
+
     // They are no part of the block.
     assert_eq!(
         simulate(&node, payload(false)).await[0]["hash"],

@@ -14,6 +14,7 @@ async fn codes_are_found_by_their_hash() {
             json!([node.config().network.contracts.vault, "latest"]),
         )
         .await;
+
     let bytes = alloy_primitives::hex::decode(code.as_str().unwrap()).unwrap();
     let hash = keccak256(&bytes);
     assert_eq!(node.rpc("debug_codeByHash", json!([hash])).await, code);
@@ -29,11 +30,13 @@ async fn codes_are_found_by_their_hash() {
         .await,
         code
     );
+
     assert_eq!(
         node.rpc("debug_codeByHash", json!([B256::repeat_byte(1)]))
             .await,
         "0x"
     );
+
     let error = node.rpc_error("debug_dbGet", json!(["0x1234"])).await;
     assert!(
         error["message"].as_str().unwrap().starts_with("not found"),

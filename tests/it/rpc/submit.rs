@@ -300,15 +300,17 @@ async fn transactions_of_one_account_in_any_order_never_stick() {
     );
 }
 
+fn priced(max: u128, tip: u128) -> Bytes {
+    let mut tx = transfer(0);
+    (tx.max_fee_per_gas, tx.max_priority_fee_per_gas) = (max, tip);
+    raw(tx, 0)
+}
+
 #[tokio::test]
 async fn a_replacement_pays_a_tenth_more() {
     let node = node_with(|config| config.no_mining = true).await;
-    let priced = |max: u128, tip: u128| {
-        let mut tx = transfer(0);
-        (tx.max_fee_per_gas, tx.max_priority_fee_per_gas) = (max, tip);
-        raw(tx, 0)
-    };
     let first = send(&node, &priced(10_000_000_000, 1_000_000_000)).await;
+
     for (max, tip) in [
         (10_999_999_999, 1_100_000_000),
         (11_000_000_000, 1_099_999_999),
@@ -319,11 +321,13 @@ async fn a_replacement_pays_a_tenth_more() {
             "replacement transaction underpriced"
         );
     }
+
     let second = send(&node, &priced(11_000_000_000, 1_100_000_000)).await;
     assert_eq!(
         node.rpc("eth_getTransactionByHash", json!([first])).await,
         Value::Null
     );
+
     node.rpc("evm_mine", json!([])).await;
     assert_eq!(receipt(&node, &second).await["status"], "0x1");
 }
@@ -355,6 +359,7 @@ async fn without_mining_nothing_is_sealed_until_asked() {
         .await,
         "0x1"
     );
+
     let pending = node
         .rpc("eth_getBlockByNumber", json!(["pending", true]))
         .await;
@@ -363,6 +368,7 @@ async fn without_mining_nothing_is_sealed_until_asked() {
         (&Value::Null, &Value::Null, &json!("0x1"))
     );
     assert_eq!(pending["transactions"][0]["hash"], hash);
+
     assert_eq!(
         node.rpc(
             "eth_getBalance",
@@ -379,6 +385,7 @@ async fn without_mining_nothing_is_sealed_until_asked() {
         .await,
         "0x0"
     );
+
     node.rpc("evm_mine", json!([])).await;
     assert_eq!(receipt(&node, &hash).await["blockNumber"], "0x1");
 }
@@ -427,13 +434,14 @@ async fn a_creation_has_the_address_of_sender_and_nonce() {
 async fn sends_without_a_nonce_from_many_clients_never_collide() {
     let node = node().await;
     let from = node.account(0);
-    let one = || {
+    let sends = (0..50).map(|_| {
         node.rpc(
             "eth_sendTransaction",
             json!([{"from": from, "to": node.account(1), "value": "0x1", "gas": "0x5208"}]),
         )
-    };
-    let hashes = futures_util::future::join_all((0..50).map(|_| one())).await;
+    });
+    let hashes = futures_util::future::join_all(sends).await;
+
     for hash in &hashes {
         assert_eq!(receipt(&node, hash).await["status"], "0x1");
     }
@@ -489,6 +497,17 @@ async fn the_production_profile_holds_no_keys() {
     }
 }
 
+/// A transaction that pays nothing.
+fn free(nonce: u64) -> TxEip1559 {
+    TxEip1559 {
+        chain_id: 125,
+        nonce,
+        gas_limit: 21_000,
+        to: TxKind::Call(Address::ZERO),
+        ..Default::default()
+    }
+}
+
 #[tokio::test]
 async fn the_production_profile_refuses_what_pays_nothing() {
     let mut config = tetrad::Config::of(tetrad::config::Profile::Production);
@@ -499,13 +518,7 @@ async fn the_production_profile_refuses_what_pays_nothing() {
         *test = config;
     })
     .await;
-    let free = |nonce| TxEip1559 {
-        chain_id: 125,
-        nonce,
-        gas_limit: 21_000,
-        to: TxKind::Call(Address::ZERO),
-        ..Default::default()
-    };
+
     for nonce in [0, 7] {
         let error = production
             .rpc_error("eth_sendRawTransaction", json!([raw(free(nonce), 0)]))
@@ -516,6 +529,7 @@ async fn the_production_profile_refuses_what_pays_nothing() {
             "{error}"
         );
     }
+
     let paying = TxEip1559 {
         max_fee_per_gas: 10_000_000_000,
         max_priority_fee_per_gas: 1,
@@ -526,6 +540,7 @@ async fn the_production_profile_refuses_what_pays_nothing() {
         .await
         .to_string();
     assert!(error.contains("insufficient funds"), "{error}");
+
     assert_eq!(
         production.rpc("txpool_status", json!([])).await,
         json!({"pending": "0x0", "queued": "0x0"})
@@ -557,17 +572,20 @@ fn delegation(nonce: u64, authorized: u64, tip: u128) -> Bytes {
     raw(transaction, 0)
 }
 
+async fn pending_count(node: &TestNode) -> Value {
+    node.rpc(
+        "eth_getTransactionCount",
+        json!([node.account(1), "pending"]),
+    )
+    .await
+}
+
 #[tokio::test]
 async fn a_nonce_that_another_account_moves_lets_the_queue_go_on() {
     let node = node().await;
-    let pending = || {
-        node.rpc(
-            "eth_getTransactionCount",
-            json!([node.account(1), "pending"]),
-        )
-    };
     let waiting = send(&node, &raw(transfer(1), 1)).await;
     assert_eq!(receipt(&node, &waiting).await, Value::Null);
+
     send(&node, &delegation(0, 0, 1)).await;
     node.wake().await;
     assert_eq!(
@@ -578,7 +596,7 @@ async fn a_nonce_that_another_account_moves_lets_the_queue_go_on() {
         .await,
         "0x2"
     );
-    assert_eq!(pending().await, "0x2");
+    assert_eq!(pending_count(&node).await, "0x2");
     assert_eq!(receipt(&node, &waiting).await["status"], "0x1");
     assert_eq!(
         receipt(&node, &send(&node, &raw(transfer(2), 1)).await).await["status"],
@@ -592,8 +610,10 @@ async fn a_nonce_that_another_account_moves_lets_the_queue_go_on() {
     let next = send(&node, &raw(transfer(4), 1)).await;
     send(&node, &delegation(1, 3, 9_000_000_000)).await;
     node.mine().await;
-    assert_eq!(pending().await, "0x5");
+
+    assert_eq!(pending_count(&node).await, "0x5");
     node.mine().await;
+
     assert_eq!(receipt(&node, &pointless).await, Value::Null);
     assert_eq!(receipt(&node, &next).await["status"], "0x1");
     assert!(node.chain().pool().is_empty());

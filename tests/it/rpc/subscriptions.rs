@@ -428,6 +428,7 @@ async fn a_log_subscription_obeys_its_bounds() {
             json!(["logs", {"fromBlock": "0x2", "toBlock": "0x3"}]),
         )
         .await;
+
     let token = node.config().network.tokens[0].address;
     let data = format!("0xa9059cbb{:0>64}{:064x}", "aa", 1);
     for _ in 0..4 {
@@ -437,11 +438,14 @@ async fn a_log_subscription_obeys_its_bounds() {
         )
         .await;
     }
+
     for block in ["0x2", "0x3"] {
         assert_eq!(socket.notification(&within).await["blockNumber"], block);
     }
+
     // Nothing of the fourth block comes before the answer to this.
     assert_eq!(socket.rpc("eth_blockNumber", json!([])).await, "0x4");
+
     for (bounds, what) in [
         (
             json!({"fromBlock": "0x5", "toBlock": "0x4"}),

@@ -24,16 +24,19 @@ fn with(mut object: Value, members: Value) -> Value {
     object
 }
 
+/// A transfer that pays less than the base fee.
+fn cheap(node: &TestNode) -> Value {
+    with(
+        transfer(node, 0),
+        json!({"maxFeePerGas": "0x1", "maxPriorityFeePerGas": "0x0"}),
+    )
+}
+
 #[tokio::test]
 async fn a_fee_cap_below_the_base_fee_is_refused_where_it_would_wait_for_ever() {
     let manual = node_with(|config| config.no_mining = true);
     let (node, manual) = tokio::join!(node(), manual);
-    let cheap = |node: &TestNode| {
-        with(
-            transfer(node, 0),
-            json!({"maxFeePerGas": "0x1", "maxPriorityFeePerGas": "0x0"}),
-        )
-    };
+
     for nonce in ["0x0", "0x7"] {
         let request = with(cheap(&node), json!({"nonce": nonce}));
         let message = node
@@ -49,10 +52,12 @@ async fn a_fee_cap_below_the_base_fee_is_refused_where_it_would_wait_for_ever() 
             "{message}"
         );
     }
+
     assert_eq!(
         node.rpc("txpool_status", json!([])).await,
         json!({"pending": "0x0", "queued": "0x0"})
     );
+
     // Where blocks are sealed on demand, the base fee falls meanwhile.
     send(&manual, cheap(&manual)).await;
     assert_eq!(
@@ -65,6 +70,7 @@ async fn a_fee_cap_below_the_base_fee_is_refused_where_it_would_wait_for_ever() 
 async fn waiting_transactions_of_the_nodes_accounts_are_listed_and_replaced() {
     let node = node_with(|config| config.no_mining = true).await;
     assert_eq!(node.rpc("eth_mining", json!([])).await, false);
+
     let stranger = "0x00000000000000000000000000000000000000aa";
     node.rpc("anvil_setBalance", json!([stranger, "0xde0b6b3a7640000"]))
         .await;
@@ -73,6 +79,7 @@ async fn waiting_transactions_of_the_nodes_accounts_are_listed_and_replaced() {
     send(&node, with(transfer(&node, 0), json!({"from": stranger}))).await;
     let waiting = send(&node, transfer(&node, 0)).await;
     send(&node, with(transfer(&node, 1), json!({"nonce": "0x5"}))).await;
+
     let listed = node.rpc("eth_pendingTransactions", json!([])).await;
     assert_eq!(
         listed.as_array().unwrap().len(),
@@ -106,6 +113,7 @@ async fn waiting_transactions_of_the_nodes_accounts_are_listed_and_replaced() {
             "{error}"
         );
     }
+
     let error = node
         .rpc_error("eth_resend", json!([described, null, "0x6000"]))
         .await;
@@ -113,12 +121,14 @@ async fn waiting_transactions_of_the_nodes_accounts_are_listed_and_replaced() {
     let replacement = node
         .rpc("eth_resend", json!([described, price, "0x6000"]))
         .await;
+
     let listed = node.rpc("eth_pendingTransactions", json!([])).await;
     assert_eq!(
         (&listed[0]["hash"], &listed[0]["gas"]),
         (&replacement, &json!("0x6000"))
     );
     assert_eq!(listed[0]["maxFeePerGas"], price);
+
     node.rpc("evm_mine", json!([])).await;
     assert_eq!(
         node.rpc("eth_getTransactionReceipt", json!([replacement]))
@@ -129,8 +139,20 @@ async fn waiting_transactions_of_the_nodes_accounts_are_listed_and_replaced() {
         node.rpc("eth_pendingTransactions", json!([])).await,
         json!([])
     );
+
     node.rpc("evm_setAutomine", json!([true])).await;
     assert_eq!(node.rpc("eth_mining", json!([])).await, true);
+}
+
+/// The words of a value, as numbers.
+fn words(result: &Value) -> Vec<u64> {
+    let text = result["value"]
+        .as_str()
+        .unwrap_or_else(|| panic!("{result}"));
+    text.as_bytes()[2..]
+        .chunks(64)
+        .map(|word| u64::from_str_radix(std::str::from_utf8(&word[48..]).unwrap(), 16).unwrap())
+        .collect()
 }
 
 #[tokio::test]
@@ -143,29 +165,24 @@ async fn bundles_of_calls_build_on_each_other() {
     let read = json!({"to": AT});
     let pay = json!({"from": from, "to": to, "value": "0x2"});
     let overrides = json!({from: {"balance": "0x5"}, AT: {"code": reads}});
+
     let bundles = json!([
         {"transactions": [read, pay, read]},
         {"transactions": [pay, read, {"to": to, "data": "0x", "gas": "0x5300"}], "blockOverride": {"number": "0x64", "time": "0x7"}},
     ]);
+
     let results = node
         .rpc(
             "eth_callMany",
             json!([bundles, {"blockNumber": "latest"}, overrides]),
         )
         .await;
-    let words = |result: &Value| -> Vec<u64> {
-        let text = result["value"]
-            .as_str()
-            .unwrap_or_else(|| panic!("{results}"));
-        text.as_bytes()[2..]
-            .chunks(64)
-            .map(|word| u64::from_str_radix(std::str::from_utf8(&word[48..]).unwrap(), 16).unwrap())
-            .collect()
-    };
+
     assert_eq!(words(&results[0][0])[..2], [5, 0]);
     assert_eq!(results[0][1], json!({"value": "0x"}));
     assert_eq!(words(&results[0][2])[0], 3);
     assert_eq!(words(&results[1][1]), [1, 100, 7]);
+
     assert_eq!(
         node.rpc("eth_getBalance", json!([from, "latest"])).await,
         "0x0",
@@ -192,6 +209,7 @@ async fn bundles_of_calls_build_on_each_other() {
         .await;
     }
     node.rpc("evm_mine", json!([])).await;
+
     let balance = json!({AT: {"code": "0x60dd315f5260205ff3"}});
     for (context, wei) in [
         (json!({"blockNumber": "latest", "transactionIndex": 0}), 0),
@@ -207,11 +225,13 @@ async fn bundles_of_calls_build_on_each_other() {
             .await;
         assert_eq!(number(&results[0][0]["value"]), wei, "{context}");
     }
+
     let many: Vec<Value> = (0..1_001).map(|_| json!({"to": to})).collect();
     let error = node
         .rpc_error("eth_callMany", json!([[{"transactions": many}]]))
         .await;
     assert_eq!(error["code"], -32602, "{error}");
+
     let forever = json!({AT: {"code": "0x5b5f56"}});
     let results = node
         .rpc(
@@ -311,6 +331,30 @@ async fn accounts_are_listed_in_the_order_of_the_trie() {
     );
 }
 
+/// These accounts, the sender and the one that gets the fees, as the trie orders them.
+fn modified(node: &TestNode, addresses: &[&str]) -> Value {
+    let mut all: Vec<Address> = addresses
+        .iter()
+        .map(|address| address.parse().unwrap())
+        .collect();
+    all.extend([node.account(0), Address::ZERO]);
+    all.sort_by_key(|address| keccak256(address));
+    json!(all)
+}
+
+/// A list of accounts without the contracts that the block's system calls write to.
+fn without_system(mut listed: Value) -> Value {
+    let system = [
+        "0x0000f90827f1c53a10cb7a02335b175320002935",
+        "0x000f3df6d732807ef1319fb7b8bb8522d0beac02",
+    ];
+    listed
+        .as_array_mut()
+        .unwrap()
+        .retain(|address| !system.contains(&address.as_str().unwrap()));
+    listed
+}
+
 #[tokio::test]
 async fn what_blocks_changed_is_told() {
     let node = node().await;
@@ -320,35 +364,18 @@ async fn what_blocks_changed_is_told() {
         send(&node, with(transfer(&node, 0), json!({"to": to}))).await;
     }
 
-    let sorted = |addresses: &[&str]| {
-        let mut all: Vec<Address> = addresses
-            .iter()
-            .map(|address| address.parse().unwrap())
-            .collect();
-        all.extend([node.account(0), Address::ZERO]);
-        all.sort_by_key(|address| keccak256(address));
-        json!(all)
-    };
-
-    let without_system = |mut listed: Value| {
-        // The contracts that the block's system calls write to.
-        let system = [
-            "0x0000f90827f1c53a10cb7a02335b175320002935",
-            "0x000f3df6d732807ef1319fb7b8bb8522d0beac02",
-        ];
-        listed
-            .as_array_mut()
-            .unwrap()
-            .retain(|address| !system.contains(&address.as_str().unwrap()));
-        listed
-    };
-
     let by_number = |params: Value| node.rpc("debug_getModifiedAccountsByNumber", params);
-    assert_eq!(without_system(by_number(json!([1])).await), sorted(&[a]));
-    assert_eq!(without_system(by_number(json!([1, 2])).await), sorted(&[b]));
+    assert_eq!(
+        without_system(by_number(json!([1])).await),
+        modified(&node, &[a])
+    );
+    assert_eq!(
+        without_system(by_number(json!([1, 2])).await),
+        modified(&node, &[b])
+    );
     assert_eq!(
         without_system(by_number(json!([0, "0x2"])).await),
-        sorted(&[a, b])
+        modified(&node, &[a, b])
     );
 
     let hash = |block: &str| node.rpc("eth_getBlockByNumber", json!([block, false]));
@@ -358,7 +385,7 @@ async fn what_blocks_changed_is_told() {
     let by_hash = node
         .rpc("debug_getModifiedAccountsByHash", json!([first, second]))
         .await;
-    assert_eq!(without_system(by_hash), sorted(&[b]));
+    assert_eq!(without_system(by_hash), modified(&node, &[b]));
 
     for (params, reason) in [
         (
@@ -483,20 +510,23 @@ async fn the_head_can_be_set_back() {
     }
 }
 
+/// The hash of the second block, or null if there is none.
+async fn second_hash(node: &TestNode) -> Value {
+    node.rpc("eth_getBlockByNumber", json!(["0x2", false]))
+        .await["hash"]
+        .clone()
+}
+
 #[tokio::test]
 async fn the_head_is_set_back_to_the_block_whatever_is_sealed_meanwhile() {
     let node = node().await;
-    let second = async || {
-        node.rpc("eth_getBlockByNumber", json!(["0x2", false]))
-            .await["hash"]
-            .clone()
-    };
     for _ in 0..30 {
         node.rpc("evm_mine", json!([{ "blocks": 5 }])).await;
-        let before = second().await;
+        let before = second_hash(&node).await;
+
         // In either order, the second block is another one or none.
         tokio::join!(node.mine(), node.rpc("debug_setHead", json!(["0x1"])));
-        assert_ne!(second().await, before);
+        assert_ne!(second_hash(&node).await, before);
     }
 }
 

@@ -91,6 +91,7 @@ async fn a_plain_transfer_reports_the_gas_of_the_transaction_or_that_of_the_call
             of_transaction
         );
     }
+
     let flat = traced(&node, hash, "flatCallTracer", json!({})).await;
     assert_eq!(flat_gas_of(&flat[0]), of_transaction);
     let several = traced(
@@ -102,6 +103,7 @@ async fn a_plain_transfer_reports_the_gas_of_the_transaction_or_that_of_the_call
     .await;
     assert_eq!(gas_of(&several["callTracer"]), of_transaction);
     assert_eq!(several["flatCallTracer"], flat);
+
     for method in ["debug_traceBlockByNumber", "debug_traceBlockByHash"] {
         let id = if method.ends_with("Hash") {
             &receipt["blockHash"]
@@ -113,6 +115,7 @@ async fn a_plain_transfer_reports_the_gas_of_the_transaction_or_that_of_the_call
             .await;
         assert_eq!(traces[0]["result"], flat, "{method}");
     }
+
     let called = node
         .rpc(
             "debug_traceCall",
@@ -131,6 +134,7 @@ async fn a_plain_transfer_reports_the_gas_of_the_transaction_or_that_of_the_call
 
     // OpenEthereum's show what is left for the call, and what its code used.
     let of_call = (limit - intrinsic, 0);
+
     let raw = node.rpc("eth_getRawTransactionByHash", json!([hash])).await;
     let call = json!([transfer, ["trace"]]);
     let from_block = json!({"fromBlock": block, "toBlock": block});
@@ -159,6 +163,7 @@ async fn a_plain_transfer_reports_the_gas_of_the_transaction_or_that_of_the_call
             "{method}"
         );
     }
+
     node.rpc("anvil_reorg", json!([1, []])).await;
     let traced = node
         .rpc("trace_rawTransaction", json!([raw, ["trace"]]))
@@ -253,6 +258,13 @@ async fn every_interface_reports_the_same_gas_of_inner_calls() {
     node.end().await;
 }
 
+/// The trace of a call with these state overrides.
+async fn trace_call(node: &TestNode, call: &Value, overrides: &Value, mut options: Value) -> Value {
+    options["stateOverrides"] = overrides.clone();
+    node.rpc("debug_traceCall", json!([call, "latest", options]))
+        .await
+}
+
 #[tokio::test]
 async fn errors_are_in_the_words_of_geth_and_on_request_in_those_of_openethereum() {
     let node = node().await;
@@ -273,18 +285,26 @@ async fn errors_are_in_the_words_of_geth_and_on_request_in_those_of_openethereum
     ] {
         let overrides = json!({AT: {"code": code}});
         let call = json!({"to": AT, "gas": "0x30d40"});
-        let trace = async |name: &str, config: Value| {
-            let mut options = tracer(name, config);
-            options["stateOverrides"] = overrides.clone();
-            node.rpc("debug_traceCall", json!([call, "latest", options]))
-                .await
-        };
-        let tree = trace("callTracer", json!({})).await;
-        let flat = trace("flatCallTracer", json!({})).await;
-        let other = trace("flatCallTracer", json!({"convertParityErrors": true})).await;
+
+        let tree = trace_call(&node, &call, &overrides, tracer("callTracer", json!({}))).await;
+        let flat = trace_call(
+            &node,
+            &call,
+            &overrides,
+            tracer("flatCallTracer", json!({})),
+        )
+        .await;
+        let other = trace_call(
+            &node,
+            &call,
+            &overrides,
+            tracer("flatCallTracer", json!({"convertParityErrors": true})),
+        )
+        .await;
         let open = node
             .rpc("trace_call", json!([call, ["trace"], "latest", overrides]))
             .await;
+
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         let found = [
             &tree["error"],
@@ -293,7 +313,9 @@ async fn errors_are_in_the_words_of_geth_and_on_request_in_those_of_openethereum
             &open["trace"][0]["error"],
         ]
         .map(text);
+
         assert_eq!(found, [error, error, converted, converted], "{code}");
+
         // The data of a revert is worth showing.
         assert_eq!(
             flat[0].get("result").is_some(),
@@ -302,6 +324,11 @@ async fn errors_are_in_the_words_of_geth_and_on_request_in_those_of_openethereum
         );
     }
     node.end().await;
+}
+
+fn log_indices(call: &Value) -> Vec<u128> {
+    let logs = call["logs"].as_array().into_iter().flatten();
+    logs.map(|log| number(&log["index"])).collect()
 }
 
 #[tokio::test]
@@ -324,11 +351,6 @@ async fn logs_in_traces_have_the_index_of_their_receipt_and_those_of_failed_call
     }
     node.rpc("evm_mine", json!([])).await;
 
-    let indices = |call: &Value| {
-        let logs = call["logs"].as_array().into_iter().flatten();
-        logs.map(|log| number(&log["index"])).collect::<Vec<_>>()
-    };
-
     let with_log = tracer("callTracer", json!({"withLog": true}));
     let traces = node
         .rpc("debug_traceBlockByNumber", json!(["latest", with_log]))
@@ -336,9 +358,12 @@ async fn logs_in_traces_have_the_index_of_their_receipt_and_those_of_failed_call
 
     for (at, first) in [(0, 0), (1, 3)] {
         let trace = &traces[at]["result"];
-        assert_eq!(indices(trace), [first, first + 2]);
+        assert_eq!(log_indices(trace), [first, first + 2]);
         assert_eq!(
-            (indices(&trace["calls"][0]), indices(&trace["calls"][1])),
+            (
+                log_indices(&trace["calls"][0]),
+                log_indices(&trace["calls"][1])
+            ),
             (vec![], vec![first + 1])
         );
 
@@ -358,7 +383,7 @@ async fn logs_in_traces_have_the_index_of_their_receipt_and_those_of_failed_call
         )
         .await;
         assert_eq!(
-            (indices(&top), top.get("calls")),
+            (log_indices(&top), top.get("calls")),
             (vec![first, first + 2], None)
         );
 
@@ -382,6 +407,16 @@ async fn logs_in_traces_have_the_index_of_their_receipt_and_those_of_failed_call
     node.end().await;
 }
 
+/// Where each call of a trace is, and what it calls.
+fn places(traces: &Value) -> Vec<(Value, Value)> {
+    traces
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|trace| (trace["traceAddress"].clone(), trace["action"]["to"].clone()))
+        .collect()
+}
+
 #[tokio::test]
 async fn calls_of_precompiles_are_listed_on_request() {
     let node = node().await;
@@ -390,33 +425,23 @@ async fn calls_of_precompiles_are_listed_on_request() {
         AT: {"code": format!("0x{}{}", calls(&[4, 0xb01, 4], 0), "00")},
         at(0xb01): {"code": "0x00"},
     });
-    let trace = async |config: Value| {
-        let mut options = tracer("flatCallTracer", config);
-        options["stateOverrides"] = overrides.clone();
-        node.rpc(
-            "debug_traceCall",
-            json!([{"to": AT, "gas": "0x493e0"}, "latest", options]),
-        )
-        .await
-    };
+    let call = json!({"to": AT, "gas": "0x493e0"});
 
-    let places = |traces: &Value| {
-        let each = traces
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|trace| (trace["traceAddress"].clone(), trace["action"]["to"].clone()));
-        each.collect::<Vec<_>>()
-    };
-
-    let without = trace(json!({})).await;
+    let without = trace_call(
+        &node,
+        &call,
+        &overrides,
+        tracer("flatCallTracer", json!({})),
+    )
+    .await;
     assert_eq!(
         places(&without),
         [(json!([]), json!(AT)), (json!([0]), json!(at(0xb01)))]
     );
     assert_eq!(without[0]["subtraces"], 1);
 
-    let with = trace(json!({"includePrecompiles": true})).await;
+    let options = tracer("flatCallTracer", json!({"includePrecompiles": true}));
+    let with = trace_call(&node, &call, &overrides, options).await;
     let all = [
         (json!([0]), json!(at(4))),
         (json!([1]), json!(at(0xb01))),

@@ -109,6 +109,7 @@ async fn fields_of_different_types_are_refused_everywhere() {
             );
         }
     }
+
     assert_eq!(node.block_number().await, 0);
 }
 
@@ -175,18 +176,21 @@ async fn blob_hashes_need_no_fee_where_nothing_is_sent() {
     let code = "0x5f495f524a60205260405ff3";
     let target = Address::repeat_byte(0x77);
     node.rpc("anvil_setCode", json!([target, code])).await;
+
     let call = json!({"from": node.account(0), "to": target, "blobVersionedHashes": [blob_hash()]});
     let output = node.rpc("eth_call", json!([call, "latest"])).await;
     assert_eq!(
         output.as_str().unwrap(),
         format!("{}{}", blob_hash(), "0".repeat(64))
     );
+
     for (method, params) in requests(&call)
         .into_iter()
         .skip_while(|(method, _)| *method != "eth_call")
     {
         node.rpc(method, params).await;
     }
+
     let simulated = node
         .rpc(
             "eth_simulateV1",
@@ -194,9 +198,11 @@ async fn blob_hashes_need_no_fee_where_nothing_is_sent() {
         )
         .await;
     assert_eq!(simulated[0]["calls"][0]["status"], "0x1");
+
     // What is offered counts, and so does validation.
     let validated = json!({"blockStateCalls": [{"calls": [call]}], "validation": true});
     node.rpc_error("eth_simulateV1", json!([validated])).await;
+
     let without = json!({"from": node.account(0), "to": target});
     let output = node.rpc("eth_call", json!([without, "latest"])).await;
     assert_eq!(

@@ -68,10 +68,12 @@ async fn a_slash_after_the_path_of_an_interface_makes_no_difference() {
             r#"{"jsonrpc":"2.0","id":1,"result":"0x7d"}"#
         );
     }
+
     assert_eq!(
         node.http.get(&rpc).send().await.unwrap().status(),
         StatusCode::METHOD_NOT_ALLOWED
     );
+
     for path in ["/rpc/", "/ws/"] {
         let url = format!("{}{path}", node.rest_url()).replace("http", "ws");
         assert!(
@@ -79,6 +81,7 @@ async fn a_slash_after_the_path_of_an_interface_makes_no_difference() {
             "{path}"
         );
     }
+
     let query = json!({"query": "{chainID}"}).to_string();
     let graphql = node.http.post(format!("{}/graphql/", node.rest_url()));
     let answer = graphql
@@ -91,6 +94,7 @@ async fn a_slash_after_the_path_of_an_interface_makes_no_difference() {
         answer.text().await.unwrap(),
         r#"{"data":{"chainID":"0x7d"}}"#
     );
+
     for path in ["/rpc//", "/rpc/x"] {
         let request = node.http.post(format!("{}{path}", node.rest_url()));
         let status = request
@@ -143,6 +147,7 @@ async fn wrong_methods_and_content_types_are_refused() {
                 .contains("POST")
         );
     }
+
     for content_type in [
         "text/plain",
         "application/x-www-form-urlencoded",
@@ -162,25 +167,27 @@ async fn wrong_methods_and_content_types_are_refused() {
     }
 }
 
+fn post(node: &TestNode, body: impl Into<reqwest::Body>) -> reqwest::RequestBuilder {
+    node.http
+        .post(node.rpc_url())
+        .header("content-type", "application/json")
+        .body(body)
+}
+
 #[tokio::test]
 async fn a_body_over_the_limit_is_refused_whether_announced_or_not() {
     let node = node_with(|config| config.rpc.max_body = 10_000).await;
-    let post = |body: reqwest::Body| {
-        node.http
-            .post(node.rpc_url())
-            .header("content-type", "application/json")
-            .body(body)
-    };
+
     let fits = format!(
         r#"{{"jsonrpc":"2.0","id":1,"method":"eth_chainId","x":"{}"}}"#,
         "a".repeat(9_900)
     );
     assert_eq!(
-        post(fits.into()).send().await.unwrap().status(),
+        post(&node, fits).send().await.unwrap().status(),
         StatusCode::OK
     );
     assert_eq!(
-        post("a".repeat(10_001).into())
+        post(&node, "a".repeat(10_001))
             .send()
             .await
             .unwrap()
@@ -219,22 +226,20 @@ async fn a_body_without_a_length_that_is_too_large_is_read_on_before_it_is_refus
     assert!(rest(&mut stream).await.starts_with("HTTP/1.1 413"));
 }
 
+/// A request of exactly this many bytes.
+fn body_of(bytes: usize) -> String {
+    format!(
+        r#"{{"jsonrpc":"2.0","id":1,"method":"eth_chainId","x":"{}"}}"#,
+        "a".repeat(bytes - 54)
+    )
+}
+
 #[tokio::test]
 async fn the_default_limit_is_five_mebibytes() {
     let node = node().await;
-    let body = |bytes: usize| {
-        format!(
-            r#"{{"jsonrpc":"2.0","id":1,"method":"eth_chainId","x":"{}"}}"#,
-            "a".repeat(bytes - 54)
-        )
-    };
-    assert_eq!(body(5 << 20).len(), 5 << 20);
-    assert_eq!(node.post(body(5 << 20)).await["result"], "0x7d");
-    let request = node
-        .http
-        .post(node.rpc_url())
-        .header("content-type", "application/json")
-        .body(body((5 << 20) + 1));
+    assert_eq!(body_of(5 << 20).len(), 5 << 20);
+    assert_eq!(node.post(body_of(5 << 20)).await["result"], "0x7d");
+    let request = post(&node, body_of((5 << 20) + 1));
     assert_eq!(
         request.send().await.unwrap().status(),
         StatusCode::PAYLOAD_TOO_LARGE
@@ -311,20 +316,24 @@ async fn a_client_that_only_closes_its_sending_side_gets_its_answer() {
     );
 }
 
+/// The bytes of a request, the last one of which asks the node to close the connection.
+fn pipelined(id: u32, last: bool) -> String {
+    let body = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"eth_chainId"}}"#);
+    let connection = if last { "close" } else { "keep-alive" };
+    format!(
+        "POST /rpc HTTP/1.1\r\nhost: localhost\r\nconnection: {connection}\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
+        body.len()
+    )
+}
+
 #[tokio::test]
 async fn pipelined_requests_are_answered_in_order() {
     let node = node().await;
     let mut stream = raw(&node).await;
-    let one = |id: u32, last: bool| {
-        let body = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"eth_chainId"}}"#);
-        let connection = if last { "close" } else { "keep-alive" };
-        format!(
-            "POST /rpc HTTP/1.1\r\nhost: localhost\r\nconnection: {connection}\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
-            body.len()
-        )
-    };
-    let requests: String = (0..10).map(|id| one(id, id == 9)).collect();
+
+    let requests: String = (0..10).map(|id| pipelined(id, id == 9)).collect();
     stream.write_all(requests.as_bytes()).await.unwrap();
+
     let answers = rest(&mut stream).await;
     let ids: Vec<_> = answers
         .split("\"id\":")
@@ -334,23 +343,29 @@ async fn pipelined_requests_are_answered_in_order() {
     assert_eq!(ids, (0..10).map(|id| id.to_string()).collect::<Vec<_>>());
 }
 
+/// The error of a node that is to listen where another one does.
+async fn spawn_error(
+    change: fn(&mut tetrad::Config, std::net::SocketAddr),
+    address: std::net::SocketAddr,
+) -> String {
+    let mut config = tetrad::Config::test();
+    change(&mut config, address);
+    match tetrad::Node::spawn(config).await {
+        Ok(_) => panic!("two nodes on one port"),
+        Err(error) => error.to_string(),
+    }
+}
+
 #[tokio::test]
 async fn a_taken_port_is_an_error_that_names_the_flag() {
     let node = node().await;
-    let spawn = |change: fn(&mut tetrad::Config, std::net::SocketAddr), address| async move {
-        let mut config = tetrad::Config::test();
-        change(&mut config, address);
-        match tetrad::Node::spawn(config).await {
-            Ok(_) => panic!("two nodes on one port"),
-            Err(error) => error.to_string(),
-        }
-    };
-    let error = spawn(|config, address| config.listen = address, node.address()).await;
+    let error = spawn_error(|config, address| config.listen = address, node.address()).await;
     assert!(
         error.starts_with(&format!("--listen: cannot listen on {}", node.address())),
         "{error}"
     );
-    let error = spawn(
+
+    let error = spawn_error(
         |config, address| config.ws_listen = Some(address),
         node.address(),
     )
