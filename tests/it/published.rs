@@ -17,7 +17,7 @@ use tetrad_contracts::contracts::bindings::Token;
 use crate::support::{
     TestNode,
     chain::{key, token, units, usd_e8},
-    manual_clock, node, node_at, ticking_node,
+    decimal, manual_clock, node, node_at, ticking_node,
 };
 
 sol! {
@@ -77,6 +77,14 @@ async fn the_wallet_draws_a_chart_from_the_list_that_timeframe_gives() {
     node.end().await;
 }
 
+/// The time and the price of each point, without what only one of the two shapes has.
+fn prices(points: &[Value]) -> Vec<(Value, Value)> {
+    points
+        .iter()
+        .map(|point| (point["timestamp"].clone(), point["price"].clone()))
+        .collect()
+}
+
 #[tokio::test]
 async fn scripts_read_the_object_that_period_gives() {
     let node = node().await;
@@ -88,22 +96,19 @@ async fn scripts_read_the_object_that_period_gives() {
             .iter()
             .all(|point| point.as_object().map(|point| point.len()) == Some(2))
     );
+
     assert_eq!(
         (&body["timeframe"], &body["token"]),
         (&"24h".into(), &key(&token("WETH")).as_str().into())
     );
+
     // Both shapes have the same prices.
     let list = history(&node, "?timeframe=24h&limit=50").await;
-    let prices = |points: &[Value]| -> Vec<(Value, Value)> {
-        points
-            .iter()
-            .map(|point| (point["timestamp"].clone(), point["price"].clone()))
-            .collect()
-    };
     assert_eq!(
         prices(points),
         prices(list["data"].as_array().expect("a list"))
     );
+
     // Without a timeframe it is the object, of a day.
     assert_eq!(history(&node, "?limit=50").await, body);
     node.end().await;
@@ -171,6 +176,7 @@ async fn a_monitor_reads_named_services_and_a_message() {
             .as_str()
             .is_some_and(|message| !message.is_empty())
     );
+
     for service in [
         "priceService",
         "oracleService",
@@ -179,8 +185,10 @@ async fn a_monitor_reads_named_services_and_a_message() {
     ] {
         assert_eq!(body["services"][service], true, "{service}");
     }
+
     // There is no cache that could fail, and so nothing to report.
     assert!(body["services"].get("cacheService").is_none());
+
     node.let_prices_age().await;
     node.increase_time(601).await;
     let body: Value = node.get("/api/health").await.json().await.expect("JSON");
@@ -205,6 +213,7 @@ async fn a_status_page_reads_server_services_and_database() {
     let body = node.get_json("/api/status").await;
     let data = &body["data"];
     assert!(data["server"]["uptime"].is_u64());
+
     let prices = &data["services"]["priceService"];
     let oracle = &data["services"]["oracleService"];
     assert_eq!(
@@ -212,15 +221,18 @@ async fn a_status_page_reads_server_services_and_database() {
         (&"ok".into(), &2_000.into())
     );
     assert_eq!(oracle["status"], "ok");
+
     assert_eq!(
         oracle["contractAddress"],
         "0x6e5da6d7a89c6B7cB0e5c64fcf326292F76A0352"
     );
+
     let (_, updated_at) = node.oracle_price(&token("WETH")).await;
     assert_eq!(
         (&prices["lastUpdate"], &oracle["lastUpdate"]),
         (&(updated_at * 1_000).into(), &prices["lastUpdate"])
     );
+
     assert_eq!(
         (
             &data["database"]["status"],
@@ -249,6 +261,7 @@ async fn the_wallet_lends_at_the_address_in_its_source() {
         };
         assert!(node.send(&user, asset.address, approve).await.status());
     }
+
     let collateral = units(&weth, 10);
     let loan = units(&usdc, 1_000);
     let deposit = WalletPool::depositCall {
@@ -261,26 +274,18 @@ async fn the_wallet_lends_at_the_address_in_its_source() {
         amount: loan,
     };
     assert!(node.send(&user, WALLET_POOL, borrow).await.status());
+
     // What the wallet shows next to it: strings that it parses as numbers.
     let summary = node
         .get_json(&format!("/api/user/{}", user.address()))
         .await;
-    let number = |name: &str| {
-        summary[name]
-            .as_str()
-            .expect("text")
-            .parse::<f64>()
-            .expect("a number")
-    };
-    assert!(
-        (1_000.0..1_000.1).contains(&number("amountBorrowed")),
-        "{summary}"
-    );
-    assert!(
-        (number("borrowingPower") - number("amountBorrowed") - number("availableToBorrow")).abs()
-            < 0.01
-    );
+    let borrowed = decimal(&summary["amountBorrowed"]);
+    assert!((1_000.0..1_000.1).contains(&borrowed), "{summary}");
+    let power = decimal(&summary["borrowingPower"]);
+    let available = decimal(&summary["availableToBorrow"]);
+    assert!((power - borrowed - available).abs() < 0.01);
     assert!(summary["creditScore"].is_u64());
+
     let repay = WalletPool::repayCall {
         asset: usdc.address,
         amount: units(&usdc, 2_000),

@@ -1,9 +1,12 @@
 //! What users did, over real sockets.
 
+use std::{path::Path, sync::Arc};
+
 use alloy::{primitives::U256, signers::local::PrivateKeySigner};
 use serde_json::{Value, json};
 use tetrad::account::{Kind, address_to_bech32};
 use tetrad_contracts::contracts::bindings::{LendingPool, Vault};
+use tetrad_stdx::clock::ManualClock;
 
 use crate::support::{
     TestNode,
@@ -245,20 +248,22 @@ async fn all_pages(node: &TestNode, path: &str) -> Vec<Value> {
     }
 }
 
+/// A node with its chain in a directory and this many blocks in memory.
+async fn start(clock: &Arc<ManualClock>, directory: &Path, blocks: u64) -> TestNode {
+    node_at(clock.clone(), |config| {
+        config.data_dir = Some(directory.to_owned());
+        config.rate_limit = 0;
+        config.history.blocks = blocks;
+    })
+    .await
+}
+
 #[tokio::test]
 async fn what_memory_no_longer_holds_is_listed_all_the_same() {
     let directory = tempfile::tempdir().expect("a directory");
     let clock = manual_clock();
-    let start = |blocks: u64| {
-        let path = directory.path().to_owned();
-        node_at(clock.clone(), move |config| {
-            config.data_dir = Some(path);
-            config.rate_limit = 0;
-            config.history.blocks = blocks;
-        })
-    };
 
-    let node = start(100_000).await;
+    let node = start(&clock, directory.path(), 100_000).await;
     let users = [node.signer(0), node.signer(1)];
     let pool = node.config().network.contracts.lending_pool;
 
@@ -317,7 +322,7 @@ async fn what_memory_no_longer_holds_is_listed_all_the_same() {
     node.end().await;
 
     for blocks in [3, 7] {
-        let node = start(blocks).await;
+        let node = start(&clock, directory.path(), blocks).await;
 
         let head = node.chain().head();
         assert!(head.oldest() + 8 > head.number(), "memory holds few blocks");

@@ -26,6 +26,7 @@ async fn prove(
         .await;
     let storage_root: B256 = parsed(&proof["storageHash"]);
     let exists = storage_root != B256::ZERO;
+
     let account = TrieAccount {
         nonce: number(&proof["nonce"]) as u64,
         balance: parsed(&proof["balance"]),
@@ -35,17 +36,20 @@ async fn prove(
     let expected = exists.then(|| alloy_rlp::encode(account));
     let nodes: Vec<Bytes> = parsed(&proof["accountProof"]);
     verify_proof(root, Nibbles::unpack(keccak256(address)), expected, &nodes).unwrap();
+
     for (slot, proved) in slots.iter().zip(proof["storageProof"].as_array().unwrap()) {
         let value: U256 = parsed(&proved["value"]);
         let stored = node
             .rpc("eth_getStorageAt", json!([address, slot, block]))
             .await;
         assert_eq!(U256::from_be_bytes(parsed::<B256>(&stored).0), value);
+
         let nodes: Vec<Bytes> = parsed(&proved["proof"]);
         if storage_root == B256::ZERO || storage_root == alloy_trie::EMPTY_ROOT_HASH {
             assert!(nodes.is_empty() && value.is_zero());
             continue;
         }
+
         let expected = (!value.is_zero()).then(|| alloy_rlp::encode(value));
         verify_proof(
             storage_root,
@@ -55,6 +59,7 @@ async fn prove(
         )
         .unwrap();
     }
+
     exists
 }
 

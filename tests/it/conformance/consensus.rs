@@ -304,9 +304,11 @@ fn compare(head: &Head, case: &Case) -> Result<(), String> {
             head.state.root()
         ));
     }
+
     let Some(expected) = &case.post_state else {
         return Ok(());
     };
+
     if head.state.len() != expected.len() {
         return Err(format!(
             "{} accounts instead of {}",
@@ -314,6 +316,7 @@ fn compare(head: &Head, case: &Case) -> Result<(), String> {
             expected.len()
         ));
     }
+
     for account in head.state.accounts() {
         let address = account.address;
         let expected = expected
@@ -330,6 +333,7 @@ fn compare(head: &Head, case: &Case) -> Result<(), String> {
             .flat_map(|contract| contract.storage.iter());
         let stored: BTreeMap<U256, U256> =
             slots.map(|(_, slot)| (slot.index, slot.value)).collect();
+
         let same = U256::from(account.nonce) == number(&expected.nonce)
             && account.balance == number(&expected.balance)
             && account.code().original_bytes() == expected.code
@@ -338,6 +342,7 @@ fn compare(head: &Head, case: &Case) -> Result<(), String> {
             return Err(format!("{address} is not what it should be"));
         }
     }
+
     Ok(())
 }
 
@@ -379,8 +384,10 @@ fn every_public_consensus_case_passes_or_is_listed_with_the_reason() {
     let mut paths = Vec::new();
     files(&folder.join("blockchain_tests"), &mut paths);
     assert!(!paths.is_empty(), "no cases");
+
     let next = AtomicUsize::new(0);
     let all = Mutex::new(Vec::new());
+
     std::thread::scope(|scope| {
         let threads = std::thread::available_parallelism().map_or(2, std::num::NonZero::get);
         for _ in 0..threads {
@@ -396,6 +403,7 @@ fn every_public_consensus_case_passes_or_is_listed_with_the_reason() {
             });
         }
     });
+
     let all = all.into_inner();
     let listed = |name: &str| EXPECTED_FAILURES.iter().any(|(case, _)| *case == name);
     let mut wrong: Vec<String> = all
@@ -406,11 +414,13 @@ fn every_public_consensus_case_passes_or_is_listed_with_the_reason() {
             (Err(error), false) => Some(format!("{}: {name}: {error}", path.display())),
         })
         .collect();
+
     wrong.sort();
     let unknown = EXPECTED_FAILURES
         .iter()
         .find(|(case, _)| !all.iter().any(|(_, name, _)| name == case));
     assert!(unknown.is_none(), "listed, but no case: {unknown:?}");
+
     assert!(
         wrong.is_empty(),
         "{} of {} cases:\n{}",

@@ -16,24 +16,27 @@ use crate::support::{TestNode, chain::VAULT};
 /// Views that return a number, all at once and of one block.
 async fn ask(node: &TestNode, calls: Vec<(Address, Vec<u8>)>) -> Vec<U256> {
     let block = format!("{:#x}", node.block_number().await);
-    let request = |(id, (to, input)): (usize, &(Address, Vec<u8>))| {
-        let call = json!({ "to": to, "input": alloy::hex::encode_prefixed(input) });
-        json!({ "jsonrpc": "2.0", "id": id, "method": "eth_call", "params": [call, block] })
-    };
-    let batch: Vec<Value> = calls.iter().enumerate().map(request).collect();
+    let batch: Vec<Value> = calls
+        .iter()
+        .enumerate()
+        .map(|(id, (to, input))| {
+            let call = json!({ "to": to, "input": alloy::hex::encode_prefixed(input) });
+            json!({ "jsonrpc": "2.0", "id": id, "method": "eth_call", "params": [call, block] })
+        })
+        .collect();
     let answers = node.post(Value::from(batch).to_string()).await;
-    let number = |answer: &Value| {
-        answer["result"]
-            .as_str()
-            .unwrap_or_else(|| panic!("{answer}"))
-            .parse()
-            .expect("a number")
-    };
+
     answers
         .as_array()
         .expect("a list")
         .iter()
-        .map(number)
+        .map(|answer| {
+            answer["result"]
+                .as_str()
+                .unwrap_or_else(|| panic!("{answer}"))
+                .parse()
+                .expect("a number")
+        })
         .collect()
 }
 
@@ -80,13 +83,12 @@ impl Books {
                 .abi_encode(),
             ));
 
-            let balance = |account: &Address| {
+            calls.extend(everybody.iter().map(|account| {
                 (
                     token.address,
                     Token::balanceOfCall { account: *account }.abi_encode(),
                 )
-            };
-            calls.extend(everybody.iter().map(balance));
+            }));
         }
 
         let numbers = ask(node, calls).await;
@@ -135,6 +137,7 @@ impl Books {
             .event_signature(LendingPool::ReserveUpdated::SIGNATURE_HASH)
             .from_block(self.seen + 1)
             .to_block(head);
+
         if self.seen < head {
             for log in node.reader().get_logs(&filter).await.expect("logs") {
                 let asset = Address::from_word(log.topics()[1]);
@@ -146,6 +149,7 @@ impl Books {
                         block,
                     )
                     .await;
+
                 let before = self
                     .surplus
                     .insert(asset, surplus(&pool))
@@ -157,6 +161,7 @@ impl Books {
                 );
             }
         }
+
         self.seen = head;
     }
 }

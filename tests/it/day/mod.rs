@@ -9,17 +9,16 @@ mod ledger;
 mod stage;
 
 use alloy::primitives::U256;
-use serde_json::{Value, json};
+use serde_json::json;
 use tetrad_contracts::contracts::bindings::{LendingLens, LendingPool, Token, Vault};
 
 use self::stage::{Actor, Stage};
-use crate::support::chain::{token, units};
+use crate::support::{
+    chain::{token, units},
+    decimal,
+};
 
 const DAY: u64 = 86_400;
-
-fn number(value: &Value) -> f64 {
-    value.as_str().expect("text").parse().expect("a number")
-}
 
 #[tokio::test]
 async fn nothing_is_created_or_lost() {
@@ -48,6 +47,7 @@ async fn nothing_is_created_or_lost() {
         stage
             .price(&weth, 351_235_000_000 + week * 1_000_000_007)
             .await;
+
         stage
             .act(
                 Actor::Borrower,
@@ -58,6 +58,7 @@ async fn nothing_is_created_or_lost() {
             )
             .await;
         stage.did(Actor::Borrower, "repay");
+
         stage
             .swap(
                 Actor::Trader,
@@ -68,6 +69,7 @@ async fn nothing_is_created_or_lost() {
             .await;
         stage.check().await;
     }
+
     let score = stage
         .node
         .get_json(&format!(
@@ -101,7 +103,8 @@ async fn nothing_is_created_or_lost() {
             stage.address(Actor::Borrower)
         ))
         .await;
-    assert!(number(&positions["healthFactor"]) < 1.0, "{positions}");
+    assert!(decimal(&positions["healthFactor"]) < 1.0, "{positions}");
+
     let quote = LendingLens::quoteLiquidationCall {
         borrower: stage.address(Actor::Borrower),
         debtAsset: usdc.address,
@@ -113,6 +116,7 @@ async fn nothing_is_created_or_lost() {
         .node
         .balance(&weth, stage.address(Actor::Liquidator))
         .await;
+
     let liquidation = LendingPool::liquidateCall {
         borrower: stage.address(Actor::Borrower),
         debtAsset: usdc.address,
@@ -123,6 +127,7 @@ async fn nothing_is_created_or_lost() {
     stage.act(Actor::Liquidator, liquidation).await;
     stage.did(Actor::Liquidator, "liquidation");
     stage.did(Actor::Borrower, "liquidation");
+
     let gained = stage
         .node
         .balance(&weth, stage.address(Actor::Liquidator))
@@ -146,6 +151,7 @@ async fn nothing_is_created_or_lost() {
             },
         )
         .await;
+
     stage.did(Actor::Borrower, "repay");
     stage
         .act(
@@ -157,6 +163,7 @@ async fn nothing_is_created_or_lost() {
         )
         .await;
     stage.did(Actor::Borrower, "withdraw");
+
     for asset in [usdc.address, wbtc.address] {
         stage
             .act(
@@ -169,6 +176,7 @@ async fn nothing_is_created_or_lost() {
             .await;
         stage.did(Actor::Lender, "withdraw");
     }
+
     stage
         .act(
             Actor::Trader,
@@ -190,12 +198,14 @@ async fn nothing_is_created_or_lost() {
         .node
         .balance(&usdc, stage.address(Actor::Trader))
         .await;
+
     let start = units(&usdc, usdc.development_balance);
     assert!(lender + units(&usdc, 5_000) > start, "interest: {lender}");
     assert!(
         trader > start - units(&usdc, 12_345) + units(&usdc, 5_000),
         "interest on what was given: {trader}"
     );
+
     for actor in Actor::ALL {
         let user = stage
             .node
@@ -203,6 +213,7 @@ async fn nothing_is_created_or_lost() {
             .await;
         assert_eq!(user["amountBorrowed"], "0.0", "{actor:?}");
     }
+
     // A swap that the vault refuses changes nothing at all.
     let too_much = Vault::swapExactTokensForTokensCall {
         _tokenIn: wbtc.address,
@@ -210,6 +221,7 @@ async fn nothing_is_created_or_lost() {
         _amountIn: units(&wbtc, 10),
         _minAmountOut: U256::MAX,
     };
+
     let signer = stage.signer(Actor::Trader);
     assert!(
         !stage
@@ -220,6 +232,7 @@ async fn nothing_is_created_or_lost() {
     );
     stage.check().await;
     stage.check_histories().await;
+
     let swaps = stage.node.get_json("/api/swaps").await;
     assert_eq!((&swaps["count"], &swaps["next"]), (&5.into(), &json!(null)));
     stage.end().await;

@@ -180,22 +180,22 @@ async fn what_cannot_be_paid_is_refused_with_the_reason() {
     node.end().await;
 }
 
+/// A production node's settings, with this amount of coins from the faucet.
+fn production(config: &mut Config, faucet: Option<u128>) {
+    let listen = config.listen;
+    let ws_listen = config.ws_listen;
+    *config = Config {
+        listen,
+        ws_listen,
+        quiet: true,
+        ..Config::of(Profile::Production)
+    };
+    config.faucet.amount = faucet.map(U256::from);
+}
+
 #[tokio::test]
 async fn a_production_node_has_no_faucet_until_it_is_turned_on() {
-    let production = |faucet: Option<u128>| {
-        move |config: &mut Config| {
-            let listen = config.listen;
-            let ws_listen = config.ws_listen;
-            *config = Config {
-                listen,
-                ws_listen,
-                quiet: true,
-                ..Config::of(Profile::Production)
-            };
-            config.faucet.amount = faucet.map(U256::from);
-        }
-    };
-    let off = node_with(production(None)).await;
+    let off = node_with(|config| production(config, None)).await;
     assert_eq!(
         off.get_json("/api/faucet").await,
         json!({ "success": true, "data": { "enabled": false } })
@@ -208,7 +208,7 @@ async fn a_production_node_has_no_faucet_until_it_is_turned_on() {
     );
     off.end().await;
 
-    let on = node_with(production(Some(COIN / 2))).await;
+    let on = node_with(|config| production(config, Some(COIN / 2))).await;
     let about = on
         .get_json(&format!("/api/faucet?address={}", address(1)))
         .await["data"]
@@ -224,6 +224,7 @@ async fn a_production_node_has_no_faucet_until_it_is_turned_on() {
         ),
         (&json!("0.5"), &json!(1))
     );
+
     let (status, body) = pay(&on, address(1)).await;
     assert_eq!(status, 200, "{body}");
     let (status, body) = pay(&on, address(1)).await;
@@ -235,6 +236,10 @@ async fn a_production_node_has_no_faucet_until_it_is_turned_on() {
     on.end().await;
 }
 
+async fn pay_as(node: &TestNode, client: &str, to: u64) -> (u16, Value) {
+    pay_from(node, client, json!({ "address": address(to) })).await
+}
+
 #[tokio::test]
 async fn the_limits_hold_for_addresses_clients_and_all_together() {
     let clock = manual_clock();
@@ -243,11 +248,10 @@ async fn the_limits_hold_for_addresses_clients_and_all_together() {
         config.faucet.per_day = 7;
     })
     .await;
-    let from = async |client: &str, to: u64| {
-        pay_from(&node, client, json!({ "address": address(to) })).await
-    };
-    assert_eq!(from("192.0.2.1", 1).await.0, 200);
-    let (status, body) = from("192.0.2.2", 1).await;
+
+    assert_eq!(pay_as(&node, "192.0.2.1", 1).await.0, 200);
+
+    let (status, body) = pay_as(&node, "192.0.2.2", 1).await;
     assert_eq!((status, &body["error"]), (429, &json!("quota_exceeded")));
     assert!(
         body["message"]
@@ -256,6 +260,7 @@ async fn the_limits_hold_for_addresses_clients_and_all_together() {
             .contains("to one address; try again in 24 h"),
         "{body}"
     );
+
     let (status, _) = pay_from(
         &node,
         "192.0.2.1",
@@ -265,14 +270,16 @@ async fn the_limits_hold_for_addresses_clients_and_all_together() {
     assert_eq!(status, 200, "each asset is limited by itself");
 
     for to in 2..=5 {
-        assert_eq!(from("192.0.2.1", to).await.0, 200);
+        assert_eq!(pay_as(&node, "192.0.2.1", to).await.0, 200);
     }
-    let (status, body) = from("192.0.2.1", 6).await;
+
+    let (status, body) = pay_as(&node, "192.0.2.1", 6).await;
     assert_eq!(status, 429);
     assert!(
         body["message"].as_str().unwrap().contains("to one client"),
         "{body}"
     );
+
     let asked = node
         .http
         .get(format!("{}/api/faucet", node.rest_url()))
@@ -281,9 +288,10 @@ async fn the_limits_hold_for_addresses_clients_and_all_together() {
     assert_eq!(about["data"]["assets"][0]["remaining"], 0);
     assert_eq!(about["data"]["assets"][0]["retryAfter"], 86_400);
 
-    assert_eq!(from("192.0.2.2", 6).await.0, 200);
-    assert_eq!(from("192.0.2.2", 7).await.0, 200);
-    let (status, body) = from("192.0.2.3", 8).await;
+    assert_eq!(pay_as(&node, "192.0.2.2", 6).await.0, 200);
+    assert_eq!(pay_as(&node, "192.0.2.2", 7).await.0, 200);
+
+    let (status, body) = pay_as(&node, "192.0.2.3", 8).await;
     assert_eq!(status, 429);
     assert!(
         body["message"].as_str().unwrap().contains("its limit"),
@@ -291,9 +299,9 @@ async fn the_limits_hold_for_addresses_clients_and_all_together() {
     );
 
     clock.advance(DAY_MS - 1_000);
-    assert_eq!(from("192.0.2.3", 8).await.0, 429);
+    assert_eq!(pay_as(&node, "192.0.2.3", 8).await.0, 429);
     clock.advance(1_000);
-    assert_eq!(from("192.0.2.1", 1).await.0, 200, "a day later");
+    assert_eq!(pay_as(&node, "192.0.2.1", 1).await.0, 200, "a day later");
     node.end().await;
 }
 
@@ -371,12 +379,14 @@ async fn many_requests_at_once_are_all_paid_and_no_limit_is_passed() {
         config.block_time = Some(Duration::from_millis(200));
     })
     .await;
+
     let requests = (0..120).map(|n| {
         let to = address(n % 60);
         let node = &node;
         async move { (to, pay(node, to).await.0) }
     });
     let answers = join_all(requests).await;
+
     for n in 0..60 {
         let mut own: Vec<_> = answers
             .iter()
@@ -386,11 +396,13 @@ async fn many_requests_at_once_are_all_paid_and_no_limit_is_passed() {
         own.sort_unstable();
         assert_eq!(own, [200, 429]);
     }
+
     let mut events = node.chain().subscribe();
     let chain = node.chain();
     while !chain.pool().is_empty() {
         events.recv().await.unwrap();
     }
+
     for n in 0..60 {
         assert_eq!(coins(&node, address(n)).await, 10 * COIN);
     }

@@ -1,6 +1,6 @@
 //! The other chain's blocks, up to the one that is forked.
 
-use alloy_primitives::{Bytes, keccak256};
+use alloy_primitives::{Address, Bytes, keccak256};
 use serde_json::{Value, json};
 
 use super::{fork_of, upstream};
@@ -116,6 +116,7 @@ async fn methods_of_explorers_and_debuggers_reach_the_other_chains_blocks() {
     let upstream = upstream().await;
     let fork = fork_of(&upstream.rpc_url(), |_| {}).await;
     fork.rpc("anvil_mine", json!(["0x2"])).await;
+
     let block = upstream.latest().await;
     let newest = block["number"].clone();
     let hash = block["hash"].clone();
@@ -123,6 +124,7 @@ async fn methods_of_explorers_and_debuggers_reach_the_other_chains_blocks() {
     let code = upstream.rpc("eth_getCode", json!([token, "latest"])).await;
     let code_hash = keccak256(code.as_str().unwrap().parse::<Bytes>().unwrap());
     let raw = sign::raw(sign::transfer(0), 3);
+
     for (method, params) in [
         ("ots_getHeaderByNumber", json!([newest])),
         ("erigon_getHeaderByNumber", json!([newest])),
@@ -138,11 +140,13 @@ async fn methods_of_explorers_and_debuggers_reach_the_other_chains_blocks() {
             "{method} {params}"
         );
     }
+
     // No block of either node has an access list, but the other node knows the block.
     let method = "debug_getRawBlockAccessList";
     let theirs = upstream.rpc_error(method, json!([newest])).await;
     assert_eq!(theirs["code"], -32001, "{theirs}");
     assert_eq!(fork.rpc_error(method, json!([newest])).await, theirs);
+
     // The fork's own blocks are not asked for.
     let own = fork.latest().await;
     let header = fork
@@ -157,6 +161,17 @@ async fn methods_of_explorers_and_debuggers_reach_the_other_chains_blocks() {
     );
 }
 
+/// A query for a token's transfers within a range of blocks.
+fn transfers(token: Address, range: Value) -> Value {
+    let transfer = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef";
+    let mut filter = json!({"address": [token], "topics": [transfer, null]});
+    filter
+        .as_object_mut()
+        .unwrap()
+        .extend(range.as_object().unwrap().clone());
+    json!([filter])
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn logs_of_both_chains_come_in_order() {
     let upstream = upstream().await;
@@ -169,18 +184,9 @@ async fn logs_of_both_chains_come_in_order() {
     // One that the fork must not see.
     upstream.transfer_token(3, 9).await;
 
-    let transfer = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef";
-    let query = |range: Value| {
-        let mut filter = json!({"address": [upstream.token()], "topics": [transfer, null]});
-        filter
-            .as_object_mut()
-            .unwrap()
-            .extend(range.as_object().unwrap().clone());
-        json!([filter])
-    };
-
+    let token = upstream.token();
     let logs = fork
-        .rpc("eth_getLogs", query(json!({"fromBlock": "0x1"})))
+        .rpc("eth_getLogs", transfers(token, json!({"fromBlock": "0x1"})))
         .await;
     let amounts: Vec<_> = logs
         .as_array()
@@ -193,7 +199,7 @@ async fn logs_of_both_chains_come_in_order() {
     let filter = fork
         .rpc(
             "eth_newFilter",
-            query(json!({"fromBlock": "0x1", "toBlock": "latest"})),
+            transfers(token, json!({"fromBlock": "0x1", "toBlock": "latest"})),
         )
         .await;
     assert_eq!(fork.rpc("eth_getFilterLogs", json!([filter])).await, logs);
@@ -201,7 +207,7 @@ async fn logs_of_both_chains_come_in_order() {
     let own = fork
         .rpc(
             "eth_getLogs",
-            query(json!({"fromBlock": format!("{:#x}", forked + 1)})),
+            transfers(token, json!({"fromBlock": format!("{:#x}", forked + 1)})),
         )
         .await;
     assert_eq!(own.as_array().unwrap()[..], logs.as_array().unwrap()[1..]);
@@ -209,7 +215,7 @@ async fn logs_of_both_chains_come_in_order() {
     let reversed = fork
         .rpc_error(
             "eth_getLogs",
-            query(json!({"fromBlock": "0x3", "toBlock": "0x1"})),
+            transfers(token, json!({"fromBlock": "0x3", "toBlock": "0x1"})),
         )
         .await;
     assert_eq!(reversed["code"], -32602);
@@ -246,10 +252,6 @@ async fn fees_are_those_of_both_chains() {
         .rpc("eth_feeHistory", json!(["0x2", "latest", [10, 90]]))
         .await;
 
-    let joined = |name: &str, count: usize| {
-        let theirs = theirs[name].as_array().unwrap()[..count].to_vec();
-        Value::from([theirs, ours[name].as_array().unwrap().clone()].concat())
-    };
     for name in [
         "baseFeePerGas",
         "baseFeePerBlobGas",
@@ -257,7 +259,9 @@ async fn fees_are_those_of_both_chains() {
         "blobGasUsedRatio",
         "reward",
     ] {
-        assert_eq!(history[name], joined(name, 2), "{name}");
+        let mut joined = theirs[name].as_array().unwrap()[..2].to_vec();
+        joined.extend(ours[name].as_array().unwrap().clone());
+        assert_eq!(history[name], Value::from(joined), "{name}");
     }
 
     for (index, block) in (newest - 3..=newest).enumerate() {

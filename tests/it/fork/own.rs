@@ -170,15 +170,18 @@ async fn goes_its_own_way() {
     let before = upstream.token_balance(3, "latest").await;
     assert_eq!(before, 60);
     let snapshot = fork.rpc("evm_snapshot", json!([])).await;
+
     // All of it: a slot that is zero here and not there.
     fork.transfer_token(3, 60).await;
     let height = fork.height().await;
+
     assert_eq!(fork.token_balance(3, "latest").await, 0);
     assert_eq!(
         fork.token_balance(9, "latest").await,
         upstream.token_balance(9, "latest").await + 60
     );
     assert_eq!(upstream.token_balance(3, "latest").await, 60);
+
     // What happens there is not seen here.
     upstream.transfer_token(3, 10).await;
     let sent = upstream.send_wei(2).await;
@@ -191,15 +194,18 @@ async fn goes_its_own_way() {
         fork.rpc("eth_getTransactionReceipt", json!([sent])).await,
         json!(null)
     );
+
     let newest = upstream.latest().await;
     assert_eq!(
         fork.rpc("eth_getBlockByHash", json!([newest["hash"], false]))
             .await,
         json!(null)
     );
+
     // Every past state is there.
     let before_it = format!("{:#x}", height - 1);
     assert_eq!(fork.token_balance(3, &before_it).await, 60);
+
     assert_eq!(fork.rpc("evm_revert", json!([snapshot])).await, true);
     assert_eq!(fork.token_balance(3, "latest").await, 60);
     assert_eq!(fork.height().await, height - 1);

@@ -1,5 +1,7 @@
 //! What a fork asks the other node for, in how many requests, and what it keeps.
 
+use std::path::Path;
+
 use axum::http::StatusCode;
 use serde_json::{Value, json};
 use tetrad::{Node, SpawnError};
@@ -137,26 +139,29 @@ async fn transactions_read_nothing_that_was_read_before() {
     assert_eq!(proxy.requests(), 0);
 }
 
+/// A fork of the fourth block that keeps what it reads in a directory.
+async fn start(proxy: &Proxy, directory: &Path) -> TestNode {
+    fork_of(&proxy.url, |config| {
+        config.fork.block = ForkBlock::Number(4);
+        config.fork.cache = ForkCache::At(directory.into());
+    })
+    .await
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_block_with_a_number_is_kept_for_the_next_start() {
     let directory = tempfile::tempdir().unwrap();
     let upstream = upstream().await;
     let proxy = Proxy::to(upstream.rpc_url()).await;
-    let start = || {
-        fork_of(&proxy.url, |config| {
-            config.fork.block = ForkBlock::Number(4);
-            config.fork.cache = ForkCache::At(directory.path().into());
-        })
-    };
 
-    let fork = start().await;
+    let fork = start(&proxy, directory.path()).await;
     let found = pools(&fork, &upstream).await;
     let old = fork.rpc("eth_getBlockByNumber", json!(["0x2", true])).await;
     fork.transfer_token(3, 1).await;
     proxy.asked();
 
     // Also while the first one runs.
-    let again = start().await;
+    let again = start(&proxy, directory.path()).await;
     assert_eq!(
         proxy.asked(),
         [

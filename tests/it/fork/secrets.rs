@@ -118,12 +118,14 @@ fn the_printed_configuration_has_no_secret_of_another_service() {
         ["--traces-endpoint", "https://collector.example.org/secret"],
         ["--exchange-price-sources", &format!("simulation,{source}")],
     ];
+
     let all = [&["config"][..], arguments.as_flattened()].concat();
     let (ok, printed, error) = output(&all);
     assert!(
         ok && !printed.contains("secret\"") && !printed.contains("=secret"),
         "{printed}{error}"
     );
+
     for line in [
         r#"# url = "https://rpc.example.org:8443/…"  # --fork-url, shown without what may be secret"#,
         r#"# headers = ["Authorization: …", "x-key: …"]  # --fork-headers, shown without what may be secret"#,
@@ -135,6 +137,7 @@ fn the_printed_configuration_has_no_secret_of_another_service() {
             "{line} is not in\n{printed}"
         );
     }
+
     // What cannot be a setting is not repeated either.
     for (flag, text) in [
         ("--fork-url", "ftp://me:secret@h/secret"),

@@ -87,6 +87,7 @@ async fn a_fork_that_cannot_begin_says_why() {
             "the URL may hold a key: {told}"
         );
     }
+
     assert!(
         refusal("http://127.0.0.1:1", None)
             .await
@@ -108,6 +109,7 @@ async fn an_address_where_nobody_answers_is_told_of_at_once() {
             tokio::spawn(async move { socket.connect(silent).await })
         })
         .collect();
+
     for url in [
         "http://127.0.0.1:1".to_owned(),
         "http://nowhere.invalid".to_owned(),
@@ -125,6 +127,7 @@ async fn an_address_where_nobody_answers_is_told_of_at_once() {
             error.starts_with("--fork-url: fork: eth_chainId: "),
             "{error}"
         );
+
         // It takes half a minute to try everything.
         assert!(
             began.elapsed() < Duration::from_secs(15),
@@ -246,22 +249,26 @@ async fn failures_that_pass_are_waited_out() {
     assert!(error.to_string().contains("502"), "{error}");
 }
 
+async fn read_state(fork: &TestNode) {
+    fork.rpc("eth_getCode", json!([fork.token(), "latest"]))
+        .await;
+    fork.token_balance(3, "latest").await;
+    fork.rpc("eth_getBalance", json!([NOBODY, "latest"])).await;
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_known_is_not_asked_again() {
     let upstream = upstream().await;
     let proxy = Proxy::to(upstream.rpc_url()).await;
+
     // Without the network's services, which read some of it themselves.
     let fork = fork_of(&proxy.url, |config| config.bare = true).await;
-    let ask = || async {
-        fork.rpc("eth_getCode", json!([fork.token(), "latest"]))
-            .await;
-        fork.token_balance(3, "latest").await;
-        fork.rpc("eth_getBalance", json!([NOBODY, "latest"])).await;
-    };
+
     proxy.asked();
-    ask().await;
+    read_state(&fork).await;
     let mut asked = proxy.asked();
     asked.sort();
+
     let count = |method: &str| asked.iter().filter(|asked| *asked == method).count();
     assert_eq!(
         (
@@ -272,14 +279,17 @@ async fn what_is_known_is_not_asked_again() {
         (3, 3, 3),
         "{asked:?}"
     );
-    ask().await;
+
+    read_state(&fork).await;
     assert_eq!(proxy.asked(), Vec::<String>::new());
+
     // Neither is what this chain made itself: PUSH0 SLOAD over slots that nobody has used, in a
     // contract of its own.
     let creation = "0x6009600c60003960096000f3600035545f526020600000";
     let request = json!([{"from": fork.account(0), "data": creation, "gas": "0x30d40"}]);
     let hash = fork.rpc("eth_sendTransaction", request).await;
     let receipt = fork.rpc("eth_getTransactionReceipt", json!([hash])).await;
+
     proxy.asked();
     for slot in 0..3 {
         let params = json!([receipt["contractAddress"], format!("{slot:#x}"), "latest"]);
@@ -401,6 +411,12 @@ async fn an_answer_without_an_end_is_refused() {
     }
 }
 
+/// A call that returns `BLOCKHASH` of the block so many before its own.
+fn hash_before(distance: u8) -> Value {
+    let code = format!("0x60{distance:02x}43034060005260206000f3");
+    json!([{"data": code}, "latest"])
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_hash_is_that_of_the_block_that_was_asked_for() {
     let upstream = upstream().await;
@@ -414,11 +430,7 @@ async fn a_hash_is_that_of_the_block_that_was_asked_for() {
             config.fork.retries = 0;
         })
         .await;
-        // BLOCKHASH of the block so many before this one.
-        let hash_before = |distance: u8| {
-            let code = format!("0x60{distance:02x}43034060005260206000f3");
-            json!([{"data": code}, "latest"])
-        };
+
         // That of the parent is in the forked header. The accounts that a call reads are at hand then.
         let parent = fork.rpc("eth_call", hash_before(1)).await;
         assert_eq!(parent, newest["parentHash"]);
@@ -428,12 +440,22 @@ async fn a_hash_is_that_of_the_block_that_was_asked_for() {
             let error = fork.rpc_error("eth_call", hash_before(3)).await;
             assert!(error.to_string().contains(what), "{error}");
         }
+
         // Nothing of it is remembered.
         proxy.set(Mood::Well);
         let found = fork.rpc("eth_call", hash_before(3)).await;
         let expected = upstream.rpc("eth_call", hash_before(3)).await;
         assert_eq!(found, expected);
     }
+}
+
+/// Answers with a block of which some fields are others.
+fn replacing(block: &Value, fields: Value) -> Mood {
+    let mut block = block.clone();
+    for (name, value) in fields.as_object().unwrap() {
+        block[name] = value.clone();
+    }
+    Mood::Replaces(block)
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -444,22 +466,15 @@ async fn a_forked_header_may_have_the_highest_fees_but_no_such_number() {
     let most = "0xffffffffffffffff";
     let block = upstream.latest().await;
     let forked = json!([{"forking": {"jsonRpcUrl": proxy.url}}]);
-    let with = |fields: Value| {
-        let mut block = block.clone();
-        for (name, value) in fields.as_object().unwrap() {
-            block[name] = value.clone();
-        }
-        Mood::Replaces(block)
-    };
 
-    proxy.set(with(json!({"number": "0x7fffffffffffffff"})));
+    proxy.set(replacing(&block, json!({"number": "0x7fffffffffffffff"})));
     let error = fork.rpc_error("anvil_reset", forked.clone()).await;
     assert!(error.to_string().contains("number"), "{error}");
 
     let fees = json!({
         "baseFeePerGas": most, "gasUsed": block["gasLimit"], "excessBlobGas": most, "blobGasUsed": most,
     });
-    proxy.set(with(fees));
+    proxy.set(replacing(&block, fees));
     fork.rpc("anvil_reset", forked).await;
     fork.rpc("evm_mine", json!([])).await;
     assert_eq!(fork.latest().await["baseFeePerGas"], most);
@@ -568,6 +583,14 @@ async fn a_node_ends_while_its_writer_waits_for_the_other_one() {
     mining.abort();
 }
 
+/// The number of transactions in the pending block, if there is one.
+async fn pending(fork: &TestNode) -> Option<usize> {
+    let block = fork
+        .rpc("eth_getBlockByNumber", json!(["pending", false]))
+        .await;
+    block["transactions"].as_array().map(Vec::len)
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_pending_block_has_what_could_not_be_read_before() {
     let upstream = upstream().await;
@@ -577,17 +600,12 @@ async fn a_pending_block_has_what_could_not_be_read_before() {
     let later = crate::support::number(&fork.latest().await["timestamp"]) + 100_000;
     fork.rpc("evm_setNextBlockTimestamp", json!([later])).await;
 
-    let pending = async || {
-        let block = fork
-            .rpc("eth_getBlockByNumber", json!(["pending", false]))
-            .await;
-        block["transactions"].as_array().map(Vec::len)
-    };
     proxy.set(Mood::Fails(usize::MAX, StatusCode::INTERNAL_SERVER_ERROR));
-    assert_eq!(pending().await, Some(1));
+    assert_eq!(pending(&fork).await, Some(1));
+
     proxy.set(Mood::Well);
-    while pending().await == Some(1) {}
-    assert_eq!(pending().await, Some(2));
+    while pending(&fork).await == Some(1) {}
+    assert_eq!(pending(&fork).await, Some(2));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -1,13 +1,15 @@
 //! `GET /api/pools/<asset>/history`.
 
-use serde_json::Value;
+use std::{path::Path, sync::Arc};
+
 use tetrad_contracts::contracts::bindings::{LendingLens, LendingPool};
 use tetrad_lending::lending::yearly_percent;
-use tetrad_stdx::decimal::with_point;
+use tetrad_stdx::{clock::ManualClock, decimal::with_point};
 
 use crate::support::{
+    TestNode,
     chain::{token, units},
-    manual_clock, node, node_at,
+    decimal, manual_clock, node, node_at,
 };
 
 #[tokio::test]
@@ -42,6 +44,7 @@ async fn each_sample_is_the_view_of_its_block() {
         let body = node
             .get_json(&format!("/api/pools/USDC/history{query}"))
             .await;
+
         let samples = body["history"].as_array().expect("a list");
         assert_eq!(body["count"], samples.len());
         assert!(samples.len() >= least, "{query}: {}", samples.len());
@@ -51,6 +54,7 @@ async fn each_sample_is_the_view_of_its_block() {
             now,
             "the present is the last"
         );
+
         for sample in samples {
             let height = sample["blockNumber"].as_u64().expect("a number");
             let call = LendingLens::getPoolCall {
@@ -62,37 +66,34 @@ async fn each_sample_is_the_view_of_its_block() {
             assert_eq!(sample["supplyApy"], yearly_percent(view.supplyRate));
             assert_eq!(sample["borrowApy"], yearly_percent(view.borrowRates[0]));
         }
-        let utilisation = |sample: &Value| {
-            sample["utilisation"]
-                .as_str()
-                .expect("text")
-                .parse::<f64>()
-                .expect("a number")
-        };
+
         assert!(
-            samples.is_sorted_by(|a, b| utilisation(a) >= utilisation(b)),
+            samples.is_sorted_by(|a, b| decimal(&a["utilisation"]) >= decimal(&b["utilisation"])),
             "deposits lower it"
         );
     }
+
     // What is asked for again comes from memory, and is the same.
     let first = node.get_json("/api/pools/USDC/history").await;
     assert_eq!(node.get_json("/api/pools/USDC/history").await, first);
     node.end().await;
 }
 
+/// A node with its chain in a directory and this many blocks in memory.
+async fn start(clock: &Arc<ManualClock>, directory: &Path, blocks: u64) -> TestNode {
+    node_at(clock.clone(), |config| {
+        config.data_dir = Some(directory.to_owned());
+        config.history.blocks = blocks;
+    })
+    .await
+}
+
 #[tokio::test]
 async fn samples_of_states_that_memory_no_longer_holds_are_those_that_were() {
     let directory = tempfile::tempdir().expect("a directory");
     let clock = manual_clock();
-    let start = |blocks: u64| {
-        let path = directory.path().to_owned();
-        node_at(clock.clone(), move |config| {
-            config.data_dir = Some(path);
-            config.history.blocks = blocks;
-        })
-    };
 
-    let node = start(100_000).await;
+    let node = start(&clock, directory.path(), 100_000).await;
     let (pool, lens) = {
         let contracts = &node.config().network.contracts;
         (contracts.lending_pool, contracts.lending_lens)
@@ -156,7 +157,7 @@ async fn samples_of_states_that_memory_no_longer_holds_are_those_that_were() {
     }
     node.end().await;
 
-    let node = start(4).await;
+    let node = start(&clock, directory.path(), 4).await;
     let oldest = node.chain().head().oldest();
     for (path, before) in paths.iter().zip(&before) {
         let after = node.get_json(path).await["history"]

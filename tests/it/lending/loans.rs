@@ -7,7 +7,7 @@ use tetrad_contracts::contracts::bindings::{LendingPool, Token};
 use crate::support::{
     TestNode,
     chain::{token, units},
-    manual_clock, node, node_at,
+    decimal, manual_clock, node, node_at,
 };
 
 async fn user(node: &TestNode, signer: &PrivateKeySigner) -> Value {
@@ -134,15 +134,9 @@ async fn interest_shows_after_a_year() {
     node.increase_time(31_536_000).await;
     node.mine().await;
     let after = node.get_json("/api/pools").await[2].clone();
-    let number = |pool: &Value, name: &str| {
-        pool[name]
-            .as_str()
-            .expect("text")
-            .parse::<f64>()
-            .expect("a number")
-    };
-    let growth = number(&after, "totalSupplied") / number(&before, "totalSupplied") - 1.0;
-    let promised = number(&before, "supplyApy") / 100.0;
+
+    let growth = decimal(&after["totalSupplied"]) / decimal(&before["totalSupplied"]) - 1.0;
+    let promised = decimal(&before["supplyApy"]) / 100.0;
     assert!(
         (growth / promised - 1.0).abs() < 0.05,
         "grew by {growth}, promised {promised}"

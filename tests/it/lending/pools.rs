@@ -18,7 +18,7 @@ use crate::{
     support::{
         TestNode,
         chain::{ORACLE, token, units},
-        manual_clock, node, node_at,
+        decimal, manual_clock, node, node_at,
     },
 };
 
@@ -51,19 +51,15 @@ async fn every_pool_has_the_shape_that_clients_read() {
             "totalSupplied",
         ];
         assert_eq!(names, expected);
+
         let info = token(pool["symbol"].as_str().expect("text"));
         assert_eq!(pool["assetAddress"], info.address.to_checksum(None));
         assert_eq!(pool["decimals"], info.decimals);
-        let number = |name: &str| {
-            pool[name]
-                .as_str()
-                .expect("text")
-                .parse::<f64>()
-                .expect("a number")
-        };
-        assert!(number("totalSupplied") > 0.0);
+
+        assert!(decimal(&pool["totalSupplied"]) > 0.0);
+        let supply = decimal(&pool["supplyApy"]);
         assert!(
-            number("supplyApy") > 0.0 && number("supplyApy") < number("borrowApy"),
+            supply > 0.0 && supply < decimal(&pool["borrowApy"]),
             "{pool}"
         );
         for name in ["supplyApy", "borrowApy"] {
@@ -75,6 +71,7 @@ async fn every_pool_has_the_shape_that_clients_read() {
             assert_eq!(decimals.len(), 2, "{pool}");
         }
     }
+
     assert_eq!(
         pool_of(&pools, "WETH")["pTokenAddress"],
         "0xE3Df3966007483e8076230e6E7AA381D3bAc52C0"
@@ -99,17 +96,20 @@ async fn what_is_supplied_is_what_the_receipt_token_says() {
         },
     )
     .await;
+
     let before = node.get_json("/api/pools").await;
     let deposit = LendingPool::depositCall {
         asset: weth.address,
         amount,
     };
     assert!(node.send(&user, pool_address, deposit).await.status());
+
     let after = node.get_json("/api/pools").await;
     assert_ne!(
         pool_of(&before, "WETH")["totalSupplied"],
         pool_of(&after, "WETH")["totalSupplied"]
     );
+
     let total = node.view(weth.receipt, PToken::totalSupplyCall {}).await;
     assert_eq!(
         pool_of(&after, "WETH")["totalSupplied"],
@@ -246,9 +246,11 @@ async fn an_asset_that_is_listed_later_has_a_pool() {
         owner_: owner.address(),
     };
     let asset = deploy(&node, &owner, "Token", dogecoin).await;
+
     for path in ["/api/pools/DOGE".to_owned(), format!("/api/pools/{asset}")] {
         assert_eq!(node.get(&path).await.status(), 404, "{path}");
     }
+
     let receipt = deploy(
         &node,
         &owner,
@@ -259,11 +261,13 @@ async fn an_asset_that_is_listed_later_has_a_pool() {
         },
     )
     .await;
+
     let price = PriceOracle::setPriceCall {
         token: asset,
         price: U256::from(17_000_000),
     };
     assert!(node.send(&owner, ORACLE, price).await.status());
+
     let lens = node.config().network.contracts.lending_lens;
     let weth = node
         .view(
@@ -273,6 +277,7 @@ async fn an_asset_that_is_listed_later_has_a_pool() {
             },
         )
         .await;
+
     let listing = LendingPool::addAssetCall {
         asset,
         pToken: receipt,

@@ -31,6 +31,7 @@ async fn an_address_may_be_written_in_many_ways() {
     let address = node.account(3);
     let expected = node.get_json(&format!("/api/user/{address}")).await;
     assert_eq!(expected["address"], address.to_checksum(None));
+
     let lower = address.to_string().to_lowercase();
     let wrong_case = format!(
         "0x{}",
@@ -44,6 +45,7 @@ async fn an_address_may_be_written_in_many_ways() {
         &node.config().network.hrp,
         tetrad::account::Kind::Account,
     );
+
     for spelling in [
         lower.clone(),
         lower.to_uppercase(),

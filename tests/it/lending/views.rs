@@ -56,18 +56,21 @@ fn share(ray: U256) -> Value {
     hundredths(i128::from(quotient.to::<u64>() + up)).into()
 }
 
+/// A cap in units of the asset, of which zero is none.
+fn cap_or_null(cap: U256, decimals: u8) -> Value {
+    if cap.is_zero() {
+        Value::Null
+    } else {
+        with_point(cap, decimals).into()
+    }
+}
+
 /// `/api/pools/<asset>` as it follows from the view.
 fn details(view: &PoolView, limits: &LimitsView, number: u64, time: u64) -> Value {
     let whole = |amount| Value::from(with_point(amount, view.decimals));
-    let cap = |cap: U256| {
-        if cap.is_zero() {
-            Value::Null
-        } else {
-            whole(cap)
-        }
-    };
     let bps = |bps: u16| percent(U256::from(bps));
     let parameters = &view.parameters;
+
     json!({
         "assetAddress": view.asset.to_checksum(None),
         "pTokenAddress": view.pToken.to_checksum(None),
@@ -86,8 +89,8 @@ fn details(view: &PoolView, limits: &LimitsView, number: u64, time: u64) -> Valu
         "utilisation": share(view.utilisation),
         "borrowApyByBand": view.borrowRates.map(yearly_percent),
         "liquidityIndex": with_point(view.liquidityIndex, 27),
-        "supplyCap": cap(view.supplyCap),
-        "borrowCap": cap(view.borrowCap),
+        "supplyCap": cap_or_null(view.supplyCap, view.decimals),
+        "borrowCap": cap_or_null(view.borrowCap, view.decimals),
         "leastLoan": if limits.leastLoanUsd.is_zero() { Value::Null } else { usd(limits.leastLoanUsd) },
         "price": usd(view.price),
         "priceFresh": view.priceFresh,
@@ -224,6 +227,7 @@ pub(crate) async fn assert_rest_is_the_views(node: &TestNode, user: Address) {
         "lastBorrowAt": time(view.lastBorrowAt),
         "lastPaymentAt": time(view.lastPaymentAt),
     });
+
     assert_eq!(
         node.get_json(&format!("/api/user/{user}/score")).await,
         expected

@@ -24,11 +24,15 @@ fn context() -> ScenarioContext {
     }
 }
 
-fn error(step: &str) -> String {
-    match Scenario::parse(&format!("{HEAD}{step}"), &context()) {
-        Ok(_) => panic!("{step} was accepted"),
+fn parse_error(document: &str) -> String {
+    match Scenario::parse(document, &context()) {
+        Ok(_) => panic!("{document} was accepted"),
         Err(error) => error.to_string(),
     }
+}
+
+fn error(step: &str) -> String {
+    parse_error(&format!("{HEAD}{step}"))
 }
 
 #[test]
@@ -153,6 +157,10 @@ fn errors_name_the_line_and_the_key() {
             "{step}: {error}"
         );
     }
+}
+
+#[test]
+fn errors_of_transactions_name_the_member() {
     for (transaction, place, reason) in [
         (
             "from = \"account 10\", to = \"WETH\"",
@@ -221,8 +229,12 @@ fn errors_name_the_line_and_the_key() {
             "{transaction}: {error}"
         );
     }
-    // Types are parsed recursively, and errors repeat no more than the beginning of what they are
-    // about.
+}
+
+/// Types are parsed recursively, and errors repeat no more than the beginning of what they are
+/// about.
+#[test]
+fn errors_of_nested_types_are_short() {
     for (kind, value) in [
         (format!("uint8{}", "[]".repeat(64)), "[]".to_owned()),
         (format!("uint8{}", "[]".repeat(32_000)), "[]".to_owned()),
@@ -241,44 +253,30 @@ fn errors_name_the_line_and_the_key() {
         ));
         assert!(error.contains("expected ") && error.len() < 500, "{error}");
     }
-    let parse = |text: &str| {
-        Scenario::parse(text, &context())
-            .map(drop)
-            .map_err(|error| error.to_string())
-    };
-    assert!(
-        parse("lasts = \"1m\"")
-            .unwrap_err()
-            .contains("missing field `name`")
-    );
-    assert!(
-        parse("name = \"x\"\nlasts = \"8d\"")
-            .unwrap_err()
-            .starts_with("line 2: lasts: ")
-    );
-    assert!(
-        parse("name = \"\"\nlasts = \"1d\"")
-            .unwrap_err()
-            .starts_with("line 1: name: ")
-    );
+}
+
+#[test]
+fn errors_of_the_head_name_the_line() {
+    assert!(parse_error("lasts = \"1m\"").contains("missing field `name`"));
+    assert!(parse_error("name = \"x\"\nlasts = \"8d\"").starts_with("line 2: lasts: "));
+    assert!(parse_error("name = \"\"\nlasts = \"1d\"").starts_with("line 1: name: "));
+
     let many = format!(
         "name = \"x\"\nlasts = \"1m\"\n{}",
         "[[step]]\nat = \"0s\"\nreorg = 1\n".repeat(257)
     );
-    assert!(parse(&many).unwrap_err().contains("at most 256 steps"));
-    assert!(
-        parse(&"#".repeat(70_000))
-            .unwrap_err()
-            .contains("at most 65536 bytes")
-    );
+    assert!(parse_error(&many).contains("at most 256 steps"));
+    assert!(parse_error(&"#".repeat(70_000)).contains("at most 65536 bytes"));
+}
+
+fn parse_step(step: &str, context: &ScenarioContext) -> Result<(), String> {
+    Scenario::parse(&format!("{HEAD}at = \"0s\"\n{step}"), context)
+        .map(drop)
+        .map_err(|error| error.to_string())
 }
 
 #[test]
 fn what_a_node_cannot_do_is_refused() {
-    let parse = |step: &str, context: &ScenarioContext| {
-        let parsed = Scenario::parse(&format!("{HEAD}at = \"0s\"\n{step}"), context);
-        parsed.map(drop).map_err(|error| error.to_string())
-    };
     let production = ScenarioContext {
         development: false,
         accounts: Vec::new(),
@@ -286,23 +284,24 @@ fn what_a_node_cannot_do_is_refused() {
     };
     for step in ["reorg = 1", "advance = \"1m\""] {
         assert!(
-            parse(step, &production)
+            parse_step(step, &production)
                 .unwrap_err()
                 .contains("needs the development methods"),
             "{step}"
         );
     }
+
     let frozen = ScenarioContext {
         has_prices: false,
         ..context()
     };
     let price = "price = { tokens = [\"WETH\"], to = 1 }";
     assert!(
-        parse(price, &frozen)
+        parse_step(price, &frozen)
             .unwrap_err()
             .contains("prices do not move on this node")
     );
-    assert_eq!(parse(price, &context()), Ok(()));
+    assert_eq!(parse_step(price, &context()), Ok(()));
 }
 
 #[test]
@@ -341,10 +340,12 @@ async fn a_document_that_is_wrong_starts_nothing() {
             .is_some_and(|message| message.contains("line 4: at: ")),
         "{body}"
     );
+
     assert_eq!(
         node.get_json("/api/admin/scenarios").await["data"],
         serde_json::json!([])
     );
+
     let json = node
         .http
         .post(format!("{}/api/admin/scenarios", node.rest_url()))
@@ -352,6 +353,7 @@ async fn a_document_that_is_wrong_starts_nothing() {
         .send()
         .await;
     assert_eq!(json.expect("an answer").status(), 415);
+
     assert_eq!(
         node.http
             .delete(format!("{}/api/admin/scenarios/9", node.rest_url()))
@@ -410,10 +412,12 @@ async fn a_scenario_can_start_with_the_node() {
         "name = \"bad day\"\nlasts = \"1h\"\n[[step]]\nat = \"0s\"\nreorg = 0",
     )
     .expect("a file");
+
     let config = Config {
         scenario: Some(file.clone()),
         ..Config::test()
     };
+
     let error = Node::spawn(config.clone())
         .await
         .map(drop)
@@ -423,6 +427,7 @@ async fn a_scenario_can_start_with_the_node() {
         error.starts_with("--scenario ") && error.contains("bad-day.toml: line 5: reorg: "),
         "{error}"
     );
+
     fs::write(&file, "name = \"bad day\"\nlasts = \"1h\"").expect("a file");
     let node = node_with(|config| config.scenario = Some(file)).await;
     let listed = node.get_json("/api/admin/scenarios").await;
@@ -431,6 +436,7 @@ async fn a_scenario_can_start_with_the_node() {
         (&"bad day".into(), &"running".into())
     );
     node.end().await;
+
     let node = node_with(|config| {
         config.scenario = Some("price-crash".into());
         config.exchange.price_tick = Some(std::time::Duration::from_secs(2));
@@ -441,6 +447,7 @@ async fn a_scenario_can_start_with_the_node() {
         "Price crash"
     );
     node.end().await;
+
     let missing = Config {
         scenario: Some(place.path().join("none")),
         ..config
@@ -474,18 +481,20 @@ async fn ready_made_ones_have_a_title_and_a_description() {
     node.end().await;
 }
 
+fn production(config: &mut Config, token_file: &Path) {
+    config.profile = Profile::Production;
+    config.rpc.development = false;
+    config.admin_token_file = Some(token_file.to_owned());
+}
+
 #[tokio::test]
 async fn the_production_profile_has_these_routes_for_the_admin_token() {
     let place = tempfile::tempdir().expect("a directory");
     let file = place.path().join("admin.token");
-    let production = |config: &mut Config| {
-        config.profile = Profile::Production;
-        config.rpc.development = false;
-        config.admin_token_file = Some(file.clone());
-    };
+
     fs::write(&file, "short\n").expect("a file");
     let mut config = Config::test();
-    production(&mut config);
+    production(&mut config, &file);
     let error = Node::spawn(config)
         .await
         .map(drop)
@@ -497,7 +506,7 @@ async fn the_production_profile_has_these_routes_for_the_admin_token() {
     );
 
     fs::write(&file, "correct-horse-battery\n").expect("a file");
-    let node = node_with(production).await;
+    let node = node_with(|config| production(config, &file)).await;
     let document = node.get_json("/openapi.json").await;
     let described = &document["paths"]["/api/admin/scenarios"]["post"];
     assert_eq!(
@@ -508,6 +517,7 @@ async fn the_production_profile_has_these_routes_for_the_admin_token() {
         described["responses"]["401"]["content"]["application/json"]["schema"].is_object(),
         "{described}"
     );
+
     let scenarios = format!("{}/api/admin/scenarios", node.rest_url());
     let price = format!("{}/api/admin/prices/WETH", node.rest_url());
     for wrong in [
@@ -532,12 +542,14 @@ async fn the_production_profile_has_these_routes_for_the_admin_token() {
                 ),
                 (401, &"Bearer".parse().unwrap())
             );
+
             assert_eq!(
                 refused.json::<Value>().await.expect("JSON")["error"],
                 "unauthorized"
             );
         }
     }
+
     let admitted = node
         .http
         .post(&scenarios)
@@ -549,6 +561,7 @@ async fn the_production_profile_has_these_routes_for_the_admin_token() {
         .await
         .expect("an answer");
     assert_eq!(admitted.status(), 200);
+
     let released = node
         .http
         .delete(&price)
@@ -557,6 +570,7 @@ async fn the_production_profile_has_these_routes_for_the_admin_token() {
         .await
         .expect("an answer");
     assert_eq!(released.status(), 200);
+
     assert_eq!(
         node.get("/api/prices").await.status(),
         200,

@@ -1,6 +1,6 @@
 //! What scenarios do to the chain.
 
-use std::sync::Arc;
+use std::{path::Path, sync::Arc};
 
 use alloy::{
     primitives::{Bytes, U256},
@@ -15,7 +15,7 @@ use super::{done, play, scenario, start, stop, until};
 use crate::support::{
     TestNode,
     chain::{VAULT, token, units, usd_e8},
-    manual_clock, node_at, ticking_node,
+    decimal, manual_clock, node_at, ticking_node,
 };
 
 fn ready_made(name: &str) -> &'static str {
@@ -123,28 +123,32 @@ async fn the_same_scenario_makes_the_same_chain() {
     assert_eq!(heads[0], heads[1]);
 }
 
+async fn open(directory: &Path, clock: &Arc<ManualClock>) -> TestNode {
+    node_at(clock.clone(), |config| {
+        config.data_dir = Some(directory.to_owned());
+        config.exchange.price_tick = Some(std::time::Duration::from_secs(2));
+    })
+    .await
+}
+
 #[tokio::test]
 async fn the_log_replays_without_the_scenario() {
     let place = tempfile::tempdir().expect("a directory");
     let clock = manual_clock();
-    let open = || {
-        let directory = place.path().to_owned();
-        let clock = clock.clone();
-        node_at(clock, move |config| {
-            config.data_dir = Some(directory);
-            config.exchange.price_tick = Some(std::time::Duration::from_secs(2));
-        })
-    };
-    let node = open().await;
+
+    let node = open(place.path(), &clock).await;
     let id = start(&node, CRASH).await;
     play(&node, &clock, id, (0, 10_000)).await;
+
     let paused = start(&node, ready_made("paused-vault")).await;
     done(&node, paused, 0).await;
     assert!(node.view(VAULT, Vault::pausedCall {}).await);
+
     let head = node.chain().head().clone();
     let price_then = price(&node, "WETH").await;
     node.end().await;
-    let node = open().await;
+
+    let node = open(place.path(), &clock).await;
     let kept = node
         .rpc("eth_getBlockByHash", json!([head.block.hash, false]))
         .await;
@@ -152,6 +156,7 @@ async fn the_log_replays_without_the_scenario() {
         crate::support::number(&kept["number"]),
         u128::from(head.number())
     );
+
     assert_eq!(price(&node, "WETH").await, price_then);
     assert!(
         !node.view(VAULT, Vault::pausedCall {}).await,
@@ -193,6 +198,7 @@ async fn a_jump_is_walked_in_steps() {
     let before = price(&node, "SOL").await;
     let id = start(&node, ready_made("halted-token")).await;
     done(&node, id, 0).await;
+
     clock.advance(2_000);
     node.wake().await;
     let first = price(&node, "SOL").await;
@@ -201,8 +207,10 @@ async fn a_jump_is_walked_in_steps() {
         "one update goes only so far: {before}, {first}"
     );
     assert_eq!(node.price_entry(&token("SOL")).await["halted"], true);
+
     let quote = || node.get_json("/api/quote?tokenIn=SOL&tokenOut=USDC&amountIn=1000000");
     assert_eq!(quote().await["data"]["status"], "halted");
+
     let token_in = token("SOL").address;
     let token_out = token("USDC").address;
     let swap = Vault::swapExactTokensForTokensCall {
@@ -211,11 +219,13 @@ async fn a_jump_is_walked_in_steps() {
         _amountIn: U256::from(1_000_000),
         _minAmountOut: U256::ZERO,
     };
+
     let call =
         json!({ "from": node.account(0), "to": VAULT, "data": Bytes::from(swap.abi_encode()) });
     let error = node.rpc_error("eth_call", json!([call, "latest"])).await;
     let halted = VaultErrors::TokenHalted { token: token_in }.abi_encode();
     assert_eq!(error["data"], json!(Bytes::from(halted)), "{error}");
+
     play(&node, &clock, id, (0, 20_000)).await;
     assert_eq!(
         price(&node, "SOL").await,
@@ -278,12 +288,7 @@ async fn a_bank_run_leaves_nothing_to_withdraw_whatever_others_have_deposited() 
 
     let reserve = node.get_json("/api/pools/WETH").await;
     assert_eq!(reserve["utilisation"], "100.00", "{reserve}");
-    let available: f64 = reserve["availableLiquidity"]
-        .as_str()
-        .expect("text")
-        .parse()
-        .expect("a number");
-    assert!(available < 1e-9, "{reserve}");
+    assert!(decimal(&reserve["availableLiquidity"]) < 1e-9, "{reserve}");
 
     let stopped = stop(&node, id).await;
     let steps = stopped["steps"].as_array().expect("a list");
@@ -293,15 +298,7 @@ async fn a_bank_run_leaves_nothing_to_withdraw_whatever_others_have_deposited() 
     );
 
     let reserve = node.get_json("/api/pools/WETH").await;
-    assert!(
-        reserve["utilisation"]
-            .as_str()
-            .expect("text")
-            .parse::<f64>()
-            .expect("a number")
-            < 50.0,
-        "{reserve}"
-    );
+    assert!(decimal(&reserve["utilisation"]) < 50.0, "{reserve}");
     node.end().await;
 }
 
@@ -421,18 +418,21 @@ async fn the_reorganisation_that_is_ready_made_removes_all_its_transfers() {
             json!([{ "address": token("WETH").address }]),
         )
         .await;
+
     let id = start(&node, ready_made("reorganisation")).await;
     for step in 0..3 {
         step_is(&node, id, step, "sent").await;
         node.mine().await;
         step_is(&node, id, step, "done").await;
     }
+
     let logs = node.rpc("eth_getFilterChanges", json!([filter])).await;
     assert_eq!(logs.as_array().map(Vec::len), Some(3), "{logs}");
     for _ in 3..6 {
         assert_eq!(scenario(&node, id).await["steps"][3]["state"], "waiting");
         node.mine().await;
     }
+
     let found = step_is(&node, id, 3, "done").await;
     for step in 0..3 {
         let receipt = node
@@ -443,6 +443,7 @@ async fn the_reorganisation_that_is_ready_made_removes_all_its_transfers() {
             .await;
         assert_eq!(receipt, Value::Null);
     }
+
     let logs = node.rpc("eth_getFilterChanges", json!([filter])).await;
     let logs = logs.as_array().expect("a list");
     assert!(

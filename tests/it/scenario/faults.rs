@@ -191,6 +191,12 @@ async fn a_client_that_leaves_before_a_late_answer_frees_its_connection() {
     node.end().await;
 }
 
+/// The JSON of a message that has to come.
+fn parsed(message: Option<Result<Message, tokio_tungstenite::tungstenite::Error>>) -> Value {
+    let message = message.expect("an open connection").expect("a message");
+    serde_json::from_str(message.to_text().expect("text")).expect("JSON")
+}
+
 #[tokio::test]
 async fn a_late_websocket_keeps_its_order() {
     let node = node().await;
@@ -201,6 +207,7 @@ async fn a_late_websocket_keeps_its_order() {
     done(&node, id, 0).await;
     let subscribe = r#"{"jsonrpc":"2.0","id":7,"method":"eth_subscribe","params":["newHeads"]}"#;
     socket.send(Message::text(subscribe)).await.expect("sent");
+
     // Blocks are mined until the first message comes, so some of them are reported while the answer
     // is late.
     let first = loop {
@@ -209,15 +216,13 @@ async fn a_late_websocket_keeps_its_order() {
             () = node.mine() => {}
         }
     };
+
     node.mine().await;
     node.mine().await;
-    let json = |message: Option<Result<Message, _>>| -> Value {
-        let message = message.expect("an open connection").expect("a message");
-        serde_json::from_str(message.to_text().expect("text")).expect("JSON")
-    };
-    assert_eq!(json(first)["id"], 7);
-    let one = json(socket.next().await);
-    let other = json(socket.next().await);
+
+    assert_eq!(parsed(first)["id"], 7);
+    let one = parsed(socket.next().await);
+    let other = parsed(socket.next().await);
     let number = |event: &Value| crate::support::number(&event["params"]["result"]["number"]);
     assert_eq!(number(&one) + 1, number(&other));
     node.end().await;
@@ -234,6 +239,7 @@ async fn a_bad_connection_is_that_of_one_client() {
         .1;
     let id = start(&node, document).await;
     done(&node, id, 0).await;
+
     let calls = (0..5).map(|_| call(&node, "?client=wallet"));
     let failed = futures_util::future::join_all(calls)
         .await
@@ -242,6 +248,7 @@ async fn a_bad_connection_is_that_of_one_client() {
         .count();
     assert_eq!(failed, 1);
     assert_eq!(call(&node, "").await.0, 200);
+
     let (mut other, _) = connect_async(node.ws_url()).await.expect("a WebSocket");
     for seconds in [30, 90] {
         let (mut socket, _) = connect_async(format!("{}?client=wallet", node.ws_url()))
@@ -252,6 +259,7 @@ async fn a_bad_connection_is_that_of_one_client() {
         clock.advance(seconds * 1_000);
         assert!(!closed_properly(&mut socket).await);
     }
+
     other.send(Message::text(REQUEST)).await.expect("sent");
     assert!(other.next().await.expect("an open connection").is_ok());
     node.end().await;
@@ -308,9 +316,11 @@ async fn websockets_of_a_client_are_cut_without_a_close_frame() {
         .expect("a WebSocket");
     let (mut other, _) = connect_async(node.ws_url()).await.expect("a WebSocket");
     let mut prices = node.price_socket().await;
+
     let id = start(&node, &fault("client = \"wallet\", cut = true")).await;
     assert!(!closed_properly(&mut cut).await);
     done(&node, id, 0).await;
+
     other.send(Message::text(REQUEST)).await.expect("sent");
     let answer = other
         .next()
@@ -318,14 +328,17 @@ async fn websockets_of_a_client_are_cut_without_a_close_frame() {
         .expect("an open connection")
         .expect("a message");
     assert!(answer.to_text().expect("text").contains("0x7d"));
+
     prices.send(r#"{"type":"ping"}"#).await;
     assert_eq!(prices.json().await["type"], "pong");
+
     // A new connection is accepted.
     let (mut again, _) = connect_async(format!("{}?client=wallet", node.ws_url()))
         .await
         .expect("a WebSocket");
     again.send(Message::text(REQUEST)).await.expect("sent");
     assert!(again.next().await.expect("an open connection").is_ok());
+
     let all = start(&node, &fault("interface = \"prices\", cut = true")).await;
     done(&node, all, 0).await;
     let (mut late, _) = connect_async(node.exchange_ws_url())

@@ -75,17 +75,20 @@ async fn until(node: &TestNode, id: u64, wanted: impl Fn(&Value) -> bool) -> Val
     }
 }
 
+fn is_unfinished(step: &Value, elapsed: u64) -> bool {
+    let is_due = step["at"].as_u64().is_some_and(|at| at <= elapsed);
+    is_due && (step["state"] == "waiting" || step["state"] == "sent")
+}
+
 /// Waits until every step that is due `elapsed` milliseconds after the start is done, and none has
 /// failed.
 async fn done(node: &TestNode, id: u64, elapsed: u64) {
-    let due = |step: &Value| step["at"].as_u64().is_some_and(|at| at <= elapsed);
-    let waits = |found: &Value| {
+    let found = until(node, id, |found| {
         let steps = found["steps"].as_array().expect("a list");
-        steps
-            .iter()
-            .any(|step| due(step) && (step["state"] == "waiting" || step["state"] == "sent"))
-    };
-    let found = until(node, id, |found| !waits(found)).await;
+        !steps.iter().any(|step| is_unfinished(step, elapsed))
+    })
+    .await;
+
     let steps = found["steps"].as_array().expect("a list");
     assert!(
         steps.iter().all(|step| step["state"] != "failed"),

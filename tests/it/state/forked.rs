@@ -76,6 +76,7 @@ fn act() -> impl Strategy<Value = (u8, Act)> {
 fn perform(state: &mut State, block: &[(u8, Act)]) {
     let base = state.clone();
     let mut overlay = Overlay::new(&base, &NoBlocks);
+
     for (who, act) in block {
         let address = Address::with_last_byte(*who + 1);
         match act {
@@ -102,6 +103,7 @@ fn perform(state: &mut State, block: &[(u8, Act)]) {
         }
         .unwrap();
     }
+
     let changes = overlay.into_changes();
     state.apply(&changes);
 }

@@ -147,6 +147,7 @@ fn contract(at: u8) -> Address {
 fn code(ops: &[Op]) -> Bytes {
     let [high, low] = FIRST_CONTRACT.to_be_bytes();
     let mut code = vec![0x5f, 0x35]; // PUSH0, CALLDATALOAD
+
     for op in ops {
         match *op {
             Op::Load(slot) => code.extend([0x50, 0x60, slot, 0x54]),
@@ -173,6 +174,7 @@ fn code(ops: &[Op]) -> Bytes {
             Op::Create => code.extend([0x5f, 0x5f, 0x5f, 0xf0, 0x50]),
         }
     }
+
     code.extend([0x5f, 0x52, 0x60, 32, 0x5f, 0xf3]); // PUSH0, MSTORE, RETURN
     code.into()
 }
@@ -330,13 +332,14 @@ fn assert_gives_the_same(
     Ok(())
 }
 
+/// Reads of all slots of a contract; the sum is passed on to the next one.
+fn reads(next: Option<u8>) -> Vec<Op> {
+    let slots = (0..6).flat_map(|slot| [Op::Load(slot), Op::Store(slot)]);
+    slots.chain(next.map(Op::Call)).collect()
+}
+
 #[test]
 fn as_many_rounds_as_values_depend_on_each_other() {
-    // Each contract reads all its slots, then passes the sum on to the next one.
-    let reads = |next: Option<u8>| {
-        let slots = (0..6).flat_map(|slot| [Op::Load(slot), Op::Store(slot)]);
-        slots.chain(next.map(Op::Call)).collect::<Vec<_>>()
-    };
     let slots = vec![1, 2, 3, 4, 5, 6];
     let whole = world(&[
         (reads(Some(1)), slots.clone()),

@@ -119,24 +119,26 @@ proptest! {
     }
 }
 
+fn model_of(entries: &BTreeMap<B256, u64>) -> Model {
+    entries
+        .iter()
+        .map(|(key, value)| (*key, U256::from(*value)))
+        .collect()
+}
+
 fn assert_merged(
     one: &BTreeMap<B256, u64>,
     other: &BTreeMap<B256, u64>,
     hashed: bool,
 ) -> Result<(), TestCaseError> {
-    let entries = |from: &BTreeMap<B256, u64>| {
-        from.iter()
-            .map(|(key, value)| (*key, U256::from(*value)))
-            .collect::<Model>()
-    };
-    let mut model = entries(one);
+    let mut model = model_of(one);
     let mut trie: Trie<Slot> = model
         .iter()
         .map(|(key, value)| (*key, slot(*value)))
         .collect();
 
     // Of equal keys, either value may remain.
-    let added: Model = entries(other)
+    let added: Model = model_of(other)
         .into_iter()
         .map(|(key, value)| (key, *model.get(&key).unwrap_or(&value)))
         .collect();

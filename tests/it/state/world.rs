@@ -79,20 +79,24 @@ fn happen(block: BTreeMap<u8, Event>, model: &mut BTreeMap<Address, Model>) -> C
             let code = code.map(|byte| Bytecode::new_raw(Bytes::from(vec![byte, 0])));
             let account = model.entry(change.address).or_default();
             (account.nonce, account.balance) = (u64::from(fate) - 1, U256::from(balance));
+
             if let Some(code) = &code {
                 account.code_hash = Some(code.hash_slow());
             }
             if wiped {
                 account.storage.clear();
             }
+
             for (slot, value) in storage {
                 let slot = U256::from(slot);
                 let value = U256::from(value);
                 change.storage.push((slot, value));
                 account.storage.insert(B256::from(slot), value);
             }
+
             account.storage.retain(|_, value| !value.is_zero());
             change.storage_wiped = wiped;
+
             let code = code.map(|code| (code.hash_slow(), code));
             change.after = Some(AccountFields {
                 nonce: account.nonce,

@@ -173,6 +173,11 @@ pub(crate) fn skip(why: &str) {
     eprintln!("skipped: {why}");
 }
 
+/// A decimal number that JSON has as a text.
+pub(crate) fn decimal(value: &Value) -> f64 {
+    value.as_str().expect("text").parse().expect("a number")
+}
+
 /// A QUANTITY as a number.
 pub(crate) fn number(value: &Value) -> u128 {
     let text = value
