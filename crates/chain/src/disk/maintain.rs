@@ -269,13 +269,7 @@ impl<'a> Verification<'a> {
         if summary.standing.snapshots != at.standing.snapshots {
             return Err(format!("the checkpoint at {height} has other snapshots"));
         }
-        // Earlier versions left out that not all accounts are impersonated, which is the default.
-        let stated = |settings: &DevSettings| {
-            let mut settings = settings.clone();
-            settings.impersonated.all = settings.impersonated.all.filter(|all| *all);
-            settings
-        };
-        if stated(&summary.standing.settings) != stated(&at.standing.settings) {
+        if without_default(&summary.standing.settings) != without_default(&at.standing.settings) {
             return Err(format!("the checkpoint at {height} has other settings"));
         }
         Ok(())
@@ -290,6 +284,14 @@ impl<'a> Verification<'a> {
             ..self.report
         }
     }
+}
+
+/// Returns the settings without the statement that not all accounts are impersonated. That is the
+/// default, and earlier versions left it out.
+fn without_default(settings: &DevSettings) -> DevSettings {
+    let mut settings = settings.clone();
+    settings.impersonated.all = settings.impersonated.all.filter(|all| *all);
+    settings
 }
 
 /// Truncates the log before its first entry that is damaged, or that cannot be applied to the chain

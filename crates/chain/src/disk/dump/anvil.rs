@@ -107,19 +107,20 @@ const LEGACY: &str = "0x0";
 
 /// Gives a transaction that has the parity of its signature as `v` the one that it was signed with.
 fn restore_v(fields: &mut Map<String, Value>) {
-    let number = |name: &str| {
-        let digits = fields.get(name)?.as_str()?.strip_prefix("0x")?;
-        u64::from_str_radix(digits, 16).ok()
-    };
-    let Some(parity) = number("v").filter(|v| *v < 2) else {
+    let Some(parity) = hex_number(fields, "v").filter(|v| *v < 2) else {
         return;
     };
 
-    let v = match number("chainId") {
+    let v = match hex_number(fields, "chainId") {
         Some(chain) => u128::from(chain) * 2 + 35 + u128::from(parity),
         None => 27 + u128::from(parity),
     };
     fields.insert("v".to_owned(), format!("{v:#x}").into());
+}
+
+fn hex_number(fields: &Map<String, Value>, name: &str) -> Option<u64> {
+    let digits = fields.get(name)?.as_str()?.strip_prefix("0x")?;
+    u64::from_str_radix(digits, 16).ok()
 }
 
 /// Reads a transaction of any version of anvil.
