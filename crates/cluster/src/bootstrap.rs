@@ -470,13 +470,11 @@ async fn offer_new(
     let objects = connection.objects().await?;
     let present = offered(&objects).await?;
 
-    // A useless one stays until there is one after it: should this node end before, the next leader
-    // sees it.
     let newest_usable = usable.last().copied();
-    let is_lacking = |height: &u64| {
-        !chain.is_base(*height) && newest_usable.is_none_or(|newest| newest < *height)
-    };
-    if wanted.is_empty() || present.iter().any(is_lacking) {
+    let is_checkpoint_due = present
+        .iter()
+        .any(|height| lacks_successor(chain, *height, newest_usable));
+    if wanted.is_empty() || is_checkpoint_due {
         chain.demand_checkpoint();
     }
     if wanted.is_empty() {
@@ -486,14 +484,20 @@ async fn offer_new(
     for height in wanted.iter().filter(|height| !present.contains(height)) {
         upload(&objects, storage, *height).await?;
     }
-    for height in present
-        .into_iter()
-        .filter(|height| !wanted.contains(height) && !is_lacking(height))
-    {
+    for height in present {
+        if wanted.contains(&height) || lacks_successor(chain, height, newest_usable) {
+            continue;
+        }
         objects
             .delete(object_name(height))
             .await
             .map_err(|error| failed(&error))?;
     }
     Ok(())
+}
+
+/// Whether a checkpoint is useless, and there is no usable one after it. It stays until there is:
+/// should this node end before, the next leader sees it.
+fn lacks_successor(chain: &Chain, height: u64, newest_usable: Option<u64>) -> bool {
+    !chain.is_base(height) && newest_usable.is_none_or(|newest| newest < height)
 }

@@ -64,22 +64,28 @@ impl ClockWatch {
 mod tests {
     use super::*;
 
+    /// The clock and the steady time when they have gone on by so many seconds.
+    fn later(
+        (clock, steady): (Duration, Instant),
+        clock_seconds: f64,
+        seconds: f64,
+    ) -> (Duration, Instant) {
+        (
+            clock + Duration::from_secs_f64(clock_seconds),
+            steady + Duration::from_secs_f64(seconds),
+        )
+    }
+
     #[test]
     fn a_clock_that_goes_on_with_the_time_has_not_jumped() {
         let mut watch = ClockWatch::begin();
-        let (clock, steady) = watch.last;
-        let at = |clock_seconds: f64, seconds: f64| {
-            (
-                clock + Duration::from_secs_f64(clock_seconds),
-                steady + Duration::from_secs_f64(seconds),
-            )
-        };
+        let start = watch.last;
 
-        assert!(!watch.look(at(10.0, 10.0)));
-        assert!(!watch.look(at(13_600.5, 13_600.0)));
-        assert!(watch.look(at(13_605.0, 13_601.0)));
-        assert!(!watch.look(at(13_606.0, 13_602.0)));
+        assert!(!watch.look(later(start, 10.0, 10.0)));
+        assert!(!watch.look(later(start, 13_600.5, 13_600.0)));
+        assert!(watch.look(later(start, 13_605.0, 13_601.0)));
+        assert!(!watch.look(later(start, 13_606.0, 13_602.0)));
         // Back to the right time.
-        assert!(watch.look(at(13_603.0, 13_603.0)));
+        assert!(watch.look(later(start, 13_603.0, 13_603.0)));
     }
 }
