@@ -206,6 +206,13 @@ mod tests {
         Function::parse(signature).expect("a signature").inputs
     }
 
+    fn input_of_type(ty: &str) -> Param {
+        Param {
+            ty: ty.to_owned(),
+            ..inputs("f(uint256)")[0].clone()
+        }
+    }
+
     #[test]
     fn data_whose_offsets_share_a_place_is_not_decoded() {
         let text = [&word(16_000)[..], &[b'x'; 16_000]].concat();
@@ -229,16 +236,12 @@ mod tests {
     #[test]
     fn long_and_deep_types_are_not_decoded() {
         assert_eq!(decode_values(&inputs("f(uint256[1000000000])"), &[]), None);
-        let of_type = |ty: &str| Param {
-            ty: ty.to_owned(),
-            ..inputs("f(uint256)")[0].clone()
-        };
         assert_eq!(
-            decode_values(&[of_type("uint256[0][1000000000]")], &[]),
+            decode_values(&[input_of_type("uint256[0][1000000000]")], &[]),
             None
         );
 
-        let deep = of_type(&format!("uint256{}", "[]".repeat(MAX_NESTING + 1)));
+        let deep = input_of_type(&format!("uint256{}", "[]".repeat(MAX_NESTING + 1)));
         assert_eq!(decode_values(&[deep], &word(WORD)), None);
     }
 

@@ -166,16 +166,12 @@ impl KnownContracts {
     /// gives them, such as those of another chain.
     pub fn keep_deployed(&self, view: &View) {
         let all = self.0.contents.read().network.clone();
-        let is_deployed = |address: &Address, contract: &KnownContract| {
-            let account = view.state.get(*address).ok().flatten();
-            let code = account
-                .as_ref()
-                .map(|account| account.code().original_bytes());
-            code.is_some_and(|code| contract.has_code(&code))
-        };
         let kept = all
             .into_iter()
-            .filter(|(address, contract)| is_deployed(address, contract))
+            .filter(|(address, contract)| {
+                let account = view.state.get(*address).ok().flatten();
+                account.is_some_and(|account| contract.has_code(&account.code().original_bytes()))
+            })
             .collect();
         self.0.contents.write().network = kept;
     }

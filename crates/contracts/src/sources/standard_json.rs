@@ -206,6 +206,13 @@ mod tests {
         StandardInput::parse(&input.to_string()).unwrap_err()
     }
 
+    fn contract_name(file: Option<&str>, name: Option<&str>) -> ContractName {
+        ContractName {
+            file: file.map(str::to_owned),
+            name: name.map(str::to_owned),
+        }
+    }
+
     #[test]
     fn only_contents_count() {
         let sources = json!({ "a.sol": { "content": "contract A {}", "keccak256": "0x00" } });
@@ -279,19 +286,15 @@ mod tests {
 
     #[test]
     fn names_have_a_file_or_none() {
-        let name = |file: Option<&str>, name: Option<&str>| ContractName {
-            file: file.map(str::to_owned),
-            name: name.map(str::to_owned),
-        };
         assert_eq!(
             ContractName::parse("src/A.sol:A"),
-            name(Some("src/A.sol"), Some("A"))
+            contract_name(Some("src/A.sol"), Some("A"))
         );
         assert_eq!(
             ContractName::parse("npm:x/A.sol:A"),
-            name(Some("npm:x/A.sol"), Some("A"))
+            contract_name(Some("npm:x/A.sol"), Some("A"))
         );
-        assert_eq!(ContractName::parse("A"), name(None, Some("A")));
-        assert_eq!(ContractName::parse(""), name(None, None));
+        assert_eq!(ContractName::parse("A"), contract_name(None, Some("A")));
+        assert_eq!(ContractName::parse(""), contract_name(None, None));
     }
 }
