@@ -19,7 +19,8 @@ use super::{
     comet_params::{CometParams, read_id},
     comet_tx,
     error::GatewayError,
-    tx_lookup::{FoundTx, is_long_search},
+    event_query::EventQuery,
+    tx_lookup::{FoundTx, SearchPage, is_long_search},
     tx_result::TxResult,
 };
 
@@ -388,28 +389,38 @@ fn result_tx(found: &FoundTx) -> Value {
 async fn tx_search(call: CometCall) -> Result<Answer, CometFailure> {
     let query = call.query()?;
     let page = call.page(false)?;
-    let is_long = is_long_search(&query);
 
-    let answer = move || {
-        let failed = |error: GatewayError| (INTERNAL_ERROR, error.message().to_owned());
-        let found = call.gateway.search_txs(&query, page).map_err(failed)?;
-        call.check_page(page, found.total)?;
-
-        let before = format!(r#"{{"total_count":"{}","txs":"#, found.total);
-        let txs = found.into_places().filter_map(|place| match place {
-            Ok((block, index)) => {
-                FoundTx::of(&block, index, &call.gateway.node.network).map(|tx| Ok(result_tx(&tx)))
-            }
-            Err(error) => Some(Err(failed(error))),
-        });
-        write_list(MAX_LIST_BYTES, &before, txs, "}")
-    };
-
-    if is_long {
-        in_long_turn(answer).await
+    if is_long_search(&query) {
+        in_long_turn(move || list_txs(&call, &query, page)).await
     } else {
-        in_turn(answer).await
+        in_turn(move || list_txs(&call, &query, page)).await
     }
+}
+
+/// `ResultTxSearch`.
+fn list_txs(
+    call: &CometCall,
+    query: &EventQuery,
+    page: SearchPage,
+) -> Result<Answer, CometFailure> {
+    let found = call
+        .gateway
+        .search_txs(query, page)
+        .map_err(search_failed)?;
+    call.check_page(page, found.total)?;
+
+    let before = format!(r#"{{"total_count":"{}","txs":"#, found.total);
+    let txs = found.into_places().filter_map(|place| match place {
+        Ok((block, index)) => {
+            FoundTx::of(&block, index, &call.gateway.node.network).map(|tx| Ok(result_tx(&tx)))
+        }
+        Err(error) => Some(Err(search_failed(error))),
+    });
+    write_list(MAX_LIST_BYTES, &before, txs, "}")
+}
+
+fn search_failed(error: GatewayError) -> CometFailure {
+    (INTERNAL_ERROR, error.message().to_owned())
 }
 
 /// Writes a list between other JSON, at most `limit` bytes. Its items exist one after another.

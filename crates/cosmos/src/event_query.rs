@@ -271,6 +271,12 @@ mod tests {
         })
     }
 
+    fn height_range(query: &str) -> (u64, u64) {
+        EventQuery::parse(query)
+            .expect("it is valid")
+            .range("tx.height")
+    }
+
     #[test]
     fn all_conditions_have_to_be_met_by_some_value() {
         let events = [
@@ -324,20 +330,15 @@ mod tests {
 
     #[test]
     fn ranges_are_those_of_all_conditions() {
-        let range = |query| {
-            EventQuery::parse(query)
-                .expect("it is valid")
-                .range("tx.height")
-        };
-        assert_eq!(range("tx.height>5 AND tx.height<=9"), (6, 9));
-        assert_eq!(range("tx.height='5'"), (5, 5));
-        assert_eq!(range("a='b'"), (0, u64::MAX));
+        assert_eq!(height_range("tx.height>5 AND tx.height<=9"), (6, 9));
+        assert_eq!(height_range("tx.height='5'"), (5, 5));
+        assert_eq!(height_range("a='b'"), (0, u64::MAX));
         for query in [
             "tx.height<0",
             "tx.height='x'",
             "tx.height>18446744073709551615",
         ] {
-            let (least, greatest) = range(query);
+            let (least, greatest) = height_range(query);
             assert!(least > greatest, "{query}");
         }
     }

@@ -134,11 +134,7 @@ impl Grpc {
 
     /// The routes: all paths.
     pub(super) fn router(self) -> Router {
-        let answer = move |request: Request| {
-            let grpc = self.clone();
-            async move { grpc.answer(request).await }
-        };
-        Router::new().fallback(answer)
+        Router::new().fallback(move |request: Request| self.answer(request))
     }
 
     async fn answer(self, request: Request) -> Response {
@@ -150,17 +146,19 @@ impl Grpc {
                     format!("a client has at most {REFLECTION_STREAMS} streams of reflection");
                 return status(Code::ResourceExhausted, &refusal).into_http();
             };
-            let requests = |body| Limited::new(body, MAX_REFLECTION).into_data_stream();
-            let limited = request
-                .map(|body| Body::from_stream(requests(body).take_until(sleep(REFLECTION_TIME))));
+            let limited = request.map(|body| {
+                let requests = Limited::new(body, MAX_REFLECTION).into_data_stream();
+                Body::from_stream(requests.take_until(sleep(REFLECTION_TIME)))
+            });
             let Ok(response) = reflection.clone().oneshot(limited).await;
 
-            // Taken until the stream has ended.
-            let held = move |frame| {
-                let _ = &slot;
-                frame
-            };
-            return response.map(|body| Body::new(body.map_frame(held)));
+            return response.map(|body| {
+                Body::new(body.map_frame(move |frame| {
+                    // Taken until the stream has ended.
+                    let _ = &slot;
+                    frame
+                }))
+            });
         }
 
         let height = request.headers().get(HEIGHT_HEADER);

@@ -146,32 +146,20 @@ impl JsonRendering<'_> {
     /// A message; `None` if too many values are in the same `Any`.
     fn message(&mut self, message: &DynamicMessage) -> Option<Json> {
         let descriptor = message.descriptor();
-        let integer = |name: &str| {
-            message
-                .get_field_by_name(name)
-                .and_then(|value| value.as_i64())
-                .unwrap_or_default()
-        };
-        let nanos = || {
-            message
-                .get_field_by_name("nanos")
-                .and_then(|value| value.as_i32())
-                .unwrap_or_default()
-        };
         match descriptor.full_name() {
             "google.protobuf.Any" => self.any(message),
             "google.protobuf.Timestamp" => {
-                let text = rfc3339(u64::try_from(integer("seconds")).unwrap_or_default());
+                let text = rfc3339(u64::try_from(seconds_in(message)).unwrap_or_default());
                 Some(json!(format!(
                     "{}{}Z",
                     text.trim_end_matches('Z'),
-                    fraction(nanos())
+                    fraction(nanos_in(message))
                 )))
             }
             "google.protobuf.Duration" => Some(json!(format!(
                 "{}{}s",
-                integer("seconds"),
-                fraction(nanos())
+                seconds_in(message),
+                fraction(nanos_in(message))
             ))),
             _ => {
                 let mut members = Map::new();
@@ -321,14 +309,15 @@ fn renamed(pool: &DescriptorPool, template: &str, name: &str) -> Option<FileDesc
 
 /// The text of a field's option; empty without it.
 fn option_text(option: Option<&ExtensionDescriptor>, field: &FieldDescriptor) -> String {
-    let read = |option| {
-        field
-            .options()
-            .get_extension(option)
-            .as_str()
-            .map(str::to_owned)
+    let Some(option) = option else {
+        return String::new();
     };
-    option.and_then(read).unwrap_or_default()
+    field
+        .options()
+        .get_extension(option)
+        .as_str()
+        .map(str::to_owned)
+        .unwrap_or_default()
 }
 
 /// Whether a field is one of several of which another one, or none, is set.
@@ -337,6 +326,21 @@ fn is_absent_choice(message: &DynamicMessage, field: &FieldDescriptor) -> bool {
         .containing_oneof()
         .is_some_and(|choice| !choice.is_synthetic())
         && !message.has_field(field)
+}
+
+/// The whole seconds of a time or a duration.
+fn seconds_in(message: &DynamicMessage) -> i64 {
+    message
+        .get_field_by_name("seconds")
+        .and_then(|value| value.as_i64())
+        .unwrap_or_default()
+}
+
+fn nanos_in(message: &DynamicMessage) -> i32 {
+    message
+        .get_field_by_name("nanos")
+        .and_then(|value| value.as_i32())
+        .unwrap_or_default()
 }
 
 /// The digits after the seconds of a time.
@@ -493,27 +497,28 @@ mod tests {
 
     #[test]
     fn rendering_as_deep_as_it_goes_fits_into_a_quarter_of_a_stack() {
-        let render = || {
-            let messages = Messages::new(&Network::default());
-            let deepest = messages.to_json(&nested(MAX_MESSAGE_LEVELS / 2));
-            assert_eq!(
-                deepest.to_string().matches("TxBody").count(),
-                MAX_MESSAGE_LEVELS / 2 + 1
-            );
-            for count in [MAX_MESSAGE_LEVELS / 2 + 1, 100, 2_000, 20_000] {
-                let json = messages.to_json(&nested(count));
-                assert!(
-                    json["value"].is_string() && json["messages"].is_null(),
-                    "{count}"
-                );
-            }
-        };
         // Threads have 2 MiB.
         let thread = std::thread::Builder::new()
             .stack_size(512 << 10)
-            .spawn(render)
+            .spawn(check_deep_rendering)
             .expect("a thread");
         thread.join().expect("it does not fail");
+    }
+
+    fn check_deep_rendering() {
+        let messages = Messages::new(&Network::default());
+        let deepest = messages.to_json(&nested(MAX_MESSAGE_LEVELS / 2));
+        assert_eq!(
+            deepest.to_string().matches("TxBody").count(),
+            MAX_MESSAGE_LEVELS / 2 + 1
+        );
+        for count in [MAX_MESSAGE_LEVELS / 2 + 1, 100, 2_000, 20_000] {
+            let json = messages.to_json(&nested(count));
+            assert!(
+                json["value"].is_string() && json["messages"].is_null(),
+                "{count}"
+            );
+        }
     }
 
     #[test]

@@ -33,7 +33,7 @@ use tetrad_web::{
 use super::{
     Gateway,
     error::GatewayError,
-    queries::{Method, ResponseContent},
+    queries::Method,
     sdk_reply::{SdkBody, SdkReply},
     tx_rest,
 };
@@ -146,10 +146,14 @@ async fn answer(
         .map(|value| height(value.as_bytes()))
         .transpose()?;
 
-    let write = |gateway: &Gateway, method: &Method, content: ResponseContent| {
-        content.json(gateway, method)
-    };
-    let (body, height) = gateway.ask(method, || Ok(request), height, write).await?;
+    let (body, height) = gateway
+        .ask(
+            method,
+            || Ok(request),
+            height,
+            |gateway, method, content| content.json(gateway, method),
+        )
+        .await?;
     Ok((
         [(ANSWERED_HEIGHT, HeaderValue::from(height))],
         SdkReply(body),

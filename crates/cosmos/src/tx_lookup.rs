@@ -92,27 +92,29 @@ fn matches(block: &Arc<Block>, index: usize, network: &CosmosNetwork, query: &Ev
     };
 
     let height = block.number().to_string();
-    let hash = OnceCell::new();
-    let events = OnceCell::new();
-    let find_hash = || hex::encode_upper(cosmos_hash(&raw_tx(transaction, network)));
-    let find_events = || {
-        FoundTx::of(block, index, network)
-            .map(|found| found.events())
-            .unwrap_or_default()
-    };
+    let hash: OnceCell<String> = OnceCell::new();
+    let events: OnceCell<Vec<(String, String)>> = OnceCell::new();
 
     query.matches(|key| match key {
         "tm.event" => vec!["Tx"],
         "tx.height" => vec![&height],
-        "tx.hash" => vec![hash.get_or_init(find_hash)],
-        key => {
-            let events = events.get_or_init(find_events).iter();
-            events
-                .filter(|(own, _)| own == key)
-                .map(|(_, value): &(String, String)| value.as_str())
-                .collect()
+        "tx.hash" => {
+            vec![hash.get_or_init(|| hex::encode_upper(cosmos_hash(&raw_tx(transaction, network))))]
         }
+        key => events
+            .get_or_init(|| events_of(block, index, network))
+            .iter()
+            .filter(|(own, _)| own == key)
+            .map(|(_, value)| value.as_str())
+            .collect(),
     })
+}
+
+/// The values by which queries find a transaction, under their keys; none if it has no result.
+fn events_of(block: &Arc<Block>, index: usize, network: &CosmosNetwork) -> Vec<(String, String)> {
+    FoundTx::of(block, index, network)
+        .map(|found| found.events())
+        .unwrap_or_default()
 }
 
 /// Cosmos hashes of the newest Ethereum transactions, brought up to date by each search. They are
@@ -137,12 +139,12 @@ impl CosmosHashes {
     ) -> Option<(Arc<Block>, usize)> {
         // Held while hashing, since a concurrent search would hash the same blocks.
         let mut known = self.0.lock();
-        let is_canonical = |block: &Arc<Block>| {
-            head.block(block.number())
-                .is_some_and(|own| own.hash == block.hash)
-        };
         // The hashes are dropped after a revert, and before they take too much memory.
-        if !known.newest.as_ref().is_some_and(is_canonical) || known.places.len() > 2 * MAX_HASHED {
+        let is_current = known
+            .newest
+            .as_ref()
+            .is_some_and(|newest| is_canonical(head, newest));
+        if !is_current || known.places.len() > 2 * MAX_HASHED {
             *known = HashedBlocks::default();
         }
 
@@ -168,6 +170,11 @@ impl CosmosHashes {
         let raw = raw_tx(block.transactions.get(index)?, network);
         (cosmos_hash(&raw) == hash).then(|| (block.clone(), index))
     }
+}
+
+fn is_canonical(head: &Head, block: &Block) -> bool {
+    head.block(block.number())
+        .is_some_and(|own| own.hash == block.hash)
 }
 
 /// The transactions of a page, and the number of all that match.
@@ -241,15 +248,19 @@ impl Wanted {
     }
 
     fn accepts(&self, transaction: &Transaction) -> bool {
-        let is_recipient = |account: Address| {
-            let to = transaction.envelope.to();
-            // Several transfers are sent to the bank.
-            transaction.is_cosmos() && (to == Some(account) || to == Some(BANK_ADDRESS))
-        };
         self.sender
             .is_none_or(|account| transaction.sender == account)
-            && self.recipient.is_none_or(is_recipient)
+            && self
+                .recipient
+                .is_none_or(|account| may_pay(transaction, account))
     }
+}
+
+/// Whether an account may be a recipient of a transaction.
+fn may_pay(transaction: &Transaction, account: Address) -> bool {
+    let to = transaction.envelope.to();
+    // Several transfers are sent to the bank.
+    transaction.is_cosmos() && (to == Some(account) || to == Some(BANK_ADDRESS))
 }
 
 /// A search under way.

@@ -46,12 +46,14 @@ impl TxNotification {
     }
 
     pub(super) fn matches(&self, query: &EventQuery) -> bool {
-        let values = |key: &str| {
-            self.by_key
-                .get(key)
-                .map(|all| all.iter().map(String::as_str).collect())
-        };
-        query.matches(|key| values(key).unwrap_or_default())
+        query.matches(|key| self.values(key))
+    }
+
+    fn values(&self, key: &str) -> Vec<&str> {
+        self.by_key
+            .get(key)
+            .map(|all| all.iter().map(String::as_str).collect())
+            .unwrap_or_default()
     }
 }
 
@@ -82,8 +84,11 @@ impl TxNotifications {
             }
         };
         // Rendered outside the lock, by the first socket that needs it.
-        let render =
-            || FoundTx::of(block, index, network).map(|found| Arc::new(TxNotification::of(&found)));
-        of_block.get(index)?.get_or_init(render).clone()
+        of_block
+            .get(index)?
+            .get_or_init(|| {
+                FoundTx::of(block, index, network).map(|found| Arc::new(TxNotification::of(&found)))
+            })
+            .clone()
     }
 }

@@ -86,16 +86,12 @@ impl TxResult {
             };
         }
 
-        let response = |message: &BankMessage| Any {
-            type_url: format!("{}Response", message.type_url()),
-            value: Vec::new(),
-        };
         Self {
             code: 0,
             codespace: "",
             log: String::new(),
             data: TxMsgData {
-                msg_responses: tx.messages.iter().map(response).collect(),
+                msg_responses: tx.messages.iter().map(empty_response).collect(),
             }
             .encode_to_vec(),
             gas_wanted,
@@ -175,6 +171,13 @@ impl TxResult {
             "events": self.events.iter().map(TxEvent::json).collect::<Vec<_>>(),
             "codespace": self.codespace,
         })
+    }
+}
+
+fn empty_response(message: &BankMessage) -> Any {
+    Any {
+        type_url: format!("{}Response", message.type_url()),
+        value: Vec::new(),
     }
 }
 

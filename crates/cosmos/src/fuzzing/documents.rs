@@ -155,11 +155,10 @@ impl Content {
     }
 
     fn messages(&self) -> Vec<Any> {
-        let coins = |coin: &Coin| vec![coin.clone()];
         if self.is_multi_send {
             let outputs = self.transfers.iter().map(|(to, coin)| AddressCoins {
                 address: to.clone(),
-                coins: coins(coin),
+                coins: vec![coin.clone()],
             });
             let inputs = vec![AddressCoins {
                 address: self.from.clone(),
@@ -175,50 +174,51 @@ impl Content {
                 value,
             }];
         }
-        let send = |(to, coin): &(String, Coin)| {
-            let send = MsgSend {
-                from_address: self.from.clone(),
-                to_address: to.clone(),
-                amount: coins(coin),
-            };
-            Any {
-                type_url: "/cosmos.bank.v1beta1.MsgSend".to_owned(),
-                value: send.encode_to_vec(),
-            }
+        self.transfers
+            .iter()
+            .map(|(to, coin)| self.send(to, coin))
+            .collect()
+    }
+
+    fn send(&self, to: &str, coin: &Coin) -> Any {
+        let send = MsgSend {
+            from_address: self.from.clone(),
+            to_address: to.to_owned(),
+            amount: vec![coin.clone()],
         };
-        self.transfers.iter().map(send).collect()
+        Any {
+            type_url: "/cosmos.bank.v1beta1.MsgSend".to_owned(),
+            value: send.encode_to_vec(),
+        }
     }
 
     /// The messages in Amino's JSON, with the members of each object in alphabetical order.
     fn amino_messages(&self) -> Vec<String> {
         if self.is_multi_send {
-            let one = |address: &str, coin: &Coin| {
-                format!(
-                    "{{\"address\":{},\"coins\":[{}]}}",
-                    quoted(address),
-                    amino_coin(coin)
-                )
-            };
             let outputs: Vec<_> = self
                 .transfers
                 .iter()
-                .map(|(to, coin)| one(to, coin))
+                .map(|(to, coin)| amino_address_coins(to, coin))
                 .collect();
             return vec![format!(
                 "{{\"type\":\"cosmos-sdk/MsgMultiSend\",\"value\":{{\"inputs\":[{}],\"outputs\":[{}]}}}}",
-                one(&self.from, &self.total()),
+                amino_address_coins(&self.from, &self.total()),
                 outputs.join(",")
             )];
         }
-        let send = |(to, coin): &(String, Coin)| {
-            format!(
-                "{{\"type\":\"cosmos-sdk/MsgSend\",\"value\":{{\"amount\":[{}],\"from_address\":{},\"to_address\":{}}}}}",
-                amino_coin(coin),
-                quoted(&self.from),
-                quoted(to)
-            )
-        };
-        self.transfers.iter().map(send).collect()
+        self.transfers
+            .iter()
+            .map(|(to, coin)| self.amino_send(to, coin))
+            .collect()
+    }
+
+    fn amino_send(&self, to: &str, coin: &Coin) -> String {
+        format!(
+            "{{\"type\":\"cosmos-sdk/MsgSend\",\"value\":{{\"amount\":[{}],\"from_address\":{},\"to_address\":{}}}}}",
+            amino_coin(coin),
+            quoted(&self.from),
+            quoted(to)
+        )
     }
 
     /// Amino's JSON, with the members of each object in alphabetical order.
@@ -492,6 +492,14 @@ fn sign_doc(body: &[u8], auth: &[u8], account_number: u64) -> Vec<u8> {
     out
 }
 
+fn amino_address_coins(address: &str, coin: &Coin) -> String {
+    format!(
+        "{{\"address\":{},\"coins\":[{}]}}",
+        quoted(address),
+        amino_coin(coin)
+    )
+}
+
 fn amino_coin(coin: &Coin) -> String {
     format!(
         "{{\"amount\":{},\"denom\":{}}}",
@@ -547,13 +555,8 @@ fn typed_hash(types: &Value, message: &Value) -> B256 {
         "verifyingContract": "cosmos",
         "salt": "0",
     });
-    let hash = |kind: &str, value: &Value| {
-        let data = json!({ "types": types, "primaryType": kind, "domain": {}, "message": value });
-        let data: TypedData = serde_json::from_value(data).expect("typed data");
-        data.hash_struct().expect("typed data has a hash")
-    };
-    let domain = hash("EIP712Domain", &domain);
-    let message = hash("Tx", message);
+    let domain = struct_hash(&types, "EIP712Domain", &domain);
+    let message = struct_hash(&types, "Tx", message);
     keccak256(
         [
             b"\x19\x01".as_slice(),
@@ -562,4 +565,10 @@ fn typed_hash(types: &Value, message: &Value) -> B256 {
         ]
         .concat(),
     )
+}
+
+fn struct_hash(types: &Value, kind: &str, value: &Value) -> B256 {
+    let data = json!({ "types": types, "primaryType": kind, "domain": {}, "message": value });
+    let data: TypedData = serde_json::from_value(data).expect("typed data");
+    data.hash_struct().expect("typed data has a hash")
 }

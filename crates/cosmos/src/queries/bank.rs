@@ -144,13 +144,12 @@ fn supply(call: &Call<'_>) -> Result<U256, GatewayError> {
             "the supply of a forked chain is not known",
         ));
     }
-    let count = || {
+    // Counting visits every account, so its result is kept for the state.
+    Ok(call.gateway.supply.get(state.root(), || {
         state.accounts().fold(U256::ZERO, |sum, account| {
             sum.saturating_add(account.balance)
         })
-    };
-    // Counting visits every account, so its result is kept for the state.
-    Ok(call.gateway.supply.get(state.root(), count))
+    }))
 }
 
 fn total_supply(call: &Call<'_>) -> Result<Value, GatewayError> {

@@ -21,9 +21,7 @@ use alloy_primitives::{Address, U256};
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use prost::Message;
-use prost_reflect::{
-    DynamicMessage, FieldDescriptor, MessageDescriptor, MethodDescriptor, ReflectMessage,
-};
+use prost_reflect::{DynamicMessage, MessageDescriptor, MethodDescriptor, ReflectMessage};
 use serde_json::Value;
 use tetrad_chain::{BlockId, Head, View, ViewError};
 use tetrad_network::account::{
@@ -143,14 +141,6 @@ pub(super) struct Methods(BTreeMap<&'static str, Method>);
 
 impl Methods {
     pub(super) fn new(messages: &Messages) -> Self {
-        let descriptor = |name: &str| {
-            let (service, method) = name.split_once('/')?;
-            messages
-                .pool()
-                .get_service_by_name(service)?
-                .methods()
-                .find(|known| known.name() == method)
-        };
         let queries = MODULES.into_iter().flatten();
         // A test ensures that no query is left out here.
         let all = queries.filter_map(|query| {
@@ -158,7 +148,7 @@ impl Methods {
                 query.name,
                 Method {
                     query: *query,
-                    descriptor: descriptor(query.name)?,
+                    descriptor: method_descriptor(messages, query.name)?,
                 },
             ))
         });
@@ -185,6 +175,16 @@ impl Methods {
         names.dedup();
         names
     }
+}
+
+/// The descriptor of the method with a name, such as `cosmos.bank.v1beta1.Query/Balance`.
+fn method_descriptor(messages: &Messages, name: &str) -> Option<MethodDescriptor> {
+    let (service, method) = name.split_once('/')?;
+    messages
+        .pool()
+        .get_service_by_name(service)?
+        .methods()
+        .find(|known| known.name() == method)
 }
 
 /// The content of the response to a query.
@@ -317,13 +317,13 @@ impl Gateway {
         height: Option<u64>,
     ) -> Result<(Answer, u64), GatewayError> {
         let input = method.descriptor.input();
-        let decode = move || {
-            let malformed =
-                |_| GatewayError::InvalidArgument("data is no message of this query".to_owned());
-            DynamicMessage::decode(input, request).map_err(malformed)
-        };
-        self.ask(method, decode, height, |_, _, content| content.encode())
-            .await
+        self.ask(
+            method,
+            move || decode_request(input, request),
+            height,
+            |_, _, content| content.encode(),
+        )
+        .await
     }
 
     /// The block with a number, up to the newest one.
@@ -389,6 +389,14 @@ impl Gateway {
             error => GatewayError::Internal(error.to_string()),
         })
     }
+}
+
+fn decode_request(
+    descriptor: MessageDescriptor,
+    request: Bytes,
+) -> Result<DynamicMessage, GatewayError> {
+    DynamicMessage::decode(descriptor, request)
+        .map_err(|_| GatewayError::InvalidArgument("data is no message of this query".to_owned()))
 }
 
 impl LaterCall {
@@ -498,14 +506,12 @@ impl Call<'_> {
 
     /// Refuses the request unless it names every account that it has a field for.
     fn check_accounts(&self) -> Result<(), GatewayError> {
-        let fields = self.request.descriptor();
-        let is_account = |field: &FieldDescriptor| {
-            self.gateway.messages.address_kind(field) == Some(Kind::Account)
-        };
-        fields
-            .fields()
-            .filter(is_account)
-            .try_for_each(|field| self.account(field.name()).map(drop))
+        for field in self.request.descriptor().fields() {
+            if self.gateway.messages.address_kind(&field) == Some(Kind::Account) {
+                self.account(field.name())?;
+            }
+        }
+        Ok(())
     }
 
     /// The account at an address, if there is one.

@@ -104,15 +104,14 @@ async fn simulate(call: LaterCall) -> Result<Unwritten, GatewayError> {
 
     let call = call.responder();
     let gateway = call.gateway.clone();
-    let simulate = move || {
+    let (gas_wanted, gas_used) = in_turn(move || {
         let simulated = gateway.simulate_tx(&raw);
         simulated.map_err(|error| {
             // The SDK's own words.
             GatewayError::Unknown(format!("{error}: With gas wanted: '0' and gas used: '0' "))
         })
-    };
-
-    let (gas_wanted, gas_used) = in_turn(simulate).await?;
+    })
+    .await?;
     Ok(call.message(move || {
         let gas = json!({ "gas_wanted": gas_wanted.to_string(), "gas_used": gas_used.to_string() });
         Ok(json!({ "gas_info": gas, "result": {} }))
