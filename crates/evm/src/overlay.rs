@@ -360,11 +360,10 @@ impl<'a> Overlay<'a> {
 
     /// Those of these parts of the state that another node would have to be asked for.
     pub(super) fn not_at_hand(&self, mut wanted: Vec<Wanted>) -> Vec<Wanted> {
-        let is_loaded = |wanted: &Wanted| match wanted {
-            Wanted::Account(address) => self.index.contains_key(address),
-            Wanted::Slot(..) | Wanted::BlockHash(_) => false,
-        };
-        wanted.retain(|wanted| !is_loaded(wanted));
+        wanted.retain(|wanted| match wanted {
+            Wanted::Account(address) => !self.index.contains_key(address),
+            Wanted::Slot(..) | Wanted::BlockHash(_) => true,
+        });
         self.base.not_at_hand(&wanted)
     }
 

@@ -11,7 +11,7 @@ use revm::{
     context_interface::{ContextTr, JournalTr, LocalContextTr},
     handler::{EthPrecompiles, PrecompileProvider, precompile_output_to_interpreter_result},
     interpreter::{CallInputs, InterpreterResult},
-    precompile::{Precompile, secp256k1::ECRECOVER},
+    precompile::{Precompile, PrecompileOutput, secp256k1::ECRECOVER},
     primitives::hardfork::SpecId,
 };
 
@@ -178,13 +178,6 @@ impl PrecompileSet {
             return Ok(None);
         };
 
-        let run = |context: &mut EvmContext<'_>, gas_limit| {
-            let input = inputs.input.as_bytes(context);
-            precompile
-                .execute(&input, gas_limit, inputs.reservoir)
-                .map_err(|error| error.to_string())
-        };
-
         let is_limited = context.db_mut().time_limit().is_some();
         let first = if is_limited {
             inputs.gas_limit.min(SHORT_GAS)
@@ -192,7 +185,7 @@ impl PrecompileSet {
             inputs.gas_limit
         };
 
-        let mut output = run(context, first)?;
+        let mut output = execute(precompile, context, inputs, first)?;
         // Gas is charged before the work is done.
         if first < inputs.gas_limit && output.halt_reason().is_some_and(|reason| reason.is_oog()) {
             if context
@@ -202,7 +195,7 @@ impl PrecompileSet {
             {
                 return Err(STOPPED.to_owned());
             }
-            output = run(context, inputs.gas_limit)?;
+            output = execute(precompile, context, inputs, inputs.gas_limit)?;
         }
 
         // As the chain's own precompiles do: a direct caller learns why its call failed.
@@ -219,4 +212,16 @@ impl PrecompileSet {
             inputs.gas_limit,
         )))
     }
+}
+
+fn execute(
+    precompile: &Precompile,
+    context: &mut EvmContext<'_>,
+    inputs: &CallInputs,
+    gas_limit: u64,
+) -> Result<PrecompileOutput, String> {
+    let input = inputs.input.as_bytes(context);
+    precompile
+        .execute(&input, gas_limit, inputs.reservoir)
+        .map_err(|error| error.to_string())
 }
