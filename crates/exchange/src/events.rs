@@ -38,11 +38,6 @@ impl EventReader {
     pub(super) fn new(network: &Network) -> Self {
         let oracle = network.contracts.oracle;
         let vault = network.contracts.vault;
-        let mark = |address| {
-            let mut bloom = Bloom::ZERO;
-            bloom.accrue_raw_log(address, &[]);
-            bloom
-        };
         let tokens = network
             .tokens
             .iter()
@@ -52,8 +47,8 @@ impl EventReader {
             oracle,
             vault,
             tokens,
-            oracle_mark: mark(oracle),
-            vault_mark: mark(vault),
+            oracle_mark: mark_of(oracle),
+            vault_mark: mark_of(vault),
         }
     }
 
@@ -116,4 +111,11 @@ impl EventReader {
         let value = amount.saturating_mul(price) / self.tokens[position].1;
         Some((position, value.saturating_to()))
     }
+}
+
+/// The bits of a bloom filter that logs of this address set.
+fn mark_of(address: Address) -> Bloom {
+    let mut bloom = Bloom::ZERO;
+    bloom.accrue_raw_log(address, &[]);
+    bloom
 }

@@ -187,17 +187,21 @@ impl PriceHistory {
             held.start().div_ceil(length)
         };
 
-        let candle = |number: u64| {
-            let minutes = number * length..(number + 1) * length;
-            let within = minutes.start.max(*held.start())..minutes.end.min(held.end() + 1);
-            let bars = within.filter_map(|minute| self.minutes.bar(minute, token));
-            let bar = bars.reduce(Bar::then)?;
-            Some((number * seconds, bar, self.minutes.volume(token, minutes)))
-        };
-
         (oldest.max((last + 1).saturating_sub(count))..=last)
-            .filter_map(candle)
+            .filter_map(|number| self.candle(token, seconds, number))
             .collect()
+    }
+
+    /// The interval of `seconds` with this number since the Unix epoch, as far as it is held.
+    fn candle(&self, token: usize, seconds: u64, number: u64) -> Option<(u64, Bar, u128)> {
+        let length = seconds / MINUTE;
+        let minutes = number * length..(number + 1) * length;
+
+        let held = self.minutes.held();
+        let within = minutes.start.max(*held.start())..minutes.end.min(held.end() + 1);
+        let bars = within.filter_map(|minute| self.minutes.bar(minute, token));
+        let bar = bars.reduce(Bar::then)?;
+        Some((number * seconds, bar, self.minutes.volume(token, minutes)))
     }
 }
 

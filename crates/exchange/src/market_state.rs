@@ -68,14 +68,14 @@ impl MarketState {
     /// The present price of every token, as a message.
     pub(super) fn message(&self) -> &PriceMessage {
         self.message.get_or_init(|| {
-            let update = |(token, quote): (usize, &Quote)| TokenUpdate {
+            let quotes = self.quotes.iter().enumerate();
+            let updates = quotes.map(|(token, quote)| TokenUpdate {
                 token,
                 price: quote.price,
                 change_24h: quote.change_24h,
                 updated_at: quote.updated_at,
                 halted: quote.halted,
-            };
-            let updates = self.quotes.iter().enumerate().map(update);
+            });
             PriceMessage::new(self.sequence, self.time, &self.network.tokens, updates)
         })
     }

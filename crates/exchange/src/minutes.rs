@@ -269,15 +269,10 @@ impl Minutes {
     /// The volume of each token since the beginning of minute `from`.
     pub(super) fn volumes_since(&self, from: u64) -> Vec<u128> {
         let mut sums = vec![0u128; self.bars.len()];
-        let mut add = |token: usize, usd_e8: u128| {
-            if let Some(sum) = sums.get_mut(token) {
-                *sum = sum.saturating_add(usd_e8);
-            }
-        };
 
         if self.present >= from {
             for (token, usd_e8) in &self.volumes {
-                add(*token, *usd_e8);
+                add_volume(&mut sums, *token, *usd_e8);
             }
         }
 
@@ -285,7 +280,7 @@ impl Minutes {
         for group in self.groups.iter().skip(first_group) {
             for (minute, token, usd_e8) in &group.volumes {
                 if *minute >= from {
-                    add(*token, *usd_e8);
+                    add_volume(&mut sums, *token, *usd_e8);
                 }
             }
         }
@@ -323,6 +318,12 @@ impl Minutes {
     /// Whether the first minute of all is still held.
     pub(super) fn is_complete(&self) -> bool {
         self.first == self.origin
+    }
+}
+
+fn add_volume(sums: &mut [u128], token: usize, usd_e8: u128) {
+    if let Some(sum) = sums.get_mut(token) {
+        *sum = sum.saturating_add(usd_e8);
     }
 }
 

@@ -32,6 +32,16 @@ pub enum TokenHalt {
     Owner,
 }
 
+impl TokenHalt {
+    fn new(reason: &Halt, target: &U256) -> Self {
+        match reason {
+            Halt::None => Self::None,
+            Halt::Behind => Self::Behind(target.saturating_to()),
+            Halt::Owner | Halt::__Invalid => Self::Owner,
+        }
+    }
+}
+
 /// The oracle at one block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OracleState {
@@ -76,22 +86,23 @@ impl OracleState {
             });
         }
 
-        // The contract keeps both in 64 bits or less.
-        let feed = |(token, (price, updated_at)): (usize, (&U256, &U256))| Feed {
-            price: price.saturating_to(),
-            updated_at: updated_at.saturating_to(),
-            halted: halts
-                .as_ref()
-                .is_some_and(|halts| halts[token] != TokenHalt::None),
-        };
+        let feeds = prices
+            .prices
+            .iter()
+            .zip(&prices.updatedAts)
+            .enumerate()
+            .map(|(token, (price, updated_at))| Feed {
+                // The contract keeps both in 64 bits or less.
+                price: price.saturating_to(),
+                updated_at: updated_at.saturating_to(),
+                halted: halts
+                    .as_ref()
+                    .is_some_and(|halts| halts[token] != TokenHalt::None),
+            })
+            .collect();
+
         Ok(Self {
-            feeds: prices
-                .prices
-                .iter()
-                .zip(&prices.updatedAts)
-                .enumerate()
-                .map(feed)
-                .collect(),
+            feeds,
             halts,
             max_age: max_age.to(),
             max_move_bps: max_move_bps.into(),
@@ -162,14 +173,13 @@ fn read_halts(
         Err(error) => return Err(error),
     };
 
-    let halt = |(reason, target): (&Halt, &U256)| match reason {
-        Halt::None => TokenHalt::None,
-        Halt::Behind => TokenHalt::Behind(target.saturating_to()),
-        Halt::Owner | Halt::__Invalid => TokenHalt::Owner,
-    };
-    Ok(Some(
-        halts.halts.iter().zip(&halts.targets).map(halt).collect(),
-    ))
+    let halts = halts
+        .halts
+        .iter()
+        .zip(&halts.targets)
+        .map(|(reason, target)| TokenHalt::new(reason, target))
+        .collect();
+    Ok(Some(halts))
 }
 
 /// Whether `log` is the oracle's rejection of an update.

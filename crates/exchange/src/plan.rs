@@ -66,13 +66,7 @@ impl UpdatePlan<'_> {
             .as_ref()
             .and_then(|halts| halts.get(token).copied());
 
-        let due = |opinion: &u64| match halt {
-            Some(TokenHalt::None) => is_urgent(now, *opinion),
-            // Its price is exact before it is tradable again.
-            Some(TokenHalt::Behind(_)) => is_near(now, *opinion),
-            Some(TokenHalt::Owner) | None => false,
-        };
-        let moved = opinion.filter(|opinion| self.moves || due(opinion));
+        let moved = opinion.filter(|opinion| self.moves || is_due(halt, now, *opinion));
         let price = moved.map_or(now, |opinion| {
             step(now, opinion, self.most(now), self.accepted(now))
         });
@@ -133,6 +127,16 @@ fn step(now: u64, target: u64, most: u64, accepted: u64) -> u64 {
         target
     } else {
         toward((distance / 2).min(most))
+    }
+}
+
+/// Whether a token's price moves to its source's between ticks.
+fn is_due(halt: Option<TokenHalt>, now: u64, opinion: u64) -> bool {
+    match halt {
+        Some(TokenHalt::None) => is_urgent(now, opinion),
+        // Its price is exact before it is tradable again.
+        Some(TokenHalt::Behind(_)) => is_near(now, opinion),
+        Some(TokenHalt::Owner) | None => false,
     }
 }
 

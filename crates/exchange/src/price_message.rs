@@ -68,14 +68,10 @@ impl PriceMessage {
         tokens: &[Token],
         updates: impl IntoIterator<Item = TokenUpdate>,
     ) -> Self {
-        let entry = |update: TokenUpdate| {
-            let token = &tokens[update.token];
-            let entry = PriceEntry::new(token, &update);
-            // Nothing in it can fail to become JSON.
-            let json = serde_json::to_string(&entry).unwrap_or_default();
-            (update.token, format!("\"{}\":{json}", key(token.address)))
-        };
-        let entries: Vec<_> = updates.into_iter().map(entry).collect();
+        let entries: Vec<_> = updates
+            .into_iter()
+            .map(|update| (update.token, member(&tokens[update.token], &update)))
+            .collect();
         let timestamp = time.saturating_mul(1_000);
         let text = write(timestamp, entries.iter());
         Self {
@@ -101,6 +97,14 @@ impl PriceMessage {
     }
 }
 
+/// A token's member of the message's `data`.
+fn member(token: &Token, update: &TokenUpdate) -> String {
+    let entry = PriceEntry::new(token, update);
+    // Nothing in it can fail to become JSON.
+    let json = serde_json::to_string(&entry).unwrap_or_default();
+    format!("\"{}\":{json}", key(token.address))
+}
+
 fn write<'a>(timestamp: u64, entries: impl Iterator<Item = &'a (usize, String)>) -> Utf8Bytes {
     let mut text = String::with_capacity(2_048);
     text.push_str(r#"{"type":"price_update","data":{"#);
@@ -120,16 +124,20 @@ mod tests {
 
     use super::*;
 
-    #[test]
-    fn a_message_is_narrowed_to_what_is_wanted() {
-        let tokens = Network::default().tokens;
-        let update = |token, price| TokenUpdate {
+    fn update(token: usize, price: u64) -> TokenUpdate {
+        TokenUpdate {
             token,
             price,
             change_24h: -5,
             updated_at: 7,
             halted: token == 9,
-        };
+        }
+    }
+
+    #[test]
+    fn a_message_is_narrowed_to_what_is_wanted() {
+        let tokens = Network::default().tokens;
+
         let message = PriceMessage::new(
             1,
             9,

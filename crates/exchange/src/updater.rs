@@ -126,6 +126,13 @@ impl Updater {
             .map(|pace| pace.tick.as_secs() + u64::from(pace.tick.subsec_nanos() > 0))
     }
 
+    /// Whether a block of this time is to have an update. A source without prices causes no blocks.
+    fn has_due_prices(&self, head: &Head, known: &Known, time: u64) -> bool {
+        let follows = self.pace.is_some() && known.oracle.halts.is_some();
+        let may_be = follows || time >= known.refresh_at || self.elapsed(head, time) > 0;
+        known.is_updater && may_be && !self.prices(head, &known.oracle, time).is_empty()
+    }
+
     /// The prices for a block of this time.
     fn prices(&self, head: &Head, oracle: &OracleState, time: u64) -> Vec<PlannedPrice> {
         let elapsed = self.elapsed(head, time);
@@ -146,16 +153,15 @@ impl Updater {
         let Some(tick) = self.tick() else { return 0 };
         let first = head.genesis.header.timestamp;
         let last = head.block.header.timestamp;
-        let ticks = |time: u64| {
-            time.saturating_sub(first)
-                .checked_div(tick)
-                .unwrap_or_default()
-        };
+        if ticks_between(first, time, tick) <= ticks_between(first, last, tick) {
+            return 0;
+        }
 
-        match time.saturating_sub(last) {
-            _ if ticks(time) <= ticks(last) => 0,
-            since if since < tick.saturating_mul(2) => tick,
-            since => since,
+        let since = time.saturating_sub(last);
+        if since < tick.saturating_mul(2) {
+            tick
+        } else {
+            since
         }
     }
 
@@ -212,13 +218,11 @@ impl Updater {
 
     /// The call that pushes `prices`: with their targets, if the oracle knows any.
     fn call(&self, oracle: &OracleState, prices: &[PlannedPrice]) -> Vec<u8> {
-        let address = |planned: &PlannedPrice| {
-            self.network
-                .tokens
-                .get(planned.token)
-                .map(|token| token.address)
-        };
-        let tokens = prices.iter().filter_map(address).collect();
+        let tokens = prices
+            .iter()
+            .filter_map(|planned| self.network.tokens.get(planned.token))
+            .map(|token| token.address)
+            .collect();
         let targets = prices
             .iter()
             .map(|planned| U256::from(planned.target))
@@ -239,6 +243,12 @@ impl Updater {
             None => PriceOracle::updatePricesCall { tokens, prices }.abi_encode(),
         }
     }
+}
+
+fn ticks_between(first: u64, time: u64, tick: u64) -> u64 {
+    time.saturating_sub(first)
+        .checked_div(tick)
+        .unwrap_or_default()
 }
 
 impl Preamble for Updater {
@@ -269,19 +279,13 @@ impl Preamble for Updater {
             return false;
         }
 
-        // A source without prices causes no blocks.
-        let is_due = |known: &Known| {
-            let follows = self.pace.is_some() && known.oracle.halts.is_some();
-            let may_be = follows || time >= known.refresh_at || self.elapsed(head, time) > 0;
-            known.is_updater && may_be && !self.prices(head, &known.oracle, time).is_empty()
-        };
         // The writer waits meanwhile: what fails is not tried again at once.
         let unread = *self.unread_since.lock();
         if unread.is_some_and(|since| since.elapsed() < RETRY) {
             return false;
         }
         match self.known(head) {
-            Ok(known) => is_due(&known),
+            Ok(known) => self.has_due_prices(head, &known, time),
             // A client that left says nothing of the other node.
             Err(_) if head.state.base().is_some_and(|base| base.is_given_up()) => false,
             Err(_) => {

@@ -38,6 +38,15 @@ pub(crate) struct PricePoint {
     price: Number,
 }
 
+impl PricePoint {
+    fn new(timestamp: u64, price_usd_e8: u64) -> Self {
+        Self {
+            timestamp,
+            price: Number::price(price_usd_e8),
+        }
+    }
+}
+
 /// A price at one time, also as a whole number.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -47,6 +56,16 @@ pub(crate) struct AdjustedPoint {
     price: Number,
     /// The price × 10^12.
     adjusted_price: Number,
+}
+
+impl AdjustedPoint {
+    fn new(timestamp: u64, price_usd_e8: u64) -> Self {
+        Self {
+            timestamp,
+            price: Number::price(price_usd_e8),
+            adjusted_price: Number::adjusted_price(price_usd_e8),
+        }
+    }
 }
 
 impl MarketState {
@@ -71,25 +90,20 @@ impl MarketState {
             .map(|(time, price)| (time.saturating_mul(1_000), price));
         let (data, token) = match shape {
             HistoryShape::Object => {
-                let point = |(timestamp, price)| PricePoint {
-                    timestamp,
-                    price: Number::price(price),
-                };
+                let prices = points
+                    .map(|(timestamp, price)| PricePoint::new(timestamp, price))
+                    .collect();
                 (
-                    PriceHistory::Object {
-                        prices: points.map(point).collect(),
-                    },
+                    PriceHistory::Object { prices },
                     TokenReference::Address(address),
                 )
             }
             HistoryShape::List => {
-                let point = |(timestamp, price)| AdjustedPoint {
-                    timestamp,
-                    price: Number::price(price),
-                    adjusted_price: Number::adjusted_price(price),
-                };
+                let prices = points
+                    .map(|(timestamp, price)| AdjustedPoint::new(timestamp, price))
+                    .collect();
                 (
-                    PriceHistory::List(points.map(point).collect()),
+                    PriceHistory::List(prices),
                     TokenReference::Named {
                         address,
                         symbol: info.symbol.clone(),

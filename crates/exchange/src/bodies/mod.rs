@@ -96,6 +96,20 @@ pub(super) struct Candle {
     volume: Number,
 }
 
+impl Candle {
+    /// The candle of an interval that starts at `time`, in seconds.
+    fn new(time: u64, bar: Bar, volume_usd_e8: u128) -> Self {
+        Self {
+            timestamp: time.saturating_mul(1_000),
+            open: Number::price(bar.open),
+            high: Number::price(bar.high),
+            low: Number::price(bar.low),
+            close: Number::price(bar.close),
+            volume: Number::usd(U256::from(volume_usd_e8)),
+        }
+    }
+}
+
 /// The token that an answer is about.
 #[derive(Serialize, JsonSchema)]
 #[serde(untagged)]
@@ -189,18 +203,12 @@ impl MarketState {
     ) -> Option<Rendered> {
         let (info, _) = self.listed().nth(token)?;
 
-        let candle = |(time, bar, volume): (u64, Bar, u128)| Candle {
-            timestamp: time.saturating_mul(1_000),
-            open: Number::price(bar.open),
-            high: Number::price(bar.high),
-            low: Number::price(bar.low),
-            close: Number::price(bar.close),
-            volume: Number::usd(U256::from(volume)),
-        };
-        let data = self
+        let data: Vec<_> = self
             .history
-            .candles(token, self.time, length.seconds, count);
-        let data: Vec<_> = data.into_iter().map(candle).collect();
+            .candles(token, self.time, length.seconds, count)
+            .into_iter()
+            .map(|(time, bar, volume)| Candle::new(time, bar, volume))
+            .collect();
 
         let answer = Envelope {
             count: Some(data.len()),

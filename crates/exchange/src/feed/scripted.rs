@@ -13,6 +13,16 @@ pub enum PriceScript {
     Silence,
 }
 
+impl PriceScript {
+    /// Returns the price in a block of this time, if there is one.
+    fn price(self, time: u64) -> Option<u64> {
+        match self {
+            Self::Path(path) => Some(path.at(time)),
+            Self::Silence => None,
+        }
+    }
+}
+
 /// A straight path from one price to another. Prices are US dollars × 10^8, times seconds since the
 /// Unix epoch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,13 +96,12 @@ impl ScriptedPrices {
     /// Returns what each token's script says: none without a script, a price, or that there is no
     /// price.
     pub(super) fn opinions(&self, moment: &Moment<'_>) -> Vec<Option<Option<u64>>> {
-        let opinion = |script: &Option<(u64, PriceScript)>| {
-            script.map(|(_, script)| match script {
-                PriceScript::Path(path) => Some(path.at(moment.time)),
-                PriceScript::Silence => None,
-            })
-        };
-        self.0.lock().by_token.iter().map(opinion).collect()
+        self.0
+            .lock()
+            .by_token
+            .iter()
+            .map(|script| script.map(|(_, script)| script.price(moment.time)))
+            .collect()
     }
 }
 

@@ -56,6 +56,34 @@ enum Model {
     },
 }
 
+impl Model {
+    /// A token that follows one outside of the network keeps its price.
+    fn new(model: PriceModel, network: &Network) -> Self {
+        match model {
+            PriceModel::Walk { volatility_bps } => Self::Walk { volatility_bps },
+            PriceModel::Peg => Self::Peg,
+            PriceModel::Follow {
+                token,
+                growth_bps,
+                jitter_ppm,
+            } => {
+                let leader = network
+                    .tokens
+                    .iter()
+                    .position(|listed| listed.address == token);
+                match leader {
+                    Some(leader) => Self::Follow {
+                        leader,
+                        growth_bps,
+                        jitter_ppm,
+                    },
+                    None => Self::Walk { volatility_bps: 0 },
+                }
+            }
+        }
+    }
+}
+
 /// One step of the market.
 struct SimulationStep<'a> {
     simulation: &'a Simulation,
@@ -69,30 +97,9 @@ struct SimulationStep<'a> {
 impl Simulation {
     /// A market of the network's tokens.
     pub fn new(seed: u64, network: &Network) -> Self {
-        let leader = |address| {
-            network
-                .tokens
-                .iter()
-                .position(|token| token.address == address)
-        };
         let tokens = network.tokens.iter().map(|token| Course {
             reference: i128::from(token.reference_price),
-            model: match token.price_model {
-                PriceModel::Walk { volatility_bps } => Model::Walk { volatility_bps },
-                PriceModel::Peg => Model::Peg,
-                PriceModel::Follow {
-                    token,
-                    growth_bps,
-                    jitter_ppm,
-                } => match leader(token) {
-                    Some(leader) => Model::Follow {
-                        leader,
-                        growth_bps,
-                        jitter_ppm,
-                    },
-                    None => Model::Walk { volatility_bps: 0 },
-                },
-            },
+            model: Model::new(token.price_model, network),
         });
         Self {
             noise: Noise::new(seed),
@@ -241,11 +248,14 @@ mod tests {
     fn run(seed: u64, updates: u64, elapsed: u64) -> Vec<u64> {
         let network = Network::default();
         let simulation = Simulation::new(seed, &network);
-        let reference = |token: &tetrad_network::network::Token| Feed {
-            price: token.reference_price,
-            ..Feed::default()
-        };
-        let mut current: Vec<_> = network.tokens.iter().map(reference).collect();
+        let mut current: Vec<_> = network
+            .tokens
+            .iter()
+            .map(|token| Feed {
+                price: token.reference_price,
+                ..Feed::default()
+            })
+            .collect();
         for update in 0..updates {
             let time = 1_000_000 + elapsed * (update + 1);
             let moment = Moment {

@@ -257,12 +257,16 @@ mod tests {
         }
     }
 
+    impl Fixed {
+        /// A source of these prices; it has none for a 0.
+        fn new(prices: [u64; 4]) -> Self {
+            let prices = prices.map(|price| Some(price).filter(|price| *price > 0));
+            Self(prices.to_vec())
+        }
+    }
+
     fn source_set(policy: Policy, columns: [[u64; 4]; 3]) -> SourceSet {
-        let opinions = |row: [u64; 4]| {
-            row.map(|price| Some(price).filter(|price| *price > 0))
-                .to_vec()
-        };
-        let sources = columns.map(|row| Box::new(Fixed(opinions(row))) as Box<dyn Source>);
+        let sources = columns.map(|row| Box::new(Fixed::new(row)) as Box<dyn Source>);
         SourceSet {
             manual: Manual::new(4),
             scripted: ScriptedPrices::new(4),

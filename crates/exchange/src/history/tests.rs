@@ -129,11 +129,12 @@ fn blocks(most: usize) -> impl Strategy<Value = Vec<Block>> {
 
 fn timed(start: u64, blocks: Vec<Block>) -> Vec<Block> {
     let mut now = start;
-    let at = |(pause, prices, trades): Block| {
+    let mut timed = Vec::new();
+    for (pause, prices, trades) in blocks {
         now += pause;
-        (now, prices, trades)
-    };
-    blocks.into_iter().map(at).collect()
+        timed.push((now, prices, trades));
+    }
+    timed
 }
 
 fn apply(history: &mut PriceHistory, blocks: &[Block]) {
@@ -158,19 +159,23 @@ type Answers = (
 
 /// Everything that can be asked at `now`.
 fn answers(history: &PriceHistory, now: u64) -> Vec<Answers> {
-    let of = |token| {
-        let day = history.series(token, 1, now, DAY, 1_441);
-        let month = history.series(token, 1, now, 30 * DAY, 1_441);
-        let candles = history.candles(token, now, 300, 100);
-        (
-            history.change_24h(token, 500, now),
-            history.volumes_24h(now)[token],
-            day,
-            month,
-            candles,
-        )
-    };
-    vec![of(0), of(1)]
+    vec![
+        answers_about(history, 0, now),
+        answers_about(history, 1, now),
+    ]
+}
+
+fn answers_about(history: &PriceHistory, token: usize, now: u64) -> Answers {
+    let day = history.series(token, 1, now, DAY, 1_441);
+    let month = history.series(token, 1, now, 30 * DAY, 1_441);
+    let candles = history.candles(token, now, 300, 100);
+    (
+        history.change_24h(token, 500, now),
+        history.volumes_24h(now)[token],
+        day,
+        month,
+        candles,
+    )
 }
 
 /// The bars of `seconds` each, computed naively from every block.

@@ -292,11 +292,14 @@ impl SharedMarket {
 }
 
 fn apply(history: &mut PriceHistory, block: &Block, events: &ExchangeEvents) {
-    let price = |(token, event): &(usize, TokenEvent)| match event {
-        TokenEvent::Priced(price, _) => Some((*token, *price)),
-        TokenEvent::Halted(_) => None,
-    };
-    let prices: Vec<_> = events.tokens.iter().filter_map(price).collect();
+    let prices: Vec<_> = events
+        .tokens
+        .iter()
+        .filter_map(|(token, event)| match event {
+            TokenEvent::Priced(price, _) => Some((*token, *price)),
+            TokenEvent::Halted(_) => None,
+        })
+        .collect();
     history.apply(BlockPrices {
         time: block.header.timestamp,
         prices: &prices,

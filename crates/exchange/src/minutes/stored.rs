@@ -132,18 +132,19 @@ fn write_row(out: &mut Writer, row: &[Bar], before: &[Bar]) {
 }
 
 fn read_row(from: &mut Reader<'_>, before: &[Bar]) -> Result<Vec<Bar>, Malformed> {
-    let bar = |before: &Bar| {
-        let open = before.close.wrapping_add(from.signed()? as u64);
-        let high = open.wrapping_add(from.number()?);
-        let low = open.wrapping_sub(from.number()?);
-        Ok(Bar {
-            open,
-            high,
-            low,
-            close: open.wrapping_add(from.signed()? as u64),
-        })
-    };
-    before.iter().map(bar).collect()
+    before.iter().map(|before| read_bar(from, before)).collect()
+}
+
+fn read_bar(from: &mut Reader<'_>, before: &Bar) -> Result<Bar, Malformed> {
+    let open = before.close.wrapping_add(from.signed()? as u64);
+    let high = open.wrapping_add(from.number()?);
+    let low = open.wrapping_sub(from.number()?);
+    Ok(Bar {
+        open,
+        high,
+        low,
+        close: open.wrapping_add(from.signed()? as u64),
+    })
 }
 
 #[cfg(test)]

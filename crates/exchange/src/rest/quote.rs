@@ -164,17 +164,16 @@ pub(super) async fn quote(
         amountIn: amount_in,
     };
 
-    let ask = move || {
+    let state = exchange.market.current().await?;
+    let (answer, view) = in_turn(move || {
         let view = View::newest(head);
         let answer = read(&view, vault, &call);
         let answer = answer.map_err(|error| {
             RestError::Unavailable(format!("the vault cannot be read: {error}"))
         })?;
         Ok::<_, RestError>((answer, view))
-    };
-
-    let state = exchange.market.current().await?;
-    let (answer, view) = in_turn(ask).await?;
+    })
+    .await?;
     let status = SwapStatus::new(answer.status)
         .ok_or_else(|| RestError::Unavailable("the vault returned an unknown status".to_owned()))?;
 

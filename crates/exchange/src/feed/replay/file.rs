@@ -263,6 +263,12 @@ fn position(network: &Network, name: &str) -> Result<usize, String> {
 mod tests {
     use super::*;
 
+    /// The prices of WETH, of USDC, and of a token that the recording leaves out.
+    fn prices_at(recording: &Recording, seconds: u64) -> [Option<u64>; 3] {
+        let prices = recording.at(seconds);
+        [prices[2], prices[11], prices[0]]
+    }
+
     #[test]
     fn both_forms_say_the_same() {
         let network = Network::default();
@@ -274,16 +280,18 @@ mod tests {
             csv,
             Recording::from_json(json, &network).expect("a recording")
         );
-        let of = |seconds: u64| {
-            let prices = csv.at(seconds);
-            (prices[2], prices[11], prices[0])
-        };
-        assert_eq!(of(0), (Some(350_050_000_000), Some(100_000_000), None));
-        assert_eq!(of(9), of(0));
-        assert_eq!(of(10), (Some(350_050_000_000), Some(99_900_000), None));
         assert_eq!(
-            of(u64::MAX),
-            (Some(360_000_000_000), Some(99_900_000), None)
+            prices_at(&csv, 0),
+            [Some(350_050_000_000), Some(100_000_000), None]
+        );
+        assert_eq!(prices_at(&csv, 9), prices_at(&csv, 0));
+        assert_eq!(
+            prices_at(&csv, 10),
+            [Some(350_050_000_000), Some(99_900_000), None]
+        );
+        assert_eq!(
+            prices_at(&csv, u64::MAX),
+            [Some(360_000_000_000), Some(99_900_000), None]
         );
     }
 

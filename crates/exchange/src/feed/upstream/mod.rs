@@ -104,13 +104,10 @@ impl Upstream {
             Some(file) => tls::authorities(file)?,
             None => Vec::new(),
         };
-        let failed = |url: &String| {
-            let url = origin(url);
-            move |what| FeedError::Client { url, what }
-        };
         let (url, path, transport) = match spec {
             SourceSpec::Http { url, path } => {
-                let client = http::client(&config, &authorities).map_err(failed(&url))?;
+                let client =
+                    http::client(&config, &authorities).map_err(|what| client_error(&url, what))?;
                 (url, path, Transport::Http(client))
             }
             SourceSpec::Socket { url, path } => {
@@ -118,7 +115,7 @@ impl Upstream {
                 let tls = encrypted
                     .then(|| tls::config(authorities))
                     .transpose()
-                    .map_err(failed(&url))?;
+                    .map_err(|what| client_error(&url, what))?;
                 (url, path, Transport::Socket(tls))
             }
             SourceSpec::Simulation | SourceSpec::Replay(_) => {
@@ -168,6 +165,13 @@ impl Upstream {
     /// The number of answers and failures.
     pub fn attempts(&self) -> watch::Receiver<u64> {
         self.0.attempts.subscribe()
+    }
+}
+
+fn client_error(url: &str, what: String) -> FeedError {
+    FeedError::Client {
+        url: origin(url),
+        what,
     }
 }
 

@@ -13,17 +13,21 @@ use crate::feed::FeedError;
 
 /// The certificates in a PEM file.
 pub(super) fn authorities(file: &Path) -> Result<Vec<CertificateDer<'static>>, FeedError> {
-    let failed = |what: String| FeedError::Authorities {
-        file: file.display().to_string(),
-        what,
-    };
     let certificates =
         CertificateDer::pem_file_iter(file).and_then(Iterator::collect::<Result<Vec<_>, _>>);
-    let certificates = certificates.map_err(|error| failed(error.to_string()))?;
+    let certificates = certificates.map_err(|error| authorities_error(file, error.to_string()))?;
     if certificates.is_empty() {
-        return Err(failed("there is no certificate in it".to_owned()));
+        let what = "there is no certificate in it".to_owned();
+        return Err(authorities_error(file, what));
     }
     Ok(certificates)
+}
+
+fn authorities_error(file: &Path, what: String) -> FeedError {
+    FeedError::Authorities {
+        file: file.display().to_string(),
+        what,
+    }
 }
 
 /// The TLS configuration of a WebSocket.
