@@ -762,31 +762,31 @@ mod tests {
         assert!(state("all").is_err());
     }
 
+    fn internal_kinds(internal: &str, calls: &str) -> Option<Vec<InternalCallKind>> {
+        let internal = parse(internal).expect("types");
+        let calls = parse(calls).expect("calls");
+        BlockInternalQuery { internal, calls }.filter().kinds
+    }
+
     #[test]
     fn kinds_of_internal_transactions_apply_together() {
-        let query = |internal: &str, calls: &str| {
-            let internal = parse(internal).expect("types");
-            let calls = parse(calls).expect("calls");
-            BlockInternalQuery { internal, calls }.filter().kinds
-        };
-
-        assert_eq!(query("", ""), None);
+        assert_eq!(internal_kinds("", ""), None);
         assert_eq!(
-            query("create,selfdestruct", ""),
+            internal_kinds("create,selfdestruct", ""),
             Some(vec![
                 InternalCallKind::Create,
                 InternalCallKind::SelfDestruct
             ])
         );
         assert_eq!(
-            query("", "staticcall"),
+            internal_kinds("", "staticcall"),
             Some(vec![InternalCallKind::StaticCall])
         );
         assert_eq!(
-            query("call", "staticcall,call"),
+            internal_kinds("call", "staticcall,call"),
             Some(vec![InternalCallKind::Call, InternalCallKind::StaticCall])
         );
-        assert_eq!(query("create", "call"), Some(Vec::new()));
-        assert_eq!(query("reward", ""), Some(Vec::new()));
+        assert_eq!(internal_kinds("create", "call"), Some(Vec::new()));
+        assert_eq!(internal_kinds("reward", ""), Some(Vec::new()));
     }
 }

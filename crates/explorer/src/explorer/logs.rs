@@ -24,9 +24,6 @@ pub(super) fn visit_contract(
 ) -> Result<Option<Position>, RestError> {
     let mut keys = vec![vec![LogKey::address(&address)]];
     keys.extend(topic.map(|topic| (0..4).map(|place| LogKey::topic(place, &topic)).collect()));
-    let is_wanted = |at: &LogPosition<'_>| {
-        at.log.address == address && topic.is_none_or(|topic| at.log.data.topics().contains(&topic))
-    };
 
     for (read, block) in reader
         .blocks_with_logs(before.map(|before| before.block), &keys)
@@ -34,7 +31,10 @@ pub(super) fn visit_contract(
     {
         let own: Vec<_> = block
             .logs()
-            .filter(|at| is_wanted(at))
+            .filter(|at| {
+                at.log.address == address
+                    && topic.is_none_or(|topic| at.log.data.topics().contains(&topic))
+            })
             .filter(|at| {
                 before.is_none_or(|before| position_of(&block, at) < Position { part: 0, ..before })
             })

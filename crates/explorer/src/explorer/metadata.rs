@@ -167,19 +167,21 @@ fn describe(uri: &str, id: U256) -> TokenMetadata {
         return TokenMetadata::default();
     };
 
-    let text = |names: &[&str]| {
-        names
-            .iter()
-            .find_map(|name| metadata.get(name)?.as_str())
-            .map(str::trim)
-    };
     TokenMetadata {
         link: None,
-        image: text(&["image", "image_url", "image_data"]).and_then(picture),
-        animation: text(&["animation_url"]).and_then(link),
-        external: text(&["external_url"]).and_then(link),
+        image: text_in(&metadata, &["image", "image_url", "image_data"]).and_then(picture),
+        animation: text_in(&metadata, &["animation_url"]).and_then(link),
+        external: text_in(&metadata, &["external_url"]).and_then(link),
         metadata: Some(metadata),
     }
+}
+
+/// The text of the first of these members that has one.
+fn text_in<'a>(metadata: &'a Value, names: &[&str]) -> Option<&'a str> {
+    names
+        .iter()
+        .find_map(|name| metadata.get(name)?.as_str())
+        .map(str::trim)
 }
 
 /// The URL of a picture, which may be given as SVG itself.

@@ -301,11 +301,11 @@ mod tests {
 
     fn body(page: Page<u64>) -> serde_json::Value {
         let filters = Filters::of_query("filter=to&block_number=7&filter=from&apikey=x&type=");
-        let next = |at| NextPage {
+        let body = page.finish::<String>(filters, |at| NextPage {
             block_number: Some(at),
             ..NextPage::default()
-        };
-        serde_json::from_slice(page.finish::<String>(filters, next).unwrap().json.bytes()).unwrap()
+        });
+        serde_json::from_slice(body.unwrap().json.bytes()).unwrap()
     }
 
     fn push(page: &mut Page<u64>, at: u64, item: &str) -> bool {
