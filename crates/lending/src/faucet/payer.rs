@@ -445,18 +445,17 @@ impl FaucetConfig {
                 continue;
             }
 
-            let counted = || {
-                payments.iter().filter(|payment| {
-                    payment.token == token && scope.counts(payment, recipient, tags)
-                })
-            };
-            let count = u32::try_from(counted().count()).unwrap_or(u32::MAX);
+            let counted: Vec<_> = payments
+                .iter()
+                .filter(|payment| payment.token == token && scope.counts(payment, recipient, tags))
+                .collect();
+            let count = u32::try_from(counted.len()).unwrap_or(u32::MAX);
             allowance.remaining = allowance.remaining.min(limit.saturating_sub(count));
 
             // Once this payment no longer counts, there are fewer than the limit.
             let blocking = count
                 .checked_sub(limit)
-                .and_then(|excess| counted().nth(excess as usize));
+                .and_then(|excess| counted.get(excess as usize));
             let wait = blocking.map(|one| one.time.saturating_add(DAY).saturating_sub(now).max(1));
 
             if let Some(wait) = wait
