@@ -238,6 +238,11 @@ mod tests {
         policy.to_str().expect("text").split("; ").collect()
     }
 
+    fn page_text(assets: &Assets) -> String {
+        let bytes = assets.page.body.bytes().to_vec();
+        String::from_utf8(bytes).expect("text")
+    }
+
     #[test]
     fn pictures_and_data_come_from_the_origins_that_are_allowed() {
         let none = assets(&[], None);
@@ -263,12 +268,8 @@ mod tests {
 
     #[test]
     fn the_page_changes_with_its_policy() {
-        let text = |assets: &Assets| {
-            let bytes = assets.page.body.bytes().to_vec();
-            String::from_utf8(bytes).expect("text")
-        };
-        let none = text(&assets(&[], None));
-        let some = text(&assets(&["https:"], Some("http://127.0.0.1:8080/ipfs/")));
+        let none = page_text(&assets(&[], None));
+        let some = page_text(&assets(&["https:"], Some("http://127.0.0.1:8080/ipfs/")));
 
         assert!(none.contains("<meta name=\"media-sources\" content=\"\">"));
         for (name, content) in [

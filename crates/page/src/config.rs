@@ -152,10 +152,6 @@ fn check_host(host: &str) -> Result<(), &'static str> {
     }
 
     // URLs may have a `;` or a `*` in their host, which would be more than a host in the policy.
-    let is_label = |label: &str| {
-        let is_known = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
-        !label.is_empty() && label.bytes().all(is_known)
-    };
     if !host.split('.').all(is_label) {
         return Err("a host that is not made of letters, digits, - and dots");
     }
@@ -166,6 +162,13 @@ fn check_host(host: &str) -> Result<(), &'static str> {
         return Err("an IP address other than 127.0.0.1, which policies of browsers do not match");
     }
     Ok(())
+}
+
+fn is_label(label: &str) -> bool {
+    !label.is_empty()
+        && label
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
 }
 
 fn port_number(text: &str) -> Result<u16, &'static str> {
@@ -288,15 +291,18 @@ mod tests {
         }
     }
 
-    #[test]
-    fn the_origin_of_the_gateway_is_allowed_once() {
-        let config = |origins: &[&str], gateway: Option<&str>| PageConfig {
+    fn config(origins: &[&str], gateway: Option<&str>) -> PageConfig {
+        PageConfig {
             media_origins: origins
                 .iter()
                 .map(|text| text.parse().expect("an origin"))
                 .collect(),
             ipfs_gateway: gateway.map(|text| text.parse().expect("a gateway")),
-        };
+        }
+    }
+
+    #[test]
+    fn the_origin_of_the_gateway_is_allowed_once() {
         assert!(config(&[], None).media_sources().is_empty());
         let both = config(&["https://a.example"], Some("https://ipfs.io/ipfs/"));
         assert_eq!(
