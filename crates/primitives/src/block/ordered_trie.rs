@@ -132,20 +132,25 @@ mod tests {
 
     use super::*;
 
+    /// Encodes a value of up to 60 bytes, so that some nodes are embedded.
+    fn encode_value(index: usize, out: &mut Vec<u8>) {
+        out.extend(std::iter::repeat_n(index as u8, index * 7 % 61));
+    }
+
     #[test]
     fn roots_are_those_of_another_implementation() {
-        // Values of up to 60 bytes, so that some nodes are embedded.
-        let encode = |index: usize, out: &mut Vec<u8>| {
-            out.extend(std::iter::repeat_n(index as u8, index * 7 % 61))
-        };
         for count in (0..300).chain([4_096, 65_536, 65_537]) {
             let indexes: Vec<usize> = (0..count).collect();
             let expected = ordered_trie_root_with_encoder(&indexes, |index, out| {
                 let mut value = Vec::new();
-                encode(*index, &mut value);
+                encode_value(*index, &mut value);
                 out.put_slice(&value);
             });
-            assert_eq!(ordered_root(count, encode), expected, "{count} values");
+            assert_eq!(
+                ordered_root(count, encode_value),
+                expected,
+                "{count} values"
+            );
         }
     }
 }

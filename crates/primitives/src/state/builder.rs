@@ -338,21 +338,19 @@ mod tests {
         }
     }
 
+    fn fields(n: u64) -> AccountFields {
+        let has_code = n.is_multiple_of(10);
+        AccountFields {
+            nonce: n,
+            balance: U256::from(n),
+            code: has_code.then(|| (keccak256([0]), Bytecode::new_raw([0].into()))),
+        }
+    }
+
     /// Accounts, one in ten of them with storage, and one with more slots than a piece holds. Some
     /// are destroyed again.
     fn state() -> State {
         let mut state = State::default();
-
-        let code = |n: u64| {
-            n.is_multiple_of(10)
-                .then(|| (keccak256([0]), Bytecode::new_raw([0].into())))
-        };
-        let fields = |n| AccountFields {
-            nonce: n,
-            balance: U256::from(n),
-            code: code(n),
-        };
-
         state.apply(&Changes(
             (1..1_000).map(|n| change(n, Some(fields(n)))).collect(),
         ));

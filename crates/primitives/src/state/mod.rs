@@ -116,20 +116,11 @@ pub trait ReadState: Send + Sync {
 
     /// Returns those of these accounts and slots that another node would have to be asked for.
     fn not_at_hand(&self, wanted: &[Wanted]) -> Vec<Wanted> {
-        let account_at_hand =
-            |address: &Address| self.account_at_hand(address, &keccak256(address));
-        let is_missing = |wanted: &&Wanted| match wanted {
-            Wanted::Account(address) => matches!(account_at_hand(address), Ok(None)),
-            Wanted::Slot(address, index) => match account_at_hand(address) {
-                Ok(Some(Some(account))) => matches!(self.slot_at_hand(&account, *index), Ok(None)),
-                Ok(None) => true,
-                // Without an account there is no slot, and after a failure there is nothing to ask.
-                Ok(Some(None)) | Err(_) => false,
-            },
-            // A state has no blocks.
-            Wanted::BlockHash(_) => true,
-        };
-        wanted.iter().filter(is_missing).copied().collect()
+        wanted
+            .iter()
+            .filter(|wanted| is_missing(self, wanted))
+            .copied()
+            .collect()
     }
 
     /// Has the base ask for all of this at once; see [`Base::fetch`].
@@ -143,6 +134,26 @@ pub trait ReadState: Send + Sync {
         Err(ReadError(
             "intermediate roots need the whole state".to_owned(),
         ))
+    }
+}
+
+/// Whether another node would have to be asked for a part of a state.
+fn is_missing<S: ReadState + ?Sized>(state: &S, wanted: &Wanted) -> bool {
+    match wanted {
+        Wanted::Account(address) => {
+            let account = state.account_at_hand(address, &keccak256(address));
+            matches!(account, Ok(None))
+        }
+        Wanted::Slot(address, index) => {
+            match state.account_at_hand(address, &keccak256(address)) {
+                Ok(Some(Some(account))) => matches!(state.slot_at_hand(&account, *index), Ok(None)),
+                Ok(None) => true,
+                // Without an account there is no slot, and after a failure there is nothing to ask.
+                Ok(Some(None)) | Err(_) => false,
+            }
+        }
+        // A state has no blocks.
+        Wanted::BlockHash(_) => true,
     }
 }
 

@@ -158,19 +158,32 @@ mod tests {
         )
     }
 
+    fn verify_sent(
+        bytes: &[u8],
+        hash: B256,
+        content: SignedContent,
+        key: &PublicKey,
+    ) -> Result<bool, CosmosError> {
+        WalletSignature::read(bytes, SignatureRule::Sent)?.verify(hash, content, key)
+    }
+
+    fn read_with_s(
+        compact: &[u8; 64],
+        s: U256,
+        rule: SignatureRule,
+    ) -> Result<WalletSignature, CosmosError> {
+        WalletSignature::read(&[&compact[..32], &s.to_be_bytes::<32>()].concat(), rule)
+    }
+
     #[test]
     fn exactly_one_last_byte_is_valid() {
         for text in ["a", "b", "c", "d", "e", "f"] {
             let (hash, key, compact, id) = signed(text);
             for (content, first) in [(SignedContent::SignDoc, 0), (SignedContent::TypedData, 27)] {
-                let verify = |bytes: &[u8]| {
-                    WalletSignature::read(bytes, SignatureRule::Sent)?.verify(hash, content, &key)
-                };
-
-                assert_eq!(verify(&compact), Ok(true));
+                assert_eq!(verify_sent(&compact, hash, content, &key), Ok(true));
                 for byte in 0..=u8::MAX {
                     let bytes = [compact.as_slice(), &[byte]].concat();
-                    let verified = verify(&bytes);
+                    let verified = verify_sent(&bytes, hash, content, &key);
                     if byte == first + id {
                         assert_eq!(verified, Ok(true));
                     } else {
@@ -194,14 +207,10 @@ mod tests {
         let (_, _, compact, _) = signed("a");
         let s = U256::from_be_slice(&compact[32..]);
         for rule in [SignatureRule::Sent, SignatureRule::InBlock] {
-            let with_s = |s: U256| {
-                WalletSignature::read(&[&compact[..32], &s.to_be_bytes::<32>()].concat(), rule)
-            };
-
-            assert!(with_s(s).is_ok());
-            let high = with_s(ORDER - s).expect_err("a high s");
+            assert!(read_with_s(&compact, s, rule).is_ok());
+            let high = read_with_s(&compact, ORDER - s, rule).expect_err("a high s");
             assert!(high.log.contains("upper half"), "{high}");
-            assert!(with_s(ORDER).is_err());
+            assert!(read_with_s(&compact, ORDER, rule).is_err());
 
             for length in [0, 1, 63, 66] {
                 let error =
