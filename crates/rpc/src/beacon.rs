@@ -23,7 +23,7 @@ use schemars::{JsonSchema, Schema, json_schema};
 use serde::Serialize;
 use tetrad_chain::{BlockId, Chain, Pooled};
 use tetrad_network::network::Network;
-use tetrad_primitives::block::{Block, Transaction};
+use tetrad_primitives::block::Block;
 use tetrad_web::{
     Answer, AnswerWriter, Api, ExecutionFailed, Failure, Interface, MAX_ANSWER, NoStore, Operation,
     Output, Path, Query, RestError, in_turn,
@@ -292,23 +292,20 @@ fn transactions_with(
     block: &Block,
     wanted: &VersionedHashes,
 ) -> Result<Vec<WithBlobs>, BeaconError> {
-    let has_wanted = |transaction: &&Arc<Transaction>| {
+    let mut transactions = Vec::new();
+    for transaction in &block.transactions {
         let hashes = transaction.envelope.blob_versioned_hashes();
-        hashes.is_some_and(|hashes| hashes.iter().any(|hash| wanted.has(hash)))
-    };
-    let kept = |transaction: &Arc<Transaction>| {
+        if !hashes.is_some_and(|hashes| hashes.iter().any(|hash| wanted.has(hash))) {
+            continue;
+        }
+
         let hash = transaction.hash();
-        let kept = chain.blobs().transaction(hash);
-        kept.map(WithBlobs).ok_or_else(|| {
+        let kept = chain.blobs().transaction(hash).ok_or_else(|| {
             BeaconError::not_found(format!("the blobs of the transaction {hash} are not kept"))
-        })
-    };
-    block
-        .transactions
-        .iter()
-        .filter(has_wanted)
-        .map(kept)
-        .collect()
+        })?;
+        transactions.push(WithBlobs(kept));
+    }
+    Ok(transactions)
 }
 
 fn binary(blobs: &[&Blob]) -> Result<BlobsAnswer, BeaconError> {

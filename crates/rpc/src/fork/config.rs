@@ -113,12 +113,6 @@ impl FromStr for ForkBlock {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let number = |digits: &str| {
-            digits
-                .parse()
-                .ok()
-                .filter(|number| *number <= i64::MAX as u64)
-        };
         let read = match text {
             "latest" => Some(Self::Latest),
             "safe" => Some(Self::Safe),
@@ -126,8 +120,8 @@ impl FromStr for ForkBlock {
             _ if text.len() == 66 => text.parse().ok().map(Self::Hash),
             _ if text.contains(':') => transaction(text),
             _ => match text.strip_prefix('-') {
-                Some(digits) => number(digits).map(Self::Back),
-                None => number(text).map(Self::Number),
+                Some(digits) => block_number(digits).map(Self::Back),
+                None => block_number(text).map(Self::Number),
             },
         };
         read.ok_or_else(|| {
@@ -137,6 +131,13 @@ impl FromStr for ForkBlock {
             )
         })
     }
+}
+
+fn block_number(digits: &str) -> Option<u64> {
+    digits
+        .parse()
+        .ok()
+        .filter(|number| *number <= i64::MAX as u64)
 }
 
 /// Reads `before:` or `after:` and the hash of a transaction.
@@ -175,18 +176,21 @@ impl ForkCache {
 
 /// The platform's directory for caches of this program.
 fn usual_directory() -> Option<PathBuf> {
-    let absolute = |name| {
-        env::var_os(name)
-            .map(PathBuf::from)
-            .filter(|path| path.is_absolute())
-    };
     let caches = if cfg!(windows) {
-        absolute("LOCALAPPDATA")
+        absolute_path("LOCALAPPDATA")
     } else if cfg!(target_os = "macos") {
-        absolute("HOME").map(|home| home.join("Library/Caches"))
+        absolute_path("HOME").map(|home| home.join("Library/Caches"))
     } else {
         // https://specifications.freedesktop.org/basedir
-        absolute("XDG_CACHE_HOME").or_else(|| absolute("HOME").map(|home| home.join(".cache")))
+        absolute_path("XDG_CACHE_HOME")
+            .or_else(|| absolute_path("HOME").map(|home| home.join(".cache")))
     };
     caches.map(|caches| caches.join("tetrad/forks"))
+}
+
+/// The path in a variable of the environment, unless it is relative.
+fn absolute_path(variable: &str) -> Option<PathBuf> {
+    env::var_os(variable)
+        .map(PathBuf::from)
+        .filter(|path| path.is_absolute())
 }

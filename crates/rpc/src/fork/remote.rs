@@ -135,9 +135,30 @@ impl Remote {
         }
     }
 
+    /// Requests an account, and appends it to the file.
     fn request_account(&self, address: &Address) -> Result<Option<Account>, ReadError> {
         let answers = self.client.call_many(self.account_calls(*address), None);
-        read_account(*address, &answers.results)
+        let account = read_account(*address, &answers.results)?;
+        self.append_to_file(|| account::records(*address, account.as_ref()).collect());
+        Ok(account)
+    }
+
+    /// Requests the value of a slot, and appends it to the file.
+    fn request_slot(&self, address: Address, index: U256) -> Result<U256, ReadError> {
+        let params = self.slot_params(address, index);
+        let answer = self.client.call(SLOT_METHOD, &params);
+        let value = read(SLOT_METHOD, answer.as_ref().map(ForkAnswer::json))?;
+        self.append_to_file(|| vec![Record::Slot(address, index, value)]);
+        Ok(value)
+    }
+
+    /// Requests the hash of a block, and appends it to the file.
+    fn request_hash(&self, number: u64) -> Result<B256, ReadError> {
+        let call = Self::block_call(number);
+        let answer = self.client.call(call.method, &call.params);
+        let hash = read_hash(number, answer.as_ref().map(ForkAnswer::json))?;
+        self.append_to_file(|| vec![Record::BlockHash(number, hash)]);
+        Ok(hash)
     }
 
     /// The calls that request an account, in the order of [`ACCOUNT_METHODS`].
@@ -286,22 +307,12 @@ impl Remote {
 
 impl Base for Remote {
     fn account(&self, address: &Address) -> Result<Option<Account>, ReadError> {
-        let request = || {
-            let account = self.request_account(address)?;
-            self.append_to_file(|| account::records(*address, account.as_ref()).collect());
-            Ok(account)
-        };
-        self.accounts.get(*address, account::size, request)
+        self.accounts
+            .get(*address, account::size, || self.request_account(address))
     }
 
     fn slot(&self, address: &Address, index: U256) -> Result<U256, ReadError> {
-        let request = || {
-            let params = self.slot_params(*address, index);
-            let answer = self.client.call(SLOT_METHOD, &params);
-            let value = read(SLOT_METHOD, answer.as_ref().map(ForkAnswer::json))?;
-            self.append_to_file(|| vec![Record::Slot(*address, index, value)]);
-            Ok(value)
-        };
+        let request = || self.request_slot(*address, index);
         self.slots.get((*address, index), |_| 1, request)
     }
 
@@ -354,13 +365,7 @@ impl Base for Remote {
             return Ok(None);
         }
 
-        let request = || {
-            let call = Self::block_call(number);
-            let answer = self.client.call(call.method, &call.params);
-            let hash = read_hash(number, answer.as_ref().map(ForkAnswer::json))?;
-            self.append_to_file(|| vec![Record::BlockHash(number, hash)]);
-            Ok(hash)
-        };
+        let request = || self.request_hash(number);
         self.hashes.get(number, |_| 1, request).map(Some)
     }
 

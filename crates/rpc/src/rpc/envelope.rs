@@ -411,23 +411,23 @@ mod tests {
         }
     }
 
+    /// The identifier of a request with these members, and whether it has parameters.
+    fn id_and_params(members: &str) -> Result<(Option<String>, bool), RpcError> {
+        let text = format!(r#"{{"jsonrpc":"2.0","method":"m"{members}}}"#);
+        let Ok(Body::Single(request)) = read_body(text.as_bytes(), 10, Dialect::Ethereum) else {
+            panic!("{members}");
+        };
+        request.map(|request| (request.id.map(str::to_owned), request.params.is_some()))
+    }
+
     #[test]
     fn identifiers_and_parameters_follow_json_rpc_in_ethereums_dialect() {
-        let read = |members: &str| {
-            let text = format!(r#"{{"jsonrpc":"2.0","method":"m"{members}}}"#);
-            let Ok(Body::Single(request)) = read_body(text.as_bytes(), 10, Dialect::Ethereum)
-            else {
-                panic!("{members}");
-            };
-            request.map(|request| (request.id.map(str::to_owned), request.params.is_some()))
-        };
-
-        assert_eq!(read("").unwrap(), (None, false));
-        assert_eq!(read(r#","params":null"#).unwrap(), (None, false));
-        assert_eq!(read(r#","params":[]"#).unwrap(), (None, true));
+        assert_eq!(id_and_params("").unwrap(), (None, false));
+        assert_eq!(id_and_params(r#","params":null"#).unwrap(), (None, false));
+        assert_eq!(id_and_params(r#","params":[]"#).unwrap(), (None, true));
         for id in ["null", "1", "-7", "1.5", "1e3", "\"a\""] {
             assert_eq!(
-                read(&format!(r#","id":{id}"#)).unwrap(),
+                id_and_params(&format!(r#","id":{id}"#)).unwrap(),
                 (Some(id.to_owned()), false)
             );
         }
@@ -438,7 +438,11 @@ mod tests {
             r#","id":false"#,
             r#","params":1"#,
         ] {
-            assert_eq!(read(wrong).unwrap_err().code, INVALID_REQUEST, "{wrong}");
+            assert_eq!(
+                id_and_params(wrong).unwrap_err().code,
+                INVALID_REQUEST,
+                "{wrong}"
+            );
         }
     }
 

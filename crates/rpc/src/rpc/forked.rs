@@ -53,22 +53,24 @@ impl OnFork {
     /// How requests are forwarded whose parameters refer to these things; none if they are not
     /// forwarded.
     pub(super) fn forward(self, references: &[Option<Reference>]) -> Option<Forward> {
-        let first = |wanted| {
-            references
-                .iter()
-                .position(|reference| *reference == Some(wanted))
-        };
-
         let at = match self {
             // Methods that take a block by hash only have no other reference to it.
-            Self::Block => first(Reference::Block).or_else(|| first(Reference::Hash)),
-            Self::State => first(Reference::Block),
-            Self::Transaction => first(Reference::Hash),
-            Self::Range => first(Reference::Range),
+            Self::Block => position(references, Reference::Block)
+                .or_else(|| position(references, Reference::Hash)),
+            Self::State => position(references, Reference::Block),
+            Self::Transaction => position(references, Reference::Hash),
+            Self::Range => position(references, Reference::Range),
             Self::Joined | Self::Node | Self::Kept | Self::OwnBlocks => None,
         };
         at.map(|at| Forward { subject: self, at })
     }
+}
+
+/// The position of the first parameter with this reference.
+fn position(references: &[Option<Reference>], wanted: Reference) -> Option<usize> {
+    references
+        .iter()
+        .position(|reference| *reference == Some(wanted))
 }
 
 /// The subject of forwarded requests, and the position of the parameter that names it.
@@ -191,18 +193,19 @@ pub(super) fn fee_history(
     let params = json!([U64::from(count), U64::from(newest), percentiles]);
     let answer = call(fork, "eth_feeHistory", &params)?;
 
-    let wrong = || {
-        RpcError::server(
-            "the forked node's result of eth_feeHistory is not one of the blocks asked for",
-        )
-    };
-    let raw: RawFeeHistory = answer.read().map_err(|_| wrong())?;
+    let raw: RawFeeHistory = answer.read().map_err(|_| wrong_fee_history())?;
     let has_rewards = !percentiles.is_empty();
     let history = ForkedFeeHistory::of(raw, has_rewards);
     if !history.is_whole(count, newest, has_rewards) {
-        return Err(wrong());
+        return Err(wrong_fee_history());
     }
     Ok(history)
+}
+
+fn wrong_fee_history() -> RpcError {
+    RpcError::server(
+        "the forked node's result of eth_feeHistory is not one of the blocks asked for",
+    )
 }
 
 /// The result of `eth_feeHistory`.

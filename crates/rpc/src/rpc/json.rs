@@ -585,6 +585,10 @@ mod tests {
         assert!(second.finish().is_err());
     }
 
+    fn write_text(out: &mut JsonWriter, most: usize, length: usize) -> bool {
+        out.write_short(most, |out| "a".repeat(length).write(out))
+    }
+
     #[test]
     fn what_is_written_at_once_ends_where_it_is_too_long() {
         const MAX_BYTES: usize = 10_000;
@@ -593,12 +597,9 @@ mod tests {
             let mut out = JsonWriter::new(&Budget::default(), usize::MAX);
             out.extend_from_slice(b"[");
             out.reserve(spare);
-            let write = |out: &mut JsonWriter, length: usize| {
-                out.write_short(MAX_BYTES, |out| "a".repeat(length).write(out))
-            };
-            assert!(write(&mut out, MAX_BYTES - 1_000));
+            assert!(write_text(&mut out, MAX_BYTES, MAX_BYTES - 1_000));
             let length = out.len();
-            assert!(!write(&mut out, 1 << 19));
+            assert!(!write_text(&mut out, MAX_BYTES, 1 << 19));
             assert!(out.len() <= length + MAX_BYTES, "{} bytes", out.len());
             out.truncate(length);
 

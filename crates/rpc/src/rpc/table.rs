@@ -413,27 +413,7 @@ impl Table {
         R: Json + Send + 'static,
         F: Future<Output = Result<R, RpcError>> + Send + 'static,
     {
-        let takes_integers = Namespace::of(name).takes_integers;
-        let run = move |context: Arc<Context>, params: Option<&RawValue>| {
-            let params = P::read(params, ParamRules::new(context.dialect, takes_integers))?;
-            let answer = async move {
-                let result = handler(context.clone(), params).await?;
-                // Nothing is left to write, however long the result is.
-                if result.is_written() {
-                    return context.render(result);
-                }
-
-                let mut out = context.writer(usize::MAX);
-                if out.write_short(MAX_AT_ONCE, |out| result.write(out)) {
-                    return Ok(out.finish()?);
-                }
-
-                let own = context.clone();
-                context.apart_for_caller(move || own.render(result)).await
-            };
-            Ok(Box::pin(answer) as Pending)
-        };
-        self.register::<P, R>(name, Handler::Wait(Arc::new(run)), on_fork)
+        self.register::<P, R>(name, Handler::Wait(wait(handler, name)), on_fork)
     }
 
     /// Adds a method that belongs to a WebSocket connection, and has a short result.
@@ -578,6 +558,35 @@ where
     })
 }
 
+/// Waits for a handler, and writes its result on the same task unless it is long.
+fn wait<P, R, F>(handler: fn(Arc<Context>, P) -> F, method: &str) -> Arc<Wait>
+where
+    P: Params + Send + 'static,
+    R: Json + Send + 'static,
+    F: Future<Output = Result<R, RpcError>> + Send + 'static,
+{
+    let takes_integers = Namespace::of(method).takes_integers;
+    Arc::new(move |context: Arc<Context>, params: Option<&RawValue>| {
+        let params = P::read(params, ParamRules::new(context.dialect, takes_integers))?;
+        let answer = async move {
+            let result = handler(context.clone(), params).await?;
+            // Nothing is left to write, however long the result is.
+            if result.is_written() {
+                return context.render(result);
+            }
+
+            let mut out = context.writer(usize::MAX);
+            if out.write_short(MAX_AT_ONCE, |out| result.write(out)) {
+                return Ok(out.finish()?);
+            }
+
+            let own = context.clone();
+            context.apart_for_caller(move || own.render(result)).await
+        };
+        Ok(Box::pin(answer) as Pending)
+    })
+}
+
 /// Runs a call on a thread of its own, for a slice at first. A longer one starts again among the
 /// long executions.
 async fn in_slices(
@@ -594,16 +603,11 @@ async fn in_slices(
     let own = context.clone();
     let given = params.clone();
     let first = work.clone();
-    let run = move || {
-        let _held = given.hold(&own)?;
-        let (outcome, slice) = Slice::run(Instant::now(), || first(&own, given.get()));
-        if slice.overran {
-            Ok(None)
-        } else {
-            outcome.map(Some)
-        }
-    };
-    if let Some(rendered) = context.execution.apart(caller, run).await? {
+    let rendered = context
+        .execution
+        .apart(caller, move || run_slice(&*first, &own, &given))
+        .await?;
+    if let Some(rendered) = rendered {
         return Ok(rendered);
     }
 
@@ -614,6 +618,21 @@ async fn in_slices(
     in_turn(work, context, caller, params).await
 }
 
+/// Runs a call for a slice. Returns nothing if it takes longer.
+fn run_slice(
+    work: &Work,
+    context: &Context,
+    params: &KeptParams,
+) -> Result<Option<Written>, RpcError> {
+    let _held = params.hold(context)?;
+    let (outcome, slice) = Slice::run(Instant::now(), || work(context, params.get()));
+    if slice.overran {
+        Ok(None)
+    } else {
+        outcome.map(Some)
+    }
+}
+
 /// Runs a call on a thread of its own.
 async fn in_turn(
     work: Arc<Work>,
@@ -622,11 +641,13 @@ async fn in_turn(
     params: KeptParams,
 ) -> Answer {
     let own = context.clone();
-    let run = move || {
-        let _held = params.hold(&own)?;
-        work(&own, params.get())
-    };
-    context.execution.apart(caller, run).await
+    context
+        .execution
+        .apart(caller, move || {
+            let _held = params.hold(&own)?;
+            work(&own, params.get())
+        })
+        .await
 }
 
 /// Reads parameters with many values on a thread of its own, and waits for the call. They count
@@ -638,11 +659,13 @@ async fn wait_for(
     params: KeptParams,
 ) -> Answer {
     let own = context.clone();
-    let begin = move || {
-        let held = params.hold(&own)?;
-        Ok::<_, RpcError>((run(own, params.get())?, held))
-    };
-    let (pending, _held) = context.execution.apart(caller, begin).await?;
+    let (pending, _held) = context
+        .execution
+        .apart(caller, move || {
+            let held = params.hold(&own)?;
+            Ok::<_, RpcError>((run(own, params.get())?, held))
+        })
+        .await?;
     pending.await
 }
 

@@ -345,6 +345,16 @@ mod tests {
         assert_eq!(budget.used(), 0);
     }
 
+    fn call_one(client: &ForkClient) -> Result<(), ForkCallError> {
+        client.call("m", &json!([])).map(drop)
+    }
+
+    fn call_several(client: &ForkClient) -> Result<(), ForkCallError> {
+        let calls = vec![ForkCall::new("m", json!([])); 3];
+        let mut answers = client.call_many(calls, None);
+        answers.results.pop().expect("a result").map(drop)
+    }
+
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
     async fn calls_that_wait_for_an_answer_or_their_turn_fail_when_the_node_shuts_down() {
         let silent = TcpListener::bind("127.0.0.1:0").await.expect("a port");
@@ -356,22 +366,20 @@ mod tests {
             ..ForkConfig::default()
         };
         let client = ForkClient::new(url, &config, &Budget::default()).expect("a client");
-        let call = || client.call("m", &json!([])).map(drop);
-        let call_many = || {
-            let calls = vec![ForkCall::new("m", json!([])); 3];
-            let mut answers = client.call_many(calls, None);
-            answers.results.pop().expect("a result").map(drop)
-        };
-
         let ends = thread::scope(|scope| {
-            let callers = [scope.spawn(call), scope.spawn(call), scope.spawn(call_many)];
+            let callers = [
+                scope.spawn(|| call_one(&client)),
+                scope.spawn(|| call_one(&client)),
+                scope.spawn(|| call_several(&client)),
+            ];
             while client.requester.counters.waiting.get() < 3 {
                 yield_now();
             }
             client.end();
             callers.map(|caller| caller.join().expect("no panic"))
         });
-        for end in ends.into_iter().chain([call(), call_many()]) {
+        let late = [call_one(&client), call_several(&client)];
+        for end in ends.into_iter().chain(late) {
             let error = end.expect_err("no answer").to_string();
             let reason = "cancelled, since the node is shutting down";
             assert!(error.ends_with(reason), "{error}");

@@ -105,13 +105,14 @@ async fn load_state(context: Arc<Context>, (packed,): (Bytes,)) -> Result<bool, 
     let params = context.chain.params();
     let history_limits = context.chain.history_limits();
 
-    let prepare = move || {
-        let dump = read_dump(&packed[..], limit).map_err(invalid)?;
-        let prepared = dump.prepare(params, history_limits).map_err(invalid)?;
-        Ok((prepared, turn))
-    };
     // The turn lasts until the chain has changed: the dump takes memory until then.
-    let (prepared, _turn) = context.apart_for_caller(prepare).await?;
+    let (prepared, _turn) = context
+        .apart_for_caller(move || {
+            let dump = read_dump(&packed[..], limit).map_err(invalid)?;
+            let prepared = dump.prepare(params, history_limits).map_err(invalid)?;
+            Ok((prepared, turn))
+        })
+        .await?;
 
     match context.chain.change(Change::Load(prepared)).await {
         Err(ChangeError::Dump(error)) => Err(invalid(error)),

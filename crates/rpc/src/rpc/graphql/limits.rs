@@ -545,14 +545,15 @@ mod tests {
         );
     }
 
+    fn nested(depth: usize) -> String {
+        format!(
+            "{{ block {} }}",
+            "{ parent ".repeat(depth - 2) + "{ number " + &"}".repeat(depth - 1)
+        )
+    }
+
     #[test]
     fn depth_is_limited() {
-        let nested = |depth: usize| {
-            format!(
-                "{{ block {} }}",
-                "{ parent ".repeat(depth - 2) + "{ number " + &"}".repeat(depth - 1)
-            )
-        };
         assert_eq!(measured(&nested(20)), Ok(()));
         assert!(measured(&nested(21)).unwrap_err().contains("depth 21"));
     }

@@ -246,13 +246,16 @@ pub(super) fn logs(
     let filter = LogFilter::new(range, addresses, topics)?;
     let found = filter.find(context, MAX_LOGS).map_err(refused)?;
 
-    let log = |(block, transaction, log)| GraphLog {
-        context: context.clone(),
-        block,
-        transaction,
-        log,
-    };
-    Ok(found.into_iter().map(log).collect())
+    let logs = found
+        .into_iter()
+        .map(|(block, transaction, log)| GraphLog {
+            context: context.clone(),
+            block,
+            transaction,
+            log,
+        })
+        .collect();
+    Ok(logs)
 }
 
 impl FilterCriteria {
@@ -800,13 +803,15 @@ impl GraphTransaction {
         let (block, transaction) = self.place.as_ref()?;
         let count = block.receipts[*transaction].logs.len();
 
-        let log = |log| GraphLog {
-            context: self.context.clone(),
-            block: block.clone(),
-            transaction: *transaction,
-            log,
-        };
-        Some((0..count).map(log).collect())
+        let logs = (0..count)
+            .map(|log| GraphLog {
+                context: self.context.clone(),
+                block: block.clone(),
+                transaction: *transaction,
+                log,
+            })
+            .collect();
+        Some(logs)
     }
 
     /// `r` of the signature.

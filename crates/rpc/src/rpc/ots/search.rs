@@ -259,31 +259,36 @@ fn first_with_code(
     address: Address,
     budget: &Budget,
 ) -> Result<Option<u64>, RpcError> {
-    let has_code_after = |number: u64| {
-        budget.check_time()?;
-        let state = head
-            .state_after(number)
-            .map_err(|pruned| RpcError::server(pruned.to_string()))?;
-        has_code(&state, address)
-    };
-
     // The block that created the code lies between these two.
     let mut without = context.chain.oldest(head);
     let mut with = head.number();
-    if has_code_after(without)? {
+    if has_code_after(head, without, address, budget)? {
         return Ok(None);
     }
 
     // Of a contract that was destroyed and created again, this finds one of the creations.
     while without + 1 < with {
         let middle = without + (with - without) / 2;
-        if has_code_after(middle)? {
+        if has_code_after(head, middle, address, budget)? {
             with = middle;
         } else {
             without = middle;
         }
     }
     Ok(Some(with))
+}
+
+fn has_code_after(
+    head: &Head,
+    number: u64,
+    address: Address,
+    budget: &Budget,
+) -> Result<bool, RpcError> {
+    budget.check_time()?;
+    let state = head
+        .state_after(number)
+        .map_err(|pruned| RpcError::server(pruned.to_string()))?;
+    has_code(&state, address)
 }
 
 fn has_code(state: &State, address: Address) -> Result<bool, RpcError> {

@@ -40,14 +40,8 @@ struct TraceFilter {
 impl TraceFilter {
     /// The numbers of the blocks, as far as they are in the chain.
     fn range(&self, context: &Context, head: &Head) -> Result<RangeInclusive<u64>, RpcError> {
-        let number = |id| {
-            context
-                .chain
-                .number(head, id)
-                .ok_or_else(|| RpcError::server("unknown block"))
-        };
-        let from = number(self.from_block)?;
-        let to = number(self.to_block)?.min(head.number());
+        let from = block_number(context, head, self.from_block)?;
+        let to = block_number(context, head, self.to_block)?.min(head.number());
 
         if from > to {
             return Err(RpcError::invalid_params(
@@ -61,6 +55,13 @@ impl TraceFilter {
         }
         Ok(from..=to)
     }
+}
+
+fn block_number(context: &Context, head: &Head, id: BlockId) -> Result<u64, RpcError> {
+    context
+        .chain
+        .number(head, id)
+        .ok_or_else(|| RpcError::server("unknown block"))
 }
 
 #[derive(Deserialize)]
