@@ -55,13 +55,17 @@ impl Messages {
                 self.ends.push(self.bytes.len());
             }
 
-            let message = |at: usize| {
-                &self.bytes[at.checked_sub(1).map_or(0, |before| self.ends[before])..self.ends[at]]
-            };
-            hash_each((0..items.len()).map(message), |at, hash| {
-                found(&items[at], message(at), hash)
+            let messages = (0..items.len()).map(|at| self.message(at));
+            hash_each(messages, |at, hash| {
+                found(&items[at], self.message(at), hash)
             });
         }
+    }
+
+    /// The encoding of the item at this index.
+    fn message(&self, at: usize) -> &[u8] {
+        let begin = at.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.bytes[begin..self.ends[at]]
     }
 }
 

@@ -94,23 +94,29 @@ mod tests {
         assert!(seen.iter().all(|count| count.load(Ordering::Relaxed) == 1));
     }
 
+    /// Works on some items, and counts how many are worked on at the same time.
+    fn count_running(running: &AtomicUsize, most: &AtomicUsize) {
+        for_each(0..100, |_, (): &mut ()| {
+            most.fetch_max(
+                running.fetch_add(1, Ordering::Relaxed) + 1,
+                Ordering::Relaxed,
+            );
+            thread::yield_now();
+            running.fetch_sub(1, Ordering::Relaxed);
+        });
+    }
+
     #[test]
     fn the_helpers_of_all_callers_are_limited_together() {
         const CALLERS: usize = 20;
         let running = AtomicUsize::new(0);
         let most = AtomicUsize::new(0);
-        let call = || {
-            for_each(0..100, |_, (): &mut ()| {
-                most.fetch_max(
-                    running.fetch_add(1, Ordering::Relaxed) + 1,
-                    Ordering::Relaxed,
-                );
-                thread::yield_now();
-                running.fetch_sub(1, Ordering::Relaxed);
-            });
-        };
 
-        thread::scope(|scope| (0..CALLERS).for_each(|_| drop(scope.spawn(call))));
+        thread::scope(|scope| {
+            for _ in 0..CALLERS {
+                scope.spawn(|| count_running(&running, &most));
+            }
+        });
         assert!(most.into_inner() < CALLERS + processors());
         assert!(HELPERS.available_permits() < processors());
     }
