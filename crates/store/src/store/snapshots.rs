@@ -226,6 +226,16 @@ mod tests {
         }
     }
 
+    fn snapshot_entry(id: u64) -> LogEntry {
+        LogEntry::Snapshot {
+            id,
+            number: 0,
+            hash: B256::ZERO,
+            shift: TimeShift::default(),
+            name: None,
+        }
+    }
+
     #[test]
     fn the_oldest_are_discarded_and_the_others_round_trip() {
         let mut snapshots = Snapshots::default();
@@ -280,14 +290,6 @@ mod tests {
 
     #[test]
     fn snapshots_out_of_order_and_ids_that_come_again_are_rejected() {
-        let shift = TimeShift::default();
-        let snapshot_entry = |id| LogEntry::Snapshot {
-            id,
-            number: 0,
-            hash: B256::ZERO,
-            shift,
-            name: None,
-        };
         let mut snapshots = Snapshots::default();
         snapshots.follow(0, &snapshot_entry(4)).unwrap();
         snapshots
@@ -295,7 +297,7 @@ mod tests {
                 1,
                 &LogEntry::Revert {
                     to: 0,
-                    shift,
+                    shift: TimeShift::default(),
                     uses_up: Some(2),
                 },
             )
