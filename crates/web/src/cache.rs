@@ -9,7 +9,7 @@ use std::{
 use alloy_primitives::{hex, keccak256};
 use axum::{
     body::{Body, Bytes},
-    http::{HeaderMap, HeaderValue, StatusCode, header},
+    http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header},
     response::Response,
 };
 use headers::{Age, ETag, HeaderMapExt, IfModifiedSince, IfNoneMatch};
@@ -120,24 +120,14 @@ impl Rendered {
             now_ms.saturating_sub(self.rendered_ms) / 1_000,
         ));
 
-        // Typed headers would take twice as long to format these. Both are ASCII, so that the
-        // conversion cannot fail.
-        let mut set = |name, text: String| {
-            if let Ok(value) = HeaderValue::try_from(text) {
-                headers.insert(name, value);
-            }
+        // Typed headers would take twice as long to format these.
+        let cache_control = match policy {
+            CachePolicy::MaxAge(seconds) => format!("public, max-age={seconds}"),
+            CachePolicy::Revalidate => "no-cache".to_owned(),
         };
-        set(
-            header::CACHE_CONTROL,
-            match policy {
-                CachePolicy::MaxAge(seconds) => format!("public, max-age={seconds}"),
-                CachePolicy::Revalidate => "no-cache".to_owned(),
-            },
-        );
-        set(
-            header::LAST_MODIFIED,
-            httpdate::fmt_http_date(UNIX_EPOCH + Duration::from_secs(modified)),
-        );
+        let last_modified = httpdate::fmt_http_date(UNIX_EPOCH + Duration::from_secs(modified));
+        insert_text(headers, header::CACHE_CONTROL, cache_control);
+        insert_text(headers, header::LAST_MODIFIED, last_modified);
 
         // A 304 carries only what a cache needs to update its copy (RFC 9110, 15.4.5).
         if unchanged {
@@ -165,6 +155,13 @@ impl Rendered {
         request
             .typed_get::<IfModifiedSince>()
             .is_some_and(|since| !since.is_modified(rendered))
+    }
+}
+
+/// Inserts a header of ASCII text, whose conversion cannot fail.
+fn insert_text(headers: &mut HeaderMap, name: HeaderName, text: String) {
+    if let Ok(value) = HeaderValue::try_from(text) {
+        headers.insert(name, value);
     }
 }
 

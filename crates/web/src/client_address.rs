@@ -251,17 +251,15 @@ mod tests {
         );
     }
 
+    fn client_by_both(forwarded_for: &str, forwarded: &str) -> String {
+        let headers = [("x-forwarded-for", forwarded_for), ("forwarded", forwarded)];
+        client(&["10.0.0.0/8"], "10.0.0.1", &headers)
+    }
+
     #[test]
     fn headers_that_disagree_are_not_believed() {
-        let both = |a, b| {
-            client(
-                &["10.0.0.0/8"],
-                "10.0.0.1",
-                &[("x-forwarded-for", a), ("forwarded", b)],
-            )
-        };
-        assert_eq!(both("1.1.1.1", "for=1.1.1.1"), "1.1.1.1");
-        assert_eq!(both("1.1.1.1", "for=6.6.6.6"), "10.0.0.1");
+        assert_eq!(client_by_both("1.1.1.1", "for=1.1.1.1"), "1.1.1.1");
+        assert_eq!(client_by_both("1.1.1.1", "for=6.6.6.6"), "10.0.0.1");
     }
 
     #[test]

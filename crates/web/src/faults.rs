@@ -475,13 +475,13 @@ mod tests {
     fn failing_requests_are_spread_evenly() {
         let faults = Faults::default();
         let _guard = faults.add(fault(FaultClients::All, 3_000));
-        let fails = |_| {
-            faults
-                .on_request(&request("POST", "/"), Peer::default(), None)
-                .and_then(|effect| effect.status)
-        };
-
-        let failing: Vec<_> = (0..10).map(|n| fails(n).is_some()).collect();
+        let failing: Vec<_> = (0..10)
+            .map(|_| {
+                faults
+                    .on_request(&request("POST", "/"), Peer::default(), None)
+                    .is_some_and(|effect| effect.status.is_some())
+            })
+            .collect();
         assert_eq!(
             failing,
             [
@@ -529,15 +529,16 @@ mod tests {
         assert!(goes_on.expect("no panic") && ended && began.elapsed() < latency);
     }
 
+    fn target_named(faults: &Faults, name: &str) -> FaultTarget {
+        let uri: Uri = format!("/rpc?client={name}").parse().expect("a URI");
+        faults.target(FaultScope::Rpc, Peer::default(), &HeaderMap::new(), &uri)
+    }
+
     #[tokio::test]
     async fn however_many_are_cut_only_the_concerned_sockets_are() {
         let faults = Faults::default();
-        let target = |name: &str| {
-            let uri: Uri = format!("/rpc?client={name}").parse().expect("a URI");
-            faults.target(FaultScope::Rpc, Peer::default(), &HeaderMap::new(), &uri)
-        };
-        let alice = faults.when_cut(Some(target("alice")));
-        let bob = faults.when_cut(Some(target("bob")));
+        let alice = faults.when_cut(Some(target_named(&faults, "alice")));
+        let bob = faults.when_cut(Some(target_named(&faults, "bob")));
 
         for _ in 0..100 {
             faults.cut(FaultScope::Rpc, &FaultClients::Named("alice".to_owned()));

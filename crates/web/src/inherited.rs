@@ -93,20 +93,17 @@ impl Inherited {
         at: usize,
         name: &str,
     ) -> Result<(), InheritedError> {
-        let wrong = |source| InheritedError::Socket {
-            name: name.to_owned(),
-            source,
-        };
-
         #[cfg(unix)]
         if name == "listen-unix" && self.unix.is_none() {
-            self.unix = sockets.take_unix_listener(at).map_err(wrong)?;
+            self.unix = sockets
+                .take_unix_listener(at)
+                .map_err(|source| socket_error(name, source))?;
             // tokio requires sockets that it did not open to be non-blocking.
             let ready = self
                 .unix
                 .as_ref()
                 .map_or(Ok(()), |socket| socket.set_nonblocking(true));
-            return ready.map_err(wrong);
+            return ready.map_err(|source| socket_error(name, source));
         }
 
         let place = match name {
@@ -123,11 +120,20 @@ impl Inherited {
             return Err(InheritedError::Name(name.to_owned()));
         }
 
-        *place = sockets.take_tcp_listener(at).map_err(wrong)?;
+        *place = sockets
+            .take_tcp_listener(at)
+            .map_err(|source| socket_error(name, source))?;
         // tokio requires sockets that it did not open to be non-blocking.
         place
             .as_ref()
             .map_or(Ok(()), |socket| socket.set_nonblocking(true))
-            .map_err(wrong)
+            .map_err(|source| socket_error(name, source))
+    }
+}
+
+fn socket_error(name: &str, source: io::Error) -> InheritedError {
+    InheritedError::Socket {
+        name: name.to_owned(),
+        source,
     }
 }

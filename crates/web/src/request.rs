@@ -174,7 +174,7 @@ mod tests {
         let _other = budget.hold(SIZE).await.expect("room");
 
         let own = budget.clone();
-        let work = move || {
+        let work = in_turn(move || {
             for _ in 0..8 {
                 assert_eq!(in_part(|| hold_in_turn(SIZE)), Ok(()));
                 assert_eq!(own.used(), SIZE);
@@ -186,21 +186,19 @@ mod tests {
                 "all that it builds counts together"
             );
             Ok::<_, ExecutionFailed>(own.used())
-        };
+        });
 
-        assert_eq!(
-            context.scope(in_turn(work)).await.expect("the work ran"),
-            2 * SIZE
-        );
+        assert_eq!(context.scope(work).await.expect("the work ran"), 2 * SIZE);
         assert_eq!(budget.used(), SIZE);
         assert_eq!(hold_in_turn(usize::MAX), Ok(()), "outside of turns");
     }
+
     #[tokio::test(flavor = "multi_thread")]
     async fn work_whose_client_is_gone_ends_when_it_needs_memory() {
         let (begun, wait_for_begin) = oneshot::channel();
         let (leave, wait_for_leave) = std::sync::mpsc::channel();
         let (outcome, wait_for_outcome) = oneshot::channel();
-        let work = move || {
+        let work = in_long_turn(move || {
             begun.send(()).expect("the client waits");
             wait_for_leave.recv().expect("the client leaves");
             let written = AnswerWriter::new(MAX_ANSWER).push(&[0; 1 << 20]);
@@ -208,10 +206,10 @@ mod tests {
                 .send((written, hold_in_turn(1)))
                 .expect("the test waits");
             Ok::<_, ExecutionFailed>(())
-        };
+        });
 
         let context = request(&Budget::new(4 << 20));
-        let asking = tokio::spawn(context.scope(in_long_turn(work)));
+        let asking = tokio::spawn(context.scope(work));
         wait_for_begin.await.expect("the work begins");
         asking.abort();
         asking.await.expect_err("the client is gone");

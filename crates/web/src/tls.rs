@@ -79,34 +79,40 @@ impl Tls {
 }
 
 fn read(certificate: &Path, key: &Path) -> Result<ServerConfig, TlsError> {
-    let wrong = |file: &Path, problem: String| TlsError::File {
-        file: file.to_owned(),
-        problem,
-    };
-
     let chain =
         CertificateDer::pem_file_iter(certificate).and_then(Iterator::collect::<Result<Vec<_>, _>>);
-    let chain = chain.map_err(|error| wrong(certificate, error.to_string()))?;
+    let chain = chain.map_err(|error| file_error(certificate, error.to_string()))?;
     if chain.is_empty() {
-        return Err(wrong(certificate, "no certificate in it".to_owned()));
+        let problem = "no certificate in it".to_owned();
+        return Err(file_error(certificate, problem));
     }
 
     let secret =
-        PrivateKeyDer::from_pem_file(key).map_err(|error| wrong(key, error.to_string()))?;
+        PrivateKeyDer::from_pem_file(key).map_err(|error| file_error(key, error.to_string()))?;
 
-    let pair = |error| TlsError::Pair {
-        certificate: certificate.to_owned(),
-        key: key.to_owned(),
-        error,
-    };
     let mut config = ServerConfig::builder_with_provider(tetrad_stdx::tls::provider())
         .with_safe_default_protocol_versions()
-        .map_err(pair)?
+        .map_err(|error| pair_error(certificate, key, error))?
         .with_no_client_auth()
         .with_single_cert(chain, secret)
-        .map_err(pair)?;
+        .map_err(|error| pair_error(certificate, key, error))?;
 
     // rustls picks the first one that the client offers.
     config.alpn_protocols = vec![HTTP_2.to_vec(), b"http/1.1".to_vec()];
     Ok(config)
+}
+
+fn file_error(file: &Path, problem: String) -> TlsError {
+    TlsError::File {
+        file: file.to_owned(),
+        problem,
+    }
+}
+
+fn pair_error(certificate: &Path, key: &Path, error: rustls::Error) -> TlsError {
+    TlsError::Pair {
+        certificate: certificate.to_owned(),
+        key: key.to_owned(),
+        error,
+    }
 }

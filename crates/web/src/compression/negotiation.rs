@@ -128,13 +128,12 @@ mod tests {
     use super::*;
 
     fn accepted(values: &[&str]) -> Option<Accepted> {
-        let value = |value: &&str| {
-            (
-                header::ACCEPT_ENCODING,
-                HeaderValue::from_str(value).expect("a value"),
-            )
-        };
-        Accepted::of(&values.iter().map(value).collect())
+        let mut headers = HeaderMap::new();
+        for value in values {
+            let value = HeaderValue::from_str(value).expect("a value");
+            headers.append(header::ACCEPT_ENCODING, value);
+        }
+        Accepted::of(&headers)
     }
 
     #[test]

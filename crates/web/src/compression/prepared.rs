@@ -72,19 +72,20 @@ impl Prepared {
 
     async fn encode(self, coding: Coding) -> Option<Option<Bytes>> {
         let is_long = self.0.body.len() > SHORT || self.0.effort == Effort::Always;
-        let work = move || {
-            let Forms { body, effort, .. } = &*self.0;
-            encode(body, coding, *effort)
-                .ok()
-                .filter(|encoded| encoded.len() < body.len())
-                .map(Bytes::from)
-        };
-
         if !is_long {
-            return Some(work());
+            return Some(self.encode_here(coding));
         }
 
         let _turn = ENCODING.acquire().await;
-        spawn_blocking(work).await.ok()
+        spawn_blocking(move || self.encode_here(coding)).await.ok()
+    }
+
+    /// Encodes the body on the current thread.
+    fn encode_here(&self, coding: Coding) -> Option<Bytes> {
+        let Forms { body, effort, .. } = &*self.0;
+        encode(body, coding, *effort)
+            .ok()
+            .filter(|encoded| encoded.len() < body.len())
+            .map(Bytes::from)
     }
 }

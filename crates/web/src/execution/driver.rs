@@ -72,14 +72,8 @@ impl Drop for DriverKeeper {
 }
 
 fn keep(places: &Weak<Semaphore>, free: usize, asleep: &AtomicBool, handle: &Handle) {
-    let is_idle = || {
-        places
-            .upgrade()
-            .map(|places| places.available_permits() == free)
-    };
-
     let mut idle = 0;
-    while let Some(is_idle_now) = is_idle() {
+    while let Some(is_idle_now) = is_idle(places, free) {
         if is_idle_now {
             idle += 1;
         } else {
@@ -94,10 +88,17 @@ fn keep(places: &Weak<Semaphore>, free: usize, asleep: &AtomicBool, handle: &Han
 
         asleep.store(true, Ordering::SeqCst);
         // A place taken before this did not wake the thread.
-        if is_idle() == Some(true) {
+        if is_idle(places, free) == Some(true) {
             thread::park();
         }
         asleep.store(false, Ordering::SeqCst);
         idle = 0;
     }
+}
+
+/// Whether nothing executes; none after the places were dropped.
+fn is_idle(places: &Weak<Semaphore>, free: usize) -> Option<bool> {
+    places
+        .upgrade()
+        .map(|places| places.available_permits() == free)
 }

@@ -93,13 +93,14 @@ impl Execution {
         E: From<ExecutionFailed> + Send + 'static,
     {
         let (sender, receiver) = oneshot::channel();
-        let run = move || {
-            // The caller may have left meanwhile.
-            let _ = sender.send(work());
-        };
-
         // Held until the result is there: dropping it cancels the execution.
-        let _ticket = self.schedule.submit(caller, Box::new(run));
+        let _ticket = self.schedule.submit(
+            caller,
+            Box::new(move || {
+                // The caller may have left meanwhile.
+                let _ = sender.send(work());
+            }),
+        );
         receiver
             .await
             // Work that panics drops the sender.

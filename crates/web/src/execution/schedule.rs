@@ -497,27 +497,28 @@ mod tests {
         );
     }
 
+    /// Adds executions of a class to those that run, as many as the limits permit.
+    fn fill(limits: Limits, class: JobClass, mut running: [usize; 3]) -> [usize; 3] {
+        while limits.permit(class, &running) {
+            running[class as usize] += 1;
+        }
+        running
+    }
+
     #[test]
     fn no_class_takes_the_threads_of_all_others() {
         for all in [3, 4, 8, 16, 32] {
             let limits = Limits::new(all);
-            let fill = |class: JobClass, mut running: [usize; 3]| {
-                while limits.permit(class, &running) {
-                    running[class as usize] += 1;
-                }
-                running
-            };
-
-            let crowded = fill(JobClass::Crowded, [0; 3]);
+            let crowded = fill(limits, JobClass::Crowded, [0; 3]);
             assert!(
                 limits.permit(JobClass::Long, &crowded) || all < 4,
                 "{all}: {crowded:?}"
             );
 
-            let long = fill(JobClass::Long, [0; 3]);
+            let long = fill(limits, JobClass::Long, [0; 3]);
             assert!(limits.permit(JobClass::Crowded, &long), "{all}: {long:?}");
 
-            let both = fill(JobClass::Long, crowded);
+            let both = fill(limits, JobClass::Long, crowded);
             assert!(limits.permit(JobClass::Light, &both), "{all}: {both:?}");
         }
     }

@@ -54,11 +54,10 @@ pub fn openapi_router(info: ApiInfo, mut operations: Vec<Operation>) -> Router {
         .named("getOpenApiDocument");
 
     operations.extend_from_slice(api.operations());
-    let make = move || {
+    let made: MadeOnDemand = Arc::new(LazyLock::new(Box::new(move || {
         let text = document(&info, &operations).to_string();
         Prepared::new(text.into(), Effort::Always)
-    };
-    let made: MadeOnDemand = Arc::new(LazyLock::new(Box::new(make)));
+    })));
 
     api.and(|router| router.method_not_allowed_fallback(method_not_allowed))
         .with_state(made)

@@ -111,11 +111,12 @@ fn rename_references(value: &mut Value) {
 mod tests {
     use super::*;
 
+    fn name(method: &'static str, path: &'static str) -> String {
+        operation_id(&Operation::new("Explorer", "").at(method, path))
+    }
+
     #[test]
     fn operations_are_named_after_their_paths() {
-        let name = |method, path: &'static str| {
-            operation_id(&Operation::new("Explorer", "").at(method, path))
-        };
         assert_eq!(name("get", "/api/prices"), "getPrices");
         assert_eq!(name("get", "/api/prices/{address}"), "getPrice");
         assert_eq!(

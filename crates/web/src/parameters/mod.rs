@@ -259,12 +259,12 @@ mod tests {
         );
     }
 
+    fn limit(text: &str) -> Result<u64, ParameterError> {
+        read::<HistoryQuery>(&[("limit", text), ("limit", "x")]).map(|query| query.limit.0)
+    }
+
     #[test]
     fn numbers_stay_within_their_range_and_the_first_of_two_counts() {
-        let limit = |text| {
-            read::<HistoryQuery>(&[("limit", text), ("limit", "x")]).map(|query| query.limit.0)
-        };
-
         assert_eq!(limit("5"), Ok(5));
         assert_eq!(read::<HistoryQuery>(&[]).map(|query| query.limit.0), Ok(3));
 
@@ -278,13 +278,13 @@ mod tests {
         }
     }
 
+    fn token(text: &str) -> Result<Option<String>, ParameterError> {
+        read::<HistoryQuery>(&[("tokenIn", text)])
+            .map(|query| query.token.map(|token| token.0.symbol))
+    }
+
     #[test]
     fn a_token_is_known_malformed_parameters_have_a_name_and_required_ones_must_be_there() {
-        let token = |text| {
-            read::<HistoryQuery>(&[("tokenIn", text)])
-                .map(|query| query.token.map(|token| token.0.symbol))
-        };
-
         assert_eq!(token("weth"), Ok(Some("WETH".to_owned())));
 
         let error = token("DOGE").expect_err("unknown");
