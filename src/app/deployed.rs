@@ -80,16 +80,11 @@ impl Deployed {
         let roles = OracleRoles::read(&view, &self.network).inspect_err(|error| {
             warn!("the oracle does not say whose it is: {error}");
         });
-        let signer = |account: Option<Address>, key: &SecretKey| match account {
-            Some(account) if account == key.address() => Some(Signer::Key(key.clone())),
-            Some(account) if config.rpc.development && !account.is_zero() => {
-                Some(Signer::Impersonated(account))
-            }
-            _ => None,
-        };
         let roles = roles.ok();
-        self.owner = signer(roles.map(|roles| roles.owner), &identity.treasury);
-        self.updater = signer(roles.map(|roles| roles.updater), &identity.updater);
+        let owner = roles.map(|roles| roles.owner);
+        let updater = roles.map(|roles| roles.updater);
+        self.owner = signer_of(owner, &identity.treasury, config);
+        self.updater = signer_of(updater, &identity.updater, config);
         self.tell();
     }
 
@@ -125,6 +120,17 @@ impl Deployed {
             return Ok(head);
         }
         begin_with(head, &edits)
+    }
+}
+
+/// Returns the signer for an account that may have this key, if the node may act for it.
+fn signer_of(account: Option<Address>, key: &SecretKey, config: &Config) -> Option<Signer> {
+    match account {
+        Some(account) if account == key.address() => Some(Signer::Key(key.clone())),
+        Some(account) if config.rpc.development && !account.is_zero() => {
+            Some(Signer::Impersonated(account))
+        }
+        _ => None,
     }
 }
 

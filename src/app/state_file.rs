@@ -118,21 +118,20 @@ impl StateFile {
             interval,
             ..
         } = &config.state_files;
-        let named = |setting, path: &PathBuf| Self {
+        let (setting, path) = match (both, dump) {
+            (Some(path), _) => ("state", path),
+            (None, Some(path)) => ("dump-state", path),
+            (None, None) => return Ok(None),
+        };
+
+        let file = Self {
             setting,
             path: in_directory(path),
             interval: *interval,
             turn: Arc::default(),
         };
-
-        let file = both
-            .as_ref()
-            .map(|path| named("state", path))
-            .or_else(|| dump.as_ref().map(|path| named("dump-state", path)));
-        if let Some(file) = &file {
-            check(&file.path).map_err(|error| file.failed(error))?;
-        }
-        Ok(file)
+        check(&file.path).map_err(|error| file.failed(error))?;
+        Ok(Some(file))
     }
 
     fn failed(&self, error: io::Error) -> StateFileError {

@@ -2,7 +2,7 @@
 
 use std::{
     io::{self, Write},
-    path::PathBuf,
+    path::{Path, PathBuf},
 };
 
 use clap::{Args, Subcommand};
@@ -64,13 +64,10 @@ impl ForkArgs {
     /// See [`Error`].
     pub fn run(&self, out: &mut dyn Write) -> Result<(), Error> {
         let ForkCommand::Cache(args) = &self.command;
-        // The variable is that of the setting, which has names beside directories.
-        let is_directory = |chosen: &PathBuf| {
-            let name = chosen.to_string_lossy().to_ascii_lowercase();
-            !["off", "usual", "false", "true"].contains(&&*name)
-        };
-        let chosen = args.fork_cache.clone().filter(is_directory);
-        let directory = chosen
+        let directory = args
+            .fork_cache
+            .clone()
+            .filter(|chosen| is_directory(chosen))
             .or_else(|| ForkCache::Usual.directory())
             .ok_or(Error::NoDirectory)?;
 
@@ -101,6 +98,13 @@ impl ForkArgs {
         )?;
         Ok(())
     }
+}
+
+/// Whether the option names a directory. Its variable is that of the setting, which has other values
+/// as well.
+fn is_directory(chosen: &Path) -> bool {
+    let name = chosen.to_string_lossy().to_ascii_lowercase();
+    !["off", "usual", "false", "true"].contains(&&*name)
 }
 
 fn print(fork: &CachedFork, out: &mut dyn Write) -> io::Result<()> {

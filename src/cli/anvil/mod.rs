@@ -106,13 +106,12 @@ pub(super) fn announce(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     if let Some(file) = config_out {
-        let failed = |error: io::Error| {
+        fs::write(file, banner::written(node)?).map_err(|error| {
             io::Error::new(
                 error.kind(),
                 format!("--config-out {}: {error}", file.display()),
             )
-        };
-        fs::write(file, banner::written(node)?).map_err(failed)?;
+        })?;
     }
     if node.config.quiet {
         return Ok(());

@@ -41,10 +41,11 @@ pub(super) const SECTION: Section = Section {
                       works with page.media-origins = [\"https:\"] only.",
             example: "\"https://ipfs.io/ipfs/\"",
             read: |config, given| {
-                let parse = |text: &str| {
-                    parsed::<IpfsGateway>(text, "a URL such as https://ipfs.io/ipfs/").map(Some)
-                };
-                given.checked(parse, &mut config.page.ipfs_gateway)
+                let expected = "a URL such as https://ipfs.io/ipfs/";
+                given.checked(
+                    |text| parsed::<IpfsGateway>(text, expected).map(Some),
+                    &mut config.page.ipfs_gateway,
+                )
             },
             show: |config| config.page.ipfs_gateway.as_ref().and_then(show::text),
             ..Setting::BLANK
