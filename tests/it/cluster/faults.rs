@@ -91,6 +91,7 @@ pub(super) async fn cause(
             sleep(Duration::from_secs(5)).await;
             cluster.cont(leader);
         }
+
         Fault::StreamLeaderKilled => {
             let server = nats.await_stream_leader(LOG).await;
             nats.kill(server);
@@ -112,6 +113,7 @@ pub(super) async fn cause(
             }
             nats.await_stream_leader(LOG).await;
         }
+
         Fault::ServersKilledInTurn => {
             if let Some(workload) = workload {
                 let_transactions_wait(nats, cluster, workload).await;
@@ -126,6 +128,7 @@ pub(super) async fn cause(
                 mine_again(cluster, workload).await;
             }
         }
+
         Fault::StreamLeaderIsolated => {
             nats.isolate(nats.await_stream_leader(LOG).await);
             sleep(PARTITION).await;
@@ -141,12 +144,14 @@ pub(super) async fn cause(
             sleep(PARTITION).await;
             nats.reconnect();
         }
+
         Fault::StreamLeaderStopped => {
             let server = nats.await_stream_leader(LOG).await;
             nats.stop(server);
             sleep(Duration::from_secs(3)).await;
             nats.cont(server);
         }
+
         Fault::LeaderCutOff => {
             cluster
                 .proxies(leader)
@@ -158,6 +163,7 @@ pub(super) async fn cause(
                 .iter()
                 .for_each(super::proxy::Proxy::restore);
         }
+
         Fault::LeaderHeld => {
             cluster
                 .proxies(leader)
@@ -169,6 +175,7 @@ pub(super) async fn cause(
                 .iter()
                 .for_each(super::proxy::Proxy::restore);
         }
+
         Fault::FollowerDelayed => {
             cluster
                 .proxies(follower)
@@ -232,9 +239,11 @@ async fn nothing_acknowledged_is_lost_or_included_twice_whatever_fails() {
     let Some(mut nats) = NatsServers::start(3).await else {
         return;
     };
+
     let count = std::env::var("TETRAD_FAULTS")
         .ok()
         .map_or(FAULTS, |count| count.parse().unwrap());
+
     let mut state = seed();
     let mut cluster = Cluster::start(
         &nats,
@@ -246,6 +255,7 @@ async fn nothing_acknowledged_is_lost_or_included_twice_whatever_fails() {
     )
     .await;
     cluster.leader().await;
+
     // Many faults take long, and the checker reads every block afterwards.
     let pause = Duration::from_millis(if count > KINDS.len() { 20 } else { 2 });
     let options = checker::Options {
@@ -253,8 +263,10 @@ async fn nothing_acknowledged_is_lost_or_included_twice_whatever_fails() {
         pause,
         ..checker::Options::new(state)
     };
+
     let workload = Workload::start(cluster.endpoints(), options).await;
     workload.progress(PROGRESS).await;
+
     for number in 0..count {
         // One of each kind, and then at random (xorshift).
         state ^= state << 13;
@@ -265,10 +277,12 @@ async fn nothing_acknowledged_is_lost_or_included_twice_whatever_fails() {
         } else {
             (state % KINDS.len() as u64) as usize
         };
+
         println!("fault {number}: {:?}", KINDS[kind]);
         cause(KINDS[kind], &mut nats, &mut cluster, Some(&workload)).await;
         workload.progress(PROGRESS).await;
     }
+
     verify(workload, &cluster).await;
 }
 

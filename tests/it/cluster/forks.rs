@@ -38,6 +38,7 @@ async fn until_same(cluster: &Cluster, nodes: [usize; 2], hashes: &[Value]) {
     let deadline = Instant::now() + WAIT_TIMEOUT;
     loop {
         let [there, here] = nodes.map(|node| cluster.rpc(node).to_owned());
+
         let newest = ask(&there, "eth_getBlockByNumber", json!(["latest", false])).await;
         let own = ask(
             &here,
@@ -45,6 +46,7 @@ async fn until_same(cluster: &Cluster, nodes: [usize; 2], hashes: &[Value]) {
             json!([newest["number"], false]),
         )
         .await;
+
         let mut missing = Vec::new();
         for hash in hashes {
             let receipt = ask(&here, "eth_getTransactionReceipt", json!([hash])).await;
@@ -54,9 +56,11 @@ async fn until_same(cluster: &Cluster, nodes: [usize; 2], hashes: &[Value]) {
                 missing.push(hash);
             }
         }
+
         if own["hash"] == newest["hash"] && missing.is_empty() {
             return;
         }
+
         assert!(
             Instant::now() < deadline,
             "{} and {} without {missing:?}",

@@ -4,6 +4,8 @@ mod forged;
 mod proxied;
 mod servers;
 
+use std::path::Path;
+
 use serde_json::json;
 
 use super::checker::{Endpoints, Options, Workload, check, seed};
@@ -33,31 +35,33 @@ async fn the_checker_has_nothing_against_a_single_node() {
     node.end().await;
 }
 
+/// Runs a node whose chain and log are in this directory.
+async fn run_in(directory: &Path) -> Running {
+    let mut command = tetrad(&["--listen", "127.0.0.1:0", "--ws-listen", "off"]);
+    command.arg("--data-dir").arg(directory.join("chain"));
+    Running::run_with_log(command, &directory.join("log")).await
+}
+
 /// Clients send the same transactions again until the node is back.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_checker_has_nothing_against_a_node_that_is_killed() {
     let directory = tempfile::tempdir().unwrap();
-    let log = directory.path().join("log");
-    let start = || {
-        let mut command = tetrad(&["--listen", "127.0.0.1:0", "--ws-listen", "off"]);
-        command
-            .arg("--data-dir")
-            .arg(directory.path().join("chain"));
-        Running::run_with_log(command, &log)
-    };
     let url = |node: &Running| node.ready["rpc"].as_str().map(str::to_owned);
-    let mut node = start().await;
+    let mut node = run_in(directory.path()).await;
     let endpoints = Endpoints::new(vec![url(&node)]);
     let workload = Workload::start(endpoints.clone(), Options::new(seed())).await;
+
     for _ in 0..3 {
         workload.progress(50).await;
         // SIGKILL.
         drop(node);
         endpoints.set(0, None);
-        node = start().await;
+        node = run_in(directory.path()).await;
         endpoints.set(0, url(&node));
     }
+
     workload.progress(50).await;
+
     let report = check(&workload.finish().await, &endpoints.urls()).await;
     println!("{report}");
     assert!(report.violations.is_empty(), "{report}");

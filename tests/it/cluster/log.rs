@@ -26,6 +26,13 @@ async fn stream(nats: &NatsServers) -> LogStream {
         .unwrap()
 }
 
+/// The entry at a height, if the log has it.
+fn read(log: &dyn ReadLog, height: u64) -> Option<Vec<u8>> {
+    log.heights()
+        .contains(&height)
+        .then(|| log.read(height).unwrap().bytes)
+}
+
 /// A copy with these entries.
 fn copy(entries: &[&str]) -> MemoryLog {
     let mut copy = MemoryLog::default();
@@ -42,11 +49,6 @@ struct Leader(Option<MemoryLog>);
 impl OtherCopies for Leader {
     fn entry(&self, height: u64) -> BoxFuture<'_, Option<CopiedEntry>> {
         let log = self.0.as_ref().map(BlockLog::reader);
-        let read = |log: &dyn ReadLog, height| {
-            log.heights()
-                .contains(&height)
-                .then(|| log.read(height).unwrap().bytes)
-        };
         let entry = log.and_then(|log| {
             let previous = height
                 .checked_sub(1)

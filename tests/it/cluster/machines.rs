@@ -194,15 +194,12 @@ impl Machines {
             }
             Unplugged(role) => self.disturb(role, outage, Network::unplug).await,
             Isolated(role) => {
-                let isolate = |network: &Network, machine| {
-                    network.deafen(machine);
-                    network.mute(machine);
-                };
-                self.disturb(role, outage, isolate).await;
+                self.disturb(role, outage, Network::isolate).await;
             }
             Deaf(role) => self.disturb(role, outage, Network::deafen).await,
             Mute(role) => self.disturb(role, outage, Network::mute).await,
             Impaired(role) => self.disturb(role, outage, Network::impair).await,
+
             Stopped(role) => {
                 let machine = self.machine(role).await;
                 self.nats.stop(machine);
@@ -211,6 +208,7 @@ impl Machines {
                 self.nats.cont(machine);
                 self.cluster.cont(machine);
             }
+
             Killed(role) => {
                 let machine = self.machine(role).await;
                 self.kill(machine);
@@ -219,6 +217,7 @@ impl Machines {
                 self.nats.start_again(machine).await;
                 self.cluster.restart(machine).await;
             }
+
             AllKilled => {
                 for machine in 0..MACHINES {
                     self.kill(machine);

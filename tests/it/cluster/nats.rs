@@ -250,16 +250,16 @@ impl NatsServers {
 
     /// The URLs for clients.
     pub(super) fn urls(&self) -> Vec<String> {
-        let user = |server: &NatsServer| {
-            if server.secured {
-                "node:s3cret%401@"
-            } else {
-                ""
-            }
-        };
         self.servers
             .iter()
-            .map(|server| format!("nats://{}{}", user(server), server.address))
+            .map(|server| {
+                let user = if server.secured {
+                    "node:s3cret%401@"
+                } else {
+                    ""
+                };
+                format!("nats://{user}{}", server.address)
+            })
             .collect()
     }
 

@@ -124,6 +124,12 @@ impl Network {
     }
 
     /// Delays packets in both directions, and loses some.
+    /// Drops what a machine sends, and what is sent to it.
+    pub(super) fn isolate(&self, machine: usize) {
+        self.deafen(machine);
+        self.mute(machine);
+    }
+
     pub(super) fn impair(&self, machine: usize) {
         for queue in [self.inbound(machine), self.outbound(machine)] {
             // A kernel without netem may have tbf, a link so narrow that packets wait, and are
@@ -189,21 +195,24 @@ impl Queue {
     }
 }
 
+/// Whether such namespaces can be made here.
+fn is_allowed(namespaces: &[&str]) -> bool {
+    let mut command = in_namespaces(namespaces, &installed("ip").unwrap());
+    let probe = command
+        .args(["netns", "add", "probe"])
+        .stderr(Stdio::null());
+    probe.status().is_ok_and(|status| status.success())
+}
+
 /// The arguments of unshare with which a network can be made here, or why there are none.
 fn namespaces() -> Result<&'static [&'static str], String> {
     for program in ["ip", "tc", "unshare"] {
         installed(program).ok_or_else(|| format!("{program} is not installed"))?;
     }
-    let is_allowed = |namespaces: &&&[&str]| {
-        let mut command = in_namespaces(namespaces, &installed("ip").unwrap());
-        let probe = command
-            .args(["netns", "add", "probe"])
-            .stderr(Stdio::null());
-        probe.status().is_ok_and(|status| status.success())
-    };
+
     NAMESPACES
         .iter()
-        .find(is_allowed)
+        .find(|namespaces| is_allowed(namespaces))
         .copied()
         .ok_or_else(|| "network namespaces are not allowed here".to_owned())
 }
@@ -259,28 +268,31 @@ fn ip(arguments: &str) {
     run("ip", arguments).unwrap_or_else(|error| panic!("ip {arguments}: {error}"));
 }
 
+/// The number of packets that a machine has received.
+fn packets_received(machine: Machine) -> u64 {
+    let mut command = machine.command(&installed("cat").unwrap());
+    let output = command
+        .arg("/sys/class/net/eth0/statistics/rx_packets")
+        .output()
+        .unwrap();
+    String::from_utf8(output.stdout)
+        .unwrap()
+        .trim()
+        .parse()
+        .unwrap()
+}
+
 /// Whether a machine answers, and whether it has heard anything meanwhile.
 async fn answers_and_hears(machine: Machine) -> (bool, bool) {
-    let heard = || {
-        let mut command = machine.command(&installed("cat").unwrap());
-        let output = command
-            .arg("/sys/class/net/eth0/statistics/rx_packets")
-            .output()
-            .unwrap();
-        String::from_utf8(output.stdout)
-            .unwrap()
-            .trim()
-            .parse::<u64>()
-            .unwrap()
-    };
-    let before = heard();
+    let before = packets_received(machine);
     // Nothing listens there: what answers is the machine itself.
     let refused = timeout(
         Duration::from_millis(500),
         TcpStream::connect(machine.address(9)),
     )
     .await;
-    (refused.is_ok(), heard() > before)
+
+    (refused.is_ok(), packets_received(machine) > before)
 }
 
 #[tokio::test]

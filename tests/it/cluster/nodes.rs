@@ -71,18 +71,22 @@ impl Cluster {
             options,
             directory,
         };
+
         for index in 0..nodes {
             let name = format!("node-{index}");
             let member = cluster.member(nats, &name, &name, &cluster.options).await;
             cluster.members.push(member);
         }
+
         if let Some(program) = cluster.options.other_program.clone() {
             cluster.members.last_mut().unwrap().program = program;
         }
+
         let started = join_all(cluster.members.iter().map(Member::run)).await;
         for (index, running) in started.into_iter().enumerate() {
             cluster.began(index, running);
         }
+
         cluster
     }
 
@@ -102,6 +106,7 @@ impl Cluster {
                 proxies.push(proxy);
             }
         }
+
         let directory = self.directory.path().join(directory);
         let log = directory.with_extension("log");
         let machine = options.machines.get(self.members.len()).copied();
@@ -109,6 +114,7 @@ impl Cluster {
             || "127.0.0.1:0".to_owned(),
             |machine| machine.address(0).to_string(),
         );
+
         let mut arguments: Vec<_> = [
             "--cluster",
             &urls.join(","),
@@ -122,6 +128,7 @@ impl Cluster {
         arguments.extend(["--data-dir".to_owned(), directory.display().to_string()]);
         arguments.extend(["--listen", &listen, "--ws-listen", &listen].map(str::to_owned));
         arguments.extend(options.arguments.iter().cloned());
+
         let program = PROGRAM.into();
         Member {
             program,
@@ -229,19 +236,16 @@ impl Cluster {
     /// The blocks that nodes gave up because the servers did not have them, each time from the
     /// first one to the last one.
     pub(super) fn given_up(&self) -> Vec<RangeInclusive<u64>> {
-        let logs = self
-            .members
+        self.members
             .iter()
-            .map(|member| std::fs::read_to_string(&member.log).unwrap());
-        let of_log = |log: String| {
-            let lines = log
-                .lines()
-                .filter(|line| line.contains("its own entries were put aside"));
-            let blocks =
-                |line| Some(logged(line, "last_kept_block")? + 1..=logged(line, "last_block")?);
-            lines.filter_map(blocks).collect::<Vec<_>>()
-        };
-        logs.flat_map(of_log).collect()
+            .flat_map(|member| {
+                let log = std::fs::read_to_string(&member.log).unwrap();
+                log.lines()
+                    .filter(|line| line.contains("its own entries were put aside"))
+                    .filter_map(given_up_blocks)
+                    .collect::<Vec<_>>()
+            })
+            .collect()
     }
 
     /// Starts a node that has ended with the same directory and further arguments, which replace
@@ -300,13 +304,14 @@ impl Cluster {
     pub(super) async fn leader(&self) -> usize {
         let search = async {
             loop {
-                let running = |index: &usize| {
-                    self.members[*index].running.is_some() && !self.members[*index].stopped
-                };
-                let running = (0..self.members.len()).filter(running);
+                let running = (0..self.members.len()).filter(|index| {
+                    let member = &self.members[*index];
+                    member.running.is_some() && !member.stopped
+                });
                 let healths =
                     join_all(running.map(|index| async move { (index, self.health(index).await) }))
                         .await;
+
                 let leaders = healths
                     .iter()
                     .filter(|(_, health)| health["role"] == "leader");
@@ -319,6 +324,13 @@ impl Cluster {
         };
         timeout(WAIT_TIMEOUT, search).await.expect("a leader")
     }
+}
+
+/// The blocks that a line of a log says were given up.
+fn given_up_blocks(line: &str) -> Option<RangeInclusive<u64>> {
+    let last_kept = logged(line, "last_kept_block")?;
+    let last = logged(line, "last_block")?;
+    Some(last_kept + 1..=last)
 }
 
 /// The number in a field of a line of a log. Programs of other versions may not log it.

@@ -149,20 +149,18 @@ async fn a_production_cluster_works_with_the_shipped_permissions_and_takes_signe
     );
 
     let servers = nats.urls().join(",");
-    let run = |command: &str| {
-        output(&[
+    for command in ["status", "compact", "step-down"] {
+        let (done, said, error) = output(&[
             "cluster",
             command,
             "--cluster",
             &servers,
             "--cluster-name",
             "test",
-        ])
-    };
-    for command in ["status", "compact", "step-down"] {
-        let (done, said, error) = run(command);
+        ]);
         assert!(done, "{command}: {said}{error}");
     }
+
     cluster.kill(leader);
     cluster.leader().await;
 }
@@ -315,6 +313,7 @@ async fn floods_of_messages_take_no_writes_from_others() {
         format!("tetrad.test.command.node-{leader}"),
         "tetrad.test.state".to_owned(),
     ];
+
     let mut flood = tokio::task::JoinSet::new();
     for subject in subjects {
         let client = nats.client().await;
@@ -333,6 +332,7 @@ async fn floods_of_messages_take_no_writes_from_others() {
             }
         });
     }
+
     for nonce in 0..20 {
         ask(
             cluster.rpc(1 - leader),
@@ -341,6 +341,7 @@ async fn floods_of_messages_take_no_writes_from_others() {
         )
         .await;
     }
+
     for index in 0..2 {
         until_ready(&cluster, index, true).await;
     }

@@ -120,12 +120,14 @@ async fn a_node_warns_of_another_server_of_a_version_that_loses_messages() {
     let Some(nats) = NatsServers::start(1).await else {
         return;
     };
+
     let old = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let servers = format!("{},nats://{}", nats.urls()[0], old.local_addr().unwrap());
     let info = json!({
         "server_id": "old", "server_name": "old", "version": "2.10.25", "cluster": "old", "proto": 1, "headers": true,
         "max_payload": 1 << 20
     });
+
     // The old server is silent until the node is connected to the other one: nodes try their
     // servers in any order.
     let connected = watch::Sender::new(false);
@@ -167,6 +169,7 @@ async fn a_node_warns_of_another_server_of_a_version_that_loses_messages() {
         .stderr(output)
         .spawn()
         .unwrap();
+
     let deadline = Instant::now() + WAIT_TIMEOUT;
     let warned = loop {
         let logged = fs::read_to_string(&log).unwrap();
@@ -178,6 +181,7 @@ async fn a_node_warns_of_another_server_of_a_version_that_loses_messages() {
         }
         sleep(POLL).await;
     };
+
     node.kill().unwrap();
     node.wait().unwrap();
     warned.unwrap();

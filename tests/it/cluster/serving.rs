@@ -125,8 +125,10 @@ async fn a_follower_takes_cosmos_transactions_and_shows_them_at_once() {
         return;
     };
     let (cluster, _, follower) = cluster(&nats, &[]).await;
+
     let rest = cluster.rest(follower).to_owned();
     let http = reqwest::Client::new();
+
     let key = signer(0);
     let account = reqwest::get(format!(
         "{rest}/cosmos/auth/v1beta1/accounts/{}",
@@ -140,6 +142,7 @@ async fn a_follower_takes_cosmos_transactions_and_shows_them_at_once() {
         .unwrap()
         .parse()
         .unwrap();
+
     for sequence in 0..3 {
         let message = send(key.address(), Address::repeat_byte(0xaa), 5);
         let raw = Unsigned::new(key.clone(), number, sequence, vec![message]).sign(Mode::Direct);
@@ -153,6 +156,7 @@ async fn a_follower_takes_cosmos_transactions_and_shows_them_at_once() {
             .unwrap();
         let sent: Value = sent.json().await.unwrap();
         assert_eq!(sent["tx_response"]["code"], 0, "{sent}");
+
         let path = format!(
             "{rest}/cosmos/tx/v1beta1/txs/{}",
             sent["tx_response"]["txhash"].as_str().unwrap()
@@ -191,32 +195,52 @@ async fn development_methods_work_on_every_node() {
         return;
     };
     let (cluster, leader, follower) = cluster(&nats, &[]).await;
+
     let there = cluster.rpc(leader);
     let here = cluster.rpc(follower);
     let account = "0x00000000000000000000000000000000000000aa";
+
     ask(here, "anvil_setBalance", json!([account, "0x5"])).await;
     assert_eq!(
         ask(here, "eth_getBalance", json!([account, "latest"])).await,
         "0x5"
     );
+
     let before = ask(here, "eth_blockNumber", json!([])).await;
     let snapshot = ask(here, "evm_snapshot", json!([])).await;
     ask(here, "anvil_mine", json!(["0x3"])).await;
     ask(here, "anvil_setBalance", json!([account, "0x6"])).await;
+
     assert_eq!(
         ask(there, "eth_getBalance", json!([account, "latest"])).await,
         "0x6"
     );
+
     assert_eq!(ask(here, "evm_revert", json!([snapshot])).await, true);
     assert_eq!(ask(here, "eth_blockNumber", json!([])).await, before);
     assert_eq!(
         ask(here, "eth_getBalance", json!([account, "latest"])).await,
         "0x5"
     );
+
     assert_eq!(
         ask(there, "eth_getBalance", json!([account, "latest"])).await,
         "0x5"
     );
+}
+
+/// What development methods have set, as a node shows it: whether it mines, the miner, the gas
+/// limit, the base fee, and whether it impersonates the account.
+async fn settings(url: &str, account: &str) -> Value {
+    let pending = ask(url, "eth_getBlockByNumber", json!(["pending", false])).await;
+    let accounts = ask(url, "eth_accounts", json!([])).await;
+    json!([
+        ask(url, "anvil_getAutomine", json!([])).await,
+        pending["miner"],
+        pending["gasLimit"],
+        pending["baseFeePerGas"],
+        accounts.as_array().unwrap().contains(&json!(account)),
+    ])
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -225,9 +249,11 @@ async fn settings_of_development_methods_are_those_of_all_nodes_and_outlive_thei
         return;
     };
     let (mut cluster, leader, follower) = cluster(&nats, &[]).await;
+
     let account = "0x00000000000000000000000000000000000000aa";
     let miner = "0x00000000000000000000000000000000000000bb";
     let here = cluster.rpc(follower).to_owned();
+
     ask(
         &here,
         "anvil_setBalance",
@@ -244,24 +270,13 @@ async fn settings_of_development_methods_are_those_of_all_nodes_and_outlive_thei
     )
     .await;
     ask(&here, "anvil_impersonateAccount", json!([account])).await;
-    let settings = async |url: &str| {
-        let pending = ask(url, "eth_getBlockByNumber", json!(["pending", false])).await;
-        let accounts = ask(url, "eth_accounts", json!([])).await;
-        json!([
-            ask(url, "anvil_getAutomine", json!([])).await,
-            pending["miner"],
-            pending["gasLimit"],
-            pending["baseFeePerGas"],
-            accounts.as_array().unwrap().contains(&json!(account)),
-        ])
-    };
     let expected = json!([false, miner, "0x1c9c380", "0x77359400", true]);
-    assert_eq!(settings(&here).await, expected);
+    assert_eq!(settings(&here, account).await, expected);
 
     // The next leader, the former one, and a node that joins have them as well.
     cluster.kill(leader);
     let next = cluster.leader().await;
-    assert_eq!(settings(cluster.rpc(next)).await, expected);
+    assert_eq!(settings(cluster.rpc(next), account).await, expected);
     let sent = json!([{ "from": account, "to": miner, "value": "0x1" }]);
     let hash = ask(&here, "eth_sendTransaction", sent).await;
     assert!(
@@ -270,12 +285,12 @@ async fn settings_of_development_methods_are_those_of_all_nodes_and_outlive_thei
             .is_null()
     );
     let newcomer = cluster.add(&nats).await;
-    assert_eq!(settings(cluster.rpc(newcomer)).await, expected);
+    assert_eq!(settings(cluster.rpc(newcomer), account).await, expected);
     cluster.restart(leader).await;
-    assert_eq!(settings(cluster.rpc(leader)).await, expected);
+    assert_eq!(settings(cluster.rpc(leader), account).await, expected);
     cluster.terminate(next).await;
     assert_eq!(
-        settings(cluster.rpc(cluster.leader().await)).await,
+        settings(cluster.rpc(cluster.leader().await), account).await,
         expected
     );
 
@@ -287,9 +302,9 @@ async fn settings_of_development_methods_are_those_of_all_nodes_and_outlive_thei
         (&block["baseFeePerGas"], &block["miner"]),
         (&json!("0x77359400"), &json!(miner))
     );
-    assert_ne!(settings(&last).await[3], expected[3]);
+    assert_ne!(settings(&last, account).await[3], expected[3]);
     ask(&last, "anvil_reset", json!([])).await;
-    let after = settings(&last).await;
+    let after = settings(&last, account).await;
     assert_eq!(
         (&after[0], &after[4]),
         (&json!(true), &json!(false)),
@@ -366,12 +381,6 @@ async fn transactions_that_wait_for_a_block_or_a_lower_fee_survive_the_leader() 
 
     let (mut cluster, leader, follower) = cluster(&nats, &["--no-mining"]).await;
 
-    let cheap = |nonce| TxEip1559 {
-        max_fee_per_gas: 1,
-        max_priority_fee_per_gas: 1,
-        ..transfer(nonce)
-    };
-
     let mut hashes = Vec::new();
     for (node, index) in [(leader, 0), (follower, 1)] {
         let url = cluster.rpc(node);
@@ -395,7 +404,12 @@ async fn transactions_that_wait_for_a_block_or_a_lower_fee_survive_the_leader() 
             assert_eq!(count, format!("{:#x}", nonce + 1));
         }
 
-        hashes.push(ask(url, "eth_sendRawTransaction", json!([raw(cheap(3), index)])).await);
+        let cheap = TxEip1559 {
+            max_fee_per_gas: 1,
+            max_priority_fee_per_gas: 1,
+            ..transfer(3)
+        };
+        hashes.push(ask(url, "eth_sendRawTransaction", json!([raw(cheap, index)])).await);
     }
 
     cluster.kill(leader);
@@ -485,6 +499,7 @@ async fn a_name_belongs_to_one_process_which_alone_makes_changes() {
     let next = cluster.leader().await;
     let other = cluster.add_process(&nats, &name).await;
     cluster.cont(leader);
+
     let deadline = Instant::now() + super::WAIT_TIMEOUT;
     let ready = format!("{}/ready", cluster.rest(leader));
     while !reqwest::get(&ready)
@@ -498,6 +513,7 @@ async fn a_name_belongs_to_one_process_which_alone_makes_changes() {
         assert!(Instant::now() < deadline, "the old process stays");
         sleep(super::POLL).await;
     }
+
     let url = cluster.rpc((0..3).find(|node| ![leader, next].contains(node)).unwrap());
     let before = number(&ask(url, "eth_blockNumber", json!([])).await);
     for _ in 0..20 {
@@ -507,6 +523,7 @@ async fn a_name_belongs_to_one_process_which_alone_makes_changes() {
         number(&ask(url, "eth_blockNumber", json!([])).await),
         before + 40
     );
+
     assert_eq!(
         ask(cluster.rpc(other), "eth_chainId", json!([])).await,
         "0x7d"
@@ -525,6 +542,7 @@ async fn a_transaction_whose_request_was_lost_is_sent_again() {
     let Some(nats) = NatsServers::start(1).await else {
         return;
     };
+
     let arguments = ["--exchange-price-tick", "0"].map(str::to_owned).to_vec();
     let cluster = Cluster::start(
         &nats,
@@ -536,9 +554,11 @@ async fn a_transaction_whose_request_was_lost_is_sent_again() {
         },
     )
     .await;
+
     let leader = cluster.leader().await;
     let follower = (leader + 1) % 3;
     let url = cluster.rpc(follower).to_owned();
+
     for nonce in 0..3 {
         cluster.proxies(leader).iter().for_each(Proxy::hold);
         let own = url.clone();
@@ -550,6 +570,7 @@ async fn a_transaction_whose_request_was_lost_is_sent_again() {
             )
             .await
         });
+
         lose_what_is_held(&cluster, leader).await;
         let hash = asked.await.unwrap().unwrap();
         assert_eq!(
@@ -579,6 +600,7 @@ async fn a_transaction_that_the_leader_had_before_the_delayed_request_is_acknowl
     let Some(nats) = NatsServers::start(1).await else {
         return;
     };
+
     let arguments = ["--exchange-price-tick", "0"].map(str::to_owned).to_vec();
     let cluster = Cluster::start(
         &nats,
@@ -590,11 +612,14 @@ async fn a_transaction_that_the_leader_had_before_the_delayed_request_is_acknowl
         },
     )
     .await;
+
     let leader = cluster.leader().await;
     let follower = (leader + 1) % 3;
+
     // It waits for another one.
     let sent = json!([raw(transfer(1), 0)]);
     let before = sent_again(&cluster, follower).await;
+
     cluster
         .proxies(follower)
         .iter()
@@ -602,11 +627,13 @@ async fn a_transaction_that_the_leader_had_before_the_delayed_request_is_acknowl
     let url = cluster.rpc(follower).to_owned();
     let params = sent.clone();
     let asked = tokio::spawn(async move { call(&url, "eth_sendRawTransaction", params).await });
+
     let deadline = Instant::now() + super::WAIT_TIMEOUT;
     while sent_again(&cluster, follower).await == before {
         assert!(Instant::now() < deadline, "no request is sent again");
         sleep(super::POLL).await;
     }
+
     // A node that has it may have stored it for all, and a later request may be executed before an
     // earlier one.
     let hash = ask(cluster.rpc(leader), "eth_sendRawTransaction", sent).await;
@@ -619,6 +646,7 @@ async fn a_transaction_that_is_sent_while_mining_is_turned_off_waits_from_then_o
     let Some(nats) = NatsServers::start(1).await else {
         return;
     };
+
     let arguments = ["--exchange-price-tick", "0"].map(str::to_owned).to_vec();
     let cluster = Cluster::start(
         &nats,
@@ -630,24 +658,29 @@ async fn a_transaction_that_is_sent_while_mining_is_turned_off_waits_from_then_o
         },
     )
     .await;
+
     let leader = cluster.leader().await;
     let url = cluster.rpc(leader).to_owned();
+
     // The setting takes effect once the servers have stored it.
     let delay = std::time::Duration::from_millis(300);
     cluster
         .proxies(leader)
         .iter()
         .for_each(|proxy| proxy.delay(delay));
+
     let own = url.clone();
     let turned_off =
         tokio::spawn(async move { call(&own, "evm_setAutomine", json!([false])).await });
     sleep(delay / 3).await;
+
     let began = Instant::now();
     let hash = ask(&url, "eth_sendRawTransaction", json!([raw(transfer(0), 0)])).await;
     assert!(
         began.elapsed() < std::time::Duration::from_secs(8),
         "it waited for a block until it was given up"
     );
+
     turned_off.await.unwrap().unwrap();
     cluster.proxies(leader).iter().for_each(Proxy::restore);
     assert!(
@@ -668,13 +701,16 @@ async fn a_node_that_starts_says_at_once_that_it_is_not_ready() {
     let Some(mut nats) = NatsServers::start(1).await else {
         return;
     };
+
     let (mut cluster, _, follower) = cluster(&nats, &[]).await;
     cluster.terminate(follower).await;
     nats.kill(0);
+
     // It waits for the servers.
     let address = free_address();
     let running = cluster.begin(follower, &["--listen", &address.to_string()]);
     let url = |path: &str| format!("http://{address}{path}");
+
     let deadline = Instant::now() + super::WAIT_TIMEOUT;
     let ready = loop {
         match reqwest::get(url("/ready")).await {
@@ -682,6 +718,7 @@ async fn a_node_that_starts_says_at_once_that_it_is_not_ready() {
             Err(error) => assert!(Instant::now() < deadline, "{error}"),
         }
     };
+
     assert_eq!(ready.status(), 503);
     let body: Value = ready.json().await.unwrap();
     assert!(
@@ -691,7 +728,9 @@ async fn a_node_that_starts_says_at_once_that_it_is_not_ready() {
             .contains("connects to the NATS servers"),
         "{body}"
     );
+
     assert_eq!(reqwest::get(url("/health")).await.unwrap().status(), 200);
+
     let asked = reqwest::Client::new()
         .post(url("/rpc"))
         .json(&json!({}))
@@ -920,6 +959,7 @@ async fn a_change_that_is_larger_than_a_message_is_made_on_the_leader() {
     let Some(nats) = NatsServers::start(1).await else {
         return;
     };
+
     let arguments = ["--exchange-price-tick", "0", "--rpc-max-body", "16000000"]
         .map(str::to_owned)
         .to_vec();
@@ -933,22 +973,27 @@ async fn a_change_that_is_larger_than_a_message_is_made_on_the_leader() {
         },
     )
     .await;
+
     let leader = cluster.leader().await;
     let follower = (leader + 1) % 3;
     let url = cluster.rpc(follower).to_owned();
     let account = "0x00000000000000000000000000000000000000aa";
+
     for round in 1..3 {
         let code = vec![round; 3_000_000];
         if round == 2 {
             cluster.proxies(leader).iter().for_each(Proxy::hold);
         }
+
         let own = url.clone();
         let params = json!([account, hex::encode_prefixed(&code)]);
         let asked = tokio::spawn(async move { call(&own, "anvil_setCode", params).await });
+
         if round == 2 {
             lose_what_is_held(&cluster, leader).await;
         }
         asked.await.unwrap().unwrap();
+
         let proof = ask(&url, "eth_getProof", json!([account, [], "latest"])).await;
         assert_eq!(proof["codeHash"], json!(keccak256(&code)));
     }
@@ -981,39 +1026,44 @@ async fn blocks_that_a_leader_did_not_come_to_mine_are_mined_by_the_next_one() {
     );
 }
 
+/// Waits until a node has a transaction, or has it no longer.
+async fn until_known(url: &str, hash: &Value, is_known: bool) {
+    let deadline = Instant::now() + super::WAIT_TIMEOUT;
+    while ask(url, "eth_getTransactionByHash", json!([hash]))
+        .await
+        .is_null()
+        == is_known
+    {
+        assert!(Instant::now() < deadline, "at {url}");
+        sleep(super::POLL).await;
+    }
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_transaction_that_one_node_drops_is_forgotten_by_all() {
     let Some(nats) = NatsServers::start(1).await else {
         return;
     };
     let (mut cluster, leader, follower) = cluster(&nats, &[]).await;
+
     let hash = ask(
         cluster.rpc(follower),
         "eth_sendRawTransaction",
         json!([raw(transfer(1), 0)]),
     )
     .await;
-    let until = async |url: &str, is_known: bool| {
-        let deadline = Instant::now() + super::WAIT_TIMEOUT;
-        while ask(url, "eth_getTransactionByHash", json!([hash]))
-            .await
-            .is_null()
-            == is_known
-        {
-            assert!(Instant::now() < deadline, "at {url}");
-            sleep(super::POLL).await;
-        }
-    };
     for index in 0..3 {
-        until(cluster.rpc(index), true).await;
+        until_known(cluster.rpc(index), &hash, true).await;
     }
+
     let another = (0..3)
         .find(|index| ![leader, follower].contains(index))
         .unwrap();
     ask(cluster.rpc(another), "anvil_dropTransaction", json!([hash])).await;
     for index in 0..3 {
-        until(cluster.rpc(index), false).await;
+        until_known(cluster.rpc(index), &hash, false).await;
     }
+
     // The next leader does not know it either.
     cluster.kill(leader);
     let next = cluster.leader().await;
@@ -1036,6 +1086,7 @@ async fn a_node_that_was_away_catches_up_and_one_with_an_empty_directory_joins()
         return;
     };
     let (mut cluster, leader, follower) = cluster(&nats, &[]).await;
+
     cluster.terminate(follower).await;
     for nonce in 0..20 {
         ask(
@@ -1045,12 +1096,14 @@ async fn a_node_that_was_away_catches_up_and_one_with_an_empty_directory_joins()
         )
         .await;
     }
+
     let head = ask(
         cluster.rpc(leader),
         "eth_getBlockByNumber",
         json!(["0x14", false]),
     )
     .await;
+
     cluster.restart(follower).await;
     assert_eq!(
         ask(
@@ -1061,6 +1114,7 @@ async fn a_node_that_was_away_catches_up_and_one_with_an_empty_directory_joins()
         .await["hash"],
         head["hash"]
     );
+
     let newcomer = cluster.add(&nats).await;
     assert_eq!(
         ask(
@@ -1079,17 +1133,20 @@ async fn reads_go_on_without_nats_and_writes_fail_clearly_until_it_is_back() {
         return;
     };
     let (cluster, leader, follower) = cluster(&nats, &[]).await;
+
     ask(
         cluster.rpc(leader),
         "eth_sendRawTransaction",
         json!([raw(transfer(0), 0)]),
     )
     .await;
+
     let deadline = Instant::now() + super::WAIT_TIMEOUT;
     while ask(cluster.rpc(follower), "eth_blockNumber", json!([])).await != "0x1" {
         assert!(Instant::now() < deadline, "the follower does not follow");
         sleep(super::POLL).await;
     }
+
     nats.kill(0);
     for index in [leader, follower] {
         let error = call(
@@ -1104,10 +1161,12 @@ async fn reads_go_on_without_nats_and_writes_fail_clearly_until_it_is_back() {
             message.contains("cluster") || message.contains("log"),
             "{error}"
         );
+
         assert_eq!(
             ask(cluster.rpc(index), "eth_blockNumber", json!([])).await,
             "0x1"
         );
+
         let ready = reqwest::get(cluster.rest(index).to_owned() + "/ready")
             .await
             .unwrap();
@@ -1115,6 +1174,7 @@ async fn reads_go_on_without_nats_and_writes_fail_clearly_until_it_is_back() {
         let body: Value = ready.json().await.unwrap();
         assert!(body["reason"].as_str().unwrap().contains("NATS"), "{body}");
     }
+
     nats.start_again(0).await;
     cluster.leader().await;
     // The outcome of the first attempts is unknown: the first transaction may be in a block.
@@ -1152,6 +1212,20 @@ async fn the_book_names_the_metrics_of_a_cluster_and_no_others() {
     assert!(text.contains("tetrad_cluster_leader 1"), "{text}");
 }
 
+/// Runs `tetrad cluster` with this command.
+fn cluster_command(servers: &str, command: &str, more: &[&str]) -> (bool, String, String) {
+    let mut arguments = vec![
+        "cluster",
+        command,
+        "--cluster",
+        servers,
+        "--cluster-name",
+        "test",
+    ];
+    arguments.extend(more);
+    output(&arguments)
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_directory_becomes_that_of_a_cluster_which_commands_look_after() {
     let Some(nats) = NatsServers::start(1).await else {
@@ -1159,6 +1233,7 @@ async fn a_directory_becomes_that_of_a_cluster_which_commands_look_after() {
     };
     let directory = tempfile::tempdir().unwrap();
     let chain = directory.path().join("chain").display().to_string();
+
     // Without price updates the number of blocks is known.
     let settings = ["--chain-id", "31337", "--exchange-price-tick", "0"];
     let single = Running::start(&[&settings[..], &["--data-dir", &chain]].concat()).await;
@@ -1169,23 +1244,18 @@ async fn a_directory_becomes_that_of_a_cluster_which_commands_look_after() {
     )
     .await;
     assert!(single.end("-TERM").0);
+
     let servers = nats.urls().join(",");
-    let run = |command: &str, more: &[&str]| {
-        let mut arguments = vec![
-            "cluster",
-            command,
-            "--cluster",
-            &servers,
-            "--cluster-name",
-            "test",
-        ];
-        arguments.extend(more);
-        output(&arguments)
-    };
-    assert!(run("status", &[]).1.contains("no chain"));
-    let (done, said, error) = run("init", &["--data-dir", &chain, "--node-name", "old"]);
+    assert!(
+        cluster_command(&servers, "status", &[])
+            .1
+            .contains("no chain")
+    );
+
+    let init = ["--data-dir", &chain, "--node-name", "old"];
+    let (done, said, error) = cluster_command(&servers, "init", &init);
     assert!(done && said.contains("has the chain"), "{said}{error}");
-    let (done, _, error) = run("init", &["--data-dir", &chain, "--node-name", "old"]);
+    let (done, _, error) = cluster_command(&servers, "init", &init);
     assert!(!done && error.contains("has a chain already"), "{error}");
 
     // New nodes join from the checkpoint, and have all blocks.
@@ -1206,14 +1276,14 @@ async fn a_directory_becomes_that_of_a_cluster_which_commands_look_after() {
             50
         );
     }
-    let (_, before, _) = run("status", &[]);
+    let (_, before, _) = cluster_command(&servers, "status", &[]);
     assert!(
         before.contains(&format!("leader      node-{leader}")),
         "{before}"
     );
 
     // Nothing lies before the only checkpoint, so nothing is removed, and further nodes can join.
-    let (done, said, error) = run("compact", &[]);
+    let (done, said, error) = cluster_command(&servers, "compact", &[]);
     assert!(done && said.contains("begins at entry 0"), "{said}{error}");
     let newcomer = cluster.add(&nats).await;
     assert_eq!(
@@ -1221,16 +1291,18 @@ async fn a_directory_becomes_that_of_a_cluster_which_commands_look_after() {
         50
     );
 
-    assert!(run("step-down", &[]).0);
+    assert!(cluster_command(&servers, "step-down", &[]).0);
     let deadline = Instant::now() + super::WAIT_TIMEOUT;
-    while run("status", &[])
+    while cluster_command(&servers, "status", &[])
         .1
         .contains(&format!("leader      node-{leader}"))
     {
         assert!(Instant::now() < deadline, "node-{leader} still leads");
     }
+
     let next = cluster.leader().await;
-    let (done, _, error) = run("leave", &["--node-name", &format!("node-{next}")]);
+    let leave = ["--node-name", &format!("node-{next}")];
+    let (done, _, error) = cluster_command(&servers, "leave", &leave);
     assert!(done, "{error}");
     let ready = reqwest::get(cluster.rest(next).to_owned() + "/ready")
         .await
@@ -1244,6 +1316,7 @@ async fn a_node_that_joins_has_the_blocks_before_its_checkpoint_and_follows_a_re
     let Some(nats) = NatsServers::start(1).await else {
         return;
     };
+
     let directory = tempfile::tempdir().unwrap();
     let chain = directory.path().join("chain");
     let settings = [
@@ -1254,25 +1327,27 @@ async fn a_node_that_joins_has_the_blocks_before_its_checkpoint_and_follows_a_re
         "--limits-checkpoint-kilobytes",
         "16",
     ];
+
     let single =
         Running::start(&[&settings[..], &["--data-dir", &chain.display().to_string()]].concat())
             .await;
     let url = single.ready["rpc"].as_str().unwrap();
+
     ask(url, "anvil_mine", json!(["0x5"])).await;
     let snapshot = ask(url, "evm_snapshot", json!([])).await;
-    let checkpoints = || {
-        std::fs::read_dir(&chain)
-            .unwrap()
-            .filter(|file| is_checkpoint(file.as_ref().unwrap()))
-            .count()
-    };
+    // Blocks until the chain has several checkpoints.
     let deadline = Instant::now() + super::WAIT_TIMEOUT;
-    while checkpoints() < 3 {
-        assert!(Instant::now() < deadline, "{} checkpoints", checkpoints());
+    while checkpoints(&chain) < 3 {
+        assert!(
+            Instant::now() < deadline,
+            "{} checkpoints",
+            checkpoints(&chain)
+        );
         ask(url, "anvil_mine", json!(["0x20"])).await;
     }
     let block = ask(url, "eth_getBlockByNumber", json!(["0x3", false])).await;
     assert!(single.end("-TERM").0);
+
     let servers = nats.urls().join(",");
     let chain = chain.display().to_string();
     let init = [
@@ -1298,6 +1373,7 @@ async fn a_node_that_joins_has_the_blocks_before_its_checkpoint_and_follows_a_re
         },
     )
     .await;
+
     let leader = cluster.leader().await;
     for index in 0..2 {
         assert_eq!(
@@ -1310,6 +1386,7 @@ async fn a_node_that_joins_has_the_blocks_before_its_checkpoint_and_follows_a_re
             block
         );
     }
+
     assert_eq!(
         ask(cluster.rpc(1 - leader), "evm_revert", json!([snapshot])).await,
         true
@@ -1535,6 +1612,14 @@ async fn a_node_that_cannot_follow_a_revert_takes_a_checkpoint_after_it() {
         .await["blockNumber"],
         "0x7"
     );
+}
+
+/// The number of checkpoints in the directory of a chain.
+fn checkpoints(chain: &std::path::Path) -> usize {
+    std::fs::read_dir(chain)
+        .unwrap()
+        .filter(|file| is_checkpoint(file.as_ref().unwrap()))
+        .count()
 }
 
 fn is_checkpoint(file: &std::fs::DirEntry) -> bool {

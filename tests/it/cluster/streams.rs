@@ -90,6 +90,19 @@ async fn the_leader_stores_again_what_the_stream_of_waiting_transactions_lost() 
     expect_included(&cluster, follower, &hashes).await;
 }
 
+/// Publishes junk in the place of a transaction that waits.
+async fn publish_junk(context: &jetstream::Context, hash: &str) {
+    context
+        .publish(
+            format!("tetrad.test.pool.{hash}"),
+            b"junk".as_slice().into(),
+        )
+        .await
+        .unwrap()
+        .await
+        .unwrap();
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn foreign_messages_do_not_replace_transactions_that_wait_and_are_deleted() {
     let Some(nats) = NatsServers::start(1).await else {
@@ -100,22 +113,13 @@ async fn foreign_messages_do_not_replace_transactions_that_wait_and_are_deleted(
     until_stored(&nats, WAITING).await;
 
     let jetstream = async_nats::jetstream::new(nats.client().await);
-    let publish = async |hash: &str, payload: &'static [u8]| {
-        let subject = format!("tetrad.test.pool.{hash}");
-        jetstream
-            .publish(subject, payload.into())
-            .await
-            .unwrap()
-            .await
-            .unwrap();
-    };
     for hash in &hashes {
         let hash = hash.as_str().unwrap().trim_start_matches("0x");
-        publish(hash, b"junk").await;
-        publish(&hash.to_uppercase(), b"junk").await;
+        publish_junk(&jetstream, hash).await;
+        publish_junk(&jetstream, &hash.to_uppercase()).await;
     }
-    publish(&"ab".repeat(32), b"junk").await;
-    publish("elsewhere", b"junk").await;
+    publish_junk(&jetstream, &"ab".repeat(32)).await;
+    publish_junk(&jetstream, "elsewhere").await;
     until_stored(&nats, WAITING).await;
 
     // All of them are what they have to be: nodes that start anew find them.
@@ -186,14 +190,14 @@ async fn a_stream_that_lost_its_end_is_completed_by_the_nodes() {
     submit(&cluster, leader, 5, 0).await;
     let deadline = Instant::now() + WAIT_TIMEOUT;
     for node in 0..3 {
-        let count = || {
-            ask(
-                cluster.rpc(node),
-                "eth_getTransactionCount",
-                json!([signer(0).address(), "latest"]),
-            )
-        };
-        while count().await != "0x6" {
+        while ask(
+            cluster.rpc(node),
+            "eth_getTransactionCount",
+            json!([signer(0).address(), "latest"]),
+        )
+        .await
+            != "0x6"
+        {
             assert!(Instant::now() < deadline, "node {node} stays behind");
             sleep(POLL).await;
         }

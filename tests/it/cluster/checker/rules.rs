@@ -83,6 +83,7 @@ fn own_writes(history: &History, chain: &ChainCopy) -> Vec<String> {
         .iter()
         .map(|included| (included.hash, included.block))
         .collect();
+
     for acknowledged in &history.acknowledged {
         let Some(own) = &acknowledged.own else {
             continue;
@@ -93,6 +94,7 @@ fn own_writes(history: &History, chain: &ChainCopy) -> Vec<String> {
         let waited_again = blocks
             .get(&hash)
             .is_some_and(|block| may_have_waited_again(history, *block));
+
         match own.block {
             None if waited_again => {}
             None => violations.push(format!(
@@ -107,6 +109,7 @@ fn own_writes(history: &History, chain: &ChainCopy) -> Vec<String> {
             }
             Some(_) => {}
         }
+
         if own.nonce != nonce + 1 && !waited_again {
             let count = own.nonce;
             violations.push(format!(
@@ -114,6 +117,7 @@ fn own_writes(history: &History, chain: &ChainCopy) -> Vec<String> {
             ));
         }
     }
+
     violations
 }
 
@@ -128,6 +132,7 @@ fn monotonic_heads(history: &History, chain: &ChainCopy) -> Vec<String> {
             number,
             hash,
         } = head;
+
         if let Some(before) = last.insert(*connection, head) {
             let given_up = given_up_from(history, before.number);
             match number.cmp(&before.number) {
@@ -147,6 +152,7 @@ fn monotonic_heads(history: &History, chain: &ChainCopy) -> Vec<String> {
                 _ => {}
             }
         }
+
         match hash {
             _ if given_up_from(history, *number).is_some() => {}
             None => violations.push(format!(
@@ -163,6 +169,7 @@ fn monotonic_heads(history: &History, chain: &ChainCopy) -> Vec<String> {
             Some(_) => {}
         }
     }
+
     violations
 }
 
@@ -222,6 +229,7 @@ fn balances(history: &History, chain: &ChainCopy) -> Vec<String> {
     for (index, (account, before)) in history.accounts.iter().enumerate() {
         let mut income = *before;
         let mut expense = U256::ZERO;
+
         for transaction in &chain.transactions {
             let value = if transaction.succeeded {
                 transaction.value
@@ -235,6 +243,7 @@ fn balances(history: &History, chain: &ChainCopy) -> Vec<String> {
                 income += value;
             }
         }
+
         for (node, balance) in chain
             .balances
             .iter()
@@ -248,5 +257,6 @@ fn balances(history: &History, chain: &ChainCopy) -> Vec<String> {
             }
         }
     }
+
     violations
 }

@@ -233,16 +233,10 @@ impl Workload {
     async fn until_included(&self) -> Result<(), CallError> {
         let mut connection = self.run.endpoints.connect(0).await?;
         for (index, signer) in self.run.signers.iter().enumerate() {
-            let nonces = |history: &History| {
-                let own = history
-                    .acknowledged
-                    .iter()
-                    .filter(|acknowledged| acknowledged.sender == index);
-                own.map(|acknowledged| acknowledged.nonce).max()
-            };
-            let Some(last) = nonces(&self.run.history.lock()) else {
+            let Some(last) = last_nonce(&self.run.history.lock(), index) else {
                 continue;
             };
+
             let params = json!([signer.address(), "latest"]);
             while count(&mut connection, params.clone()).await? <= last {
                 sleep(POLL).await;
@@ -250,6 +244,15 @@ impl Workload {
         }
         Ok(())
     }
+}
+/// The highest acknowledged nonce of a sender.
+fn last_nonce(history: &History, sender: usize) -> Option<u64> {
+    history
+        .acknowledged
+        .iter()
+        .filter(|acknowledged| acknowledged.sender == sender)
+        .map(|acknowledged| acknowledged.nonce)
+        .max()
 }
 
 /// The number of an account's transactions.
@@ -266,13 +269,15 @@ fn signers(count: usize) -> Vec<PrivateKeySigner> {
         "there are {} development accounts",
         config.accounts
     );
+
     let seed = Mnemonic::from_phrase(&config.mnemonic).unwrap().to_seed("");
-    let key = |index| {
-        seed.derive(&DerivationPath::ethereum(index).unwrap())
-            .unwrap()
-    };
+
     (0..count as u32)
-        .map(|index| PrivateKeySigner::from_slice(key(index).to_bytes().as_slice()).unwrap())
+        .map(|index| {
+            let path = DerivationPath::ethereum(index).unwrap();
+            let key = seed.derive(&path).unwrap();
+            PrivateKeySigner::from_slice(key.to_bytes().as_slice()).unwrap()
+        })
         .collect()
 }
 
@@ -287,12 +292,14 @@ async fn deploy(connection: &mut Connection, signer: &PrivateKeySigner, nonce: u
         input,
         ..sign::transfer(nonce)
     };
+
     let hash: Value = read(
         connection,
         "eth_sendRawTransaction",
         json!([sign::raw_of(create, signer)]),
     )
     .await;
+
     let deadline = Instant::now() + WAIT_TIMEOUT;
     let receipt = loop {
         let receipt: Value = read(connection, "eth_getTransactionReceipt", json!([hash])).await;
@@ -302,6 +309,7 @@ async fn deploy(connection: &mut Connection, signer: &PrivateKeySigner, nonce: u
         assert!(Instant::now() < deadline, "{hash} is not included");
         sleep(POLL).await;
     };
+
     assert_eq!(receipt["status"], "0x1", "{receipt}");
     receipt["contractAddress"]
         .as_str()

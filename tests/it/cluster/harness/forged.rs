@@ -16,10 +16,9 @@ fn hash(number: u8) -> B256 {
     B256::with_last_byte(number)
 }
 
-/// A transfer of 5 wei in block 11 and a call in block 12, both acknowledged, on two nodes that
-/// agree.
-fn history() -> (History, ChainCopy) {
-    let included = |block: u8, to, value| Included {
+/// What the block with this number includes: one transaction.
+fn included(block: u8, to: Address, value: u64) -> Included {
+    Included {
         hash: hash(100 + block),
         block: block.into(),
         from: SENDER,
@@ -27,8 +26,12 @@ fn history() -> (History, ChainCopy) {
         value: U256::from(value),
         fee: U256::from(10),
         succeeded: true,
-    };
-    let acknowledgement = |block: u8| Acknowledgement {
+    }
+}
+
+/// The acknowledgement of the transaction in the block with this number, which node 1 had at once.
+fn acknowledgement(block: u8) -> Acknowledgement {
+    Acknowledgement {
         hash: hash(100 + block),
         sender: 0,
         nonce: u64::from(block) - 11,
@@ -39,28 +42,39 @@ fn history() -> (History, ChainCopy) {
             block: Some((block.into(), hash(block))),
             nonce: u64::from(block) - 10,
         }),
-    };
-    let head = |number: u8| HeadRead {
+    }
+}
+
+/// The head with this number as node 1 reports it.
+fn head_read(number: u8) -> HeadRead {
+    HeadRead {
         node: 1,
         connection: 1,
         number: number.into(),
         hash: Some(hash(number)),
-    };
+    }
+}
+
+/// A transfer of 5 wei in block 11 and a call in block 12, both acknowledged, on two nodes that
+/// agree.
+fn history() -> (History, ChainCopy) {
     let history = History {
         base: 10,
         counter: COUNTER,
         accounts: vec![(SENDER, U256::from(1_000)), (RECEIVER, U256::from(1_000))],
         acknowledged: vec![acknowledgement(11), acknowledgement(12)],
-        heads: vec![head(9), head(10), head(12)],
+        heads: vec![head_read(9), head_read(10), head_read(12)],
         given_up: Vec::new(),
         anomalies: Vec::new(),
     };
+
     let chain = ChainCopy {
         hashes: vec![[10, 11, 12].map(|number| Some(hash(number))).into(); 2],
         transactions: vec![included(11, RECEIVER, 5), included(12, COUNTER, 0)],
         counters: vec![vec![U256::ONE, U256::ZERO]; 2],
         balances: vec![vec![U256::from(975), U256::from(1_005)]; 2],
     };
+
     (history, chain)
 }
 
@@ -165,17 +179,19 @@ fn reads_of_blocks_that_nodes_gave_up_may_differ_from_the_chain() {
             nonce: 1,
         });
 
-        let head = |number, hash| HeadRead {
-            number,
-            hash,
-            ..history.heads[2].clone()
-        };
         history.heads = vec![
-            head(12, Some(hash(99))),
-            head(12, None),
-            head(11, Some(hash(11))),
+            HeadRead {
+                hash: Some(hash(99)),
+                ..head_read(12)
+            },
+            HeadRead {
+                hash: None,
+                ..head_read(12)
+            },
+            head_read(11),
         ];
     }
+
     let found = [
         "block 12",
         "no receipt",
@@ -187,6 +203,7 @@ fn reads_of_blocks_that_nodes_gave_up_may_differ_from_the_chain() {
     ];
     expect(|history, _| replace(history, 12..=12), []);
     expect(|history, _| replace(history, 13..=14), found);
+
     // Nothing else is excused.
     expect(
         |history, chain| {

@@ -9,6 +9,7 @@ async fn three_servers_elect_the_leader_of_a_stream_and_a_killed_one_comes_back(
     let Some(mut nats) = NatsServers::start(3).await else {
         return;
     };
+
     let context = jetstream::new(nats.client().await);
     let config = stream::Config {
         name: "LOG".to_owned(),
@@ -17,6 +18,7 @@ async fn three_servers_elect_the_leader_of_a_stream_and_a_killed_one_comes_back(
         ..stream::Config::default()
     };
     context.create_stream(config).await.unwrap();
+
     let leader = nats.await_stream_leader("LOG").await;
     context
         .publish("log", "kept".into())
@@ -24,13 +26,16 @@ async fn three_servers_elect_the_leader_of_a_stream_and_a_killed_one_comes_back(
         .unwrap()
         .await
         .unwrap();
+
     nats.kill(leader);
     let next = nats.await_stream_leader("LOG").await;
     assert_ne!(next, leader);
+
     let pid = nats.pid(leader);
     nats.start_again(leader).await;
     assert_ne!(nats.pid(leader), pid);
     nats.ready().await;
+
     let mut stream = jetstream::new(nats.client().await)
         .get_stream("LOG")
         .await
