@@ -8,7 +8,7 @@ use proptest::{
 };
 use serde_json::{Map, Value, json};
 
-use crate::contracts::random::Random;
+use crate::{contracts::random::Random, support::unquoted};
 
 /// Numbers at which limits are, largest pages first.
 const NUMBERS: [u64; 7] = [10_000, 1_000, 100, 1, 0, u64::MAX, 1 << 31];
@@ -295,10 +295,7 @@ impl<'a> Generator<'a> {
         }
         if schema["additionalProperties"].is_object() {
             for _ in 0..PER_KIND {
-                let name = self.anything(DEPTH);
-                let name = name
-                    .as_str()
-                    .map_or_else(|| name.to_string(), str::to_owned);
+                let name = unquoted(&self.anything(DEPTH));
                 members.insert(name, self.value(&schema["additionalProperties"], depth + 1));
             }
         }

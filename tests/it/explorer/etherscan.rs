@@ -83,6 +83,7 @@ async fn an_account_has_balances_transactions_and_transfers() {
         &format!("module=account&action=tokentx&address={STRANGER}"),
     )
     .await;
+
     let entry = &list(&moved)[0];
     for (name, value) in [
         ("value", "9"),
@@ -92,22 +93,26 @@ async fn an_account_has_balances_transactions_and_transfers() {
     ] {
         assert_eq!(entry[name], value, "{name}");
     }
+
     let usdc = token("USDC").address;
     let held =
         format!("module=account&action=tokenbalance&contractaddress={usdc}&address={STRANGER}");
     assert_eq!(ask(&node, &held).await["result"], "9");
+
     let tokens = ask(
         &node,
         &format!("module=account&action=tokenlist&address={STRANGER}"),
     )
     .await;
     assert_eq!(each(list(&tokens), "symbol"), ["USDC"]);
+
     let holders = ask(
         &node,
         &format!("module=token&action=getTokenHolders&contractaddress={usdc}&offset=3"),
     )
     .await;
     assert_eq!(list(&holders).len(), 3);
+
     let about = ask(
         &node,
         &format!("module=token&action=getToken&contractaddress={usdc}"),
@@ -161,6 +166,7 @@ async fn blocks_logs_and_receipts_are_found() {
     )
     .await;
     assert_eq!(status["result"], json!({ "status": "1" }));
+
     let block = node.chain().head().block.clone();
     let time = block.header.timestamp;
     let found = ask(
@@ -169,6 +175,7 @@ async fn blocks_logs_and_receipts_are_found() {
     )
     .await;
     assert_eq!(found["result"]["blockNumber"], block.number().to_string());
+
     let after = ask(
         &node,
         &format!(
@@ -181,6 +188,7 @@ async fn blocks_logs_and_receipts_are_found() {
         (&after["status"], &after["message"]),
         (&json!("0"), &json!("NOTOK"))
     );
+
     let reward = ask(
         &node,
         &format!(
@@ -190,12 +198,14 @@ async fn blocks_logs_and_receipts_are_found() {
     )
     .await;
     assert_eq!(reward["result"]["timeStamp"], time.to_string());
+
     node.end().await;
 }
 
 #[tokio::test]
 async fn sources_are_known_of_the_networks_contracts_only() {
     let node = node_with(|_| {}).await;
+
     let abi = ask(
         &node,
         &format!("module=contract&action=getabi&address={VAULT}"),
@@ -208,6 +218,7 @@ async fn sources_are_known_of_the_networks_contracts_only() {
             .iter()
             .any(|item| item["name"] == "quoteSwap")
     );
+
     let source = ask(
         &node,
         &format!("module=contract&action=getsourcecode&address={VAULT}"),
@@ -218,6 +229,7 @@ async fn sources_are_known_of_the_networks_contracts_only() {
     let input = source["SourceCode"].as_str().unwrap();
     let input: Value = serde_json::from_str(&input[1..input.len() - 1]).unwrap();
     assert!(input["sources"]["src/exchange/Vault.sol"]["content"].is_string());
+
     let none = ask(
         &node,
         &format!("module=contract&action=getabi&address={STRANGER}"),
@@ -227,12 +239,14 @@ async fn sources_are_known_of_the_networks_contracts_only() {
         none,
         json!({ "status": "0", "message": "NOTOK", "result": "Contract source code not verified" })
     );
+
     let none = ask(
         &node,
         &format!("module=contract&action=getsourcecode&address={STRANGER}"),
     )
     .await;
     assert_eq!(list(&none)[0]["ABI"], "Contract source code not verified");
+
     node.end().await;
 }
 
@@ -242,17 +256,20 @@ async fn the_proxy_answers_like_json_rpc() {
     let hash = node
         .submit(node.account(0), Some(STRANGER), 1, Bytes::new())
         .await;
+
     let number = ask(&node, "module=proxy&action=eth_blockNumber").await;
     assert_eq!(
         number["result"],
         node.rpc("eth_blockNumber", json!([])).await
     );
+
     let block = ask(
         &node,
         "module=proxy&action=eth_getBlockByNumber&tag=latest&boolean=true",
     )
     .await;
     assert_eq!(block["result"]["transactions"][0]["hash"], json!(hash));
+
     let call = format!(
         "module=proxy&action=eth_call&to={}&data=0x313ce567&tag=latest",
         token("USDC").address
@@ -263,6 +280,7 @@ async fn the_proxy_answers_like_json_rpc() {
             .unwrap()
             .ends_with("06")
     );
+
     assert!(
         ask(
             &node,
@@ -271,6 +289,7 @@ async fn the_proxy_answers_like_json_rpc() {
         .await["error"]
             .is_object()
     );
+
     node.end().await;
 }
 
@@ -317,8 +336,10 @@ async fn lists_are_oldest_first_unless_asked_otherwise() {
             node.pay("USDC", from, STRANGER, U256::from(value)).await
         ));
     }
+
     let oldest_first: Vec<_> = hashes.iter().collect();
     let newest_first: Vec<_> = hashes.iter().rev().collect();
+
     for action in ["txlist", "tokentx"] {
         let query = format!("module=account&action={action}&address={from}");
         assert_eq!(
@@ -343,7 +364,23 @@ async fn lists_are_oldest_first_unless_asked_otherwise() {
             "{action}"
         );
     }
+
     node.end().await;
+}
+
+/// The hashes of the items of a list of an account.
+async fn hashes_of(node: &TestNode, address: Address, action: &str, filter: &str) -> Vec<Value> {
+    let answer = ask(
+        node,
+        &format!("module=account&action={action}&address={address}&{filter}"),
+    )
+    .await;
+    answer["result"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|item| item["hash"].clone())
+        .collect()
 }
 
 #[tokio::test]
@@ -351,6 +388,7 @@ async fn lists_are_filtered_by_side_and_time() {
     let node = node_with(|_| {}).await;
     let from = node.account(0);
     let to = node.account(1);
+
     let mut hashes = Vec::new();
     let mut times = Vec::new();
     for (sender, recipient) in [(from, to), (to, from), (from, to)] {
@@ -360,53 +398,54 @@ async fn lists_are_filtered_by_side_and_time() {
         ));
         times.push(node.chain().head().block.header.timestamp);
     }
-    let found = async |action: &str, filter: &str| {
-        let answer = ask(
-            &node,
-            &format!("module=account&action={action}&address={from}&{filter}"),
-        )
-        .await;
-        answer["result"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|item| item["hash"].clone())
-            .collect::<Vec<_>>()
-    };
+
     // The contract of the token, not its recipient, receives the transaction.
     assert_eq!(
-        found("txlist", "filter_by=from").await,
+        hashes_of(&node, from, "txlist", "filter_by=from").await,
         [hashes[0].clone(), hashes[2].clone()]
-    );
-    assert!(found("txlist", "filterby=to").await.is_empty());
-    assert_eq!(
-        found("tokentx", "filterby=from").await,
-        [hashes[0].clone(), hashes[2].clone()]
-    );
-    assert_eq!(found("tokentx", "filter_by=to").await, [hashes[1].clone()]);
-
-    let since = format!("start_timestamp={}", times[1]);
-    assert_eq!(found("tokentx", &since).await, hashes[1..]);
-    let until = format!("endtimestamp={}", times[1]);
-    assert_eq!(found("tokentx", &until).await, hashes[..2]);
-    assert_eq!(
-        found("tokentx", &format!("{since}&{until}")).await,
-        hashes[1..2]
     );
     assert!(
-        found(
-            "tokentx",
-            &format!("starttimestamp={}&{until}", times[1] + 1)
-        )
-        .await
-        .is_empty()
+        hashes_of(&node, from, "txlist", "filterby=to")
+            .await
+            .is_empty()
     );
-    assert!(found("tokentx", "end_timestamp=1").await.is_empty());
     assert_eq!(
-        found("tokentx", "endblock=latest&startblock=earliest").await,
-        hashes
+        hashes_of(&node, from, "tokentx", "filterby=from").await,
+        [hashes[0].clone(), hashes[2].clone()]
     );
+    assert_eq!(
+        hashes_of(&node, from, "tokentx", "filter_by=to").await,
+        [hashes[1].clone()]
+    );
+
+    let since = format!("start_timestamp={}", times[1]);
+    assert_eq!(hashes_of(&node, from, "tokentx", &since).await, hashes[1..]);
+    let until = format!("endtimestamp={}", times[1]);
+    assert_eq!(hashes_of(&node, from, "tokentx", &until).await, hashes[..2]);
+    let between = format!("{since}&{until}");
+    assert_eq!(
+        hashes_of(&node, from, "tokentx", &between).await,
+        hashes[1..2]
+    );
+    let never = format!("starttimestamp={}&{until}", times[1] + 1);
+    assert!(hashes_of(&node, from, "tokentx", &never).await.is_empty());
+    assert!(
+        hashes_of(&node, from, "tokentx", "end_timestamp=1")
+            .await
+            .is_empty()
+    );
+
+    let all = "endblock=latest&startblock=earliest";
+    assert_eq!(hashes_of(&node, from, "tokentx", all).await, hashes);
     node.end().await;
+}
+
+/// The types and values of internal transactions.
+fn types_and_values(items: &[Value]) -> Vec<(Value, Value)> {
+    items
+        .iter()
+        .map(|item| (item["type"].clone(), item["value"].clone()))
+        .collect()
 }
 
 #[tokio::test]
@@ -418,32 +457,28 @@ async fn internal_transactions_without_value_are_listed_on_request() {
     let hash = node
         .submit(node.account(0), Some(caller), 5, Bytes::new())
         .await;
+
     let all = node
         .all_items(&format!(
             "/api/v2/transactions/{hash}/internal-transactions"
         ))
         .await;
-    let kinds = |items: &[Value]| {
-        items
-            .iter()
-            .map(|item| (item["type"].clone(), item["value"].clone()))
-            .collect::<Vec<_>>()
-    };
     let expected = [
         (json!("call"), json!("0")),
         (json!("call"), json!("5")),
         (json!("create"), json!("0")),
     ];
-    assert_eq!(kinds(&all), expected);
+    assert_eq!(types_and_values(&all), expected);
+
     for query in [format!("txhash={hash}"), format!("address={caller}")] {
         let query = format!("module=account&action=txlistinternal&{query}");
         assert_eq!(
-            kinds(list(&ask(&node, &query).await)),
+            types_and_values(list(&ask(&node, &query).await)),
             expected[1..],
             "{query}"
         );
         let whole = ask(&node, &format!("{query}&include_zero_value=true")).await;
-        assert_eq!(kinds(list(&whole)), expected, "{query}");
+        assert_eq!(types_and_values(list(&whole)), expected, "{query}");
     }
 
     // Of one transaction, the calls of one side of an account.
@@ -461,12 +496,25 @@ async fn internal_transactions_without_value_are_listed_on_request() {
         )
         .await;
         assert_eq!(
-            kinds(found["result"].as_array().unwrap()),
+            types_and_values(found["result"].as_array().unwrap()),
             expected,
             "{address} {side}"
         );
     }
     node.end().await;
+}
+
+/// Gives tokens of these ids to the stranger, one of each.
+async fn give(node: &TestNode, token: Address, ids: Range<u64>) {
+    let ids: Vec<_> = ids.map(U256::from).collect();
+    let amounts = vec![U256::from(1); ids.len()];
+    node.submit(
+        node.account(0),
+        Some(token),
+        0,
+        (ids, amounts).abi_encode_params(),
+    )
+    .await;
 }
 
 #[tokio::test]
@@ -488,46 +536,38 @@ async fn a_list_of_tokens_that_is_not_complete_is_an_error() {
         &hex!("5b60015f5260205ff3"),
     ]
     .concat();
+
     let token = deploy(&node, &code).await;
-    let give = async |ids: Range<u64>| {
-        let ids: Vec<_> = ids.map(U256::from).collect();
-        let amounts = vec![U256::from(1); ids.len()];
-        node.submit(
-            node.account(0),
-            Some(token),
-            0,
-            (ids, amounts).abi_encode_params(),
-        )
-        .await
-    };
     let query = format!("module=account&action=tokenlist&address={STRANGER}");
 
-    give(0..1_000).await;
+    give(&node, token, 0..1_000).await;
     let before = list(&ask(&node, &query).await).len();
     assert_eq!(before, 1_000);
-    give(1_000..1_001).await;
+
+    give(&node, token, 1_000..1_001).await;
     let answer = ask(&node, &query).await;
     let message = answer["result"].as_str().unwrap_or_default();
     assert!(message.contains("more than 1000 tokens"), "{answer}");
     node.end().await;
 }
 
+/// The message of a request that is refused.
+async fn refusal(node: &TestNode, query: &str) -> String {
+    let answer = ask(node, query).await;
+    assert_eq!(
+        (&answer["status"], &answer["message"]),
+        (&json!("0"), &json!("NOTOK")),
+        "{query}: {answer}"
+    );
+    answer["result"].as_str().unwrap().to_owned()
+}
+
 #[tokio::test]
 async fn an_action_refuses_parameters_that_it_does_not_take() {
     let node = node_with(|_| {}).await;
 
-    let refusal = async |query: &str| {
-        let answer = ask(&node, query).await;
-        assert_eq!(
-            (&answer["status"], &answer["message"]),
-            (&json!("0"), &json!("NOTOK")),
-            "{query}: {answer}"
-        );
-        answer["result"].as_str().unwrap().to_owned()
-    };
-
     let own = format!("module=account&action=txlist&address={STRANGER}");
-    let message = refusal(&format!("{own}&filterBy=from")).await;
+    let message = refusal(&node, &format!("{own}&filterBy=from")).await;
     assert!(
         message.starts_with(
             "Unknown parameter \"filterBy\": action txlist takes only address, startblock"
@@ -537,42 +577,45 @@ async fn an_action_refuses_parameters_that_it_does_not_take() {
 
     let logs = format!("module=logs&action=getLogs&address={STRANGER}");
     assert!(
-        refusal(&format!("{logs}&startblock=1"))
+        refusal(&node, &format!("{logs}&startblock=1"))
             .await
             .contains("takes only address, fromBlock, toBlock")
     );
     assert!(
-        refusal("module=block&action=eth_block_number&tag=latest")
+        refusal(&node, "module=block&action=eth_block_number&tag=latest")
             .await
             .ends_with("takes none")
     );
 
     let topics = format!("topic0={0}&topic1={0}&topic2={0}", STRANGER.into_word());
     assert!(
-        refusal(&format!("{logs}&{topics}&topic0_1_opr=or&topic1_2_opr=and"))
-            .await
-            .contains("all and, or all or")
+        refusal(
+            &node,
+            &format!("{logs}&{topics}&topic0_1_opr=or&topic1_2_opr=and")
+        )
+        .await
+        .contains("all and, or all or")
     );
 
     let balance = format!("module=account&action=balance&address={STRANGER}");
     assert!(
-        refusal(&format!("{balance}&tag=0x1"))
+        refusal(&node, &format!("{balance}&tag=0x1"))
             .await
             .contains("Invalid tag")
     );
     assert!(
-        refusal(&format!("{balance}&chainid=1"))
+        refusal(&node, &format!("{balance}&chainid=1"))
             .await
             .contains("this node's chain is 125")
     );
 
     assert!(
-        refusal(&format!("{own}&filter_by=both"))
+        refusal(&node, &format!("{own}&filter_by=both"))
             .await
             .contains("expected from or to")
     );
     assert!(
-        refusal("module=proxy&action=eth_call&to=0x12&accessList=1")
+        refusal(&node, "module=proxy&action=eth_call&to=0x12&accessList=1")
             .await
             .contains("takes only to, from, data")
     );

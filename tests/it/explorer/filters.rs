@@ -9,7 +9,7 @@ use super::{STRANGER, each, tokens::deploy, transferCall};
 use crate::support::{
     TestNode,
     chain::{VAULT, token, units},
-    node_with,
+    node_with, unquoted,
 };
 
 /// Encodes the value of a parameter.
@@ -29,14 +29,9 @@ impl TestNode {
             let Some(params) = page["next_page_params"].as_object() else {
                 return items;
             };
-            let text = |value: &Value| {
-                value
-                    .as_str()
-                    .map_or_else(|| value.to_string(), str::to_owned)
-            };
             let query: Vec<_> = params
                 .iter()
-                .map(|(name, value)| format!("{name}={}", encode(&text(value))))
+                .map(|(name, value)| format!("{name}={}", encode(&unquoted(value))))
                 .collect();
             next = format!("{route}?{}", query.join("&"));
         }
@@ -87,6 +82,12 @@ fn has(kind: &'static str) -> impl Fn(&Value) -> bool {
     }
 }
 
+/// Whether an item has an address on this side.
+fn has_side(member: &'static str, address: Address) -> impl Fn(&Value) -> bool {
+    let hash = json!(address.to_checksum(None));
+    move |item| item[member]["hash"] == hash
+}
+
 #[tokio::test]
 async fn transactions_are_filtered_by_type_and_method_on_every_page() {
     let node = node_with(|config| config.no_mining = true).await;
@@ -127,6 +128,7 @@ async fn transactions_are_filtered_by_type_and_method_on_every_page() {
         .await,
         3
     );
+
     let both = |item: &Value| has("contract_creation")(item) || has("coin_transfer")(item);
     check(&node, all, "type=[coin_transfer,contract_creation]", both).await;
     check(
@@ -137,6 +139,7 @@ async fn transactions_are_filtered_by_type_and_method_on_every_page() {
     )
     .await;
     check(&node, all, "filter=pending%20%7C%20validated", |_| true).await;
+
     assert_eq!(
         check(&node, all, "type=token_creation,blob_transaction", |_| {
             false
@@ -191,17 +194,20 @@ async fn transactions_that_wait_for_a_block_are_listed_newest_first() {
             ),
         );
     }
+
     let pending = "/api/v2/transactions?filter=pending";
     assert_eq!(
         each(&node.followed(pending).await, "hash"),
         hashes.iter().collect::<Vec<_>>()
     );
+
     assert_eq!(
         node.all_items(&format!("{pending}&type=coin_transfer"))
             .await
             .len(),
         59
     );
+
     let shown = node
         .get_json(&format!(
             "/api/v2/transactions/{}",
@@ -251,18 +257,13 @@ async fn lists_of_an_address_are_filtered_by_its_side() {
     }
     node.rpc("evm_mine", json!([])).await;
 
-    let own = json!(from.to_checksum(None));
-    let side = |member: &'static str| {
-        let own = own.clone();
-        move |item: &Value| item[member]["hash"] == own
-    };
     let transactions = format!("/api/v2/addresses/{from}/transactions");
     assert_eq!(
-        check(&node, &transactions, "filter=from", side("from")).await,
+        check(&node, &transactions, "filter=from", has_side("from", from)).await,
         160
     );
     assert_eq!(
-        check(&node, &transactions, "filter=to", side("to")).await,
+        check(&node, &transactions, "filter=to", has_side("to", from)).await,
         40
     );
     for both in ["to | from", "to|from", "from,to", ""] {
@@ -284,7 +285,11 @@ async fn lists_of_an_address_are_filtered_by_its_side() {
     assert_eq!(each(&ascending, "hash"), each(&oldest_first, "hash"));
 
     let transfers = format!("/api/v2/addresses/{from}/token-transfers");
-    assert_eq!(check(&node, &transfers, "filter=to", side("to")).await, 40);
+    assert_eq!(
+        check(&node, &transfers, "filter=to", has_side("to", from)).await,
+        40
+    );
+
     let usdc = token("USDC").address;
     let hash = json!(usdc.to_checksum(None));
     let of_token = move |item: &Value| item["token"]["address_hash"] == hash;
@@ -302,6 +307,7 @@ async fn lists_of_an_address_are_filtered_by_its_side() {
         check(&node, &transfers, "type=ERC-721,ERC-1155", |_| false).await,
         0
     );
+
     let all = "/api/v2/token-transfers";
     assert_eq!(
         check(&node, all, "type=ERC-20&limit=7", |_| true).await,
@@ -349,6 +355,7 @@ async fn internal_transactions_are_filtered_by_side_kind_and_transaction() {
     node.approve_all(&user, VAULT).await;
     let weth = token("WETH");
     let usdc = token("USDC");
+
     let mut hash = String::new();
     for _ in 0..12 {
         let swap = Vault::swapExactTokensForTokensCall {
@@ -363,6 +370,7 @@ async fn internal_transactions_are_filtered_by_side_kind_and_transaction() {
             .transaction_hash
             .to_string();
     }
+
     let of_vault = format!("/api/v2/addresses/{VAULT}/internal-transactions");
     let own = json!(VAULT.to_checksum(None));
     assert!(
@@ -376,6 +384,7 @@ async fn internal_transactions_are_filtered_by_side_kind_and_transaction() {
     })
     .await;
     check(&node, &of_vault, "filter=to%20%7C%20from", |_| true).await;
+
     let all = "/api/v2/internal-transactions";
     let of_one = format!("transaction_hash={hash}&limit=2");
     assert!(check(&node, all, &of_one, |item| item["transaction_hash"] == hash).await > 3);
@@ -384,6 +393,7 @@ async fn internal_transactions_are_filtered_by_side_kind_and_transaction() {
         node.get_json(&format!("/api/v2/transactions/{hash}")).await["block_number"].clone();
     let of_block = format!("/api/v2/blocks/{block}/internal-transactions");
     let is_kind = |kind: &'static str| move |item: &Value| item["type"] == kind;
+
     assert!(
         check(
             &node,
@@ -404,6 +414,7 @@ async fn internal_transactions_are_filtered_by_side_kind_and_transaction() {
         .await
             > 0
     );
+
     check(&node, &of_block, "internal_type=call", |_| true).await;
     assert_eq!(
         check(&node, &of_block, "internal_type=create,reward", |_| false).await,
@@ -418,6 +429,7 @@ async fn ids_of_tokens_are_filtered_by_owner_and_standard() {
     let first = node.account(1);
     let second = node.account(2);
     let unique = deploy(&node, super::tokens::UNIQUE).await;
+
     let topic = alloy_primitives::keccak256("Transfer(address,address,uint256)");
     for id in 0..120_u64 {
         let to = if id % 2 == 0 { first } else { second };
@@ -430,6 +442,7 @@ async fn ids_of_tokens_are_filtered_by_owner_and_standard() {
         node.submit(node.account(0), Some(unique), 0, words.concat())
             .await;
     }
+
     let path = format!("/api/v2/tokens/{unique}/instances");
     let owner = json!(second.to_checksum(None));
     let of_owner = format!("holder_address_hash={second}");
@@ -439,9 +452,11 @@ async fn ids_of_tokens_are_filtered_by_owner_and_standard() {
         .await,
         60
     );
+
     let own = format!("/api/v2/addresses/{first}/nft");
     assert_eq!(check(&node, &own, "type=ERC-721", |_| true).await, 60);
     assert_eq!(check(&node, &own, "type=ERC-1155", |_| false).await, 0);
+
     let tokens = "/api/v2/tokens";
     check(&node, tokens, "type=ERC-721&limit=1", |item| {
         item["type"] == "ERC-721"
@@ -451,6 +466,7 @@ async fn ids_of_tokens_are_filtered_by_owner_and_standard() {
         item["name"].as_str().unwrap_or_default().contains("USD")
     })
     .await;
+
     node.end().await;
 }
 
@@ -466,6 +482,7 @@ async fn a_parameter_that_a_route_does_not_have_is_refused_by_name() {
         let Some(operation) = methods.get("get") else {
             continue;
         };
+
         let mut filled = path.clone();
         let mut known = Vec::new();
         for parameter in operation["parameters"].as_array().into_iter().flatten() {
@@ -473,14 +490,12 @@ async fn a_parameter_that_a_route_does_not_have_is_refused_by_name() {
             let example = &parameter["example"];
             match parameter["in"].as_str() {
                 Some("path") => {
-                    let example = example
-                        .as_str()
-                        .map_or_else(|| example.to_string(), str::to_owned);
-                    filled = filled.replace(&format!("{{{name}}}"), &example);
+                    filled = filled.replace(&format!("{{{name}}}"), &unquoted(example));
                 }
                 _ => known.push(name.to_owned()),
             }
         }
+
         let message = node
             .refusal(&format!("{filled}?apikey=x&filterby=from"))
             .await;
@@ -492,6 +507,7 @@ async fn a_parameter_that_a_route_does_not_have_is_refused_by_name() {
             known.iter().all(|name| message.contains(name.as_str())),
             "{path}: {message}"
         );
+
         routes += 1;
     }
     assert!(routes > 30, "{routes}");
@@ -516,11 +532,13 @@ async fn a_parameter_that_a_route_does_not_have_is_refused_by_name() {
         let message = node.refusal(&format!("{own}{path}")).await;
         assert!(message.starts_with(what), "{path}: {message}");
     }
+
     assert!(
         node.refusal("/api/v2/transactions?method=transfer(address)")
             .await
             .starts_with("method: expected")
     );
+
     // Blockscout's own for keys, and what its pages repeat, have no effect.
     node.get_json("/api/v2/transactions?apikey=x&key=y&items_count=50")
         .await;
@@ -557,13 +575,11 @@ async fn pages_of_long_transactions_end_by_bytes_and_lead_on() {
         assert_eq!(each(&items, "hash"), expected, "{path}");
     }
 
-    let list = async |query: &str| {
-        node.get_json(&format!(
-            "/api?module=account&action=txlist&address={from}{query}"
+    let page = node
+        .get_json(&format!(
+            "/api?module=account&action=txlist&address={from}&sort=desc&page=2&offset=10"
         ))
-        .await
-    };
-    let page = list("&sort=desc&page=2&offset=10").await;
+        .await;
     assert_eq!(
         each(page["result"].as_array().unwrap(), "hash"),
         expected[10..20]

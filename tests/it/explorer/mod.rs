@@ -14,7 +14,7 @@ use tetrad_contracts::contracts::bindings::Vault;
 use crate::support::{
     TestNode,
     chain::{VAULT, token, units},
-    node_with,
+    node_with, unquoted,
 };
 
 sol! {
@@ -76,14 +76,9 @@ impl TestNode {
                 !page["items"].as_array().unwrap().is_empty(),
                 "{path}: an empty page has a next one"
             );
-            let text = |value: &Value| {
-                value
-                    .as_str()
-                    .map_or_else(|| value.to_string(), str::to_owned)
-            };
             query = next
                 .iter()
-                .map(|(name, value)| format!("{name}={}&", text(value)))
+                .map(|(name, value)| format!("{name}={}&", unquoted(value)))
                 .collect();
         }
     }
@@ -312,27 +307,35 @@ async fn failure(node: &TestNode, request: Value) -> (Value, Value, Value) {
     )
 }
 
+/// The same of a call by the fourth development account.
+async fn failed_call(
+    node: &TestNode,
+    to: Address,
+    gas: u64,
+    input: Vec<u8>,
+) -> (Value, Value, Value) {
+    let from = node.account(3);
+    let request =
+        json!({ "from": from, "to": to, "gas": U256::from(gas), "input": Bytes::from(input) });
+    failure(node, request).await
+}
+
+/// Gives the stranger this code.
+async fn set_code(node: &TestNode, code: &str) {
+    node.rpc("anvil_setCode", json!([STRANGER, code])).await;
+}
+
 #[tokio::test]
 async fn a_failed_transaction_says_why() {
     let node = node_with(|_| {}).await;
     let from = node.account(3);
-    let call = async |to: Address, gas: u64, input: Vec<u8>| {
-        let request =
-            json!({ "from": from, "to": to, "gas": U256::from(gas), "input": Bytes::from(input) });
-        failure(&node, request).await
-    };
-    let code = async |code: &str| {
-        node.rpc("anvil_setCode", json!([STRANGER, code])).await;
-        STRANGER
-    };
-
     // A contract that is known: its error and the arguments of it.
     let too_much = transferCall {
         to: STRANGER,
         value: U256::MAX,
     }
     .abi_encode();
-    let (result, reason, raw) = call(token("USDC").address, 200_000, too_much).await;
+    let (result, reason, raw) = failed_call(&node, token("USDC").address, 200_000, too_much).await;
     assert_eq!(result, "execution reverted");
     assert_eq!(
         raw.as_str().unwrap()[2..10],
@@ -349,31 +352,31 @@ async fn a_failed_transaction_says_why() {
 
     // An error that every contract may have, one that nobody knows, and none: the rest of
     // Panic(0x11) is zeros and 0x11.
-    let panic = code("0x634e487b715f5260116020526024601cfd").await;
-    let (_, reason, _) = call(panic, 100_000, Vec::new()).await;
+    set_code(&node, "0x634e487b715f5260116020526024601cfd").await;
+    let (_, reason, _) = failed_call(&node, STRANGER, 100_000, Vec::new()).await;
     assert_eq!(
         (&reason["method_call"], &reason["method_id"]),
         (&json!("Panic(uint256 code)"), &json!("4e487b71"))
     );
     assert_eq!(reason["parameters"][0]["value"], "17");
-    let unknown = code("0x63deadbeef5f526004601cfd").await;
+    set_code(&node, "0x63deadbeef5f526004601cfd").await;
     assert_eq!(
-        call(unknown, 100_000, Vec::new()).await.1,
+        failed_call(&node, STRANGER, 100_000, Vec::new()).await.1,
         json!({ "raw": "0xdeadbeef" })
     );
-    let silent = code("0x5f5ffd").await;
+    set_code(&node, "0x5f5ffd").await;
     assert_eq!(
-        call(silent, 100_000, Vec::new()).await,
+        failed_call(&node, STRANGER, 100_000, Vec::new()).await,
         (json!("execution reverted"), json!(null), json!("0x"))
     );
 
     // No reverts: out of gas at the first instruction, with the gas of a transfer, and an
     // instruction that does not exist.
-    let (result, reason, _) = call(silent, 21_000, Vec::new()).await;
+    let (result, reason, _) = failed_call(&node, STRANGER, 21_000, Vec::new()).await;
     assert_eq!((result, reason), (json!("out of gas"), json!(null)));
-    let invalid = code("0xfe").await;
+    set_code(&node, "0xfe").await;
     assert_eq!(
-        call(invalid, 100_000, Vec::new()).await.0,
+        failed_call(&node, STRANGER, 100_000, Vec::new()).await.0,
         "invalid opcode: INVALID"
     );
     node.end().await;
@@ -385,15 +388,19 @@ async fn a_created_contract_knows_its_creator_however_it_was_created() {
     let creator = node.account(2);
     // Creates a contract without code from its own creation code: CREATE with the one byte of STOP.
     let factory = hex!("5f5f53600160005ff0505f5ff3");
+
     let hash = node.submit(creator, None, 0, factory.to_vec()).await;
     let receipt = node.rpc("eth_getTransactionReceipt", json!([hash])).await;
     let outer: Address = serde_json::from_value(receipt["contractAddress"].clone()).unwrap();
+
     let about = node.get_json(&format!("/api/v2/addresses/{outer}")).await;
     assert_eq!(about["creator_address_hash"], creator.to_checksum(None));
     assert_eq!(about["creation_transaction_hash"], json!(hash));
+
     let inner = outer.create(1);
     let about = node.get_json(&format!("/api/v2/addresses/{inner}")).await;
     assert_eq!(about["creator_address_hash"], outer.to_checksum(None));
+
     let calls = node
         .all_items(&format!(
             "/api/v2/transactions/{hash}/internal-transactions"
@@ -403,6 +410,7 @@ async fn a_created_contract_knows_its_creator_however_it_was_created() {
         (&calls[0]["type"], &calls[0]["created_contract"]["hash"]),
         (&json!("create"), &json!(inner.to_checksum(None)))
     );
+
     let created = node
         .get_json(&format!(
             "/api?module=contract&action=getcontractcreation&contractaddresses={outer},{inner}"
@@ -427,10 +435,12 @@ async fn lists_have_pages_of_fifty_and_do_not_shift() {
             json!(node.submit(from, Some(to), value, Bytes::new()).await),
         );
     }
+
     let path = format!("/api/v2/addresses/{from}/transactions");
     let first = node.get_json(&path).await;
     assert_eq!(first["items"].as_array().unwrap().len(), 50);
     let next = &first["next_page_params"];
+
     node.submit(from, Some(to), 0, Bytes::new()).await;
     let second = node
         .get_json(&format!(
@@ -438,8 +448,10 @@ async fn lists_have_pages_of_fifty_and_do_not_shift() {
             next["block_number"], next["index"]
         ))
         .await;
+
     assert_eq!(second["items"][0]["hash"], hashes[50]);
     hashes.insert(0, node.all_items(&path).await[0]["hash"].clone());
+
     for path in [path.as_str(), "/api/v2/transactions"] {
         assert_eq!(
             each(&node.all_items(path).await, "hash"),
@@ -447,6 +459,7 @@ async fn lists_have_pages_of_fifty_and_do_not_shift() {
             "{path}"
         );
     }
+
     let blocks = node.all_items("/api/v2/blocks").await;
     let heights: Vec<_> = blocks
         .iter()
@@ -471,11 +484,13 @@ async fn transactions_of_a_block_are_listed_last_first() {
         );
     }
     node.rpc("evm_mine", json!([])).await;
+
     let block = node
         .rpc("eth_getTransactionReceipt", json!([hashes[0]]))
         .await["blockNumber"]
         .clone();
     let number = crate::support::number(&block);
+
     for path in [
         format!("/api/v2/blocks/{number}/transactions"),
         "/api/v2/transactions".to_owned(),
@@ -486,6 +501,7 @@ async fn transactions_of_a_block_are_listed_last_first() {
             "{path}"
         );
     }
+
     let about = node.get_json(&format!("/api/v2/blocks/{number}")).await;
     assert_eq!(about["transactions_count"], 60);
     assert_eq!(
@@ -499,26 +515,42 @@ async fn transactions_of_a_block_are_listed_last_first() {
     node.end().await;
 }
 
+/// The types of what a search finds.
+async fn types_found(node: &TestNode, words: &str) -> Vec<String> {
+    let found = node.get_json(&format!("/api/v2/search?q={words}")).await;
+    found["items"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|item| item["type"].as_str().unwrap().to_owned())
+        .collect()
+}
+
 #[tokio::test]
 async fn searches_find_tokens_contracts_addresses_transactions_and_blocks() {
     let node = node_with(|_| {}).await;
     let hash = node
         .submit(node.account(0), Some(STRANGER), 1, Bytes::new())
         .await;
-    let kinds = async |words: &str| {
-        let found = node.get_json(&format!("/api/v2/search?q={words}")).await;
-        let items = found["items"].as_array().unwrap().clone();
-        items
-            .iter()
-            .map(|item| item["type"].as_str().unwrap().to_owned())
-            .collect::<Vec<_>>()
-    };
-    assert_eq!(kinds(&hash).await, ["transaction"]);
-    assert_eq!(kinds("1").await.first().map(String::as_str), Some("block"));
-    assert_eq!(kinds(&STRANGER.to_string()).await, ["address"]);
-    assert!(kinds("wrapped%20ether").await.contains(&"token".to_owned()));
-    assert!(kinds("vault").await.contains(&"contract".to_owned()));
-    assert!(kinds("").await.is_empty());
+
+    assert_eq!(types_found(&node, &hash).await, ["transaction"]);
+    assert_eq!(
+        types_found(&node, "1").await.first().map(String::as_str),
+        Some("block")
+    );
+    assert_eq!(types_found(&node, &STRANGER.to_string()).await, ["address"]);
+    assert!(
+        types_found(&node, "wrapped%20ether")
+            .await
+            .contains(&"token".to_owned())
+    );
+    assert!(
+        types_found(&node, "vault")
+            .await
+            .contains(&"contract".to_owned())
+    );
+    assert!(types_found(&node, "").await.is_empty());
+
     let redirect = node
         .get_json(&format!("/api/v2/search/check-redirect?q={hash}"))
         .await;
@@ -526,6 +558,7 @@ async fn searches_find_tokens_contracts_addresses_transactions_and_blocks() {
         redirect,
         json!({ "redirect": true, "type": "transaction", "parameter": hash })
     );
+
     let stats = node.get_json("/api/v2/stats").await;
     assert_eq!(stats["total_transactions"], "1");
     let status = node.get_json("/api/v2/main-page/indexing-status").await;
@@ -550,17 +583,20 @@ async fn the_networks_contracts_have_abi_and_source_and_others_do_not() {
             .contains("contract Vault")
     );
     assert!(contract["abi"].as_array().unwrap().len() > 10);
+
     assert_eq!(
         node.get(&format!("/api/v2/smart-contracts/{STRANGER}"))
             .await
             .status(),
         404
     );
+
     let hash = node
         .submit(node.account(0), None, 0, hex!("60016000f3").to_vec())
         .await;
     let receipt = node.rpc("eth_getTransactionReceipt", json!([hash])).await;
     let own = receipt["contractAddress"].as_str().unwrap();
+
     let contract = node
         .get_json(&format!("/api/v2/smart-contracts/{own}"))
         .await;
@@ -626,6 +662,7 @@ async fn wrong_requests_say_what_is_wrong_and_unknown_things_are_not_found() {
             "{path}"
         );
     }
+
     for path in [
         format!("/api/v2/transactions/{nothing}"),
         format!("/api/v2/transactions/{nothing}/logs"),
@@ -639,6 +676,7 @@ async fn wrong_requests_say_what_is_wrong_and_unknown_things_are_not_found() {
         assert_eq!(node.get(&path).await.status(), 404, "{path}");
     }
     node.end().await;
+
     let without = node_with(|config| config.no_explorer = true).await;
     assert_eq!(
         without

@@ -62,20 +62,18 @@ async fn expected(node: &TestNode, address: Address) -> Lists {
     lists
 }
 
+/// The members of the items of an address's list, oldest first.
+async fn indexed_list(node: &TestNode, address: Address, name: &str, member: &str) -> Vec<Value> {
+    let items = node
+        .all_items(&format!("/api/v2/addresses/{address}/{name}"))
+        .await;
+    each(&items, member).into_iter().rev().cloned().collect()
+}
+
 async fn indexed(node: &TestNode, address: Address) -> Lists {
-    let list = async |name: &str, member: &str| {
-        let items = node
-            .all_items(&format!("/api/v2/addresses/{address}/{name}"))
-            .await;
-        each(&items, member)
-            .into_iter()
-            .rev()
-            .cloned()
-            .collect::<Vec<_>>()
-    };
     Lists {
-        transactions: list("transactions", "hash").await,
-        transfers: list("token-transfers", "transaction_hash").await,
+        transactions: indexed_list(node, address, "transactions", "hash").await,
+        transfers: indexed_list(node, address, "token-transfers", "transaction_hash").await,
     }
 }
 
@@ -84,9 +82,11 @@ async fn compare(node: &TestNode) {
     let holders = node
         .all_items(&format!("/api/v2/tokens/{weth}/holders"))
         .await;
+
     for address in [node.account(0), node.account(1), node.account(2), STRANGER] {
         let lists = indexed(node, address).await;
         assert_eq!(lists, expected(node, address).await, "{address}");
+
         let counters = node
             .get_json(&format!("/api/v2/addresses/{address}/counters"))
             .await;
@@ -98,10 +98,12 @@ async fn compare(node: &TestNode) {
             counters["token_transfers_count"],
             lists.transfers.len().to_string()
         );
+
         let call = json!([{ "to": weth, "data": format!("0x70a08231{}", alloy_primitives::hex::encode(address.into_word())) }, "latest"]);
         let balance = node.rpc("eth_call", call).await;
         let balance =
             U256::from_str_radix(balance.as_str().unwrap().trim_start_matches("0x"), 16).unwrap();
+
         let hash = json!(address.to_checksum(None));
         let held = holders
             .iter()
@@ -111,6 +113,7 @@ async fn compare(node: &TestNode) {
         });
         assert_eq!(held, balance, "{address}");
     }
+
     let distinct: BTreeSet<_> = holders
         .iter()
         .map(|holder| holder["address"]["hash"].to_string())
@@ -181,6 +184,7 @@ async fn the_index_agrees_with_the_chain_over_reverts_and_restarts() {
 async fn a_damaged_or_missing_index_is_built_again() {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("explorer");
+
     let node = node_on(directory.path()).await;
     for value in 0..5 {
         node.submit(node.account(0), Some(node.account(1)), value, Bytes::new())
@@ -188,9 +192,11 @@ async fn a_damaged_or_missing_index_is_built_again() {
         node.pay("WETH", node.account(0), STRANGER, U256::from(value))
             .await;
     }
+
     let calls = node.all_items("/api/v2/internal-transactions").await;
     compare(&node).await;
     node.end().await;
+
     let whole = fs::read(&file).unwrap();
     for damaged in [
         None,
@@ -203,13 +209,16 @@ async fn a_damaged_or_missing_index_is_built_again() {
             None => fs::remove_file(&file).unwrap(),
             Some(bytes) => fs::write(&file, bytes).unwrap(),
         }
+
         let node = node_on(directory.path()).await;
         compare(&node).await;
         assert_eq!(node.all_items("/api/v2/internal-transactions").await, calls);
         node.end().await;
     }
+
     let (ok, told) = chain(directory.path(), &["verify"]);
     assert!(ok, "{told}");
+
     fs::write(&file, vec![1; whole.len()]).unwrap();
     let (ok, told) = chain(directory.path(), &["verify"]);
     assert!(
@@ -280,20 +289,21 @@ async fn start(directory: &Path) -> Running {
     Running::run(command).await
 }
 
+/// The result of a JSON-RPC request to a node's process.
+async fn call(http: &reqwest::Client, url: &Value, method: &str, params: Value) -> Value {
+    let body = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
+    let request = http
+        .post(url.as_str().unwrap())
+        .header("content-type", "application/json")
+        .body(body.to_string());
+    request.send().await.unwrap().json::<Value>().await.unwrap()["result"].clone()
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_killed_node_has_the_whole_index_again() {
     tetrad_stdx::tls::install_provider();
     let directory = tempfile::tempdir().unwrap();
     let http = reqwest::Client::new();
-
-    let call = async |url: &Value, method: &str, params: Value| {
-        let body = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
-        let request = http
-            .post(url.as_str().unwrap())
-            .header("content-type", "application/json")
-            .body(body.to_string());
-        request.send().await.unwrap().json::<Value>().await.unwrap()["result"].clone()
-    };
 
     let mut sent = Vec::new();
 
@@ -302,11 +312,11 @@ async fn a_killed_node_has_the_whole_index_again() {
         let rpc = node.ready["rpc"].clone();
         let rest = node.ready["rest"].as_str().unwrap().to_owned();
 
-        let from = call(&rpc, "eth_accounts", json!([])).await[0].clone();
+        let from = call(&http, &rpc, "eth_accounts", json!([])).await[0].clone();
         for value in 0..20 + round {
             let transaction =
                 json!([{ "from": from, "to": STRANGER, "value": format!("{value:#x}") }]);
-            sent.push(call(&rpc, "eth_sendTransaction", transaction).await);
+            sent.push(call(&http, &rpc, "eth_sendTransaction", transaction).await);
         }
 
         let mut listed = Vec::new();

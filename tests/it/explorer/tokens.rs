@@ -44,15 +44,26 @@ fn word(address: Address) -> [u8; 32] {
     address.into_word().0
 }
 
+/// The balance that a list of holders has of an address.
+fn listed_balance(holders: &[Value], address: Address) -> Option<U256> {
+    let hash = address.to_checksum(None);
+    let own = holders
+        .iter()
+        .find(|holder| holder["address"]["hash"] == hash);
+    own.map(|own| own["value"].as_str().unwrap().parse().unwrap())
+}
+
 #[tokio::test]
 async fn holders_are_listed_by_balance() {
     let node = node_with(|_| {}).await;
     let dot = token("DOT");
     let path = format!("/api/v2/tokens/{}", dot.address);
+
     for value in [5_u64, 3] {
         node.pay("DOT", node.account(0), STRANGER, U256::from(value))
             .await;
     }
+
     let holders = node.all_items(&format!("{path}/holders")).await;
     let values: Vec<U256> = holders
         .iter()
@@ -62,29 +73,25 @@ async fn holders_are_listed_by_balance() {
         values.is_sorted_by(|larger, smaller| larger >= smaller),
         "{values:?}"
     );
-    let of = |address: Address| {
-        let hash = address.to_checksum(None);
-        let own = holders
-            .iter()
-            .find(|holder| holder["address"]["hash"] == hash);
-        own.map(|own| own["value"].as_str().unwrap().parse::<U256>().unwrap())
-    };
-    assert_eq!(of(STRANGER), Some(U256::from(8)));
+
+    assert_eq!(listed_balance(&holders, STRANGER), Some(U256::from(8)));
     assert_eq!(
-        of(node.account(0)),
+        listed_balance(&holders, node.account(0)),
         Some(units(&dot, 20_000) - U256::from(8))
     );
     assert_eq!(
-        of(node.account(1)),
+        listed_balance(&holders, node.account(1)),
         Some(units(&dot, 20_000)),
         "genesis gives tokens without events"
     );
+
     let about = node.get_json(&path).await;
     assert_eq!(
         (&about["symbol"], &about["decimals"], &about["type"]),
         (&json!("DOT"), &json!("10"), &json!("ERC-20"))
     );
     assert_eq!(about["holders_count"], holders.len().to_string());
+
     let counters = node.get_json(&format!("{path}/counters")).await;
     assert_eq!(counters["transfers_count"], "2");
     assert_eq!(node.all_items(&format!("{path}/transfers")).await.len(), 2);
@@ -180,11 +187,13 @@ async fn transfers_of_many_ids_are_split() {
     let topic = b256!("0x4a39dc06d4c0dbc64b70af90fd698a233a518aa5d07e595d983b8c0526c8f7fb");
     let from = node.account(1);
     let to = node.account(2);
+
     let number = |value: u64| U256::from(value).to_be_bytes::<32>();
     let data = [0x40, 0xa0, 2, 7, 8, 2, 70, 80].map(number).concat();
     let input: Bytes = [[topic.0, word(from), word(from), word(to)].concat(), data]
         .concat()
         .into();
+
     let snapshot = node.rpc("evm_snapshot", json!([])).await;
     node.submit(node.account(0), Some(contract), 0, input).await;
     let found = node
@@ -198,6 +207,7 @@ async fn transfers_of_many_ids_are_split() {
             json!({ "value": "70", "token_id": "7" })
         ]
     );
+
     let listed = node
         .get_json(&format!(
             "/api?module=account&action=token1155tx&address={to}&sort=asc"
@@ -207,9 +217,11 @@ async fn transfers_of_many_ids_are_split() {
         each(listed["result"].as_array().unwrap(), "tokenValue"),
         [&json!("70"), &json!("80")]
     );
+
     let path = format!("/api/v2/tokens/{contract}/instances");
     let instances = node.all_items(&path).await;
     assert_eq!(each(&instances, "id"), [&json!("7"), &json!("8")]);
+
     node.rpc("evm_revert", json!([snapshot])).await;
     assert_eq!(
         node.get(&path).await.status(),

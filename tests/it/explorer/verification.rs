@@ -337,6 +337,19 @@ async fn a_verified_source_decodes_calls_and_logs_everywhere() {
     node.end().await;
 }
 
+/// A part of a form.
+fn part(head: &str, content: &str) -> String {
+    format!("--line\r\nContent-Disposition: form-data; {head}\r\n\r\n{content}\r\n")
+}
+
+/// Sends a form whose parts these are.
+async fn send_form(url: &str, body: String) -> reqwest::Response {
+    let request = reqwest::Client::new()
+        .post(url)
+        .header("content-type", "multipart/form-data; boundary=line");
+    request.body(body).send().await.unwrap()
+}
+
 #[tokio::test]
 async fn blockscouts_interface_takes_a_file() {
     let compilers = compilers(&output());
@@ -349,9 +362,6 @@ async fn blockscouts_interface_takes_a_file() {
     assert_eq!(config["solidity_compiler_versions"], json!(["v0.8.24"]));
     assert_eq!(config["verification_options"], json!(["standard-input"]));
 
-    let part = |head: &str, content: &str| {
-        format!("--line\r\nContent-Disposition: form-data; {head}\r\n\r\n{content}\r\n")
-    };
     let body = [
         part("name=\"compiler_version\"", VERSION),
         part("name=\"contract_name\"", "Greeter"),
@@ -367,14 +377,7 @@ async fn blockscouts_interface_takes_a_file() {
         "{}/api/v2/smart-contracts/{address}/verification/via/standard-input",
         node.rest_url()
     );
-    let send = |body: String| {
-        let request = reqwest::Client::new()
-            .post(&path)
-            .header("content-type", "multipart/form-data; boundary=line");
-        async { request.body(body).send().await.unwrap() }
-    };
-
-    let begun: Value = send(body.concat()).await.json().await.unwrap();
+    let begun: Value = send_form(&path, body.concat()).await.json().await.unwrap();
     assert_eq!(
         begun["message"], "Smart-contract verification started",
         "{begun}"
@@ -401,7 +404,7 @@ async fn blockscouts_interface_takes_a_file() {
         (&json!("mit"), &json!(7))
     );
 
-    let missing = send(body[1..].concat()).await;
+    let missing = send_form(&path, body[1..].concat()).await;
     assert_eq!(missing.status(), 400);
     assert!(
         missing
@@ -410,8 +413,17 @@ async fn blockscouts_interface_takes_a_file() {
             .unwrap()
             .contains("compiler_version: is missing")
     );
-    assert_eq!(send("no form".to_owned()).await.status(), 400);
+    assert_eq!(send_form(&path, "no form".to_owned()).await.status(), 400);
     node.end().await;
+}
+
+async fn send_json(url: &str, body: &Value) -> reqwest::Response {
+    reqwest::Client::new()
+        .post(url)
+        .json(body)
+        .send()
+        .await
+        .unwrap()
 }
 
 #[tokio::test]
@@ -423,21 +435,13 @@ async fn sourcifys_interface_tells_how_a_source_matches() {
     let body = json!({
         "stdJsonInput": input(), "compilerVersion": &VERSION[1..], "contractIdentifier": "src/Greeter.sol:Greeter",
     });
-    let send = |path: String, body: Value| async move {
-        reqwest::Client::new()
-            .post(path)
-            .json(&body)
-            .send()
-            .await
-            .unwrap()
-    };
     let none = node
         .get(&format!("/sourcify/v2/contract/125/{address}"))
         .await;
     assert_eq!(none.status(), 404);
     assert_eq!(none.json::<Value>().await.unwrap()["match"], Value::Null);
 
-    let begun = send(path.clone(), body.clone()).await;
+    let begun = send_json(&path, &body).await;
     assert_eq!(begun.status(), 202);
     let id = begun.json::<Value>().await.unwrap()["verificationId"].clone();
     node.ended(&id).await;
@@ -461,6 +465,7 @@ async fn sourcifys_interface_tells_how_a_source_matches() {
     );
     assert_eq!(found["sources"]["src/Greeter.sol"]["content"], SOURCE);
     assert_eq!(found["metadata"], Value::Null);
+
     let all = node.sourcify(address, "all").await;
     assert_eq!(all["metadata"]["language"], "Solidity");
     assert_eq!(
@@ -468,8 +473,8 @@ async fn sourcifys_interface_tells_how_a_source_matches() {
         node.account(0).to_checksum(None)
     );
 
-    assert_eq!(send(path.clone(), body.clone()).await.status(), 409);
-    let other_chain = send(path.replace("/125/", "/1/"), body).await;
+    assert_eq!(send_json(&path, &body).await.status(), 409);
+    let other_chain = send_json(&path.replace("/125/", "/1/"), &body).await;
     assert_eq!(other_chain.status(), 400);
     assert!(
         other_chain
@@ -482,86 +487,110 @@ async fn sourcifys_interface_tells_how_a_source_matches() {
     node.end().await;
 }
 
+/// The reason why a verification does not begin.
+async fn refusal(node: &TestNode, address: Address, version: &str, input: &Value) -> String {
+    let answer = node.etherscan_verify(address, version, input).await;
+    assert_eq!(answer["status"], "0", "{answer}");
+    answer["result"].as_str().unwrap().to_owned()
+}
+
+/// The reason why a verification that has begun fails.
+async fn failure(node: &TestNode, address: Address, input: &Value) -> String {
+    let begun = node.etherscan_verify(address, VERSION, input).await;
+    assert_eq!(begun["status"], "1", "{begun}");
+
+    let ended = node.ended(&begun["result"]).await;
+    assert_eq!(
+        (&ended["status"], &ended["result"]),
+        (&json!("0"), &json!("Fail - Unable to verify"))
+    );
+    ended["message"].as_str().unwrap().to_owned()
+}
+
+/// Lets the compiler answer something else from now on.
+fn set_answer(compilers: &TempDir, answer: &Value) {
+    fs::write(compilers.path().join("answer.json"), answer.to_string()).unwrap();
+}
+
 #[tokio::test]
 async fn refusals_say_what_is_wrong() {
     let compilers = compilers(&output());
     let node = node_with_compilers(&compilers).await;
     let address = node.deploy(creation(&runtime(0, 1))).await;
-    let refusal = async |address: Address, version: &str, input: &Value| {
-        let answer = node.etherscan_verify(address, version, input).await;
-        assert_eq!(answer["status"], "0", "{answer}");
-        answer["result"].as_str().unwrap().to_owned()
-    };
-    let missing = refusal(address, "v0.8.19+commit.7dd6d404", &input()).await;
+
+    let missing = refusal(&node, address, "v0.8.19+commit.7dd6d404", &input()).await;
     assert_eq!(
         missing,
         "the directory of --solc-directory has no compiler 0.8.19+commit.7dd6d404; it has 0.8.24"
     );
+
     assert!(
-        refusal(address, "../../bin/sh", &input())
+        refusal(&node, address, "../../bin/sh", &input())
             .await
             .starts_with("compiler version: expected")
     );
-    let without_code = refusal(Address::with_last_byte(0x77), VERSION, &input()).await;
+
+    let without_code = refusal(&node, Address::with_last_byte(0x77), VERSION, &input()).await;
     assert!(
         without_code.starts_with("Unable to locate ContractCode at 0x"),
         "{without_code}"
     );
+
     let urls =
         json!({ "language": "Solidity", "sources": { "a.sol": { "urls": ["/etc/passwd"] } } });
     assert!(
-        refusal(address, VERSION, &urls)
+        refusal(&node, address, VERSION, &urls)
             .await
             .contains("urls are not read")
     );
+    node.end().await;
+}
 
-    // The rest is found out by compiling.
-    let failure = async |address: Address, input: &Value| {
-        let begun = node.etherscan_verify(address, VERSION, input).await;
-        assert_eq!(begun["status"], "1", "{begun}");
-        let ended = node.ended(&begun["result"]).await;
-        assert_eq!(
-            (&ended["status"], &ended["result"]),
-            (&json!("0"), &json!("Fail - Unable to verify"))
-        );
-        ended["message"].as_str().unwrap().to_owned()
-    };
+#[tokio::test]
+async fn what_compiling_finds_out_is_a_failure_that_says_what_is_wrong() {
+    let compilers = compilers(&output());
+    let node = node_with_compilers(&compilers).await;
+    let address = node.deploy(creation(&runtime(0, 1))).await;
+
     let other = node.deploy(creation(b"\x00\x01\x02")).await;
-    let differs = failure(other, &input()).await;
+    let differs = failure(&node, other, &input()).await;
     assert!(
         differs.starts_with("the code at 0x") && differs.contains("is not that"),
         "{differs}"
     );
-    let answer = |answer: &Value| {
-        fs::write(compilers.path().join("answer.json"), answer.to_string()).unwrap()
-    };
-    answer(
-        &json!({ "errors": [{ "severity": "error", "formattedMessage": "ParserError: Expected ';'" }] }),
-    );
+
+    let syntax_error = json!({
+        "errors": [{ "severity": "error", "formattedMessage": "ParserError: Expected ';'" }]
+    });
+    set_answer(&compilers, &syntax_error);
     assert!(
-        failure(address, &input())
+        failure(&node, address, &input())
             .await
             .contains("ParserError: Expected ';'")
     );
-    answer(&json!({ "contracts": { "a.sol": { "Other": {} } } }));
+
+    let other_contract = json!({ "contracts": { "a.sol": { "Other": {} } } });
+    set_answer(&compilers, &other_contract);
     assert!(
-        failure(address, &input())
+        failure(&node, address, &input())
             .await
             .contains("no contract \"src/Greeter.sol:Greeter\"")
     );
-    answer(&json!("nonsense"));
+
+    set_answer(&compilers, &json!("nonsense"));
     assert!(
-        failure(address, &input())
+        failure(&node, address, &input())
             .await
             .contains("the compiler's output is not understood")
     );
+
     let mut wrong = output();
     let evm = &mut wrong["contracts"]["src/Greeter.sol"]["Greeter"]["evm"];
     evm["deployedBytecode"]["immutableReferences"] =
         json!({ "1": [{ "start": 1_000_000, "length": 32 }] });
-    answer(&wrong);
+    set_answer(&compilers, &wrong);
     assert!(
-        failure(address, &input())
+        failure(&node, address, &input())
             .await
             .contains("an immutable at 1000000 is not within the code")
     );
@@ -593,6 +622,14 @@ async fn submit_for(node: &TestNode, client: &str, address: Address, runs: u32) 
     (response.status().as_u16(), response.json().await.unwrap())
 }
 
+/// The number of compilations that have begun.
+fn begun_compilations(compilers: &TempDir) -> usize {
+    fs::read_to_string(compilers.path().join("begun"))
+        .unwrap_or_default()
+        .lines()
+        .count()
+}
+
 #[tokio::test]
 async fn verifications_wait_in_turns_by_client() {
     let compilers = compilers(&output());
@@ -610,19 +647,13 @@ async fn verifications_wait_in_turns_by_client() {
     .await;
     let address = node.deploy(creation(&runtime(0, 1))).await;
     let submit = async |client: &str, runs| submit_for(&node, client, address, runs).await;
-    let under_way = || {
-        fs::read_to_string(compilers.path().join("begun"))
-            .unwrap_or_default()
-            .lines()
-            .count()
-    };
 
     for runs in 1..=6 {
         let (status, body) = submit("1.1.1.1", runs).await;
         assert_eq!(status, 202, "{body}");
 
         // Two are under way before others wait.
-        while under_way() < runs.min(2) as usize {
+        while begun_compilations(&compilers) < runs.min(2) as usize {
             tokio::task::yield_now().await;
         }
     }
@@ -669,17 +700,27 @@ async fn without_compilers_the_setting_is_named() {
     node.end().await;
 }
 
+/// A node with its chain in a directory.
+async fn node_with_compilers_on(compilers: &TempDir, directory: &Path) -> TestNode {
+    let solc = compilers.path().to_owned();
+    let data = directory.to_owned();
+    node_with(move |config| {
+        config.solc_directory = Some(solc);
+        config.data_dir = Some(data);
+    })
+    .await
+}
+
+/// The file in a data directory that has the source of a contract.
+fn source_file(directory: &Path, address: Address) -> PathBuf {
+    directory.join(format!("sources/{address:#x}.json.gz"))
+}
+
 #[tokio::test]
 async fn verified_sources_survive_a_restart_and_damaged_ones_are_put_aside() {
     let compilers = compilers(&output());
     let directory = tempfile::tempdir().unwrap();
-    let start = async || {
-        let solc = compilers.path().to_owned();
-        let data = directory.path().to_owned();
-        node_with(move |config| (config.solc_directory, config.data_dir) = (Some(solc), Some(data)))
-            .await
-    };
-    let node = start().await;
+    let node = node_with_compilers_on(&compilers, directory.path()).await;
     let addresses = [
         node.deploy(creation(&runtime(1, 1))).await,
         node.deploy(creation(&runtime(2, 1))).await,
@@ -690,16 +731,13 @@ async fn verified_sources_survive_a_restart_and_damaged_ones_are_put_aside() {
     }
     node.end().await;
 
-    let file = |address: Address| {
-        directory
-            .path()
-            .join(format!("sources/{address:#x}.json.gz"))
-    };
-    let mut bytes = fs::read(file(addresses[0])).unwrap();
+    let damaged = source_file(directory.path(), addresses[0]);
+    let mut bytes = fs::read(&damaged).unwrap();
     let middle = bytes.len() / 2;
     bytes[middle] ^= 0xff;
-    fs::write(file(addresses[0]), bytes).unwrap();
-    let node = start().await;
+    fs::write(&damaged, bytes).unwrap();
+
+    let node = node_with_compilers_on(&compilers, directory.path()).await;
     let contract = |address: Address| format!("/api/v2/smart-contracts/{address}");
     assert_eq!(
         node.get_json(&contract(addresses[0])).await["is_verified"],
@@ -709,8 +747,8 @@ async fn verified_sources_survive_a_restart_and_damaged_ones_are_put_aside() {
         node.get_json(&contract(addresses[1])).await["source_code"],
         SOURCE
     );
-    assert!(!file(addresses[0]).exists());
-    assert!(PathBuf::from(format!("{}.damaged", file(addresses[0]).display())).exists());
+    assert!(!damaged.exists());
+    assert!(PathBuf::from(format!("{}.damaged", damaged.display())).exists());
     node.end().await;
 }
 
@@ -744,6 +782,7 @@ async fn artifacts_of_foundry_identify_contracts() {
     fs::create_dir_all(project.path().join("src")).unwrap();
     fs::write(project.path().join("src/Greeter.sol"), SOURCE).unwrap();
     fs::create_dir_all(out.join("Greeter.sol")).unwrap();
+
     let code = runtime(0, 1);
     let artifact = json!({
         "abi": abi(),
@@ -755,12 +794,14 @@ async fn artifacts_of_foundry_identify_contracts() {
     });
     fs::write(out.join("Greeter.sol/Greeter.json"), artifact.to_string()).unwrap();
     fs::write(out.join("Greeter.sol/Broken.json"), "{\"abi\": [").unwrap();
+
     let contract = known_as(&node, address, json!("Greeter")).await;
     assert_eq!(
         (&contract["source_code"], &contract["abi"]),
         (&json!(SOURCE), &abi())
     );
     assert_eq!(contract["compiler_version"], VERSION);
+
     let fields = "creationBytecode.sourceMap,runtimeBytecode.sourceMap,storageLayout";
     let debugging = node
         .get_json(&format!(
@@ -773,6 +814,7 @@ async fn artifacts_of_foundry_identify_contracts() {
         debugging["storageLayout"],
         json!({ "storage": [], "types": null })
     );
+
     node.submit(node.account(0), Some(address), 0, greet())
         .await;
     assert!(
@@ -804,6 +846,7 @@ async fn builds_of_hardhat_identify_contracts() {
     let folder = tempfile::tempdir().unwrap();
     let builds = folder.path().join("build-info");
     fs::create_dir(&builds).unwrap();
+
     // Version 2 has one file, version 3 two.
     let whole = json!({ "id": "a", "solcLongVersion": &VERSION[1..], "input": input(), "output": output() });
     let parts = [
@@ -814,14 +857,17 @@ async fn builds_of_hardhat_identify_contracts() {
         ("b.output.json", json!({ "id": "b", "output": output() })),
     ];
     fs::write(builds.join("a.json"), whole.to_string()).unwrap();
+
     let directory = folder.path().to_owned();
     let node = node_with(|config| config.artifacts = Some(directory)).await;
     let address = node.deploy(creation(&runtime(3, 1))).await;
+
     let contract = known_as(&node, address, json!("Greeter")).await;
     assert_eq!(
         (&contract["source_code"], &contract["is_fully_verified"]),
         (&json!(SOURCE), &json!(true))
     );
+
     fs::remove_file(builds.join("a.json")).unwrap();
     known_as(&node, address, Value::Null).await;
     for (name, part) in parts {
@@ -831,6 +877,7 @@ async fn builds_of_hardhat_identify_contracts() {
         known_as(&node, address, json!("Greeter")).await["source_code"],
         SOURCE
     );
+
     node.end().await;
 }
 
@@ -861,10 +908,12 @@ async fn clients_that_hold_their_bodies_back_keep_no_upload_out() {
     use std::time::{Duration, Instant};
 
     use tokio::{io::AsyncWriteExt, net::TcpStream};
+
     let compilers = compilers(&output());
     let node = node_with_compilers(&compilers).await;
     let address = node.deploy(creation(&runtime(1, 1))).await;
     let server = node.rest_url().trim_start_matches("http://").to_owned();
+
     let mut held_back = Vec::new();
     for path in [
         format!("/sourcify/v2/verify/125/{address}"),
@@ -884,10 +933,12 @@ async fn clients_that_hold_their_bodies_back_keep_no_upload_out() {
             held_back.push(socket);
         }
     }
+
     tokio::time::sleep(Duration::from_millis(300)).await;
     let begun = Instant::now();
     let answer = node.etherscan_verify(address, VERSION, &input()).await;
     assert_eq!(answer["status"], "1", "{answer}");
+
     assert!(
         begun.elapsed() < Duration::from_secs(5),
         "{:?}",

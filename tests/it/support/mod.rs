@@ -178,6 +178,13 @@ pub(crate) fn decimal(value: &Value) -> f64 {
     value.as_str().expect("text").parse().expect("a number")
 }
 
+/// A value as it is written in a path or a query: a text without its quotation marks.
+pub(crate) fn unquoted(value: &Value) -> String {
+    value
+        .as_str()
+        .map_or_else(|| value.to_string(), str::to_owned)
+}
+
 /// A QUANTITY as a number.
 pub(crate) fn number(value: &Value) -> u128 {
     let text = value

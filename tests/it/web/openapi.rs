@@ -5,17 +5,10 @@ use std::collections::{BTreeSet, HashMap};
 use jsonschema::Validator;
 use serde_json::Value;
 
-use crate::support::{TestNode, golden::is_blessing, node_with};
+use crate::support::{TestNode, golden::is_blessing, node_with, unquoted};
 
 async fn quiet() -> TestNode {
     node_with(|config| config.rate_limit = 0).await
-}
-
-/// A value as it is written in a path or a query.
-fn text(value: &Value) -> String {
-    value
-        .as_str()
-        .map_or_else(|| value.to_string(), str::to_owned)
 }
 
 /// Every operation: method, path with its examples filled in, and description.
@@ -25,6 +18,7 @@ fn operations(document: &Value) -> Vec<(String, String, Value)> {
         for (method, operation) in methods.as_object().expect("methods") {
             let mut filled = path.clone();
             let mut query = Vec::new();
+
             for parameter in operation["parameters"].as_array().into_iter().flatten() {
                 let name = parameter["name"].as_str().expect("a name");
                 let example = &parameter["example"];
@@ -35,21 +29,24 @@ fn operations(document: &Value) -> Vec<(String, String, Value)> {
                     );
                     continue;
                 }
-                let example = &text(example);
+                let example = &unquoted(example);
                 match parameter["in"].as_str() {
                     Some("path") => filled = filled.replace(&format!("{{{name}}}"), example),
                     _ => query.push(format!("{name}={example}")),
                 }
             }
+
             assert!(
                 !filled.contains('{'),
                 "{path}: a part of the path is not described"
             );
+
             let query = if query.is_empty() {
                 String::new()
             } else {
                 format!("?{}", query.join("&"))
             };
+
             found.push((method.clone(), filled + &query, operation.clone()));
         }
     }
@@ -95,8 +92,10 @@ async fn every_answer_is_one_that_the_document_describes() {
     let document = node.get_json("/openapi.json").await;
     let mut validators = Validators::of(&document);
     assert_eq!(document["openapi"], "3.1.0");
+
     let operations = operations(&document);
     assert!(operations.len() >= 20, "{}", operations.len());
+
     for (method, path, operation) in operations {
         let method =
             reqwest::Method::from_bytes(method.to_uppercase().as_bytes()).expect("a method");
@@ -109,6 +108,7 @@ async fn every_answer_is_one_that_the_document_describes() {
                 .body("{}");
         }
         let response = request.send().await.expect("an answer");
+
         let status = response.status().as_u16().to_string();
         let described = operation["responses"]
             .get(&status)
@@ -120,15 +120,18 @@ async fn every_answer_is_one_that_the_document_describes() {
             .next();
         let (media, described) =
             described.unwrap_or_else(|| panic!("{method} {path}: {status} has no body"));
+
         assert_eq!(
             response.headers()["content-type"].to_str().expect("text"),
             media,
             "{method} {path}"
         );
+
         if media != "application/json" {
             continue;
         }
         let body: Value = response.json().await.expect("JSON");
+
         let schema = &described["schema"];
         assert!(
             schema.is_object(),
@@ -137,6 +140,7 @@ async fn every_answer_is_one_that_the_document_describes() {
         validators
             .check(&body, schema)
             .unwrap_or_else(|error| panic!("{method} {path}: {error}\n{body}"));
+
         let constrained = validators.check(&Value::from(7), schema).is_err();
         assert!(
             constrained || !path.starts_with("/api/"),
@@ -165,7 +169,7 @@ async fn bad_parameters_get_an_answer_that_is_described() {
                     let example = if other["example"].is_null() {
                         String::new()
                     } else {
-                        text(&other["example"])
+                        unquoted(&other["example"])
                     };
                     let value = if of == name { bad } else { &example };
                     match other["in"].as_str() {
@@ -173,14 +177,17 @@ async fn bad_parameters_get_an_answer_that_is_described() {
                         _ => query.push_str(&format!("&{of}={value}")),
                     }
                 }
+
                 // Nothing between two slashes is another path.
                 if path.contains("//") || path.ends_with('/') {
                     continue;
                 }
+
                 let response = node.get(&format!("{path}?{query}")).await;
                 let status = response.status().as_u16();
                 let described = operation["responses"].get(status.to_string());
                 let described = described.unwrap_or_else(|| panic!("{path}?{query}: {status}"));
+
                 let body: Value = response.json().await.expect("JSON");
                 let schema = &described["content"]["application/json"]["schema"];
                 validators
@@ -190,6 +197,13 @@ async fn bad_parameters_get_an_answer_that_is_described() {
         }
     }
     node.end().await;
+}
+
+/// Whether a route is described as limited.
+fn is_limited(document: &Value, path: &str) -> bool {
+    document["paths"][path]["get"]["responses"]
+        .get("429")
+        .is_some()
 }
 
 #[tokio::test]
@@ -202,11 +216,7 @@ async fn operations_have_names_of_their_own() {
         .map(|(_, _, operation)| operation["operationId"].to_string())
         .collect();
     assert_eq!(names.len(), operations.len());
-    let limited = |path: &str| {
-        document["paths"][path]["get"]["responses"]
-            .get("429")
-            .is_some()
-    };
+
     for path in [
         "/rpc",
         "/",
@@ -218,12 +228,13 @@ async fn operations_have_names_of_their_own() {
     ] {
         assert!(document["paths"][path].is_object(), "{path}");
     }
-    assert!(
-        limited("/api/prices")
-            && limited("/api/swaps")
-            && !limited("/api/pools")
-            && !limited("/health")
-    );
+
+    for path in ["/api/prices", "/api/swaps"] {
+        assert!(is_limited(&document, path), "{path}");
+    }
+    for path in ["/api/pools", "/health"] {
+        assert!(!is_limited(&document, path), "{path}");
+    }
     node.end().await;
 }
 
@@ -251,6 +262,7 @@ async fn schemas_have_one_name_per_type() {
     let schemas = document["components"]["schemas"]
         .as_object()
         .expect("schemas");
+
     for name in schemas.keys() {
         assert!(
             name.starts_with(|first: char| first.is_ascii_uppercase()),
@@ -260,6 +272,7 @@ async fn schemas_have_one_name_per_type() {
             name.bytes().all(|byte| byte.is_ascii_alphanumeric()),
             "{name}"
         );
+
         // schemars numbers types whose names are the same.
         let unnumbered = name.trim_end_matches(|digit: char| digit.is_ascii_digit());
         assert!(
@@ -267,6 +280,7 @@ async fn schemas_have_one_name_per_type() {
             "{name}"
         );
     }
+
     walk(&document, &mut |name, member| {
         if name == "$ref" {
             let target = member.as_str().expect("a reference");
@@ -279,6 +293,13 @@ async fn schemas_have_one_name_per_type() {
     node.end().await;
 }
 
+/// The id of an operation.
+fn operation_id<'d>(document: &'d Value, method: &str, path: &str) -> &'d str {
+    document["paths"][path][method]["operationId"]
+        .as_str()
+        .unwrap_or_default()
+}
+
 #[tokio::test]
 async fn operations_are_named_tagged_and_described_for_programs_and_people() {
     let node = quiet().await;
@@ -287,6 +308,7 @@ async fn operations_are_named_tagged_and_described_for_programs_and_people() {
     let described: BTreeSet<_> = tags
         .map(|tag| tag["name"].as_str().expect("a name").to_owned())
         .collect();
+
     let mut used = BTreeSet::new();
     for (method, path, operation) in operations(&document) {
         let id = operation["operationId"].as_str().expect("an id");
@@ -295,12 +317,14 @@ async fn operations_are_named_tagged_and_described_for_programs_and_people() {
             "{id}"
         );
         assert!(id.bytes().all(|byte| byte.is_ascii_alphanumeric()), "{id}");
+
         let tag = operation["tags"][0].as_str().expect("a tag");
         assert!(
             described.contains(tag),
             "{method} {path}: nothing describes the tag {tag}"
         );
         used.insert(tag.to_owned());
+
         for parameter in operation["parameters"].as_array().into_iter().flatten() {
             assert!(
                 !parameter["description"]
@@ -311,6 +335,7 @@ async fn operations_are_named_tagged_and_described_for_programs_and_people() {
                 parameter["name"]
             );
         }
+
         assert!(
             operation["responses"]
                 .as_object()
@@ -321,18 +346,14 @@ async fn operations_are_named_tagged_and_described_for_programs_and_people() {
         );
     }
     assert_eq!(used, described);
-    let id = |method: &str, path: &str| {
-        document["paths"][path][method]["operationId"]
-            .as_str()
-            .unwrap_or_default()
-    };
-    assert_eq!(id("get", "/api/prices"), "getPrices");
+
+    assert_eq!(operation_id(&document, "get", "/api/prices"), "getPrices");
     assert_eq!(
-        id("get", "/api/user/{address}/positions"),
+        operation_id(&document, "get", "/api/user/{address}/positions"),
         "getUserPositions"
     );
     assert_eq!(
-        id("get", "/cosmos/bank/v1beta1/balances/{address}"),
+        operation_id(&document, "get", "/cosmos/bank/v1beta1/balances/{address}"),
         "getBankAllBalances"
     );
     node.end().await;
@@ -343,6 +364,7 @@ async fn examples_fit_the_schemas() {
     let node = quiet().await;
     let document = node.get_json("/openapi.json").await;
     let mut validators = Validators::of(&document);
+
     let mut shown = 0;
     for (method, path, operation) in operations(&document) {
         let responses = operation["responses"].as_object().expect("responses");
@@ -359,6 +381,7 @@ async fn examples_fit_the_schemas() {
                 .unwrap_or_else(|error| panic!("{method} {path}: {error}"));
             shown += 1;
         }
+
         for parameter in operation["parameters"].as_array().into_iter().flatten() {
             let Some(example) = parameter.get("example") else {
                 continue;
@@ -368,6 +391,7 @@ async fn examples_fit_the_schemas() {
                 .unwrap_or_else(|error| panic!("{method} {path}: {error}"));
         }
     }
+
     assert!(shown > 150, "only {shown} examples");
     let price = &document["paths"]["/api/prices/{address}"]["get"]["responses"]["200"]["content"]["application/json"];
     assert_eq!(price["example"]["data"]["symbol"], "WETH");
@@ -428,6 +452,11 @@ fn shortened(value: &Value) -> Value {
     }
 }
 
+/// Whether the members of an object have addresses or hashes for names.
+fn is_map(object: &serde_json::Map<String, Value>) -> bool {
+    object.keys().all(|name| name.starts_with("0x"))
+}
+
 /// Whether two values have the same members of the same kinds. Nothing is compared with null or
 /// with the items of an empty list, nor with the members of a value in a choice of several forms,
 /// which `type` tells apart.
@@ -435,9 +464,6 @@ fn are_alike(one: &Value, other: &Value) -> bool {
     match (one, other) {
         (Value::Object(one), Value::Object(other)) => {
             let differ = one.get("type") != other.get("type");
-            let is_map = |object: &serde_json::Map<String, Value>| {
-                object.keys().all(|name| name.starts_with("0x"))
-            };
             differ
                 || (is_map(one) && is_map(other))
                 || (one.len() == other.len()
@@ -485,11 +511,13 @@ async fn responses_are_those_that_the_examples_show() {
         env!("CARGO_MANIFEST_DIR"),
         "/src/app/openapi-examples.jsonl"
     );
+
     let mut lines = String::new();
     let mut wrong = Vec::new();
     for line in std::fs::read_to_string(file).expect("the examples").lines() {
         let mut example: Value = serde_json::from_str(line).expect("JSON");
         let text = |name: &str| example[name].as_str().unwrap_or_default();
+
         let method = reqwest::Method::from_bytes(text("method").to_uppercase().as_bytes())
             .expect("a method");
         let url = text("url").replace("{{transaction}}", &transaction);
@@ -499,16 +527,20 @@ async fn responses_are_those_that_the_examples_show() {
         if let (Some(media), Some(body)) = (example["type"].as_str(), example["request"].as_str()) {
             request = request.header("content-type", media).body(body.to_owned());
         }
+
         let response = request.send().await.expect("an answer");
         let status = response.status().as_u16();
         let body: Value = shortened(&response.json().await.expect("JSON"));
+
         if example["status"] != status || !are_alike(&example["response"], &body) {
             wrong.push(format!("{line}\n  answered: {status} {body}"));
             example["status"] = status.into();
             example["response"] = body;
         }
+
         lines.push_str(&format!("{example}\n"));
     }
+
     node.end().await;
     if is_blessing() && !wrong.is_empty() {
         std::fs::write(file, lines).expect("the examples are written");
