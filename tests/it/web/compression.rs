@@ -55,11 +55,13 @@ fn call(node: &TestNode, method: &str, params: serde_json::Value) -> RequestBuil
 async fn assert_same(name: &str, request: impl Fn() -> RequestBuilder) -> [usize; 3] {
     // Some bodies say whether they were sent before.
     drop(send(request()).await.bytes().await.expect("a body"));
+
     let plain = send(request()).await;
     assert_eq!(plain.headers().get(CONTENT_ENCODING), None, "{name}");
     let status = plain.status();
     let kind = plain.headers()[CONTENT_TYPE].clone();
     let plain = plain.bytes().await.expect("a body");
+
     let mut lengths = [plain.len(), 0, 0];
     for (coding, length) in CODINGS.into_iter().zip(&mut lengths[1..]) {
         let encoded = send(request().header(ACCEPT_ENCODING, coding)).await;
@@ -70,6 +72,7 @@ async fn assert_same(name: &str, request: impl Fn() -> RequestBuilder) -> [usize
         );
         assert_eq!(encoded.headers()[CONTENT_ENCODING], coding, "{name}");
         assert_eq!(encoded.headers()[VARY], "accept-encoding", "{name}");
+
         *length = send(request().header(ACCEPT_ENCODING, coding))
             .await
             .bytes()
@@ -81,11 +84,13 @@ async fn assert_same(name: &str, request: impl Fn() -> RequestBuilder) -> [usize
             decoded(encoded).await == plain,
             "{name} in {coding} is another one"
         );
+
         // A coding that the node does not have changes nothing.
         let other = send(request().header(ACCEPT_ENCODING, "zstd, deflate")).await;
         assert_eq!(other.headers().get(CONTENT_ENCODING), None, "{name}");
         assert_eq!(other.bytes().await.expect("a body"), plain, "{name}");
     }
+
     lengths
 }
 
@@ -94,6 +99,7 @@ async fn every_kind_of_response_is_the_same_in_each_coding() {
     let node = node_at(manual_clock(), |config| config.rate_limit = 0).await;
     node.rpc("evm_mine", json!([{"blocks": "0x3"}])).await;
     let owner = node.account(0);
+
     for path in [
         "/",
         "/site/app.js",
@@ -112,24 +118,36 @@ async fn every_kind_of_response_is_the_same_in_each_coding() {
     ] {
         assert_same(path, || get(&node, path)).await;
     }
+
     let block = || call(&node, "eth_getBlockByNumber", json!(["0x0", true]));
     assert_same("the fast path", block).await;
     assert_same("the router", || {
         block().header(ORIGIN, "http://dapp.example")
     })
     .await;
+
     let [length, ..] =
         assert_same("a long response", || call(&node, "rpc.discover", json!([]))).await;
     assert!(length > 64 << 10, "{length} bytes are not long");
+
     let query = json!({"query": "{ a: block(number: 0) { logsBloom } b: block(number: 1) { logsBloom } c: block(number: 2) { logsBloom } }"}).to_string();
-    let graphql = || {
-        let request = node.http.post(format!("{}/graphql", node.rest_url()));
-        request
+    assert_same("GraphQL", || {
+        node.http
+            .post(format!("{}/graphql", node.rest_url()))
             .header(CONTENT_TYPE, "application/json")
             .body(query.clone())
-    };
-    assert_same("GraphQL", graphql).await;
+    })
+    .await;
+
     node.end().await;
+}
+
+/// A request of another client for a long response.
+fn discover(client: &Client, node: &TestNode) -> RequestBuilder {
+    client
+        .post(node.rpc_url())
+        .header(CONTENT_TYPE, "application/json")
+        .body(r#"{"jsonrpc":"2.0","id":1,"method":"rpc.discover"}"#)
 }
 
 #[tokio::test]
@@ -141,15 +159,9 @@ async fn long_responses_are_compressed_over_http_2() {
         .build()
         .expect("a client");
     for coding in CODINGS {
-        let body = r#"{"jsonrpc":"2.0","id":1,"method":"rpc.discover"}"#;
-        let request = || {
-            http2
-                .post(node.rpc_url())
-                .header(CONTENT_TYPE, "application/json")
-                .body(body)
-        };
-        let plain = send(request()).await.bytes().await.expect("a body");
-        let encoded = send(request().header(ACCEPT_ENCODING, coding)).await;
+        let plain = send(discover(&http2, &node)).await;
+        let plain = plain.bytes().await.expect("a body");
+        let encoded = send(discover(&http2, &node).header(ACCEPT_ENCODING, coding)).await;
         assert_eq!(encoded.headers()[CONTENT_ENCODING], coding);
         assert!(decoded(encoded).await == plain, "{coding}");
     }
@@ -200,6 +212,7 @@ async fn entity_tags_are_weak_in_a_coding_and_known_in_every_one() {
         drop(send(get(&node, path)).await);
         let plain = send(get(&node, path)).await.headers()[ETAG].clone();
         assert!(plain.as_bytes().starts_with(b"\""), "{path}: {plain:?}");
+
         for coding in CODINGS {
             let first = send(get(&node, path).header(ACCEPT_ENCODING, coding)).await;
             let tag = first.headers()[ETAG].clone();
@@ -208,6 +221,7 @@ async fn entity_tags_are_weak_in_a_coding_and_known_in_every_one() {
                 [&b"W/"[..], plain.as_bytes()].concat(),
                 "{path}"
             );
+
             // The client has it in this coding, and in none.
             for known in [&tag, &plain] {
                 let request = get(&node, path)
@@ -221,6 +235,7 @@ async fn entity_tags_are_weak_in_a_coding_and_known_in_every_one() {
                 );
                 assert!(again.bytes().await.expect("a body").is_empty());
             }
+
             let again = send(get(&node, path).header(IF_NONE_MATCH, &tag)).await;
             assert_eq!(again.status(), StatusCode::NOT_MODIFIED, "{path}");
             assert_eq!(
@@ -230,6 +245,14 @@ async fn entity_tags_are_weak_in_a_coding_and_known_in_every_one() {
         }
     }
     node.end().await;
+}
+
+/// The response to a request in a coding.
+async fn fetch(node: &TestNode, method: Method, path: &str, coding: &str) -> Response {
+    let request = node
+        .http
+        .request(method, format!("{}{path}", node.rest_url()));
+    send(request.header(ACCEPT_ENCODING, coding)).await
 }
 
 #[tokio::test]
@@ -243,14 +266,8 @@ async fn head_has_the_headers_of_get() {
         ("/api/v2/blocks", false),
     ] {
         for coding in CODINGS {
-            let by = |method| {
-                let request = node
-                    .http
-                    .request(method, format!("{}{path}", node.rest_url()));
-                request.header(ACCEPT_ENCODING, coding).send()
-            };
-            let got = by(Method::GET).await.expect("an answer");
-            let head = by(Method::HEAD).await.expect("an answer");
+            let got = fetch(&node, Method::GET, path, coding).await;
+            let head = fetch(&node, Method::HEAD, path, coding).await;
             assert_eq!(head.status(), StatusCode::OK, "{path}");
             for name in [CONTENT_ENCODING, CONTENT_TYPE, VARY, ETAG] {
                 assert_eq!(
@@ -259,6 +276,7 @@ async fn head_has_the_headers_of_get() {
                     "{path}: {name}"
                 );
             }
+
             if is_prepared {
                 assert_eq!(
                     head.headers()[CONTENT_LENGTH],
@@ -266,6 +284,7 @@ async fn head_has_the_headers_of_get() {
                     "{path}"
                 );
             }
+
             assert!(head.bytes().await.expect("no body").is_empty());
         }
     }

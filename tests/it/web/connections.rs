@@ -25,6 +25,7 @@ async fn a_web_socket_counts_until_it_ends() {
             .expect("a socket");
         let request = tokio::spawn(node.http.get(format!("{}/health", node.rest_url())).send());
         let mut request = std::pin::pin!(request);
+
         // By then the request would have been answered many times over.
         for _ in 0..50 {
             socket
@@ -34,9 +35,11 @@ async fn a_web_socket_counts_until_it_ends() {
             while !matches!(socket.next().await, Some(Ok(Message::Pong(_)))) {}
         }
         assert!(request.as_mut().now_or_never().is_none(), "{path}");
+
         drop(socket);
         let response = request.await.expect("no panic").expect("an answer");
         assert_eq!(response.status(), 200);
+
         // The connection is kept alive, and it is the only one that there may be.
         assert_eq!(response.headers().get("connection"), None);
         drop(response);

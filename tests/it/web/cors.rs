@@ -57,6 +57,7 @@ async fn every_answer_may_be_read_with_what_it_says_about_limits() {
         .send()
         .await
         .expect("an answer");
+
     for response in [
         rpc,
         node.get("/api/prices").await,
@@ -69,6 +70,7 @@ async fn every_answer_may_be_read_with_what_it_says_about_limits() {
             .to_str()
             .expect("text")
             .to_lowercase();
+
         for name in [
             "x-ratelimit-limit",
             "x-ratelimit-remaining",
@@ -83,6 +85,7 @@ async fn every_answer_may_be_read_with_what_it_says_about_limits() {
             );
         }
     }
+
     node.end().await;
 }
 
@@ -91,6 +94,7 @@ async fn listed_origins_and_the_own_page_are_welcome_others_are_not() {
     let listed = Origins::Listed(vec!["https://dapp.example".parse().expect("an origin")]);
     let node = node_with(|config| config.origins = listed).await;
     let own = node.rest_url();
+
     for (origin, allowed) in [
         ("https://dapp.example", true),
         ("https://evil.example", false),
@@ -109,6 +113,7 @@ async fn listed_origins_and_the_own_page_are_welcome_others_are_not() {
             .map(|value| value.to_str().expect("text"));
         assert_eq!(header, allowed.then_some(origin));
     }
+
     let sockets = [
         (Some("https://dapp.example"), true),
         (Some(own.as_str()), true),
@@ -116,6 +121,7 @@ async fn listed_origins_and_the_own_page_are_welcome_others_are_not() {
         (Some("https://evil.example"), false),
         (Some("null"), false),
     ];
+
     // The listener of the price WebSocket is another origin than the node's page, which uses /ws.
     let prices = node.exchange_ws_url();
     for url in [format!("{own}/rpc"), format!("{own}/ws"), prices.clone()] {
@@ -130,6 +136,7 @@ async fn listed_origins_and_the_own_page_are_welcome_others_are_not() {
                     .headers_mut()
                     .insert("origin", origin.parse().expect("a header"));
             }
+
             assert_eq!(
                 connect_async(request).await.is_ok(),
                 allowed,
@@ -247,6 +254,7 @@ async fn pages_of_other_origins_administer_no_node_unless_they_are_listed_by_nam
     let price = format!("{own}/api/admin/prices/{}", key(&token("WETH")));
     let scenarios = format!("{own}/api/admin/scenarios");
     let quiet = "name = \"quiet\"\nlasts = \"1h\"";
+
     for (method, url, content_type, body) in [
         ("OPTIONS", &scenarios, "", ""),
         ("GET", &scenarios, "", ""),
@@ -270,6 +278,7 @@ async fn pages_of_other_origins_administer_no_node_unless_they_are_listed_by_nam
                 .into_iter()
                 .fold(request, |request, origin| request.header("origin", origin));
             let response = request.send().await.expect("an answer");
+
             assert!(
                 !response
                     .headers()
@@ -284,6 +293,7 @@ async fn pages_of_other_origins_administer_no_node_unless_they_are_listed_by_nam
             );
         }
     }
+
     let elsewhere = node
         .http
         .get(format!("{own}/api/prices"))
@@ -307,6 +317,7 @@ async fn what_changes_something_takes_json_and_nothing_else() {
         key(&token("WETH"))
     );
     let before = node.price_entry(&token("WETH")).await["price"].clone();
+
     for content_type in [
         None,
         Some("text/plain"),
@@ -323,6 +334,7 @@ async fn what_changes_something_takes_json_and_nothing_else() {
                 .send()
                 .await
                 .expect("an answer");
+
             if (&method, content_type) == (&Method::DELETE, None) {
                 // A browser asks before it sends this for another page, which is refused.
                 assert_eq!(answer.status(), 200);
@@ -333,6 +345,7 @@ async fn what_changes_something_takes_json_and_nothing_else() {
             assert_eq!(body["error"], "unsupported_media_type", "{body}");
         }
     }
+
     assert_eq!(node.price_entry(&token("WETH")).await["price"], before);
     node.end().await;
 }
@@ -345,6 +358,7 @@ async fn compressed_bodies_are_refused_by_name() {
         node.rest_url(),
         key(&token("WETH"))
     );
+
     for url in [node.rpc_url(), node.rest_url(), price] {
         for (origin, encoding) in [
             (None, "gzip"),
@@ -359,18 +373,21 @@ async fn compressed_bodies_are_refused_by_name() {
             let request = origin
                 .into_iter()
                 .fold(request, |request, origin| request.header("origin", origin));
+
             let answer = request
                 .header("content-encoding", encoding)
                 .body("\x1f\u{8b}")
                 .send()
                 .await
                 .expect("an answer");
+
             assert_eq!(answer.status(), 415, "{url} {encoding}");
             assert_eq!(answer.headers()["accept-encoding"], "identity");
             let text = answer.text().await.expect("text");
             assert!(text.contains("without a content encoding"), "{text}");
         }
     }
+
     let request = node
         .http
         .post(node.rpc_url())
@@ -382,6 +399,7 @@ async fn compressed_bodies_are_refused_by_name() {
         .send()
         .await
         .expect("an answer");
+
     assert_eq!(answer.status(), 200);
     node.end().await;
 }

@@ -17,22 +17,24 @@ const CHAIN_ID: &str = r#"{"jsonrpc":"2.0","id":1,"method":"eth_chainId","params
 /// A request that a page may cause, with the place of the name left open.
 struct Request(&'static str, String);
 
+fn post(path: &str, more: &str) -> String {
+    let head = format!(
+        "POST {path} HTTP/1.1\r\nhost: NAME\r\nconnection: close\r\n{more}content-type: application/json"
+    );
+    format!(
+        "{head}\r\ncontent-length: {}\r\n\r\n{CHAIN_ID}",
+        CHAIN_ID.len()
+    )
+}
+
+fn upgrade(path: &str) -> String {
+    format!(
+        "GET {path} HTTP/1.1\r\nhost: NAME\r\norigin: http://NAME\r\nupgrade: websocket\r\nconnection: upgrade\r\n\
+         sec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+    )
+}
+
 fn requests() -> [Request; 5] {
-    let post = |path: &str, more: &str| {
-        let head = format!(
-            "POST {path} HTTP/1.1\r\nhost: NAME\r\nconnection: close\r\n{more}content-type: application/json"
-        );
-        format!(
-            "{head}\r\ncontent-length: {}\r\n\r\n{CHAIN_ID}",
-            CHAIN_ID.len()
-        )
-    };
-    let upgrade = |path: &str| {
-        format!(
-            "GET {path} HTTP/1.1\r\nhost: NAME\r\norigin: http://NAME\r\nupgrade: websocket\r\nconnection: upgrade\r\n\
-             sec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
-        )
-    };
     [
         Request("200", post("/rpc", "")),
         Request("200", post("/", "origin: http://NAME\r\n")),

@@ -5,7 +5,7 @@ use std::time::Duration;
 use axum::{body::Bytes, http::Request};
 use futures_util::future::join_all;
 use http_body_util::Full;
-use hyper::client::conn::http2;
+use hyper::{Response, body::Incoming, client::conn::http2};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use reqwest::Version;
 use serde_json::{Value, json};
@@ -19,6 +19,18 @@ use crate::support::{node, node_with};
 
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
+/// The response by HTTP/2 to a call with this id.
+async fn call_with_id(client: &reqwest::Client, url: String, id: u64) -> Value {
+    let body = json!({"jsonrpc": "2.0", "id": id, "method": "eth_chainId"}).to_string();
+    let request = client
+        .post(url)
+        .header("content-type", "application/json")
+        .body(body);
+    let response = request.send().await.unwrap();
+    assert_eq!(response.version(), Version::HTTP_2);
+    response.json().await.unwrap()
+}
+
 #[tokio::test]
 async fn clients_that_know_it_beforehand_share_a_connection() {
     // Two connections would not fit.
@@ -27,24 +39,15 @@ async fn clients_that_know_it_beforehand_share_a_connection() {
         .http2_prior_knowledge()
         .build()
         .unwrap();
-    let ask = |id: u64| {
-        let body = json!({"jsonrpc": "2.0", "id": id, "method": "eth_chainId"}).to_string();
-        let request = client
-            .post(node.rpc_url())
-            .header("content-type", "application/json")
-            .body(body);
-        async {
-            let response = request.send().await.unwrap();
-            assert_eq!(response.version(), Version::HTTP_2);
-            response.json::<Value>().await.unwrap()
-        }
-    };
-    for (id, answer) in join_all((0..100).map(ask)).await.into_iter().enumerate() {
+
+    let calls = (0..100).map(|id| call_with_id(&client, node.rpc_url(), id));
+    for (id, answer) in join_all(calls).await.into_iter().enumerate() {
         assert_eq!(
             answer,
             json!({"jsonrpc": "2.0", "id": id, "result": "0x7d"})
         );
     }
+
     // Everything is there, with its limits.
     let prices = client
         .get(format!("{}/api/prices", node.rest_url()))
@@ -55,11 +58,13 @@ async fn clients_that_know_it_beforehand_share_a_connection() {
         (prices.status().as_u16(), prices.version()),
         (200, Version::HTTP_2)
     );
+
     let large = client
         .post(node.rpc_url())
         .header("content-type", "application/json")
         .body(vec![b' '; 6 << 20]);
     assert_eq!(large.send().await.unwrap().status(), 413);
+
     // The end does not wait for a connection that idles.
     node.end().await;
 }
@@ -106,14 +111,30 @@ async fn short_responses_that_wait_for_a_window_count_together() {
     }
 }
 
+/// Sends a body on a connection, and returns the head of the response.
+async fn post(
+    sender: &http2::SendRequest<Full<Bytes>>,
+    url: String,
+    body: &str,
+) -> Response<Incoming> {
+    let request = Request::post(url)
+        .header("content-type", "application/json")
+        .body(Full::new(Bytes::from(body.to_owned())))
+        .unwrap();
+    let mut sender = sender.clone();
+    sender.send_request(request).await.expect("a response")
+}
+
 /// `calls` decides how long a response is. There is memory for 32 of them.
 async fn short_responses_count_together(window: u32, calls: usize, budget: usize) {
     const RESPONSES: usize = 100;
+
     let node = node_with(|config| {
         config.rpc.budget = Budget::new(budget);
         config.listener.write_timeout = Duration::from_secs(1);
     })
     .await;
+
     let stream = tokio::net::TcpStream::connect(node.address())
         .await
         .unwrap();
@@ -122,20 +143,17 @@ async fn short_responses_count_together(window: u32, calls: usize, budget: usize
     builder.initial_stream_window_size(window);
     let (sender, connection) = builder.handshake(TokioIo::new(stream)).await.unwrap();
     tokio::spawn(connection);
+
     // Each is too short to be counted alone.
     let batch = vec![json!({"jsonrpc": "2.0", "id": 1, "method": "eth_chainId"}); calls];
     let body = Value::from(batch).to_string();
-    let ask = || {
-        let request = Request::post(node.rpc_url()).header("content-type", "application/json");
-        sender
-            .clone()
-            .send_request(request.body(Full::new(Bytes::from(body.clone()))).unwrap())
-    };
+
     // One after another, since streams without a response count as well.
     let mut responses = Vec::new();
     for _ in 0..RESPONSES {
-        responses.push(ask().await.expect("a response"));
+        responses.push(post(&sender, node.rpc_url(), &body).await);
     }
+
     let served = responses
         .iter()
         .filter(|response| response.status() == 200)
@@ -146,7 +164,7 @@ async fn short_responses_count_together(window: u32, calls: usize, budget: usize
     );
 
     // Their streams end, since nobody reads them, and leave room.
-    let again = async { while ask().await.expect("a response").status() != 200 {} };
+    let again = async { while post(&sender, node.rpc_url(), &body).await.status() != 200 {} };
     timeout(Duration::from_secs(30), again).await.expect("room");
     drop((responses, sender));
     assert_eq!(node.rpc("eth_chainId", json!([])).await, "0x7d");

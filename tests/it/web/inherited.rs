@@ -53,6 +53,7 @@ async fn refused(mut command: Command) -> String {
 #[tokio::test]
 async fn the_listeners_are_the_ones_that_were_passed() {
     let ((main, at), (prices, prices_at)) = (bound(), bound());
+
     // Where the settings point, somebody else listens already: they are not looked at.
     let elsewhere = bound();
     let arguments = format!(
@@ -60,6 +61,7 @@ async fn the_listeners_are_the_ones_that_were_passed() {
         elsewhere.1,
         elsewhere.1.replace("127.0.0.1", "0.0.0.0")
     );
+
     let client = reqwest::Client::new();
     let mut command = given(main, Some(prices.into()), "listen:ws-listen", &arguments);
     command.stderr(Stdio::inherit());
@@ -67,6 +69,7 @@ async fn the_listeners_are_the_ones_that_were_passed() {
     let ready = directory.path().join("ready");
     let mut child = command.arg("--ready-file").arg(&ready).spawn().unwrap();
     drop(command);
+
     // The system accepts for a program that is not ready yet.
     let health = client
         .get(format!("http://{at}/health"))
@@ -74,6 +77,7 @@ async fn the_listeners_are_the_ones_that_were_passed() {
         .await
         .unwrap();
     assert_eq!(health.status(), 200);
+
     let (mut socket, _) = tokio_tungstenite::connect_async(format!("ws://{prices_at}/"))
         .await
         .unwrap();
@@ -84,6 +88,7 @@ async fn the_listeners_are_the_ones_that_were_passed() {
             .unwrap()
             .is_text()
     );
+
     Command::new("kill")
         .arg(child.id().to_string())
         .status()

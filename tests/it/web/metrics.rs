@@ -20,6 +20,7 @@ async fn scrape(node: &TestNode) -> BTreeMap<String, f64> {
         "text/plain; version=0.0.4; charset=utf-8"
     );
     let text = response.text().await.expect("text");
+
     let mut samples = BTreeMap::new();
     let mut kinds = BTreeMap::new();
     for line in text.lines() {
@@ -41,11 +42,18 @@ async fn scrape(node: &TestNode) -> BTreeMap<String, f64> {
                 .get(base.unwrap_or(family))
                 .unwrap_or_else(|| panic!("{line} has no type"));
             assert_eq!(kind == "counter", family.ends_with("_total"), "{line}");
+
             let before = samples.insert(name.to_owned(), value.parse().expect("a number"));
             assert!(before.is_none(), "{name} comes twice");
         }
     }
+
     samples
+}
+
+/// The number of requests of a method, as samples have it.
+fn requests_of(samples: &BTreeMap<String, f64>, method: &str) -> f64 {
+    samples[&format!("tetrad_rpc_request_duration_seconds_count{{method=\"{method}\"}}")]
 }
 
 #[tokio::test]
@@ -63,18 +71,14 @@ async fn requests_and_errors_are_counted_by_method_and_code() {
     node.post(batch.to_string()).await;
 
     let samples = scrape(&node).await;
-    let requests = |method: &str| {
-        samples[&format!("tetrad_rpc_request_duration_seconds_count{{method=\"{method}\"}}")]
-    };
-    assert_eq!(
-        [
-            requests("eth_blockNumber"),
-            requests("evm_mine"),
-            requests("eth_chainId")
-        ],
-        [3.0, 1.0, 2.0]
-    );
-    assert_eq!(requests("eth_getBalance"), 1.0);
+    for (method, requests) in [
+        ("eth_blockNumber", 3.0),
+        ("evm_mine", 1.0),
+        ("eth_chainId", 2.0),
+        ("eth_getBalance", 1.0),
+    ] {
+        assert_eq!(requests_of(&samples, method), requests, "{method}");
+    }
     assert_eq!(samples["tetrad_rpc_errors_total{code=\"-32601\"}"], 1.0);
     assert_eq!(samples["tetrad_rpc_errors_total{code=\"-32602\"}"], 1.0);
     assert!(
@@ -202,9 +206,11 @@ async fn phases_of_blocks_and_the_data_directory_are_described() {
         config.checkpoint_bytes = 1;
     })
     .await;
+
     for _ in 0..3 {
         node.rpc("evm_mine", json!([])).await;
     }
+
     // Checkpoints are written in the background.
     let samples = loop {
         let samples = scrape(&node).await;
@@ -216,11 +222,13 @@ async fn phases_of_blocks_and_the_data_directory_are_described() {
         }
         tokio::time::sleep(Duration::from_millis(5)).await;
     };
+
     for phase in ["preamble", "execute", "root", "seal", "append", "publish"] {
         let count =
             samples[&format!("tetrad_block_phase_duration_seconds_count{{phase=\"{phase}\"}}")];
         assert!(count >= 3.0, "{phase}: {count}");
     }
+
     assert_eq!(samples["tetrad_store_files{kind=\"log\"}"], 1.0);
     assert!(samples["tetrad_store_bytes{kind=\"log\"}"] > 1_000.0);
     assert!(samples["tetrad_store_files{kind=\"checkpoint\"}"] >= 1.0);
@@ -245,6 +253,7 @@ async fn the_dashboard_and_the_book_name_what_there_is() {
         config.checkpoint_bytes = 1;
     })
     .await;
+
     node.rpc("evm_mine", json!([])).await;
     let text = loop {
         let text = node.get("/metrics").await.text().await.expect("text");
@@ -253,10 +262,12 @@ async fn the_dashboard_and_the_book_name_what_there_is() {
         }
         tokio::time::sleep(Duration::from_millis(5)).await;
     };
+
     let kinds = text
         .lines()
         .filter_map(|line| line.strip_prefix("# TYPE ")?.split(' ').next());
     let known: BTreeSet<&str> = kinds.filter(|name| name.starts_with("tetrad_")).collect();
+
     let book = include_str!("../../../docs/src/interfaces/metrics.md");
     let sources = [
         ("grafana.json", include_str!("../../../config/grafana.json")),
@@ -266,6 +277,7 @@ async fn the_dashboard_and_the_book_name_what_there_is() {
             include_str!("../../../docs/src/operations/monitoring.md"),
         ),
     ];
+
     for (file, text) in sources {
         for name in names(text).filter(|name| !is_of_others(name)) {
             let base = ["_bucket", "_sum", "_count"]
@@ -277,6 +289,7 @@ async fn the_dashboard_and_the_book_name_what_there_is() {
             );
         }
     }
+
     let told: BTreeSet<&str> = names(book).filter(|name| !is_of_others(name)).collect();
     assert_eq!(
         known.difference(&told).collect::<Vec<_>>(),

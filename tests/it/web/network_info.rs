@@ -12,11 +12,13 @@ async fn the_network_describes_itself() {
         (&info["chainId"], &info["cosmosChainId"]),
         (&125.into(), &"hyperpax_125-1".into())
     );
+
     let coin = &info["nativeCoin"];
     assert_eq!(
         (&coin["symbol"], &coin["denomination"], &coin["decimals"]),
         (&"HPX".into(), &"ahpx".into(), &18.into())
     );
+
     assert_eq!(info["bech32Prefix"], "pax");
     assert_eq!(info["vault"], "0x49B0f9a0554da1A7243A9C8ac5B45245A66D90ff");
     assert_eq!(info["oracle"], "0x6e5da6d7a89c6B7cB0e5c64fcf326292F76A0352");
@@ -35,11 +37,13 @@ async fn the_network_describes_itself() {
     for map in ["tokens", "pTokens"] {
         assert_eq!(info[map].as_object().map(|map| map.len()), Some(12));
     }
+
     // There is a contract at each of these.
     for name in ["lendingPool", "lendingLens", "vault", "oracle"] {
         let code = node.rpc("eth_getCode", json!([info[name], "latest"])).await;
         assert!(code.as_str().is_some_and(|code| code.len() > 2), "{name}");
     }
+
     node.end().await;
 }
 

@@ -2,28 +2,41 @@
 
 use serde_json::Value;
 
-use crate::support::{node, process::Running};
+use crate::support::{TestNode, node, process::Running};
+
+/// The id that a response shows.
+fn id(response: &reqwest::Response) -> Option<&str> {
+    let id = response.headers().get("x-request-id")?;
+    Some(id.to_str().unwrap())
+}
+
+/// The response to a request with an id.
+async fn get_with_id(node: &TestNode, id: &str) -> reqwest::Response {
+    node.http
+        .get(format!("{}/health", node.rest_url()))
+        .header("x-request-id", id)
+        .send()
+        .await
+        .unwrap()
+}
 
 #[tokio::test]
 async fn a_name_that_a_client_gives_comes_back() {
     let node = node().await;
-    let ask = |name: &'static str| {
-        node.http
-            .get(format!("{}/health", node.rest_url()))
-            .header("x-request-id", name)
-            .send()
-    };
-    let id = |response: reqwest::Response| {
-        response
-            .headers()
-            .get("x-request-id")
-            .map(|id| id.to_str().unwrap().to_owned())
-    };
-    assert_eq!(id(ask("7f3c/1").await.unwrap()).as_deref(), Some("7f3c/1"));
-    assert_eq!(id(ask("two words").await.unwrap()), None);
+
+    assert_eq!(id(&get_with_id(&node, "7f3c/1").await), Some("7f3c/1"));
+    assert_eq!(id(&get_with_id(&node, "two words").await), None);
     // Nobody looks for the names of requests here, so none are made.
-    assert_eq!(id(node.get("/health").await), None);
+    assert_eq!(id(&node.get("/health").await), None);
     node.end().await;
+}
+
+/// The line of a log about a request.
+fn line_of<'a>(lines: &'a [Value], id: &str) -> &'a Value {
+    lines
+        .iter()
+        .find(|line| line["span"]["id"] == id)
+        .unwrap_or_else(|| panic!("{id}: {lines:?}"))
 }
 
 #[tokio::test]
@@ -58,15 +71,10 @@ async fn slow_requests_are_logged_under_their_names() {
         .lines()
         .map(|line| serde_json::from_str(line).expect("a line is an object"))
         .collect();
-    let named = |id: &str| {
-        lines
-            .iter()
-            .find(|line| line["span"]["id"] == id)
-            .unwrap_or_else(|| panic!("{id}: {log}"))
-    };
+    let prices = line_of(&lines, &made);
     assert_eq!(
-        (&named(&made)["path"], &named(&made)["message"]),
+        (&prices["path"], &prices["message"]),
         (&"/api/prices".into(), &"slow request".into())
     );
-    assert_eq!(named("mine-1")["method"], "eth_chainId");
+    assert_eq!(line_of(&lines, "mine-1")["method"], "eth_chainId");
 }

@@ -72,6 +72,17 @@ async fn a_client_that_reads_nothing_is_cut_off() {
     assert!(rest(&mut stream).await < 30 << 20);
 }
 
+/// Posts a body, and returns the head of the response.
+async fn post(client: &reqwest::Client, url: &str, body: String) -> reqwest::Response {
+    client
+        .post(url)
+        .header("content-type", "application/json")
+        .body(body)
+        .send()
+        .await
+        .unwrap()
+}
+
 #[tokio::test]
 async fn so_it_is_with_tls() {
     let folder = tempfile::tempdir().unwrap();
@@ -90,16 +101,9 @@ async fn so_it_is_with_tls() {
         .build()
         .unwrap();
     let url = format!("https://localhost:{}/rpc", node.address().port());
-    let post = |body: String| {
-        client
-            .post(&url)
-            .header("content-type", "application/json")
-            .body(body)
-            .send()
-    };
-    let unread = post(long_answer(30)).await.unwrap();
+    let unread = post(&client, &url, long_answer(30)).await;
     let chain_id = json!({"jsonrpc": "2.0", "id": 1, "method": "eth_chainId"}).to_string();
-    assert_eq!(post(chain_id).await.unwrap().status(), 200);
+    assert_eq!(post(&client, &url, chain_id).await.status(), 200);
     assert!(unread.bytes().await.is_err());
 }
 
@@ -133,19 +137,12 @@ async fn so_it_is_with_a_request_of_http_2() {
         .http2_prior_knowledge()
         .build()
         .unwrap();
-    let post = |body: String| {
-        client
-            .post(node.rpc_url())
-            .header("content-type", "application/json")
-            .body(body)
-            .send()
-    };
-    let unread = post(long_answer(30)).await.unwrap();
+    let unread = post(&client, &node.rpc_url(), long_answer(30)).await;
     assert_eq!(unread.status(), 200);
+
     // The same answer finds room again when the node has let go of the first one.
-    while post(long_answer(30))
+    while post(&client, &node.rpc_url(), long_answer(30))
         .await
-        .unwrap()
         .bytes()
         .await
         .unwrap()
@@ -155,9 +152,19 @@ async fn so_it_is_with_a_request_of_http_2() {
     assert!(unread.bytes().await.is_err());
 }
 
+/// A request with so many blanks before it.
+fn padded(blanks: usize) -> String {
+    format!(
+        "{}{}",
+        " ".repeat(blanks),
+        json!({"jsonrpc": "2.0", "id": 1, "method": "eth_chainId"})
+    )
+}
+
 #[tokio::test]
 async fn long_bodies_share_a_budget_and_short_ones_go_on() {
     let node = node_with(|config| config.rpc.budget = Budget::new(1 << 20)).await;
+
     let mut holding = Vec::new();
     for _ in 0..3 {
         let mut stream = TcpStream::connect(node.address()).await.unwrap();
@@ -168,37 +175,28 @@ async fn long_bodies_share_a_budget_and_short_ones_go_on() {
         stream.write_all(&[b' '; 150_000]).await.unwrap();
         holding.push(stream);
     }
-    let padded = |blanks| {
-        format!(
-            "{}{}",
-            " ".repeat(blanks),
-            json!({"jsonrpc": "2.0", "id": 1, "method": "eth_chainId"})
-        )
-    };
+
+    let url = node.rpc_url();
     let long = padded(900_000);
-    let post = |body: String| {
-        node.http
-            .post(node.rpc_url())
-            .header("content-type", "application/json")
-            .body(body)
-            .send()
-    };
     let refused = loop {
-        let answer = post(long.clone()).await.unwrap();
+        let answer = post(&node.http, &url, long.clone()).await;
         // Until the node has read what the others sent.
         if answer.status() != 200 {
             break answer;
         }
     };
+
     assert_eq!(
         (refused.status().as_u16(), &refused.headers()["retry-after"]),
         (503, &"1".parse().unwrap())
     );
     assert_eq!(node.rpc("eth_chainId", json!([])).await, "0x7d");
+
     // What asks for no more than others hold finds room.
-    assert_eq!(post(padded(150_000)).await.unwrap().status(), 200);
+    let answer = post(&node.http, &url, padded(150_000)).await;
+    assert_eq!(answer.status(), 200);
     drop(holding);
-    while post(long.clone()).await.unwrap().status() != 200 {}
+    while post(&node.http, &url, long.clone()).await.status() != 200 {}
 }
 
 /// The next message that says anything.
@@ -225,6 +223,7 @@ async fn a_message_of_a_web_socket_counts_before_it_is_complete() {
     let (mut first, _) = socket(TcpStream::connect(node.address()).await.unwrap())
         .await
         .unwrap();
+
     // The head of a frame with 2,000,000 bytes of text, and half of them.
     let mut begun = vec![0x81, 0xff];
     begun.extend_from_slice(&2_000_000_u64.to_be_bytes());
@@ -234,6 +233,7 @@ async fn a_message_of_a_web_socket_counts_before_it_is_complete() {
     while budget.hold(500_000).await.is_some() {
         tokio::task::yield_now().await;
     }
+
     // Short messages of others go on.
     let (mut second, _) = socket(TcpStream::connect(node.address()).await.unwrap())
         .await
@@ -242,8 +242,10 @@ async fn a_message_of_a_web_socket_counts_before_it_is_complete() {
     second.send(Message::text(request)).await.unwrap();
     let answer = next(&mut second).await;
     assert!(answer.to_text().unwrap().contains("0x7d"));
+
     drop(first);
     while budget.hold(1_000_000).await.is_none() {}
+
     // An answer that finds no room is an error.
     let all = budget.hold(1 << 20).await.unwrap();
     second.send(Message::text(long_answer(1))).await.unwrap();

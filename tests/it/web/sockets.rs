@@ -56,6 +56,19 @@ impl Client {
             .map(Result::unwrap)
     }
 
+    /// The answer to a message, without the time in it. Prices come without being asked for.
+    async fn ask(&mut self, message: Message) -> String {
+        self.0.send(message).await.unwrap();
+        loop {
+            let message = self.next().await.expect("an answer");
+            let text = message.to_text().unwrap();
+            let is_price = !message.is_text() || text.contains("price_update");
+            if !is_price && !text.contains("connected") {
+                return text.split("\"timestamp\"").next().unwrap().to_owned();
+            }
+        }
+    }
+
     /// The next close frame.
     async fn closed(&mut self) -> (CloseCode, String) {
         loop {
@@ -80,21 +93,8 @@ async fn clients(node: &TestNode) -> [(&'static str, Client); 3] {
 async fn binary_messages_are_read_as_text() {
     let node = node().await;
     for (path, mut client) in clients(&node).await {
-        // Prices come without being asked for.
-        let is_answer = |message: &Message| matches!(message, Message::Text(text) if !text.contains("price_update"));
-        let mut ask = async |message| {
-            client.0.send(message).await.unwrap();
-            loop {
-                let message = client.next().await.expect("an answer");
-                let text = message.to_text().unwrap();
-                if is_answer(&message) && !text.contains("connected") {
-                    // Times differ.
-                    break text.split("\"timestamp\"").next().unwrap().to_owned();
-                }
-            }
-        };
-        let answer = ask(Message::text(HELLO)).await;
-        assert_eq!(ask(Message::binary(HELLO)).await, answer, "{path}");
+        let answer = client.ask(Message::text(HELLO)).await;
+        assert_eq!(client.ask(Message::binary(HELLO)).await, answer, "{path}");
     }
     node.end().await;
 }

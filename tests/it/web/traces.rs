@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use alloy_primitives::hex;
 use axum::{Router, body::Bytes, extract::State, http::HeaderMap, routing::post};
 use opentelemetry_proto::tonic::{
     collector::trace::v1::ExportTraceServiceRequest, common::v1::any_value::Value, trace::v1::Span,
@@ -35,12 +36,16 @@ async fn collector() -> (String, mpsc::UnboundedReceiver<Vec<Span>>) {
     (url, receiver)
 }
 
-fn attributes(span: &Span) -> BTreeMap<String, String> {
-    let text = |value: Option<Value>| match value {
+/// The value of an attribute as text.
+fn text(value: Option<Value>) -> String {
+    match value {
         Some(Value::StringValue(text)) => text,
         Some(Value::IntValue(number)) => number.to_string(),
         other => format!("{other:?}"),
-    };
+    }
+}
+
+fn attributes(span: &Span) -> BTreeMap<String, String> {
     span.attributes
         .iter()
         .map(|one| {
@@ -50,6 +55,14 @@ fn attributes(span: &Span) -> BTreeMap<String, String> {
             )
         })
         .collect()
+}
+
+/// The first span with a name.
+fn named<'a>(spans: &'a [Span], name: &str) -> &'a Span {
+    spans
+        .iter()
+        .find(|span| span.name == name)
+        .unwrap_or_else(|| panic!("{name}: {spans:?}"))
 }
 
 // The collector answers while the test waits for the program to end.
@@ -65,6 +78,7 @@ async fn requests_and_blocks_become_spans_of_their_traces() {
     ])
     .await;
     let rpc = node.ready["rpc"].as_str().unwrap().to_owned();
+
     let trace = "4bf92f3577b34da6a3ce929d0e0e4736";
     let parent = "00f067aa0ba902b7";
     for method in ["evm_mine", "eth_nothing"] {
@@ -80,29 +94,22 @@ async fn requests_and_blocks_become_spans_of_their_traces() {
             .unwrap();
         assert!(answer.headers().contains_key("x-request-id"));
     }
+
     // What was not sent yet is sent at the end.
     assert!(node.end("-TERM").0);
+
     let mut spans = Vec::new();
     while let Ok(more) = collected.try_recv() {
         spans.extend(more);
     }
-    let named = |name: &str| {
-        spans
-            .iter()
-            .find(|span| span.name == name)
-            .unwrap_or_else(|| panic!("{name}: {spans:?}"))
-    };
-    let hex = |bytes: &[u8]| {
-        bytes
-            .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect::<String>()
-    };
 
-    let http = named("POST");
-    let call = named("evm_mine");
+    let http = named(&spans, "POST");
+    let call = named(&spans, "evm_mine");
     assert_eq!(
-        (hex(&http.trace_id), hex(&http.parent_span_id)),
+        (
+            hex::encode(&http.trace_id),
+            hex::encode(&http.parent_span_id)
+        ),
         (trace.to_owned(), parent.to_owned())
     );
     assert_eq!(attributes(http)["url.path"], "/rpc");
@@ -116,7 +123,8 @@ async fn requests_and_blocks_become_spans_of_their_traces() {
         !spans.iter().any(|span| span.name == "eth_nothing"),
         "names that clients make up are no spans"
     );
-    let block = named("block");
+
+    let block = named(&spans, "block");
     assert_eq!(attributes(block)["block.number"], "1");
     for phase in ["preamble", "execute", "root", "seal"] {
         assert!(
@@ -126,8 +134,9 @@ async fn requests_and_blocks_become_spans_of_their_traces() {
             "{phase}"
         );
     }
+
     // Blocks that are mined at once are published together.
-    named("publish");
+    named(&spans, "publish");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
