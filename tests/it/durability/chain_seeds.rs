@@ -130,6 +130,7 @@ async fn every_acknowledged_change_is_there_after_every_failure() {
         let mut known: Option<Known> = None;
         let mut sent = BTreeSet::new();
         let mut snapshots = Vec::new();
+
         for _ in 0..3 {
             disk.fail(0);
             let recovered = recover(Arc::new(disk.clone()))
@@ -138,6 +139,7 @@ async fn every_acknowledged_change_is_there_after_every_failure() {
             if let Some(known) = &known {
                 assert_eq!(&Known::of(&chain), known, "seed {seed}");
             }
+
             let head = chain.head();
             for hash in &sent {
                 assert!(
@@ -145,6 +147,7 @@ async fn every_acknowledged_change_is_there_after_every_failure() {
                     "seed {seed}: {hash} is gone"
                 );
             }
+
             disk.fail(random.pick(&[0, 0, 1, 5]));
             let mut sure = true;
             for _ in 0..random.below(30) {
@@ -154,12 +157,14 @@ async fn every_acknowledged_change_is_there_after_every_failure() {
                     break;
                 }
             }
+
             known = sure.then(|| Known::of(&chain));
             let next = if random.chance(70) {
                 disk.power_failure()
             } else {
                 disk.kill()
             };
+
             chain.stop();
             tokio::task::spawn_blocking(move || writer.join())
                 .await

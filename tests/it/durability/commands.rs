@@ -267,14 +267,17 @@ async fn a_backup_is_restored_and_what_was_there_put_aside() {
         !ok && told.contains("from itself") && !live.join("replaced-1").exists(),
         "{told}"
     );
+
     // Something that is no backup harms nothing.
     let (ok, told) = chain(&live, &["restore", path(&place.path().join("nothing"))]);
     assert!(!ok && !live.join("replaced-1").exists(), "{told}");
+
     let (ok, told) = chain(&live, &["restore", path(&copy)]);
     assert!(
         ok && told.contains("up to block 20") && told.contains("replaced-1"),
         "{told}"
     );
+
     let node = node_on(&live).await;
     assert_eq!(node.block_number().await, 20);
     assert_eq!(
@@ -283,6 +286,7 @@ async fn a_backup_is_restored_and_what_was_there_put_aside() {
         newest
     );
     node.end().await;
+
     // What was there before is still a chain, and can be gone back to; a new machine has nothing to
     // put aside.
     for (target, source, last) in [("live", live.join("replaced-1"), 27), ("new", copy, 20)] {
@@ -325,6 +329,7 @@ async fn compacting_lets_go_of_old_blocks_only() {
             .await["number"],
         "0x92"
     );
+
     // The one before is part of the checkpoint that the log begins on.
     assert!(
         node.rpc("eth_getBlockByNumber", json!(["0x90", false]))
@@ -336,6 +341,7 @@ async fn compacting_lets_go_of_old_blocks_only() {
             .await["number"],
         "0x0"
     );
+
     let error = node
         .rpc_error(
             "eth_getLogs",
@@ -348,6 +354,7 @@ async fn compacting_lets_go_of_old_blocks_only() {
             .contains("history before block 145 is not available"),
         "{error}"
     );
+
     node.rpc("evm_mine", json!([{"blocks": 5}])).await;
     node.end().await;
     let (ok, told) = chain(place.path(), &["verify"]);
@@ -370,6 +377,7 @@ fn a_directory_that_does_not_exist_is_not_made() {
 async fn a_damaged_chain_goes_on_from_what_is_left() {
     let place = tempfile::tempdir().unwrap();
     let node = node_on(place.path()).await;
+
     let mut hashes = Vec::new();
     for _ in 0..20 {
         node.mine().await;
@@ -380,6 +388,7 @@ async fn a_damaged_chain_goes_on_from_what_is_left() {
         );
     }
     node.end().await;
+
     assert_eq!(
         chain(place.path(), &["repair"]),
         (
@@ -387,21 +396,25 @@ async fn a_damaged_chain_goes_on_from_what_is_left() {
             "no entry is damaged, and the log can be followed to its end".to_owned()
         )
     );
+
     let log = place.path().join("log-00000000000000000000");
     let mut bytes = std::fs::read(&log).unwrap();
     let middle = bytes.len() / 2;
     bytes[middle] ^= 1;
     std::fs::write(&log, &bytes).unwrap();
+
     let (ok, told) = chain(place.path(), &["verify"]);
     assert!(
         !ok && told.contains("damaged at byte") && told.contains("tetrad chain repair"),
         "{told}"
     );
+
     let (ok, told) = chain(place.path(), &["repair"]);
     assert!(
         ok && told.contains("entries are left; of the next one: "),
         "{told}"
     );
+
     let aside = told.lines().last().unwrap().trim();
     assert!(
         bytes.ends_with(&std::fs::read(aside).unwrap()),

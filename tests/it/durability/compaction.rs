@@ -1,11 +1,11 @@
 //! What letting go of old blocks leaves is what it was, and nothing else is pretended to be known.
 
-use std::path::Path;
+use std::{path::Path, sync::Arc};
 
 use serde_json::json;
-use tetrad_chain::{Pace, compact, repair, verify};
+use tetrad_chain::{Chain, Pace, compact, repair, verify};
 use tetrad_store::{
-    storage::{Directory, read_file, replace_file},
+    storage::{Directory, Storage, read_file, replace_file},
     store::checkpoints,
 };
 
@@ -68,6 +68,7 @@ async fn every_block_that_is_kept_keeps_its_state_and_older_ones_are_refused() {
     for restarted in [false, true] {
         let node = node_on(place.path()).await;
         let from = node.account(0);
+
         for number in (147..=402).step_by(15).chain([300, 301, 401, 402]) {
             let at = json!(format!("{number:#x}"));
             let held = [
@@ -79,16 +80,19 @@ async fn every_block_that_is_kept_keeps_its_state_and_older_ones_are_refused() {
                 if number < 301 { "0x0" } else { "0x1" },
             ];
             assert_eq!(held, expected, "block {number}");
+
             let sent = u64::from(number >= 301) + u64::from(number >= 402);
             let nonce = node.rpc("eth_getTransactionCount", json!([from, at])).await;
             assert_eq!(nonce, format!("{sent:#x}"), "block {number}");
         }
+
         for number in [1, 144, 145] {
             let error = node
                 .rpc_error("eth_getBalance", json!([X, format!("{number:#x}")]))
                 .await;
             assert_eq!(error["code"], 4444, "block {number}: {error}");
         }
+
         let trace = node
             .rpc(
                 "debug_traceBlockByNumber",
@@ -100,6 +104,7 @@ async fn every_block_that_is_kept_keeps_its_state_and_older_ones_are_refused() {
             "the oldest block runs on the state before it: {trace}"
         );
         node.end().await;
+
         if !restarted {
             // Nothing is left to let go of.
             let again = chain(place.path(), &["compact", "--keep", "256"]);
@@ -139,12 +144,14 @@ async fn without_a_checkpoint_before_them_states_are_refused_and_verify_says_so(
         told.ends_with("in order; no states before block 402"),
         "{told}"
     );
+
     let node = node_on(place.path()).await;
     assert_eq!(
         node.rpc("eth_getBlockByNumber", json!(["0x92", false]))
             .await["number"],
         "0x92"
     );
+
     let error = node.rpc_error("eth_getBalance", json!([Y, "0x92"])).await;
     assert_eq!(error["code"], 4444, "{error}");
     let error = node
@@ -154,10 +161,12 @@ async fn without_a_checkpoint_before_them_states_are_refused_and_verify_says_so(
         )
         .await;
     assert!(error.to_string().contains("not available"), "{error}");
+
     assert_eq!(node.rpc("eth_getBalance", json!([Y, "0x191"])).await, "0x1");
     pay(&node, Y, "0x1").await;
     assert_eq!(node.rpc("eth_getBalance", json!([Y, "0x191"])).await, "0x1");
     node.end().await;
+
     // What is kept is checked, states or none.
     let log = place.path().join("log-00000000000000000145");
     let mut bytes = std::fs::read(&log).unwrap();
@@ -205,6 +214,7 @@ async fn a_chain_does_not_begin_on_what_was_taken_back() {
     let node = node_on(&live).await;
     assert_eq!(node.rpc("eth_getBalance", json!([X, "0x258"])).await, "0x0");
     assert_eq!(node.rpc("eth_getBalance", json!([X, "0x259"])).await, "0x7");
+
     let snapshot = node.rpc("evm_snapshot", json!([])).await;
     mine(&node, 900).await;
     assert_eq!(node.rpc("evm_revert", json!([snapshot])).await, true);
@@ -214,6 +224,7 @@ async fn a_chain_does_not_begin_on_what_was_taken_back() {
         .await;
     node.end().await;
     verified(&live).await;
+
     let node = node_on(&live).await;
     assert_eq!(
         node.rpc("eth_getBlockByNumber", json!(["latest", false]))
@@ -228,6 +239,7 @@ async fn a_chain_does_not_begin_on_what_was_taken_back() {
         (615, json!("0x7"))
     );
     node.end().await;
+
     assert_eq!(
         chain(&live, &["repair"]).1,
         "no entry is damaged, and the log can be followed to its end"
@@ -238,14 +250,17 @@ async fn a_chain_does_not_begin_on_what_was_taken_back() {
 async fn a_rollback_to_the_block_that_a_node_was_started_on_stays_what_it_was() {
     let place = tempfile::tempdir().unwrap();
     let balance = |value: &str| json!([X, value]);
+
     let node = node_on(place.path()).await;
     mine(&node, 300).await;
     node.rpc("anvil_setBalance", balance("0x5")).await;
     node.end().await;
+
     // The only checkpoint left is of the state that a development method made after the newest
     // block.
     assert!(chain(place.path(), &["compact", "--keep", "1"]).0);
     forget_beginnings(place.path());
+
     let node = node_on(place.path()).await;
     mine(&node, 1).await;
     for block in ["0x12c", "0x12d"] {
@@ -255,6 +270,7 @@ async fn a_rollback_to_the_block_that_a_node_was_started_on_stays_what_it_was() 
             "{block}"
         );
     }
+
     node.rpc("anvil_rollback", json!([1])).await;
     node.rpc("anvil_setBalance", json!([Y, "0x6"])).await;
     mine(&node, 2).await;
@@ -262,6 +278,7 @@ async fn a_rollback_to_the_block_that_a_node_was_started_on_stays_what_it_was() 
         .rpc("eth_getBlockByNumber", json!(["latest", false]))
         .await;
     node.end().await;
+
     verified(place.path()).await;
     let node = node_on(place.path()).await;
     assert_eq!(
@@ -279,25 +296,27 @@ async fn a_rollback_to_the_block_that_a_node_was_started_on_stays_what_it_was() 
     );
 }
 
+/// Seals this many blocks.
+async fn seal(chain: &Chain, count: u64) {
+    let pace = Pace {
+        at_least: 1,
+        ..Pace::default()
+    };
+    chain.mine(count, pace).await.unwrap();
+}
+
+fn storage_in(directory: &Path) -> Arc<dyn Storage> {
+    Arc::new(Directory::new(directory).unwrap())
+}
+
 #[tokio::test]
 async fn repair_goes_on_from_where_a_checkpoint_still_leads() {
     let place = tempfile::tempdir().unwrap();
-    let storage = || -> std::sync::Arc<dyn tetrad_store::storage::Storage> {
-        std::sync::Arc::new(Directory::new(place.path()).unwrap())
-    };
+    let storage = || storage_in(place.path());
 
     let (running, writer) = start(recover(storage()).unwrap(), never());
 
-    let seal = |count: u64| {
-        running.mine(
-            count,
-            Pace {
-                at_least: 1,
-                ..Pace::default()
-            },
-        )
-    };
-    seal(20).await.unwrap();
+    seal(&running, 20).await;
 
     let snapshot = running.snapshot().await.unwrap();
 
@@ -311,7 +330,7 @@ async fn repair_goes_on_from_where_a_checkpoint_still_leads() {
         {
             break format!("checkpoint-{height:020}");
         }
-        seal(1).await.unwrap();
+        seal(&running, 1).await;
         newest += 1;
         assert!(newest < 100_000, "no checkpoint is written");
     };

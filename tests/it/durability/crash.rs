@@ -31,6 +31,7 @@ impl Program {
     async fn start(directory: &Path, arguments: &[&str]) -> Self {
         let ready = directory.join("ready.json");
         let _ = fs::remove_file(&ready);
+
         let mut command = Command::new(env!("CARGO_BIN_EXE_tetrad"));
         command.args([
             "--listen",
@@ -42,11 +43,13 @@ impl Program {
             "16",
         ]);
         command.args(arguments).env_clear().stdin(Stdio::null());
+
         command
             .arg("--data-dir")
             .arg(directory.join("chain"))
             .arg("--ready-file")
             .arg(&ready);
+
         let mut child = command.spawn().unwrap();
         let text = loop {
             if let Ok(text) = fs::read_to_string(&ready) {
@@ -55,6 +58,7 @@ impl Program {
             assert!(child.try_wait().unwrap().is_none(), "the program ended");
             tokio::time::sleep(Duration::from_millis(2)).await;
         };
+
         let ready: Value = serde_json::from_str(&text).unwrap();
         Self {
             child,

@@ -87,17 +87,17 @@ impl Disk {
     /// The process is killed: everything that the system was given is there.
     pub(super) fn kill(&self) -> Self {
         let mut state = self.0.lock();
-        let copy = |content: &Arc<Mutex<Content>>| {
-            let now = content.lock().now.clone();
-            Arc::new(Mutex::new(Content {
-                synced: now.clone(),
-                now,
-            }))
-        };
         let files = state
             .files
             .iter()
-            .map(|(name, content)| (name.clone(), copy(content)))
+            .map(|(name, content)| {
+                let now = content.lock().now.clone();
+                let copy = Content {
+                    synced: now.clone(),
+                    now,
+                };
+                (name.clone(), Arc::new(Mutex::new(copy)))
+            })
             .collect();
         Self::of(&mut state, files)
     }
@@ -164,6 +164,13 @@ fn has_room(state: &State, more: u64) -> bool {
         .map(|content| content.lock().now.len())
         .sum();
     state.room.is_none_or(|room| used as u64 + more <= room)
+}
+/// Writes into a file, which grows if it is too short.
+fn put(content: &mut Content, bytes: &[u8], offset: u64) {
+    let start = offset as usize;
+    let end = start + bytes.len();
+    content.now.resize(content.now.len().max(end), 0);
+    content.now[start..end].copy_from_slice(bytes);
 }
 
 /// What is left of a file when the power fails.
@@ -375,11 +382,6 @@ impl StoredFile for OpenFile {
     }
 
     fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
-        let put = |content: &mut Content, bytes: &[u8]| {
-            let end = offset as usize + bytes.len();
-            content.now.resize(content.now.len().max(end), 0);
-            content.now[offset as usize..end].copy_from_slice(bytes);
-        };
         let end = offset + bytes.len() as u64;
         let length = self.content.lock().now.len() as u64;
         if let Some(disk) = self.disk.upgrade()
@@ -390,8 +392,8 @@ impl StoredFile for OpenFile {
         }
         let part = |random: u64| &bytes[..(random % (bytes.len() as u64 + 1)) as usize];
         self.call(
-            |content| put(content, bytes),
-            |content, random| put(content, part(random)),
+            |content| put(content, bytes, offset),
+            |content, random| put(content, part(random), offset),
         )
     }
 

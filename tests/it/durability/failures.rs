@@ -114,10 +114,12 @@ async fn a_small_change_that_fits_on_a_full_disk_does_not_end_the_failure() {
         Mining::Instant,
     );
     let obstacle = || async { chain.obstacle().await.unwrap() };
+
     faults
         .lock()
         .extend([Fault::Full, Fault::None, Fault::Full, Fault::Full]);
     send(&chain, transfer(0, 0, TO)).await.unwrap_err();
+
     let before = entries.heights().end;
     assert!(
         chain
@@ -125,12 +127,14 @@ async fn a_small_change_that_fits_on_a_full_disk_does_not_end_the_failure() {
             .await
             .is_ok()
     );
+
     for _ in 0..2 {
         assert!(
             obstacle().await.is_some(),
             "what was refused would be refused again"
         );
     }
+
     assert_eq!(obstacle().await, None);
     assert_eq!(
         entries.heights().end,
@@ -159,16 +163,20 @@ fn entry(slots: u64) -> LogEntry {
     }
 }
 
+/// The bytes of all files.
+fn used(storage: &dyn Storage) -> u64 {
+    let names = storage.names().unwrap();
+    names
+        .iter()
+        .map(|name| storage.open(name).unwrap().length().unwrap())
+        .sum()
+}
+
 #[test]
 fn a_log_is_obstructed_until_there_is_room_for_what_was_refused() {
     for durability in [Durability::Fsync, Durability::Os] {
         let disk = Disk::new(1);
         let storage: Arc<dyn Storage> = Arc::new(disk.clone());
-
-        let used = || {
-            let length = |name: &String| storage.open(name).unwrap().length().unwrap();
-            storage.names().unwrap().iter().map(length).sum::<u64>()
-        };
 
         let identity = ChainIdentity {
             chain_id: 125,
@@ -180,7 +188,7 @@ fn a_log_is_obstructed_until_there_is_room_for_what_was_refused() {
         log.append(0, &entry(1).to_bytes()).unwrap();
         log.sync().unwrap();
 
-        disk.limit(Some(used() + 1_000));
+        disk.limit(Some(used(&*storage) + 1_000));
         log.append(1, &entry(4_000).to_bytes()).unwrap_err();
         assert!(log.is_obstructed());
 
@@ -192,14 +200,14 @@ fn a_log_is_obstructed_until_there_is_room_for_what_was_refused() {
 
         // Room for the least that is tried, but not for what was refused.
         for room in [500, 100_000, 200_000] {
-            disk.limit(Some(used() + room));
+            disk.limit(Some(used(&*storage) + room));
 
             let names = storage.names().unwrap();
-            let before = used();
+            let before = used(&*storage);
             log.probe().unwrap_err();
             assert!(log.is_obstructed());
             assert_eq!(
-                (storage.names().unwrap(), used(), log.end()),
+                (storage.names().unwrap(), used(&*storage), log.end()),
                 (names, before, 2),
                 "it leaves nothing"
             );
@@ -213,7 +221,7 @@ fn a_log_is_obstructed_until_there_is_room_for_what_was_refused() {
         // An entry as large as what was refused ends it, too. Syncing gives back the room that was
         // set aside.
         log.sync().unwrap();
-        disk.limit(Some(used()));
+        disk.limit(Some(used(&*storage)));
         log.append(3, &entry(4_000).to_bytes()).unwrap_err();
         disk.limit(None);
         log.append(3, &entry(4_000).to_bytes()).unwrap();
@@ -230,6 +238,29 @@ fn a_log_is_obstructed_until_there_is_room_for_what_was_refused() {
             4
         );
     }
+}
+
+/// The whole response to a JSON-RPC request.
+async fn response(http: &reqwest::Client, url: &str, method: &str, params: Value) -> Value {
+    let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).to_string();
+    let request = http
+        .post(url)
+        .header("content-type", "application/json")
+        .body(body);
+    request.send().await.unwrap().json().await.unwrap()
+}
+
+/// The response to a transaction with this many bytes of data.
+async fn send_data(http: &reqwest::Client, url: &str, from: &Value, bytes: usize) -> Value {
+    let data = format!("0x{}", "11".repeat(bytes));
+    let transaction = json!({"from": from, "to": from, "gas": "0x500000", "data": data});
+    response(http, url, "eth_sendTransaction", json!([transaction])).await
+}
+
+/// The status of the node's readiness.
+async fn ready_status(http: &reqwest::Client, url: &str) -> u16 {
+    let request = http.get(url.replace("/rpc", "/ready"));
+    request.send().await.unwrap().status().as_u16()
 }
 
 #[tokio::test]
@@ -260,40 +291,13 @@ async fn a_node_that_cannot_write_large_blocks_is_not_ready_and_says_so_once() {
 
     let http = reqwest::Client::new();
     let url = node.ready["rpc"].as_str().unwrap().to_owned();
-    let call = async |method: &str, params: Value| -> Value {
-        let body =
-            json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).to_string();
-        let request = http
-            .post(&url)
-            .header("content-type", "application/json")
-            .body(body);
-        request.send().await.unwrap().json().await.unwrap()
-    };
+    let accounts = response(&http, &url, "eth_accounts", json!([])).await;
+    let from = &accounts["result"][0];
 
-    let from = call("eth_accounts", json!([])).await["result"][0].clone();
-
-    let send = async |bytes: usize| {
-        let data = format!("0x{}", "11".repeat(bytes));
-        call(
-            "eth_sendTransaction",
-            json!([{"from": from, "to": from, "gas": "0x500000", "data": data}]),
-        )
-        .await
-    };
-
-    let status = async || {
-        http.get(url.replace("/rpc", "/ready"))
-            .send()
-            .await
-            .unwrap()
-            .status()
-            .as_u16()
-    };
-
-    assert_eq!(status().await, 200);
+    assert_eq!(ready_status(&http, &url).await, 200);
     let mut sent = 0;
     let refusal = loop {
-        let answer = send(100_000).await;
+        let answer = send_data(&http, &url, from, 100_000).await;
         if answer["error"].is_object() {
             break answer.to_string();
         }
@@ -306,13 +310,14 @@ async fn a_node_that_cannot_write_large_blocks_is_not_ready_and_says_so_once() {
     let mut small = 0;
     for _ in 0..8 {
         let length = std::fs::metadata(&log).unwrap().len();
-        assert_eq!(status().await, 503);
+        assert_eq!(ready_status(&http, &url).await, 503);
         assert!(
             std::fs::metadata(&log).unwrap().len() <= length,
             "looking for room leaves nothing in the log"
         );
-        small += u32::from(send(10).await["result"].is_string());
-        assert_eq!(status().await, 503);
+        let answer = send_data(&http, &url, from, 10).await;
+        small += u32::from(answer["result"].is_string());
+        assert_eq!(ready_status(&http, &url).await, 503);
     }
     assert!(small > 0, "small blocks still fit");
 

@@ -128,6 +128,26 @@ async fn transfers(node: &TestNode, token: Address) -> Vec<Arc<Block>> {
     blocks
 }
 
+fn block_entry(block: Arc<Block>) -> LogEntry {
+    LogEntry::Block {
+        block,
+        changes: Arc::default(),
+        shift: Default::default(),
+    }
+}
+
+/// Appends an entry to a log, and inserts it into its index.
+fn append(log: &mut dyn BlockLog, history: &Arc<DiskHistory>, entry: &LogEntry) {
+    let before = log.written();
+    log.append(log.end(), &entry.to_bytes()).unwrap();
+    history.insert(entry, log.written() - before);
+}
+
+/// The blocks before another one whose logs may have a key, newest first.
+fn newest_first(history: &DiskHistory, before: u64, key: LogKey) -> Vec<u64> {
+    history.candidates_before(before, &[vec![key]]).collect()
+}
+
 /// The log of a node in many small segments, and an index of many parts.
 #[tokio::test]
 async fn old_blocks_are_found_across_parts_of_the_index() {
@@ -149,19 +169,8 @@ async fn old_blocks_are_found_across_parts_of_the_index() {
     let mut log = logs.open(identity, 0).unwrap();
     let history = DiskHistory::open(storage.clone(), log.reader(), identity, 3_000).unwrap();
 
-    let append = |log: &mut dyn BlockLog, entry: &LogEntry| {
-        let before = log.written();
-        log.append(log.end(), &entry.to_bytes()).unwrap();
-        history.insert(entry, log.written() - before);
-    };
-
     for block in &blocks {
-        let entry = LogEntry::Block {
-            block: block.clone(),
-            changes: Arc::default(),
-            shift: Default::default(),
-        };
-        append(&mut *log, &entry);
+        append(&mut *log, &history, &block_entry(block.clone()));
     }
 
     let entry = LogEntry::Revert {
@@ -169,7 +178,7 @@ async fn old_blocks_are_found_across_parts_of_the_index() {
         shift: Default::default(),
         uses_up: None,
     };
-    append(&mut *log, &entry);
+    append(&mut *log, &history, &entry);
     history.finish();
 
     for round in 0..2 {
@@ -194,45 +203,37 @@ async fn old_blocks_are_found_across_parts_of_the_index() {
             }
 
             let numbers: Vec<u64> = blocks.iter().map(|block| block.number()).collect();
+            let recipient = |n: u8| LogKey::topic(2, &Address::with_last_byte(n).into_word());
+            let of_token = LogKey::address(&token.address);
+            let of_holder = LogKey::topic(1, &holder.into_word());
+
             let first = numbers[0];
             let last = numbers[18];
-
-            let by = |keys: &[LogKey]| {
-                history.candidates(
-                    first,
-                    last,
-                    &keys.iter().map(|key| vec![*key]).collect::<Vec<_>>(),
-                )
-            };
-            let recipient = |n: u8| LogKey::topic(2, &Address::with_last_byte(n).into_word());
-
-            assert_eq!(by(&[LogKey::address(&token.address)]), numbers);
+            assert_eq!(history.candidates(first, last, &[vec![of_token]]), numbers);
             assert_eq!(
-                by(&[LogKey::topic(1, &holder.into_word()), recipient(5)]),
+                history.candidates(first, last, &[vec![of_holder], vec![recipient(5)]]),
                 [numbers[4]]
             );
-            assert!(by(&[recipient(99)]).is_empty());
-
-            let newest_first = |before: u64, key: LogKey| {
+            assert!(
                 history
-                    .candidates_before(before, &[vec![key]])
-                    .collect::<Vec<_>>()
-            };
+                    .candidates(first, last, &[vec![recipient(99)]])
+                    .is_empty()
+            );
 
             let standing: Vec<u64> = numbers[..17].iter().rev().copied().collect();
             assert_eq!(
-                newest_first(u64::MAX, LogKey::address(&token.address)),
+                newest_first(history, u64::MAX, of_token),
                 standing,
                 "what was reverted is left out"
             );
+            assert_eq!(newest_first(history, numbers[9], of_token), standing[8..]);
             assert_eq!(
-                newest_first(numbers[9], LogKey::address(&token.address)),
-                standing[8..]
+                newest_first(history, numbers[9], recipient(5)),
+                [numbers[4]]
             );
-            assert_eq!(newest_first(numbers[9], recipient(5)), [numbers[4]]);
             assert!(
-                newest_first(numbers[4], recipient(5)).is_empty()
-                    && newest_first(0, recipient(5)).is_empty()
+                newest_first(history, numbers[4], recipient(5)).is_empty()
+                    && newest_first(history, 0, recipient(5)).is_empty()
             );
 
             let between = history.candidates(
@@ -297,9 +298,7 @@ impl Indexed {
 
     fn extend(&mut self, entries: &[LogEntry]) {
         for entry in entries {
-            let before = self.log.written();
-            self.log.append(self.log.end(), &entry.to_bytes()).unwrap();
-            self.history.insert(entry, self.log.written() - before);
+            append(&mut *self.log, &self.history, entry);
         }
         self.history.finish();
     }
@@ -340,12 +339,7 @@ async fn a_truncated_log_and_its_index_go_on_as_if_they_had_never_been_longer() 
     let node = crate::support::node().await;
     let token = crate::support::chain::token("USDC");
     let blocks = transfers(&node, token.address).await;
-    let block = |block: &Arc<Block>| LogEntry::Block {
-        block: block.clone(),
-        changes: Arc::default(),
-        shift: Default::default(),
-    };
-    let mut entries: Vec<_> = blocks.iter().map(block).collect();
+    let mut entries: Vec<_> = blocks.iter().cloned().map(block_entry).collect();
     entries.insert(
         12,
         LogEntry::Revert {
@@ -365,7 +359,9 @@ async fn a_truncated_log_and_its_index_go_on_as_if_they_had_never_been_longer() 
         let aside = truncated.log.truncate(end as u64).unwrap();
         truncated.history.truncate(end as u64).unwrap();
         assert_eq!(aside.is_empty(), end == entries.len(), "{aside:?}");
+
         let mut fresh = Indexed::new(&entries[..end]);
+
         // The heights are used again, for other entries.
         for _ in 0..2 {
             assert_eq!(truncated.log.end(), fresh.log.end());
@@ -375,6 +371,7 @@ async fn a_truncated_log_and_its_index_go_on_as_if_they_had_never_been_longer() 
                 expected,
                 "at {end}"
             );
+
             let storage = truncated.storage.clone();
             let reader = truncated.log.reader();
             let reopened = DiskHistory::open(storage, reader, Indexed::IDENTITY, 3_000).unwrap();
@@ -383,6 +380,7 @@ async fn a_truncated_log_and_its_index_go_on_as_if_they_had_never_been_longer() 
                 expected,
                 "at {end}, opened again"
             );
+
             let others: Vec<_> = entries
                 .iter()
                 .rev()
@@ -435,6 +433,12 @@ async fn old_blocks_are_searched_for_calls_and_told_to_be_there() {
     }
 }
 
+/// The response to a request for the fees of so many blocks up to the newest.
+async fn fees(node: &TestNode, count: Value, newest: Value) -> Value {
+    node.request("eth_feeHistory", json!([count, newest, [0, 50, 100]]))
+        .await
+}
+
 #[tokio::test]
 async fn fees_of_old_blocks_are_those_of_the_blocks_that_were_asked_for() {
     let place = tempfile::tempdir().unwrap();
@@ -465,10 +469,6 @@ async fn fees_of_old_blocks_are_those_of_the_blocks_that_were_asked_for() {
             base_fees.push(block["baseFeePerGas"].clone());
         }
 
-        let fees = |count: Value, newest: Value| {
-            node.request("eth_feeHistory", json!([count, newest, [0, 50, 100]]))
-        };
-
         for (count, newest) in [
             (1u64, 1u64),
             (5, 10),
@@ -479,7 +479,7 @@ async fn fees_of_old_blocks_are_those_of_the_blocks_that_were_asked_for() {
             (u64::MAX, 20),
             (1, 0),
         ] {
-            let answer = fees(json!(count), json!(format!("{newest:#x}"))).await;
+            let answer = fees(&node, json!(count), json!(format!("{newest:#x}"))).await;
             let first = (newest + 1).saturating_sub(count);
 
             // The first block is always held, and of the others the newest eight.
@@ -534,10 +534,10 @@ async fn fees_of_old_blocks_are_those_of_the_blocks_that_were_asked_for() {
         }
 
         assert_eq!(
-            fees(json!(0), json!("0x5")).await["result"]["oldestBlock"],
+            fees(&node, json!(0), json!("0x5")).await["result"]["oldestBlock"],
             "0x0"
         );
-        let beyond = fees(json!(1), json!("0xffffffffffffffff")).await;
+        let beyond = fees(&node, json!(1), json!("0xffffffffffffffff")).await;
         assert_eq!(beyond["error"]["code"], -32000, "{beyond}");
         node.end().await;
     }
@@ -565,14 +565,9 @@ fn block_of_size(number: u64, bytes: usize) -> Arc<Block> {
 /// blocks holds.
 #[test]
 fn many_readers_of_a_large_block_decode_it_once() {
-    let entry = |block| LogEntry::Block {
-        block,
-        changes: Arc::default(),
-        shift: Default::default(),
-    };
     let entries = [
-        entry(block_of_size(1, 5_000_000)),
-        entry(block_of_size(2, 10)),
+        block_entry(block_of_size(1, 5_000_000)),
+        block_entry(block_of_size(2, 10)),
     ];
     let indexed = Indexed::new(&entries);
     let reader = indexed.log.reader();
@@ -582,12 +577,15 @@ fn many_readers_of_a_large_block_decode_it_once() {
     assert_eq!(reader.size(2), None);
 
     let start = Barrier::new(8);
-    let read = || {
-        start.wait();
-        indexed.history.block(1).unwrap()
-    };
     let found: Vec<_> = thread::scope(|scope| {
-        let threads: Vec<_> = (0..8).map(|_| scope.spawn(read)).collect();
+        let threads: Vec<_> = (0..8)
+            .map(|_| {
+                scope.spawn(|| {
+                    start.wait();
+                    indexed.history.block(1).unwrap()
+                })
+            })
+            .collect();
         threads
             .into_iter()
             .map(|thread| thread.join().unwrap())

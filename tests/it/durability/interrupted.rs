@@ -188,11 +188,13 @@ async fn a_backup_or_import_that_is_interrupted_anywhere_is_refused_until_it_is_
     let (live, hash) = disk_with(30).await;
     let mut file = Vec::new();
     export(&kept_in(Arc::new(live.clone())), &mut file).unwrap();
+
     let by_backup =
         |target: &Arc<dyn Storage>| backup(&kept_in(Arc::new(live.clone())), &**target).is_ok();
     let by_import =
         |target: &Arc<dyn Storage>| import(&kept_in(target.clone()), &mut &file[..]).is_ok();
     let copies: [Attempt<'_>; 2] = [&by_backup, &by_import];
+
     for (name, copy) in ["backup", "import"].into_iter().zip(copies) {
         at_every_call(&Disk::new(3), copy, |calls, left| {
             let storage: Arc<dyn Storage> = Arc::new(left);
@@ -240,21 +242,24 @@ fn a_first_start_that_is_interrupted_anywhere_can_be_repeated() {
     panic!("it never succeeded");
 }
 
+/// Seals so many blocks with a node on a directory.
+async fn seal_in(directory: &Path, blocks: u64) {
+    let node = node_with(|config| config.data_dir = Some(directory.to_owned())).await;
+    for _ in 0..blocks {
+        node.mine().await;
+    }
+    node.end().await;
+}
+
 #[tokio::test]
 async fn neither_a_node_nor_a_command_opens_a_directory_in_which_a_restore_was_killed() {
     let place = tempfile::tempdir().unwrap();
     let live = place.path().join("live");
     let copy = place.path().join("copy");
     let spare = place.path().join("spare");
-    let begin = async |directory: &Path, blocks: u64| {
-        let node = node_with(|config| config.data_dir = Some(directory.to_owned())).await;
-        for _ in 0..blocks {
-            node.mine().await;
-        }
-        node.end().await;
-    };
-    begin(&copy, 3).await;
-    begin(&live, 7).await;
+    seal_in(&copy, 3).await;
+    seal_in(&live, 7).await;
+
     // The head of the log does not match its checksum: the copy ends before `chain.json`, as it
     // would if it was killed there.
     let log = copy.join("log-00000000000000000000");
@@ -272,6 +277,7 @@ async fn neither_a_node_nor_a_command_opens_a_directory_in_which_a_restore_was_k
         error.contains("`tetrad chain restore` was interrupted") && error.contains("replaced-1"),
         "{error}"
     );
+
     let spare = spare.to_str().unwrap();
     for arguments in [
         &["verify"][..],
@@ -291,10 +297,12 @@ async fn neither_a_node_nor_a_command_opens_a_directory_in_which_a_restore_was_k
             "{arguments:?}: {text}"
         );
     }
+
     assert!(
         !live.join("chain.json").exists(),
         "nothing was begun in its place"
     );
+
     // Either chain can be had: the one that was there, and the backup.
     let (ok, text) = chain(
         &live,
@@ -306,7 +314,7 @@ async fn neither_a_node_nor_a_command_opens_a_directory_in_which_a_restore_was_k
         ok && text.contains("up to block 3") && text.contains("replaced-2"),
         "{text}"
     );
-    begin(&live, 1).await;
+    seal_in(&live, 1).await;
 }
 
 #[tokio::test]
@@ -318,8 +326,10 @@ async fn an_export_that_fails_leaves_the_file_as_it_was() {
         .await
         .end()
         .await;
+
     assert!(chain(&live, &["export", file.to_str().unwrap()]).0);
     let before = fs::read(&file).unwrap();
+
     for name in fs::read_dir(&live)
         .unwrap()
         .map(|entry| entry.unwrap().path())
@@ -334,6 +344,7 @@ async fn an_export_that_fails_leaves_the_file_as_it_was() {
             fs::remove_file(name).unwrap();
         }
     }
+
     let (ok, text) = chain(&live, &["export", file.to_str().unwrap()]);
     assert!(!ok, "{text}");
     assert!(fs::read(&file).unwrap() == before);

@@ -91,6 +91,7 @@ impl Model {
                     .unwrap();
                 self.sealed(chain, before, count);
             }
+
             11..13 => {
                 let address = recipient(random.below(RECIPIENTS));
                 let value = random.below(1_000);
@@ -112,6 +113,7 @@ impl Model {
                 self.snapshots.truncate(at);
                 self.blocks = blocks;
             }
+
             17 => {
                 let depth = random.below(7);
                 // Blocks that memory does not hold cannot be gone back to.
@@ -178,23 +180,28 @@ impl Model {
             if !is_boundary && !self.random.chance(20) {
                 continue;
             }
+
             let Seen { hash, before } = &self.blocks[number as usize - 1];
+
             // The newest state is the head's.
             let newest = values(&head.state);
             let after = self
                 .blocks
                 .get(number as usize)
                 .map_or(&newest, |next| &next.before);
+
             let what = format!("{what}, block {number} of {}", head.number());
             let block = chain.block(&head, BlockId::Number(number)).unwrap();
             if number >= self.oldest {
                 assert_eq!(block.map(|block| block.hash), Some(*hash), "{what}");
             }
+
             let state_before = head.state_before(number).ok().map(|state| values(&state));
             let state_after = chain
                 .view(BlockId::Number(number))
                 .ok()
                 .map(|view| values(&view.state));
+
             if number >= self.oldest_state {
                 assert_eq!(state_before.as_ref(), Some(before), "{what}, before");
                 assert_eq!(state_after.as_ref(), Some(after), "{what}, after");
@@ -210,23 +217,26 @@ impl Model {
         }
     }
 
+    /// Checks that a directory has the blocks and states that it has to have.
+    fn check_directory(&self, storage: &Arc<dyn Storage>, what: &str) {
+        let report =
+            verify(&kept_in(storage.clone())).unwrap_or_else(|error| panic!("{what}: {error}"));
+        assert_eq!(
+            (report.first, report.first_state, report.last),
+            (self.oldest, self.oldest_state, self.blocks.len() as u64),
+            "{what}"
+        );
+    }
+
     /// What may be done to a directory while no node runs on it.
     fn maintain(&mut self, storage: &Arc<dyn Storage>, what: &str) {
-        let check = |storage: &Arc<dyn Storage>, what: &str| {
-            let report =
-                verify(&kept_in(storage.clone())).unwrap_or_else(|error| panic!("{what}: {error}"));
-            let known = (report.first, report.first_state, report.last);
-            assert_eq!(
-                known,
-                (self.oldest, self.oldest_state, self.blocks.len() as u64),
-                "{what}"
-            );
-        };
-        check(storage, what);
+        self.check_directory(storage, what);
         assert_eq!(repair(&kept_in(storage.clone())).unwrap(), None, "{what}");
+
         let copy: Arc<dyn Storage> = Arc::new(Disk::new(1));
         backup(&kept_in(storage.clone()), &*copy).unwrap();
-        check(&copy, &format!("{what}, a backup"));
+        self.check_directory(&copy, &format!("{what}, a backup"));
+
         if self.random.chance(50) {
             let keep = 256 + self.random.below(100);
             self.is_shortened = true;
@@ -237,9 +247,11 @@ impl Model {
             assert_eq!(oldest.max(1), self.oldest, "{what}, compacted");
             self.oldest_state = self.oldest_state.max(self.oldest);
         }
+
         if self.random.chance(15) {
             self.forget_beginning(storage);
         }
+
         let report = verify(&kept_in(storage.clone()))
             .unwrap_or_else(|error| panic!("{what}, afterwards: {error}"));
         assert_eq!(
@@ -294,21 +306,26 @@ async fn every_block_has_the_states_that_it_had() {
             is_shortened: false,
         };
         let mut held = None;
+
         for session in 0..6 {
             let what = format!("seed {seed}, session {session}");
             let recovered =
                 recover(Arc::new(disk.clone())).unwrap_or_else(|error| panic!("{what}: {error}"));
             let (chain, writer) = start(recovered, Mining::Instant);
+
             let now = values(&chain.head().state);
             assert!(held.is_none_or(|held| held == now), "{what}");
+
             model.reopen(&chain, &what).await;
             model.origin = model.blocks.clone();
             model.check(&chain, &format!("{what}, started"));
+
             for _ in 0..25 {
                 model.act(&chain).await;
             }
             model.check(&chain, &what);
             held = Some(values(&chain.head().state));
+
             // A node that is killed ends no other way than one that is stopped, once it has written
             // what it was writing.
             let killed = model.random.chance(50).then(|| disk.kill());
@@ -317,6 +334,7 @@ async fn every_block_has_the_states_that_it_had() {
                 .await
                 .unwrap();
             disk = killed.unwrap_or(disk);
+
             let storage: Arc<dyn Storage> = Arc::new(disk.clone());
             model.maintain(&storage, &what);
         }

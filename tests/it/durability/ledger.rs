@@ -36,14 +36,18 @@ fn params() -> Arc<ChainParams> {
     })
 }
 
-pub(super) fn first_head() -> Head {
-    let account = |index| GenesisAccount {
+/// The entry of an account in genesis.
+fn genesis_account(index: usize) -> GenesisAccount {
+    GenesisAccount {
         address: key(index).address(),
         balance: U256::from(10u128.pow(24)),
         ..Default::default()
-    };
+    }
+}
+
+pub(super) fn first_head() -> Head {
     let genesis = Genesis {
-        accounts: (0..ACCOUNTS).map(account).collect(),
+        accounts: (0..ACCOUNTS).map(genesis_account).collect(),
         ..Genesis::empty(1_000, 30_000_000)
     };
     genesis.build(params()).unwrap()

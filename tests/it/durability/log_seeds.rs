@@ -94,22 +94,25 @@ impl Model {
         if found.len() > expected.len() {
             expected.extend(self.unknown.take());
         }
+
         assert!(
             found == expected,
             "seed {seed}: {} entries, {} acknowledged",
             found.len(),
             self.acknowledged.len()
         );
-        let read = |height| {
+
+        let by_height = (0..log.end()).map(|height| {
             log.reader()
                 .read(height)
                 .unwrap_or_else(|error| panic!("seed {seed}: {error}"))
                 .bytes
-        };
+        });
         assert!(
-            (0..log.end()).map(read).eq(found.iter().cloned()),
+            by_height.eq(found.iter().cloned()),
             "seed {seed}: entries by height"
         );
+
         // It is not known where the file of offsets was lost.
         let sizes = (0..log.end()).map(|height| log.reader().size(height));
         let is_size =
@@ -118,6 +121,7 @@ impl Model {
             sizes.zip(&found).all(is_size),
             "seed {seed}: sizes by height"
         );
+
         (self.acknowledged, self.unknown) = (found, None);
     }
 }
@@ -174,6 +178,7 @@ fn entries_are_read_by_height_whatever_became_of_the_files_of_offsets() {
             .unwrap();
         let mut model = Model::default();
         (0..60).for_each(|_| model.append(&mut *log, random));
+
         let offsets: Vec<_> = storage
             .names()
             .unwrap()
@@ -181,6 +186,7 @@ fn entries_are_read_by_height_whatever_became_of_the_files_of_offsets() {
             .filter(|name| name.starts_with("offsets-"))
             .collect();
         assert!(offsets.len() > 2, "{offsets:?}");
+
         for _ in 0..2 {
             for name in &offsets {
                 match random.below(4) {
@@ -198,6 +204,7 @@ fn entries_are_read_by_height_whatever_became_of_the_files_of_offsets() {
                     _ => {}
                 }
             }
+
             model.check(seed, &*log);
             log = logs(storage.clone(), Durability::Os)
                 .open(CHAIN, 0)

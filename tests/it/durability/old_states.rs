@@ -185,12 +185,12 @@ fn every_height_is_read_as_it_was() {
         history.finish();
 
         let reopened = DiskHistory::open(storage, log.reader(), identity, 2_000).unwrap();
-        let counts = |height: &u64| {
+        let standing = (0..=300_u64).filter(|height| {
             height
                 .checked_sub(1)
                 .is_none_or(|last| !reopened.is_void(last))
-        };
-        for height in (0..=300).filter(counts) {
+        });
+        for height in standing {
             let past = OldState::below(reopened.clone(), height).unwrap().unwrap();
             compare(
                 &past,

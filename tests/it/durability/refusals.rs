@@ -128,6 +128,7 @@ async fn a_missing_log_is_noticed() {
     let directory = tempfile::tempdir().unwrap();
     let storage = || Arc::new(Directory::new(directory.path()).unwrap());
     let (chain, writer) = super::ledger::start(recover(storage()).unwrap(), super::ledger::never());
+
     for _ in 0..40 {
         seal(&chain, 1).await.unwrap();
     }
@@ -135,8 +136,10 @@ async fn a_missing_log_is_noticed() {
     tokio::task::spawn_blocking(move || writer.join())
         .await
         .unwrap();
+
     let checkpoints = tetrad_store::store::checkpoints(&*storage()).unwrap();
     assert!(checkpoints.len() > 1, "{checkpoints:?}");
+
     // The first of several files; then one in the middle.
     let names = storage().names().unwrap();
     let mut firsts: Vec<u64> = names
@@ -145,6 +148,7 @@ async fn a_missing_log_is_noticed() {
         .collect();
     firsts.sort_unstable();
     assert!(firsts.len() > 3, "{firsts:?}");
+
     let aside = directory.path().join("aside");
     let middle = directory.path().join(format!("log-{:020}", firsts[1]));
     fs::rename(&middle, &aside).unwrap();
@@ -156,6 +160,7 @@ async fn a_missing_log_is_noticed() {
         )),
         "{error}"
     );
+
     fs::rename(&aside, &middle).unwrap();
     fs::remove_file(directory.path().join(LOG)).unwrap();
     let error = recover(storage()).err().expect("a refusal").to_string();

@@ -106,17 +106,19 @@ async fn pay(node: &TestNode, to: &str, value: u64) -> Value {
     .await
 }
 
+/// Lets prices move, and most blocks be read from disk, before a restart and after it.
+fn ticking(config: &mut Config) {
+    config.exchange.price_tick = Some(Duration::from_secs(2));
+    config.history.blocks = 5;
+    config.checkpoint_bytes = 8 << 10;
+}
+
 #[tokio::test]
 async fn blocks_accounts_prices_and_their_history_are_as_they_were() {
     let directory = tempfile::tempdir().unwrap();
     let clock = manual_clock();
-    let ticking = |config: &mut Config| {
-        config.exchange.price_tick = Some(Duration::from_secs(2));
-        // Most blocks are read from disk, before the restart and after it.
-        config.history.blocks = 5;
-        config.checkpoint_bytes = 8 << 10;
-    };
     let node = node_on(directory.path(), &clock, ticking).await;
+
     let a = "0x00000000000000000000000000000000000000a1";
     let b = "0x00000000000000000000000000000000000000b2";
     let mut transactions = Vec::new();
@@ -196,15 +198,12 @@ async fn past_prices(node: &TestNode) -> Vec<Value> {
 async fn past_prices_outlive_the_blocks_that_they_were_read_from() {
     let directory = tempfile::tempdir().unwrap();
     let clock = manual_clock();
-    let ticking = |config: &mut Config| {
-        config.exchange.price_tick = Some(Duration::from_secs(2));
-        config.history.blocks = 5;
-        config.checkpoint_bytes = 8 << 10;
-    };
     let node = node_on(directory.path(), &clock, ticking).await;
+
     let user = node.signer(0);
     node.approve_all(&user, crate::support::chain::VAULT).await;
     let weth = crate::support::chain::token("WETH");
+
     for round in 0..300u64 {
         clock.advance(40_000);
         node.wake().await;
@@ -222,6 +221,7 @@ async fn past_prices_outlive_the_blocks_that_they_were_read_from() {
             );
         }
     }
+
     let before = past_prices(&node).await;
     node.end().await;
 
@@ -355,15 +355,17 @@ async fn a_time_that_is_moved_before_the_first_block_outlives_the_process() {
     assert_eq!(node.chain().head().block.header.timestamp, 87_400);
 }
 
+fn production(config: &mut Config) {
+    config.profile = tetrad::config::Profile::Production;
+    config.accounts = 0;
+    config.exchange.price_tick = Some(Duration::from_secs(2));
+}
+
 #[tokio::test]
 async fn a_production_node_keeps_the_keys_that_it_made() {
     let directory = tempfile::tempdir().unwrap();
     let clock = manual_clock();
-    let production = |config: &mut Config| {
-        config.profile = tetrad::config::Profile::Production;
-        config.accounts = 0;
-        config.exchange.price_tick = Some(Duration::from_secs(2));
-    };
+
     for restarts in 0..2u64 {
         let node = node_on(directory.path(), &clock, production).await;
         clock.advance(2_000);

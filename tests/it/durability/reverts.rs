@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Instant};
 
 use alloy_primitives::{Address, U256};
-use tetrad_chain::{BlockId, Chain, Change, Edit, Mining, verify};
+use tetrad_chain::{BlockId, Chain, Change, Edit, Mining, Recovered, verify};
 use tetrad_store::{
     log::{Durability, LocalLogs},
     storage::{Directory, Storage},
@@ -26,6 +26,15 @@ async fn pairs(chain: &Chain, count: u64) {
     }
 }
 
+fn recovered(store: &ChainStore) -> Recovered {
+    recover_with(store.storage.clone(), |opening| {
+        opening.store.log = store.log.clone();
+        opening.checkpoint_bytes = 32 << 20;
+        opening.index_bytes = 8 << 20;
+    })
+    .unwrap()
+}
+
 /// The time that is measured is printed, and only what is far from linear fails.
 #[tokio::test]
 async fn a_hundred_thousand_entries_that_do_not_count_are_no_burden() {
@@ -35,39 +44,38 @@ async fn a_hundred_thousand_entries_that_do_not_count_are_no_burden() {
         .with_durability(Durability::Os)
         .with_segments_of(8 << 20);
     let store = ChainStore {
-        storage: storage.clone(),
+        storage,
         log: Arc::new(log),
     };
-    let recover = || {
-        recover_with(storage.clone(), |opening| {
-            opening.store.log = store.log.clone();
-            (opening.checkpoint_bytes, opening.index_bytes) = (32 << 20, 8 << 20);
-        })
-    };
-    let (chain, writer) = start(recover().unwrap(), Mining::Instant);
+
+    let (chain, writer) = start(recovered(&store), Mining::Instant);
     let to = Address::repeat_byte(9);
     send(&chain, transfer(0, 0, to)).await.unwrap();
+
     let mut times = Vec::new();
     for _ in 0..10 {
         let begun = Instant::now();
         pairs(&chain, PAIRS / 10).await;
         times.push(begun.elapsed());
     }
+
     println!("{} pairs each in {times:?}", PAIRS / 10);
     assert!(
         times[9] < times[0] * 20,
         "the last reverts take longer than the first: {times:?}"
     );
+
     for nonce in 1..12 {
         send(&chain, transfer(0, nonce, to)).await.unwrap();
     }
+
     chain.stop();
     tokio::task::spawn_blocking(move || writer.join())
         .await
         .unwrap();
 
     let begun = Instant::now();
-    let (chain, writer) = start(recover().unwrap(), Mining::Instant);
+    let (chain, writer) = start(recovered(&store), Mining::Instant);
     println!("started in {:?}", begun.elapsed());
     assert!(
         begun.elapsed().as_secs() < 30,
@@ -75,6 +83,7 @@ async fn a_hundred_thousand_entries_that_do_not_count_are_no_burden() {
         begun.elapsed()
     );
     assert_eq!((chain.head().number(), nonce(&chain, 0)), (12, 12));
+
     let begun = Instant::now();
     for number in 1..=12 {
         // Some of them are found on disk among a hundred thousand entries that do not count.
@@ -91,10 +100,12 @@ async fn a_hundred_thousand_entries_that_do_not_count_are_no_burden() {
         "reading takes {:?}",
         begun.elapsed()
     );
+
     chain.stop();
     tokio::task::spawn_blocking(move || writer.join())
         .await
         .unwrap();
+
     let begun = Instant::now();
     let report = verify(&store).unwrap();
     println!("verified in {:?}", begun.elapsed());

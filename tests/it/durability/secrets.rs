@@ -24,36 +24,38 @@ fn set_mode(file: &Path, mode: u32) {
     fs::set_permissions(file, fs::Permissions::from_mode(mode)).unwrap();
 }
 
+/// The keys that a production node makes.
+const KEYS: [&str; 3] = ["treasury.key", "updater.key", "borrower.key"];
+
+/// Checks that a copy has the modes of the original.
+fn check_modes(copy: &Path) {
+    for key in KEYS {
+        assert_eq!(mode(&copy.join(key)), 0o600, "{key} in {}", copy.display());
+    }
+    assert_eq!(mode(&copy.join("log-00000000000000000000")), 0o664);
+}
+
 #[tokio::test]
 async fn backup_and_restore_keep_who_may_read_what() {
     let place = tempfile::tempdir().unwrap();
     let live = place.path().join("live");
     let copy = place.path().join("copy");
     node_with(production(&live)).await.end().await;
-    let keys = ["treasury.key", "updater.key", "borrower.key"];
-    assert!(keys.iter().all(|key| mode(&live.join(key)) == 0o600));
+    assert!(KEYS.iter().all(|key| mode(&live.join(key)) == 0o600));
     set_mode(&live.join("chain.json"), 0o640);
     set_mode(&live.join("log-00000000000000000000"), 0o664);
+
     assert!(chain(&live, &["backup", copy.to_str().unwrap()]).0);
-    let expected = |place: &Path| {
-        for key in keys {
-            assert_eq!(
-                mode(&place.join(key)),
-                0o600,
-                "{key} in {}",
-                place.display()
-            );
-        }
-        assert_eq!(mode(&place.join("log-00000000000000000000")), 0o664);
-    };
-    expected(&copy);
+    check_modes(&copy);
+
     let (ok, told) = chain(&live, &["restore", copy.to_str().unwrap()]);
     assert!(ok, "{told}");
-    expected(&live);
+    check_modes(&live);
     assert!(
-        keys.iter()
+        KEYS.iter()
             .all(|key| mode(&live.join("replaced-1").join(key)) == 0o600)
     );
+
     // A copy that was made read-only becomes a directory that a node can write to.
     for entry in fs::read_dir(&copy).unwrap() {
         set_mode(&entry.unwrap().path(), 0o400);

@@ -13,7 +13,8 @@ use tetrad_store::{
 use super::{
     disk::Disk,
     kept_in,
-    ledger::{nonce, recover, recover_with, send, start, transfer},
+    ledger::{nonce, recover, send, start, transfer},
+    writers::writer,
 };
 use crate::support::chain::seal;
 
@@ -186,24 +187,20 @@ async fn a_rollback_after_a_revert_beyond_the_start_ends_where_the_new_blocks_do
 #[tokio::test]
 async fn a_reset_leaves_none_not_even_those_from_before_the_start() {
     let log = MemoryLog::default();
-    let writer = |seed| {
-        let log = Arc::new(log.clone());
-        start(
-            recover_with(Arc::new(Disk::new(seed)), |opening| opening.store.log = log).unwrap(),
-            Mining::Instant,
-        )
-    };
-    let (first, _first) = writer(1);
+    let (first, _first) = writer(&log, 1);
     pay(&first, 1).await;
     assert_eq!(first.snapshot().await.unwrap(), 0);
-    let (second, _second) = writer(2);
+
+    let (second, _second) = writer(&log, 2);
     let origin = seen(&second);
     pay(&second, 1).await;
     assert_eq!(second.snapshot().await.unwrap(), 1);
     assert_eq!(ids(&second).await, [0, 1]);
+
     second.change(Change::Reset).await.unwrap();
     assert_eq!(seen(&second), origin);
-    let (third, _third) = writer(3);
+
+    let (third, _third) = writer(&log, 3);
     for chain in [&first, &second, &third] {
         assert!(!chain.revert(0).await.unwrap() && !chain.revert(1).await.unwrap());
     }
@@ -230,23 +227,25 @@ async fn the_oldest_of_too_many_are_discarded_for_good() {
     end(chain, writer).await;
 }
 
+/// The format of the checkpoint at a height.
+fn format_of(storage: &dyn Storage, height: u64) -> u8 {
+    let bytes = read_file(storage, &format!("checkpoint-{height:020}"))
+        .unwrap()
+        .unwrap();
+    let magic = b"tetrad checkpoint";
+    let at = bytes
+        .windows(magic.len())
+        .position(|part| part == magic)
+        .unwrap();
+    bytes[at + magic.len()]
+}
+
 /// The format of each checkpoint.
 fn formats(storage: &dyn Storage) -> Vec<u8> {
-    let version = |height| {
-        let bytes = read_file(storage, &format!("checkpoint-{height:020}"))
-            .unwrap()
-            .unwrap();
-        let magic = b"tetrad checkpoint";
-        let at = bytes
-            .windows(magic.len())
-            .position(|part| part == magic)
-            .unwrap();
-        bytes[at + magic.len()]
-    };
     checkpoints(storage)
         .unwrap()
         .into_iter()
-        .map(version)
+        .map(|height| format_of(storage, height))
         .collect()
 }
 

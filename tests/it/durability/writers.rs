@@ -24,7 +24,7 @@ fn recover(log: &MemoryLog, seed: u64) -> Recovered {
     recover_with(Arc::new(Disk::new(seed)), |opening| opening.store.log = log).unwrap()
 }
 
-fn writer(log: &MemoryLog, seed: u64) -> (Chain, WriterThread) {
+pub(super) fn writer(log: &MemoryLog, seed: u64) -> (Chain, WriterThread) {
     start(recover(log, seed), Mining::Instant)
 }
 
@@ -48,6 +48,7 @@ async fn a_writer_that_was_overtaken_follows_the_log_and_loses_no_transaction() 
             hashes
         })
     });
+
     let mut acknowledged = HashSet::new();
     for sender in senders.collect::<Vec<_>>() {
         acknowledged.extend(sender.await.unwrap());
@@ -55,9 +56,11 @@ async fn a_writer_that_was_overtaken_follows_the_log_and_loses_no_transaction() 
     for (chain, _) in &writers {
         seal(chain, 1).await.unwrap();
     }
+
     let newest = writers[1].0.head();
     let found = recover(&log, 3).head;
     assert_eq!(known(&newest), known(&found));
+
     let blocks = (1..=newest.number()).map(|number| {
         writers[1]
             .0
@@ -74,6 +77,7 @@ async fn a_writer_that_was_overtaken_follows_the_log_and_loses_no_transaction() 
                 .collect::<Vec<_>>()
         })
         .collect();
+
     assert_eq!(
         included.len() as u64,
         2 * COUNT,
@@ -112,6 +116,7 @@ async fn every_change_of_one_writer_is_followed_by_the_other() {
                     let balance = Edit::Balance(Address::repeat_byte(5), U256::from(random.next()));
                     chain.change(Change::Edit(vec![balance])).await.unwrap();
                 }
+
                 4 => {
                     let id = chain.snapshot().await.unwrap();
                     assert!(
@@ -132,6 +137,7 @@ async fn every_change_of_one_writer_is_followed_by_the_other() {
                     );
                 }
                 5 => {}
+
                 6 if random.chance(20) => {
                     chain.change(Change::Reset).await.unwrap();
                     snapshots.clear();
@@ -224,6 +230,7 @@ async fn an_entry_without_an_answer_is_followed_if_it_was_stored_and_made_again_
                     let balance = Edit::Balance(Address::repeat_byte(5), U256::from(random.next()));
                     drop(chain.change(Change::Edit(vec![balance])).await);
                 }
+
                 // What was acknowledged may be in a block that they remove.
                 4 => {
                     drop(
@@ -245,6 +252,7 @@ async fn an_entry_without_an_answer_is_followed_if_it_was_stored_and_made_again_
                     );
                     acknowledged.clear();
                 }
+
                 _ => drop(
                     chain
                         .change(Change::IncreaseTime(random.below(100) as i64))
@@ -309,6 +317,7 @@ async fn a_request_that_is_made_again_has_its_first_outcome_on_every_writer() {
     let receiver = Address::repeat_byte(5);
     writers[0].0.mine(3, Pace::default()).await.unwrap();
     let snapshot = writers[0].0.snapshot().await.unwrap();
+
     let changes = [
         Change::Snapshot {
             name: Some("named".into()),
@@ -323,10 +332,12 @@ async fn a_request_that_is_made_again_has_its_first_outcome_on_every_writer() {
         Change::IncreaseTime(100),
         Change::Revert(snapshot),
     ];
+
     for (id, change) in (1..).zip(&changes) {
         let first = request(&writers[0].0, change, id).await.unwrap();
         let head = known(&writers[0].0.head());
         let entries = log.heights().end;
+
         let later = writer(&log, 10 + id);
         writers[1].0.follow().await.unwrap();
         for chain in [&writers[0].0, &writers[1].0, &later.0] {
@@ -342,6 +353,7 @@ async fn a_request_that_is_made_again_has_its_first_outcome_on_every_writer() {
             );
         }
     }
+
     // With another id it is another request.
     assert_eq!(
         request(&writers[1].0, &changes[7], 100).await.unwrap(),
