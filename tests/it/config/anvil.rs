@@ -5,6 +5,7 @@ use std::{
     io::{BufRead, BufReader, Lines, Read},
     net::SocketAddr,
     os::unix::fs::{PermissionsExt, symlink},
+    path::Path,
     process::{Child, ChildStdout, Command, Stdio},
     time::Duration,
 };
@@ -84,6 +85,12 @@ impl Anvil {
 
     fn next_line(&mut self) -> String {
         self.lines.next().expect("a line more").unwrap()
+    }
+
+    /// Ends the node as Ctrl-C does.
+    fn end(mut self) {
+        signal(self.child.id(), "-INT");
+        assert!(self.child.wait().unwrap().success());
     }
 }
 
@@ -493,6 +500,15 @@ async fn the_chain_goes_on_from_the_state_that_was_written_at_the_end() {
     assert_eq!(only_read.rpc("eth_blockNumber", json!([])).await, "0x2");
 }
 
+/// Whether a file has a state up to this block. It is whole whenever it is read.
+fn has_state(file: &Path, block: u64) -> bool {
+    let Ok(content) = std::fs::read(file) else {
+        return false;
+    };
+    let state: Value = serde_json::from_slice(&content).unwrap();
+    state["best_block_number"] == block
+}
+
 #[tokio::test]
 async fn a_state_that_was_written_meanwhile_survives_a_kill() {
     let folder = tempfile::tempdir().unwrap();
@@ -500,13 +516,8 @@ async fn a_state_that_was_written_meanwhile_survives_a_kill() {
     let arguments = ["--state", file.to_str().unwrap(), "--state-interval", "0.2"];
     let mut node = Anvil::start(&arguments);
     node.rpc("anvil_mine", json!([3])).await;
-    // A file is whole whenever it is read.
-    let is_written = || {
-        let content = std::fs::read(&file).ok();
-        let state = content.map(|content| serde_json::from_slice::<Value>(&content).unwrap());
-        state.is_some_and(|state| state["best_block_number"] == 3)
-    };
-    while !is_written() {
+
+    while !has_state(&file, 3) {
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
     node.child.kill().unwrap();
@@ -522,20 +533,16 @@ fn a_state_file_keeps_its_place_and_its_permissions() {
     let file = folder.path().join("state.json");
     let link = folder.path().join("link.json");
     symlink(&file, &link).unwrap();
-    let end = |mut node: Anvil| {
-        signal(node.child.id(), "-INT");
-        assert!(node.child.wait().unwrap().success());
-    };
 
     // A link that leads nowhere is no first run: a volume may be missing.
     let (succeeded, _, said) = output(&["anvil", "--port", "0", "--state", link.to_str().unwrap()]);
     assert!(!succeeded);
     assert!(said.contains("No such file"), "{said}");
 
-    end(Anvil::start(&["--dump-state", file.to_str().unwrap()]));
+    Anvil::start(&["--dump-state", file.to_str().unwrap()]).end();
     let mode = Permissions::from_mode(0o640);
     std::fs::set_permissions(&file, mode.clone()).unwrap();
-    end(Anvil::start(&["--state", link.to_str().unwrap()]));
+    Anvil::start(&["--state", link.to_str().unwrap()]).end();
     assert!(link.is_symlink());
     let kept = std::fs::metadata(&file).unwrap().permissions();
     assert_eq!(kept.mode() & 0o777, mode.mode());
@@ -593,6 +600,17 @@ async fn the_first_block_has_the_number_of_a_flag() {
     assert!(none.is_null(), "{none}");
 }
 
+/// The parameters of a transfer of nothing to the sender itself, with this tip.
+fn transfer(from: &str, tip: &str) -> Value {
+    json!([{
+        "from": from,
+        "to": from,
+        "gas": "0x5208",
+        "maxFeePerGas": "0x77359400",
+        "maxPriorityFeePerGas": tip,
+    }])
+}
+
 #[tokio::test]
 async fn transactions_are_taken_from_the_pool_as_the_flags_say() {
     let node = Anvil::start(&[
@@ -604,15 +622,7 @@ async fn transactions_are_taken_from_the_pool_as_the_flags_say() {
         "--disable-pool-balance-checks",
         "--auto-impersonate",
     ]);
-    let transfer = |from: &str, tip: &str| {
-        json!([{
-            "from": from,
-            "to": from,
-            "gas": "0x5208",
-            "maxFeePerGas": "0x77359400",
-            "maxPriorityFeePerGas": tip,
-        }])
-    };
+
     let poor = "0x0000000000000000000000000000000000000abc";
     let mut sent = Vec::new();
     for (from, tip) in [
@@ -647,11 +657,11 @@ async fn mixed_mining_seals_at_once_as_well() {
     assert_eq!(node.rpc("anvil_getIntervalMining", json!([])).await, 3_600);
 
     let node = Anvil::start(&["--block-time", "0.05", "--mixed-mining"]);
-    let is_sealed = async || {
+    loop {
         let number = node.rpc("eth_blockNumber", json!([])).await;
-        number.as_str().is_some_and(|number| number > "0x2")
-    };
-    while !is_sealed().await {
+        if number.as_str().is_some_and(|number| number > "0x2") {
+            break;
+        }
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
 }
@@ -669,6 +679,7 @@ async fn a_genesis_file_and_a_socket_are_those_of_the_flags() {
     });
     std::fs::write(&genesis, file.to_string()).unwrap();
     let socket = folder.path().join("node.ipc");
+
     let node = Anvil::start(&[
         "--init",
         genesis.to_str().unwrap(),
@@ -679,9 +690,11 @@ async fn a_genesis_file_and_a_socket_are_those_of_the_flags() {
         "--balance",
         "5",
     ]);
+
     let params = json!(["0x00000000000000000000000000000000000000aa", "latest"]);
     assert_eq!(node.rpc("eth_getBalance", params).await, "0x7");
     assert!(socket.exists());
+
     // The accounts that the file leaves out have their coins.
     assert!(
         node.section("Available Accounts")[0].ends_with("(5.000000000000000000 ETH)"),

@@ -20,10 +20,6 @@ fn read(flags: &[(&str, &str)]) -> Result<Config, String> {
 
 #[test]
 fn they_have_the_flags_and_variables_that_operators_type() {
-    let names = |name: &str| {
-        let setting = settings().find(|setting| setting.name == name).unwrap();
-        (setting.flag(), setting.variable())
-    };
     for (name, flag, variable) in [
         ("cluster.servers", "cluster", "TETRAD_CLUSTER"),
         ("cluster.name", "cluster-name", "TETRAD_CLUSTER_NAME"),
@@ -55,7 +51,11 @@ fn they_have_the_flags_and_variables_that_operators_type() {
         ),
         ("cluster.node-name", "node-name", "TETRAD_NODE_NAME"),
     ] {
-        assert_eq!(names(name), (flag.to_owned(), variable.to_owned()));
+        let setting = settings().find(|setting| setting.name == name).unwrap();
+        assert_eq!(
+            (setting.flag(), setting.variable()),
+            (flag.to_owned(), variable.to_owned())
+        );
     }
 }
 
@@ -63,6 +63,7 @@ fn they_have_the_flags_and_variables_that_operators_type() {
 fn cluster_settings_are_read() {
     let alone = read(&[]).unwrap().cluster;
     assert!(!alone.is_enabled() && alone.name == "tetrad" && alone.role == ClusterRole::Auto);
+
     let config = read(&[
         ("data-dir", "data"),
         (
@@ -80,6 +81,7 @@ fn cluster_settings_are_read() {
     ])
     .unwrap()
     .cluster;
+
     let servers: Vec<_> = config.servers.iter().map(ToString::to_string).collect();
     assert_eq!(
         servers,
@@ -89,6 +91,7 @@ fn cluster_settings_are_read() {
             "tls://[::1]:4222"
         ]
     );
+
     assert_eq!(
         (config.name.as_str(), config.replicas, config.role),
         ("staging_2", Some(5), ClusterRole::Follower)
@@ -100,6 +103,7 @@ fn cluster_settings_are_read() {
 #[test]
 fn invalid_cluster_settings_are_named() {
     let cluster = [("cluster", "nats://10.0.0.1:4222"), ("data-dir", "data")];
+
     for (flags, expected) in [
         (
             &[("cluster", "http://10.0.0.1:4222")][..],
@@ -127,6 +131,7 @@ fn invalid_cluster_settings_are_named() {
             &[("cluster", "nats://b,nats://a:4222,tls://A")],
             "--cluster: tls://A is listed twice",
         ),
+        // Names that would collide with another cluster's.
         (
             &[("cluster", "nats://a"), ("cluster-name", "a-pool")],
             "`a-pool` may belong to another cluster: names do not end with `-pool`",
@@ -135,6 +140,7 @@ fn invalid_cluster_settings_are_named() {
             &[("cluster", "nats://a"), ("cluster-name", "a-keys")],
             "names do not end with `-keys`",
         ),
+        // What a node of a cluster needs, and what it cannot have.
         (
             &[("cluster", "nats://a")],
             "cluster.servers: data-dir is missing: a node of a cluster keeps a copy of the log",
@@ -152,6 +158,7 @@ fn invalid_cluster_settings_are_named() {
             "cluster.servers: cannot be combined with import: import into a data directory without a cluster, and make \
              it the first node with `tetrad cluster init`",
         ),
+        // Values of the other settings.
         (
             &[("cluster-name", "a.b")],
             "--cluster-name: expected 1 to 32 letters, digits, `-` and `_`, got `a.b`",
@@ -180,6 +187,7 @@ fn invalid_cluster_settings_are_named() {
             &[("cluster-role", "leader")],
             "--cluster-role: expected auto or follower, got `leader`",
         ),
+        // Settings that mean nothing without servers.
         (
             &[("cluster-name", "staging")],
             "cluster.name: cluster.servers is missing",
@@ -204,6 +212,7 @@ fn invalid_cluster_settings_are_named() {
             &[("node-name", "a")],
             "cluster.node-name: cluster.servers is missing",
         ),
+        // TLS.
         (
             &[cluster[0], cluster[1], ("cluster-tls-ca-file", "a")],
             "cluster.tls-ca-file: requires tls:// in every URL of cluster.servers",

@@ -19,29 +19,29 @@ const COMPOSE: &str = include_str!("../../../config/cluster/compose.yaml");
 const ENVIRONMENT: &str = include_str!("../../../config/cluster/tetrad-node.env");
 const UNIT: &str = include_str!("../../../config/cluster/tetrad-node.service");
 
+/// The variables in a shipped file, with values in the place of those that Compose replaces.
+fn assignments(text: &str, sign: &str) -> Vec<(String, String)> {
+    text.lines()
+        .map(str::trim)
+        .filter(|line| line.starts_with("TETRAD_"))
+        .map(|line| {
+            let (name, value) = line.split_once(sign).unwrap();
+            let value = value
+                .replace("${NATS_PASSWORD}", "secret")
+                .replace("${TETRAD_DOMAIN:-localhost}", "a");
+            (name.to_owned(), value)
+        })
+        .collect()
+}
+
 #[test]
 fn the_shipped_environments_of_nodes_are_valid() {
-    let assignments = |text: &'static str, sign: &str| {
-        let variables = text
-            .lines()
-            .map(str::trim)
-            .filter(|line| line.starts_with("TETRAD_"));
-        let pairs = variables.map(|line| line.split_once(sign).unwrap());
-        // As Compose replaces them.
-        let replaced = |value: &str| {
-            value
-                .replace("${NATS_PASSWORD}", "secret")
-                .replace("${TETRAD_DOMAIN:-localhost}", "a")
-        };
-        pairs
-            .map(|(name, value)| (name.to_owned(), replaced(value)))
-            .collect::<Vec<_>>()
-    };
     let command = between(UNIT, "ExecStart=/usr/local/bin/tetrad ", '\n')[0];
     let command = command
         .replace("%S", "/var/lib")
         .replace("/etc/tetrad", "config");
     let arguments: Vec<_> = ["config"].into_iter().chain(command.split(' ')).collect();
+
     for (arguments, variables) in [
         (&["config"][..], assignments(COMPOSE, ": ")),
         (&arguments, assignments(ENVIRONMENT, "=")),
@@ -52,10 +52,12 @@ fn the_shipped_environments_of_nodes_are_valid() {
                 "TETRAD_CONFIG" => (name, "config/production.toml".to_owned()),
                 _ => (name, value),
             });
+
         let output = tetrad(arguments).envs(variables).output().unwrap();
         let printed = String::from_utf8(output.stdout).unwrap();
         let error = String::from_utf8(output.stderr).unwrap();
         assert!(output.status.success() && error.is_empty(), "{error}");
+
         for line in [
             "servers = [\"nats://nats-1:4222\", ",
             "name = \"staging\"",
@@ -91,6 +93,7 @@ fn nats_server_accepts_the_shipped_configuration() {
     let Some(program) = installed("nats-server") else {
         return skip("nats-server is not installed");
     };
+
     let passwords = [
         "NATS_PASSWORD",
         "NATS_SYSTEM_PASSWORD",
@@ -103,6 +106,7 @@ fn nats_server_accepts_the_shipped_configuration() {
             format!("nats://route:n1@nats-{n}:6222"),
         )
     });
+
     // Version 2.9, which can only be a single server, does not know the setting.
     let version = String::from_utf8(
         Command::new(&program)
@@ -116,9 +120,11 @@ fn nats_server_accepts_the_shipped_configuration() {
     if version.contains("v2.9.") {
         text = text.replace("\n  sync_interval: always\n", "\n");
     }
+
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("nats.conf");
     std::fs::write(&file, text).unwrap();
+
     let mut command = Command::new(program);
     command
         .args(["-t", "-c"])
@@ -130,6 +136,7 @@ fn nats_server_accepts_the_shipped_configuration() {
         .env("NATS_STORE", "/var/lib/nats")
         .output()
         .unwrap();
+
     assert!(
         output.status.success(),
         "{}",

@@ -91,6 +91,7 @@ fn every_setting_has_a_value_that_can_be_shown() {
         "keys.password-file",
         "keys.updater-file",
     ];
+
     for setting in settings() {
         let shown = setting.value(&Config::default()).is_some();
         assert_eq!(shown, !unset.contains(&setting.name), "{}", setting.name);
@@ -101,10 +102,12 @@ fn every_setting_has_a_value_that_can_be_shown() {
 /// example.
 fn another_value(setting: &Setting) -> String {
     let number = |number: f64| if number == 0.0 { 1.0 } else { number / 2.0 };
+
     match (setting.value(&Config::default()), setting.kind) {
         (Some(Value::Integer(value)), _) => (value + 1).to_string(),
         (Some(Value::Float(value)), _) => format!("{:?}", number(value)),
         (Some(Value::Boolean(value)), _) => (!value).to_string(),
+
         (Some(_), Kind::List) => match setting.name {
             "allowed-hosts" | "import" | "abi" => "[\"one\", \"two\"]",
             "also-listen" => "[\"127.0.0.1:1\", \"127.0.0.2:1\"]",
@@ -117,6 +120,7 @@ fn another_value(setting: &Setting) -> String {
             _ => "[\"name: value\"]",
         }
         .to_owned(),
+
         (Some(_), _) => match setting.name {
             "listen" | "comet-listen" | "cosmos-rest-listen" | "grpc-listen" => {
                 "\"127.0.0.1:1\"".to_owned()
@@ -133,7 +137,16 @@ fn another_value(setting: &Setting) -> String {
             }
             _ => "\"other\"".to_owned(),
         },
+
         (None, _) => setting.example.replace('_', ""),
+    }
+}
+
+/// The line of a file that sets a setting, in its section.
+fn assignment(name: &str, value: &str) -> String {
+    match name.split_once('.') {
+        Some((section, key)) => format!("[{section}]\n{key} = {value}\n"),
+        None => format!("{name} = {value}\n"),
     }
 }
 
@@ -141,10 +154,7 @@ fn another_value(setting: &Setting) -> String {
 fn every_setting_shows_the_value_that_was_read() {
     for setting in settings() {
         let value = another_value(setting);
-        let assignment = |name: &str, value: &str| match name.split_once('.') {
-            Some((section, key)) => format!("[{section}]\n{key} = {value}\n"),
-            None => format!("{name} = {value}\n"),
-        };
+
         // Those without which others of their table mean nothing.
         let company = match setting.name {
             "fork.block"
@@ -157,6 +167,7 @@ fn every_setting_shows_the_value_that_was_read() {
             "mixed-mining" => "block-time = 1\n",
             _ => "",
         };
+
         let company = match setting.name {
             "cluster.servers" => "",
             "cluster.tls-cert-file" => {
@@ -168,22 +179,26 @@ fn every_setting_shows_the_value_that_was_read() {
             _ if setting.section() == "cluster" => "servers = [\"tls://localhost\"]\n",
             _ => company,
         };
+
         let before = if setting.section() == "cluster" {
             "data-dir = \"data\"\n"
         } else {
             ""
         };
         let text = before.to_owned() + &assignment(setting.name, &value) + company;
+
         let mut values = Values::default();
         values.read_text(&text, "x.toml").unwrap();
         let config = Config::from_values(&values).unwrap_or_else(|error| panic!("{text}: {error}"));
         let read = values.given(setting).unwrap().value;
         let shown = setting.value(&config).unwrap();
+
         assert_ne!(
             Some(&shown),
             setting.value(&Config::default()).as_ref(),
             "{text}"
         );
+
         match setting.name {
             // Written with what they lack.
             "fork.url" | "traces.endpoint" => {

@@ -45,6 +45,7 @@ fn invalid_fork_settings_are_named() {
         let error = read(text, flags).unwrap_err();
         assert!(error.contains(expected), "{error}");
     }
+
     let error = read(
         "",
         &[

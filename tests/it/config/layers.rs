@@ -41,6 +41,7 @@ fn flags_win_over_the_environment_and_the_environment_over_the_file() {
             "x.toml",
         )
         .unwrap();
+
     let environment = [
         ("TETRAD_CHAIN_ID", "2"),
         ("TETRAD_SEED", "2"),
@@ -54,6 +55,7 @@ fn flags_win_over_the_environment_and_the_environment_over_the_file() {
                 .into_iter(),
         )
         .unwrap();
+
     flag(&mut values, "chain-id", "3").unwrap();
     let config = Config::from_values(&values).unwrap();
     assert_eq!(
@@ -70,12 +72,14 @@ fn flags_win_over_the_environment_and_the_environment_over_the_file() {
 #[test]
 fn a_setting_can_still_be_given_by_its_former_name() {
     let dialect = |config: Result<Config, String>| config.unwrap().rpc.dialect;
+
     for file in [
         "[rpc]\ndialect = \"ethereum\"",
         "[rpc]\nerrors = \"ethereum\"",
     ] {
         assert_eq!(dialect(from_file(file)), Dialect::Ethereum, "{file}");
     }
+
     for variable in ["TETRAD_RPC_DIALECT", "TETRAD_RPC_ERRORS"] {
         assert_eq!(
             dialect(from_variables(&[(variable, "ethereum")])),
@@ -83,6 +87,7 @@ fn a_setting_can_still_be_given_by_its_former_name() {
             "{variable}"
         );
     }
+
     // The present name wins, wherever it is written, and errors name what was written.
     assert_eq!(
         dialect(from_file(
@@ -90,25 +95,18 @@ fn a_setting_can_still_be_given_by_its_former_name() {
         )),
         Dialect::Ethereum
     );
-    for order in [["DIALECT", "ERRORS"], ["ERRORS", "DIALECT"]] {
-        let value = |name: &str| {
-            if name == "DIALECT" {
-                "ethereum"
-            } else {
-                "network"
-            }
-        };
-        let [one, other] = order.map(|name| (format!("TETRAD_RPC_{name}"), value(name)));
-        assert_eq!(
-            dialect(from_variables(&[(&one.0, one.1), (&other.0, other.1)])),
-            Dialect::Ethereum
-        );
+    let present = ("TETRAD_RPC_DIALECT", "ethereum");
+    let former = ("TETRAD_RPC_ERRORS", "network");
+    for variables in [[present, former], [former, present]] {
+        assert_eq!(dialect(from_variables(&variables)), Dialect::Ethereum);
     }
+
     let error = from_file("[rpc]\nerrors = \"geth\"").unwrap_err();
     assert_eq!(
         error,
         "rpc.errors in x.toml: expected network or ethereum, got `geth`"
     );
+
     // Settings without a former name are not given by an empty one.
     let error = from_file("\"\" = 1").unwrap_err();
     assert!(
@@ -117,14 +115,17 @@ fn a_setting_can_still_be_given_by_its_former_name() {
     );
 }
 
+/// Whether a file's chain has a cap on the gas of a transaction, and the timestamps of its blocks.
+fn rules(text: &str) -> (bool, BlockTimestamps) {
+    let config = from_file(text).unwrap();
+    (config.caps_transaction_gas(), config.block_timestamps())
+}
+
 #[test]
 fn ethereums_rules_hold_with_a_genesis_file_unless_somebody_chose_otherwise() {
     let file = tempfile::NamedTempFile::new().unwrap();
     let genesis = format!("genesis = {:?}", file.path());
-    let rules = |text: &str| {
-        let config = from_file(text).unwrap();
-        (config.caps_transaction_gas(), config.block_timestamps())
-    };
+
     assert_eq!(rules(""), (false, BlockTimestamps::Shared));
     assert_eq!(
         rules("profile = \"production\""),
@@ -175,20 +176,22 @@ fn an_unknown_key_is_named_with_the_closest_known_one() {
     }
 }
 
+/// The warnings of variables with these names.
+fn warnings(names: &[&str]) -> Vec<String> {
+    let mut values = Values::default();
+    values
+        .read_environment(
+            names
+                .iter()
+                .map(|name| ((*name).to_owned(), "tcp://10.0.0.7:8545".to_owned())),
+        )
+        .unwrap();
+    Config::from_values(&values).unwrap();
+    values.warnings().to_vec()
+}
+
 #[test]
 fn unknown_variables_are_warned_of_unless_an_orchestrator_sets_them() {
-    let warnings = |names: &[&str]| {
-        let mut values = Values::default();
-        values
-            .read_environment(
-                names
-                    .iter()
-                    .map(|name| ((*name).to_owned(), "tcp://10.0.0.7:8545".to_owned())),
-            )
-            .unwrap();
-        Config::from_values(&values).unwrap();
-        values.warnings().to_vec()
-    };
     // A service called tetrad, one called tetrad-dev, and a port with a name.
     let links = [
         "TETRAD_PORT",
@@ -205,6 +208,7 @@ fn unknown_variables_are_warned_of_unless_an_orchestrator_sets_them() {
         "TETRAD_DEV_PORT_3001_TCP_ADDR",
     ];
     assert_eq!(warnings(&links), Vec::<String>::new());
+
     for (name, expected) in [
         (
             "TETRAD_NOWHERE",
@@ -300,10 +304,12 @@ fn a_bad_value_is_named_with_where_it_was_given() {
         let error = from_file(text).unwrap_err();
         assert!(error.starts_with(expected), "{text}: {error}");
     }
+
     assert_eq!(
         from_variables(&[("TETRAD_CHAIN_ID", "x")]).unwrap_err(),
         "TETRAD_CHAIN_ID: expected a whole number, got `x`"
     );
+
     let mut values = Values::default();
     assert_eq!(
         flag(&mut values, "quiet", "maybe").unwrap_err(),
@@ -336,6 +342,7 @@ fn each_setting_is_read_from_its_variable() {
     for setting in settings() {
         let shown = setting.value(&Config::default());
         let Some(value) = shown else { continue };
+
         let text = match &value {
             toml::Value::String(text) => text.clone(),
             toml::Value::Array(_) if setting.name == "fork.headers" => "x-key: secret".to_owned(),
@@ -356,6 +363,7 @@ fn each_setting_is_read_from_its_variable() {
                 .join(","),
             other => other.to_string(),
         };
+
         let variable = setting.variable();
         let mut variables = vec![(variable.as_str(), text.as_str())];
         // They mean nothing without another node.
@@ -365,6 +373,7 @@ fn each_setting_is_read_from_its_variable() {
         if setting.name == "cluster.servers" {
             variables.push(("TETRAD_DATA_DIR", "data"));
         }
+
         from_variables(&variables).unwrap_or_else(|error| panic!("{}: {error}", setting.name));
     }
 }
@@ -372,6 +381,7 @@ fn each_setting_is_read_from_its_variable() {
 #[test]
 fn numbers_and_addresses_have_the_same_forms_everywhere() {
     let loopback = |port: u16| std::net::SocketAddr::from(([127, 0, 0, 1], port));
+
     for (text, port) in [
         ("localhost:9545", 9545),
         (":9545", 9545),
@@ -399,20 +409,24 @@ fn numbers_and_addresses_have_the_same_forms_everywhere() {
             Some(loopback(port))
         );
     }
+
     assert_eq!(from_file("listen = 9545").unwrap().listen, loopback(9545));
     for text in ["chain-id = 0x7e", "chain-id = \"0x7e\"", "chain-id = 126"] {
         assert_eq!(from_file(text).unwrap().chain_id, 126);
     }
+
     assert_eq!(
         from_variables(&[("TETRAD_CHAIN_ID", "0x7e")])
             .unwrap()
             .chain_id,
         126
     );
+
     assert_eq!(
         from_file("chain-id = \"x\"").unwrap_err(),
         "chain-id in x.toml: expected a whole number, got string"
     );
+
     let error = from_variables(&[("TETRAD_LISTEN", "example.org:80")]).unwrap_err();
     assert!(
         error.starts_with("TETRAD_LISTEN: expected an address and port, such as 127.0.0.1:8545"),
@@ -423,6 +437,7 @@ fn numbers_and_addresses_have_the_same_forms_everywhere() {
 #[test]
 fn settings_that_contradict_each_other_are_refused_with_both_of_their_names() {
     let genesis = "genesis = \"genesis.json\"\n";
+
     for (text, expected) in [
         (
             "no-mining = true\nblock-time = 2",
@@ -448,6 +463,7 @@ fn settings_that_contradict_each_other_are_refused_with_both_of_their_names() {
         let error = from_file(text).unwrap_err();
         assert!(error.starts_with(expected), "{error}");
     }
+
     // Wherever each of them comes from.
     let mut values = Values::default();
     values.read_text("block-time = 2", "x.toml").unwrap();
@@ -457,12 +473,14 @@ fn settings_that_contradict_each_other_are_refused_with_both_of_their_names() {
         error.starts_with("--no-mining cannot be combined with block-time in x.toml: "),
         "{error}"
     );
+
     let error =
         from_variables(&[("TETRAD_NO_MINING", "1"), ("TETRAD_BLOCK_TIME", "1")]).unwrap_err();
     assert!(
         error.starts_with("TETRAD_NO_MINING cannot be combined with TETRAD_BLOCK_TIME: "),
         "{error}"
     );
+
     // A value that changes nothing contradicts nothing.
     for text in [
         "no-mining = false\nblock-time = 2",

@@ -61,6 +61,13 @@ async fn production_shows_no_keys() {
     assert!(success && !printed.contains("Mnemonic"), "{printed}");
 }
 
+/// The lines of a printed configuration, without where the values come from.
+fn without_origins(text: &str) -> Vec<&str> {
+    text.lines()
+        .map(|line| line.split("  #").next().unwrap())
+        .collect()
+}
+
 #[test]
 fn config_prints_what_is_in_effect_and_can_be_read_again() {
     let (success, printed, _) = output(&[
@@ -72,6 +79,7 @@ fn config_prints_what_is_in_effect_and_can_be_read_again() {
         "--no-mining",
     ]);
     assert!(success);
+
     for line in [
         "chain-id = 229  # --chain-id",
         "no-mining = true  # --no-mining",
@@ -84,16 +92,12 @@ fn config_prints_what_is_in_effect_and_can_be_read_again() {
             "{line} is not in\n{printed}"
         );
     }
+
     let file = tempfile::NamedTempFile::new().unwrap();
     std::fs::write(file.path(), &printed).unwrap();
     let (success, again, error) = output(&["config", "--config", file.path().to_str().unwrap()]);
     assert!(success, "{error}");
-    let values = |text: &str| {
-        text.lines()
-            .map(|line| line.split("  #").next().unwrap().to_owned())
-            .collect::<Vec<_>>()
-    };
-    assert_eq!(values(&printed), values(&again));
+    assert_eq!(without_origins(&printed), without_origins(&again));
 }
 
 #[test]
@@ -127,6 +131,7 @@ fn what_is_wrong_is_said_on_standard_error() {
         assert!(!success && printed.is_empty(), "{arguments:?} {printed}");
         assert!(error.starts_with(expected), "{arguments:?}: {error}");
     }
+
     let (success, _, error) = output(&["--chain-idd", "5"]);
     assert!(!success && error.contains("--chain-id"), "{error}");
 }
@@ -175,6 +180,7 @@ fn the_short_help_fits_and_commands_list_their_own_flags_only() {
             && !short.contains("--limits-pool"),
         "{short}"
     );
+
     for (command, listed, hidden) in [
         (&["probe", "--help"][..], "--listen ", "--chain-id"),
         (&["cluster", "status", "--help"], "--cluster ", "--chain-id"),
@@ -193,6 +199,7 @@ fn the_short_help_fits_and_commands_list_their_own_flags_only() {
             "{command:?}: {printed}"
         );
     }
+
     // What is not listed is still taken.
     let (success, printed, error) = output(&["config", "--chain-id", "7"]);
     assert!(success && printed.contains("chain-id = 7"), "{error}");
@@ -200,11 +207,6 @@ fn the_short_help_fits_and_commands_list_their_own_flags_only() {
 
 #[test]
 fn flags_of_anvil_and_former_names_are_understood() {
-    let config = |arguments: &[&str]| {
-        let (success, printed, error) = output(&[&["config"][..], arguments].concat());
-        assert!(success, "{arguments:?}: {error}");
-        printed
-    };
     for (arguments, line) in [
         (
             &["--port", "9545"][..],
@@ -249,30 +251,30 @@ fn flags_of_anvil_and_former_names_are_understood() {
             "cors-origins = [\"https://a.example\"]  # --cors-origins",
         ),
     ] {
-        let printed = config(arguments);
+        let (success, printed, error) = output(&[&["config"][..], arguments].concat());
+        assert!(success, "{arguments:?}: {error}");
         assert!(
             printed.lines().any(|printed| printed == line),
             "{line} is not in\n{printed}"
         );
     }
-    let output = tetrad(&["config", "--port", "9545"])
+
+    let with_variable = tetrad(&["config", "--port", "9545"])
         .env("TETRAD_LISTEN", "0.0.0.0:1")
         .output()
         .unwrap();
     assert!(
-        String::from_utf8(output.stdout)
+        String::from_utf8(with_variable.stdout)
             .unwrap()
             .contains("listen = \"0.0.0.0:9545\"")
     );
+
     for wrong in [
         &["--port", "9545", "--listen", "9546"][..],
         &["--port", "x"],
         &["--host", "example.org"],
     ] {
-        assert!(
-            !crate::support::process::output(&[&["config"][..], wrong].concat()).0,
-            "{wrong:?}"
-        );
+        assert!(!output(&[&["config"][..], wrong].concat()).0, "{wrong:?}");
     }
 }
 
@@ -322,6 +324,7 @@ async fn urls_come_last_and_only_those_that_exist() {
         success && last[0].starts_with("Page ") && last[1].starts_with("Price WebSocket "),
         "{printed}"
     );
+
     let directory = tempfile::tempdir().unwrap();
     let genesis = directory.path().join("genesis.json");
     std::fs::write(
@@ -329,10 +332,12 @@ async fn urls_come_last_and_only_those_that_exist() {
         r#"{"config":{"chainId":7},"difficulty":"0x0","gasLimit":"0x1c9c380","alloc":{}}"#,
     )
     .unwrap();
+
     let (_, printed) = Running::start(&["--genesis", genesis.to_str().unwrap(), "--no-explorer"])
         .await
         .end("-TERM");
     assert!(printed.contains("chain id 7\n"), "{printed}");
+
     for absent in [
         "Vault",
         "Price WebSocket",
@@ -478,10 +483,12 @@ async fn a_probe_speaks_tls_and_finds_unix_sockets() {
     let certificate = file("cert.pem");
     let key = file("key.pem");
     let socket = file("node.sock");
+
     // As nearly all certificates, it is not for an address.
     let made = rcgen::generate_simple_self_signed(vec!["node.example.org".to_owned()]).unwrap();
     std::fs::write(&certificate, made.cert.pem()).unwrap();
     std::fs::write(&key, made.signing_key.serialize_pem()).unwrap();
+
     let tls = [
         "--tls-certificate-file",
         &certificate,
@@ -490,21 +497,25 @@ async fn a_probe_speaks_tls_and_finds_unix_sockets() {
     ];
     let unix = ["--listen-unix", &socket];
     let node = Running::start(&[&["--exchange-price-tick", "0"][..], &tls, &unix].concat()).await;
+
     let listen = node.ready["rest"].as_str().unwrap().replace("https://", "");
     let encrypted = [&["probe", "--listen", &listen][..], &tls].concat();
     assert_eq!(
         output(&encrypted),
         (true, "ready\n".to_owned(), String::new())
     );
+
     // Whatever else the settings say: what is served is the same.
     let local = [&["probe", "--listen", "127.0.0.1:1"][..], &unix].concat();
     assert_eq!(output(&local), (true, "ready\n".to_owned(), String::new()));
     node.end("-TERM");
+
     let (ok, _, error) = output(&encrypted);
     assert!(
         !ok && error.contains(&format!("https://{listen}/ready")),
         "{error}"
     );
+
     let (ok, _, error) = output(&local);
     assert!(!ok && error.contains(&socket), "{error}");
 }
@@ -516,6 +527,7 @@ async fn a_service_manager_is_told_when_the_node_is_ready() {
         linux::net::SocketAddrExt,
         unix::net::{SocketAddr, UnixDatagram},
     };
+
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("notify");
     let name = format!("tetrad-notify-{}", std::process::id());
@@ -529,12 +541,14 @@ async fn a_service_manager_is_told_when_the_node_is_ready() {
             format!("@{name}"),
         ),
     ];
+
     for (socket, address) in sockets {
         socket
             .set_read_timeout(Some(std::time::Duration::from_secs(60)))
             .unwrap();
         let mut command = tetrad(&["--quiet", "--listen", "127.0.0.1:0", "--ws-listen", "off"]);
         let mut child = command.env("NOTIFY_SOCKET", address).spawn().unwrap();
+
         let mut message = [0; 64];
         let size = socket.recv(&mut message).unwrap();
         assert_eq!(&message[..size], b"READY=1");
@@ -542,6 +556,7 @@ async fn a_service_manager_is_told_when_the_node_is_ready() {
             .arg(child.id().to_string())
             .status()
             .unwrap();
+
         let size = socket.recv(&mut message).unwrap();
         assert_eq!(&message[..size], b"STOPPING=1");
         assert!(child.wait().unwrap().success());
@@ -558,6 +573,7 @@ fn errors_come_with_what_to_do_about_them() {
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let taken = taken.local_addr().unwrap().to_string();
     let quiet = ["--quiet", "--ws-listen", "off"];
+
     for (arguments, what, hint) in [
         (
             ["--listen", &taken],
