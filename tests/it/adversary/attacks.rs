@@ -237,6 +237,7 @@ pub(super) async fn socket_documents(campaign: &Campaign, probed: &[Probed], see
         let mut generator = Generator::new(&campaign.filled.world, seed.wrapping_add(n as u64));
         let mut messages = shapes::messages(campaign, probed, &mut generator);
         shuffle(&mut messages, &mut generator.random);
+
         let mut tasks = JoinSet::new();
         for (n, part) in messages
             .chunks(messages.len().div_ceil(campaign.form.connections))
@@ -252,6 +253,7 @@ pub(super) async fn socket_documents(campaign: &Campaign, probed: &[Probed], see
                         tokio::time::sleep(Duration::from_millis(10)).await;
                         continue;
                     };
+
                     let (mut sink, mut stream) = socket.split();
                     let sending = async {
                         for message in part.by_ref() {
@@ -267,6 +269,7 @@ pub(super) async fn socket_documents(campaign: &Campaign, probed: &[Probed], see
                 }
             });
         }
+
         let attack = format!("{} documents", messages.len());
         campaign
             .measure(
@@ -382,6 +385,7 @@ pub(super) async fn refusals(campaign: &Campaign, probed: &[Probed], time: Durat
             None => slowest.push((kind, &one.operation, *took, request)),
         }
     }
+
     let each = (time / u32::try_from(slowest.len().max(1)).unwrap()).max(Duration::from_secs(2));
     for (_, operation, took, request) in slowest {
         let attack = format!(
@@ -392,6 +396,7 @@ pub(super) async fn refusals(campaign: &Campaign, probed: &[Probed], time: Durat
             "{SENDERS} senders of refusals of {}",
             operation.name
         ));
+
         let mut tasks = JoinSet::new();
         for n in 0..SENDERS {
             let subject = campaign.subject.clone();
@@ -405,6 +410,7 @@ pub(super) async fn refusals(campaign: &Campaign, probed: &[Probed], time: Durat
                 }
             });
         }
+
         campaign
             .measure(&operation.name, &attack, tasks, each)
             .await;

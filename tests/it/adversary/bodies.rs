@@ -50,6 +50,7 @@ async fn hold_back(
         None,
     )
     .await?;
+
     match request.protocol {
         Protocol::Http | Protocol::Http2 => {
             let sent = async {
@@ -67,9 +68,11 @@ async fn hold_back(
                 .await
                 .map_err(|error| error.to_string())?;
             tasks.execute(connection);
+
             let frame = u32::try_from(length).unwrap_or(u32::MAX).to_be_bytes();
             let first = Bytes::from([&[0][..], &frame, &vec![0; length - 1]].concat());
             let streams = if length <= SHORT { STREAMS } else { 1 };
+
             let requests = (0..streams).map(|_| {
                 let frames = stream::iter([Ok::<_, Infallible>(Frame::data(first.clone()))]);
                 let head = HttpRequest::post(format!("http://localhost{}", request.target));
@@ -82,6 +85,7 @@ async fn hold_back(
                 // The response is kept, so that its stream stays open.
                 async move { (sender.send_request(http).await, pending::<()>().await) }
             });
+
             join_all(requests).await;
         }
     }
@@ -112,19 +116,20 @@ async fn largest_body(campaign: &Campaign, client: &mut Client, one: &Probed) ->
     BODY_SIZES[BODY_SIZES.len() - 1]
 }
 
+/// The route of an operation. Many of one route, as those of JSON-RPC, have one body; so have all
+/// methods of gRPC that take one message.
+fn route(probed: &Probed) -> (&str, &str) {
+    let target = match probed.operation.call {
+        Call::Grpc { streams: false, .. } => "",
+        _ => probed.largest.target.as_str(),
+    };
+    (probed.largest.listener.as_str(), target)
+}
+
 /// Bodies that are held back at their last byte, and beside them requests that end.
 pub(super) async fn held_bodies(campaign: &Campaign, probed: &[Probed], time: Duration) {
     let mut routes: Vec<&Probed> = Vec::new();
     for one in probed.iter().filter(|one| one.operation.has_body()) {
-        // Many operations of one route, as those of JSON-RPC, have one body; so have all methods of
-        // gRPC that take one message.
-        let route = |probed: &Probed| match probed.operation.call {
-            Call::Grpc { streams: false, .. } => (probed.largest.listener.clone(), String::new()),
-            _ => (
-                probed.largest.listener.clone(),
-                probed.largest.target.clone(),
-            ),
-        };
         if routes.iter().all(|known| route(known) != route(one)) {
             routes.push(one);
         }

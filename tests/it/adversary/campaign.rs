@@ -187,8 +187,10 @@ impl Campaign {
         if !request.is_sendable() {
             return None;
         }
+
         self.figures.lock().requests += 1;
         let asked = client.ask(&self.subject, request).await;
+
         match asked {
             Ok(outcome) => {
                 if let Some(defect) = outcome.defect() {
@@ -209,6 +211,7 @@ impl Campaign {
                     request.target.len() > LONG_HEAD && error.contains("header_list_way_too_large");
                 let is_waiting =
                     self.may_change.load(Ordering::Relaxed) && error.starts_with("no response in");
+
                 if !self.revive(name, &shown(request)).await
                     && !is_early
                     && !is_refused

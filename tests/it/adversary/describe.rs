@@ -126,6 +126,7 @@ impl Operation {
                 }
             }
             Call::JsonRpc { method } => self.post(listener, &self.json_rpc(method, arguments)),
+
             Call::Graph { field, selections } => {
                 let arguments: Vec<_> = given
                     .map(|(parameter, value)| format!("{}: {value}", parameter.name))
@@ -140,6 +141,7 @@ impl Operation {
                     &json!({"query": format!("{{ {field}{arguments} {selections} }}")}),
                 )
             }
+
             Call::Grpc { path, input, .. } => Request {
                 listener,
                 protocol: Protocol::Grpc,
@@ -148,6 +150,7 @@ impl Operation {
                 media: Some("application/grpc+proto".to_owned()),
                 body: grpc::message(input, given).into(),
             },
+
             Call::Socket { path } => Request {
                 listener,
                 protocol: Protocol::Http,
@@ -424,6 +427,7 @@ fn of_openrpc(document: &Value) -> Vec<Operation> {
             .flatten()
             .filter_map(|example| Some((example["name"].as_str()?, &example["value"])))
             .collect();
+
         let parameters = described["params"]
             .as_array()
             .expect("parameters")
@@ -440,6 +444,7 @@ fn of_openrpc(document: &Value) -> Vec<Operation> {
                     examples,
                 }
             });
+
         Operation {
             name: method.clone(),
             listeners: vec![MAIN.to_owned()],
@@ -455,12 +460,6 @@ fn of_openrpc(document: &Value) -> Vec<Operation> {
 fn of_comet() -> Vec<Operation> {
     let mut operations = Vec::new();
     for (method, described) in comet_methods() {
-        let parameters = |place: Place| -> Vec<Parameter> {
-            described
-                .iter()
-                .map(|(name, kind)| comet_parameter(name, *kind, place.clone()))
-                .collect()
-        };
         let listeners = vec!["comet".to_owned()];
         operations.push(Operation {
             name: format!("CometBFT {method}"),
@@ -468,7 +467,7 @@ fn of_comet() -> Vec<Operation> {
             call: Call::JsonRpc {
                 method: method.to_owned(),
             },
-            parameters: parameters(Place::Member),
+            parameters: comet_parameters(described, &Place::Member),
             changes_state: false,
         });
         operations.push(Operation {
@@ -479,11 +478,18 @@ fn of_comet() -> Vec<Operation> {
                 path: format!("/{method}"),
                 media: None,
             },
-            parameters: parameters(Place::Json),
+            parameters: comet_parameters(described, &Place::Json),
             changes_state: false,
         });
     }
     operations
+}
+
+fn comet_parameters(described: &[(&str, CometType)], place: &Place) -> Vec<Parameter> {
+    described
+        .iter()
+        .map(|(name, kind)| comet_parameter(name, *kind, place.clone()))
+        .collect()
 }
 
 fn comet_parameter(name: &str, kind: CometType, place: Place) -> Parameter {

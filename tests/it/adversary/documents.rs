@@ -123,6 +123,11 @@ pub(super) fn expanded(schema: &Value, document: &Value, depth: usize) -> Value 
     }
 }
 
+/// Whether a text is valid by a schema, if there is one.
+fn fits(validator: Option<&jsonschema::Validator>, text: &str) -> bool {
+    validator.is_none_or(|validator| validator.is_valid(&json!(text)))
+}
+
 /// Generates values.
 pub(super) struct Generator<'a> {
     pub world: &'a World,
@@ -164,6 +169,7 @@ impl<'a> Generator<'a> {
         for alternative in alternatives {
             self.add_candidates(alternative, examples, found);
         }
+
         found.extend(schema["enum"].as_array().into_iter().flatten().cloned());
         found.extend(
             ["const", "default"]
@@ -171,6 +177,7 @@ impl<'a> Generator<'a> {
                 .filter_map(|name| schema.get(name))
                 .cloned(),
         );
+
         match schema["type"].as_str() {
             Some("integer" | "number") => {
                 found.extend(schema.get("maximum").cloned());
@@ -198,17 +205,15 @@ impl<'a> Generator<'a> {
             }
             _ => {}
         }
+
         found.extend(examples.iter().cloned());
     }
 
     fn add_texts(&mut self, schema: &Value, examples: &[Value], found: &mut Vec<Value>) {
         let world = self.world;
         let validator = jsonschema::validator_for(schema).ok();
-        let fits = |text: &String| {
-            validator
-                .as_ref()
-                .is_none_or(|validator| validator.is_valid(&json!(text)))
-        };
+        let validator = validator.as_ref();
+
         // The form of an example says what is expected, unless it is a mere word.
         let mut like: Vec<&str> = examples.iter().filter_map(Value::as_str).collect();
         like.sort_by_key(|example| Kind::of(example) == Kind::Word);
@@ -216,18 +221,20 @@ impl<'a> Generator<'a> {
             found.extend(
                 world
                     .like(example)
-                    .filter(|text| fits(text))
+                    .filter(|text| fits(validator, text))
                     .take(2 * PER_KIND)
                     .map(|text| json!(text)),
             );
         }
+
         found.extend(examples.iter().cloned());
         found.extend(
             world
                 .each()
-                .filter(|text| fits(text))
+                .filter(|text| fits(validator, text))
                 .map(|text| json!(text)),
         );
+
         if let Some(text) = self.matching(schema) {
             found.push(json!(text));
         }
@@ -255,10 +262,12 @@ impl<'a> Generator<'a> {
         let alternatives: Vec<&Value> = alternatives
             .filter(|alternative| alternative["type"] != "null")
             .collect();
+
         if !alternatives.is_empty() {
             let chosen = self.random.below(alternatives.len() as u64) as usize;
             return self.value(alternatives[chosen], depth);
         }
+
         match schema["type"].as_str() {
             Some("object") => self.object(schema, depth),
             Some("array") => {

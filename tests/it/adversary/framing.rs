@@ -157,6 +157,7 @@ fn script(request: &Request, framing: Framing, random: &mut Random) -> Script {
             ));
             Script::new(Reading::Everything, vec![head.into_bytes()])
         }
+
         Framing::Short => {
             let body = request.sent_body();
             let length = body.len() + random.pick(&[1, 4_096, 1 << 20, 1 << 40]);
@@ -172,10 +173,12 @@ fn script(request: &Request, framing: Framing, random: &mut Random) -> Script {
                 vec![head.trim_end().as_bytes().to_vec()],
             )
         }
+
         Framing::Streams => Script::new(Reading::Everything, streams(request, 0)),
         Framing::LongHeads => Script::new(Reading::Everything, streams(request, HEAD_BYTES)),
         Framing::Resets => Script::new(Reading::InTurn, resets(request, random)),
         Framing::HeaderFlood => Script::new(Reading::Everything, header_flood(request, random)),
+
         Framing::TinyFrames => {
             let byte = [0];
             let payload = random.pick(&[&byte[..], &[]]);
@@ -184,6 +187,7 @@ fn script(request: &Request, framing: Framing, random: &mut Random) -> Script {
             let body = frame(frames::DATA, 0, 1, payload).repeat(FLOOD);
             Script::new(Reading::Everything, vec![begun, body])
         }
+
         Framing::ControlFlood => {
             let begun = [
                 frames::preface(0),

@@ -29,11 +29,13 @@ pub(super) async fn operations(server: SocketAddr) -> Vec<Operation> {
         Some(MessageResponse::ListServicesResponse(list)) => list.service,
         other => panic!("{other:?}"),
     };
+
     let mut files = BTreeMap::new();
     let mut wanted: Vec<_> = services
         .iter()
         .map(|service| MessageRequest::FileContainingSymbol(service.name.clone()))
         .collect();
+
     let mut asked = BTreeSet::new();
     while let Some(request) = wanted.pop() {
         let Some(MessageResponse::FileDescriptorResponse(found)) =
@@ -51,14 +53,17 @@ pub(super) async fn operations(server: SocketAddr) -> Vec<Operation> {
             files.insert(file.name().to_owned(), file);
         }
     }
+
     let files = FileDescriptorSet {
         file: files.into_values().collect(),
     };
     let pool = DescriptorPool::from_file_descriptor_set(files).expect("complete descriptors");
+
     let methods = services
         .iter()
         .filter_map(|service| pool.get_service_by_name(&service.name));
     let methods = methods.flat_map(|service| service.methods().collect::<Vec<_>>());
+
     let operations = methods.map(|method| {
         let path = format!("/{}/{}", method.parent_service().full_name(), method.name());
         let mut parameters = Vec::new();

@@ -91,6 +91,7 @@ impl Honest {
             is_over: Arc::default(),
             tasks: JoinSet::new(),
         };
+
         for (interface, number) in INTERFACES.into_iter().zip(FIRST_ADDRESS..) {
             let api = Api::new(subject, client_address(number));
             let samples = honest.samples.clone();
@@ -104,6 +105,7 @@ impl Honest {
                 nonce: None,
                 acknowledged: honest.acknowledged.clone(),
             };
+
             honest.tasks.spawn(async move {
                 while !is_over.load(Ordering::Relaxed) {
                     let began = Instant::now();
@@ -122,6 +124,7 @@ impl Honest {
                 }
             });
         }
+
         honest
     }
 
@@ -159,6 +162,7 @@ fn failures(samples: &[Sample], profile: Profile) -> Vec<String> {
             .iter()
             .filter(|sample| sample.interface == interface)
             .collect();
+
         let parts = parts(&samples);
         let before = parts
             .get(BEFORE)
@@ -168,6 +172,7 @@ fn failures(samples: &[Sample], profile: Profile) -> Vec<String> {
         // processors.
         let second = Duration::from_secs(if cfg!(debug_assertions) { 3 } else { 1 });
         let limit = second.max(20 * before);
+
         for (phase, samples) in &parts {
             let median = percentile(samples, 50);
             let high = percentile(samples, 95);
@@ -176,12 +181,14 @@ fn failures(samples: &[Sample], profile: Profile) -> Vec<String> {
                 .filter_map(|sample| sample.failure.as_deref())
                 .collect();
             let count = samples.len();
+
             if 2 * high > limit || [BEFORE, ALL].contains(phase) {
                 let refused = refused.len();
                 println!(
                     "{interface}, {phase}: {count} requests, median {median:?}, p95 {high:?}, {refused} failed"
                 );
             }
+
             // Clients of a development node may stop its blocks, and remove what was sent.
             let is_promised = profile == Profile::Production || interface != "transactions";
             if high > limit && *phase != BEFORE && is_promised {
@@ -189,6 +196,7 @@ fn failures(samples: &[Sample], profile: Profile) -> Vec<String> {
                     "honest {interface}, {phase}: p95 {high:?}, limit {limit:?} ({count} requests)"
                 ));
             }
+
             if 100 * refused.len() > REFUSED_PERCENT * count && profile == Profile::Production {
                 let (refused, first) = (refused.len(), refused[0]);
                 failures
@@ -243,6 +251,7 @@ impl HonestClient {
             account,
             cosmos_hash,
         } = self.facts.clone();
+
         match interface {
             "JSON-RPC" => {
                 self.api
@@ -261,6 +270,7 @@ impl HonestClient {
                     .await
                     .map(drop)
             }
+
             "explorer" => {
                 let path = format!("/api/v2/addresses/{account:#x}/transactions");
                 self.api.try_json(&path, None).await.map(drop)
@@ -283,6 +293,7 @@ impl HonestClient {
                     Err(answer.to_string())
                 }
             }
+
             "gRPC" => self.call(account).await,
             "GraphQL" => {
                 let query = format!(
@@ -298,6 +309,7 @@ impl HonestClient {
                     Err(answer.to_string())
                 }
             }
+
             "page" => self.api.try_text("/", None).await.map(drop),
             "WebSocket" => {
                 let asked = tokio::time::timeout(MESSAGE_TIMEOUT, self.message()).await;
@@ -370,11 +382,13 @@ impl HonestClient {
                 self.socket.insert(socket)
             }
         };
+
         let request = json!({"jsonrpc": "2.0", "id": 2, "method": "eth_blockNumber", "params": []});
         socket
             .send(Message::text(request.to_string()))
             .await
             .map_err(|error| error.to_string())?;
+
         loop {
             let message = socket
                 .next()
@@ -416,11 +430,13 @@ impl HonestClient {
                 .map_err(|error| error.to_string())?
             }
         };
+
         let tx = alloy::consensus::TxEip1559 {
             max_fee_per_gas: 1_000_000_000_000,
             value: U256::from(1),
             ..sign::transfer(nonce)
         };
+
         let hash = self
             .api
             .try_rpc("eth_sendRawTransaction", json!([sign::raw_of(tx, &key)]))
@@ -428,6 +444,7 @@ impl HonestClient {
         self.acknowledged
             .lock()
             .push(hash.as_str().unwrap_or_default().to_owned());
+
         self.nonce = Some(nonce + 1);
         Ok(())
     }

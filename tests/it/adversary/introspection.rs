@@ -19,6 +19,7 @@ pub(super) fn operations(response: &Value) -> Vec<Operation> {
         .as_array()
         .unwrap_or_else(|| panic!("no introspection: {response}"));
     let query = find(types, schema["queryType"]["name"].as_str().expect("a name"));
+
     let fields = query["fields"]
         .as_array()
         .expect("fields")
@@ -45,6 +46,7 @@ pub(super) fn operations(response: &Value) -> Vec<Operation> {
                         examples: Vec::new(),
                     }
                 });
+
             let name = field["name"].as_str().expect("a name").to_owned();
             Operation {
                 name: format!("GraphQL {name}"),

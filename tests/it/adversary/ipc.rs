@@ -50,6 +50,7 @@ pub(super) async fn documents(campaign: &Campaign, probed: &[Probed], seed: u64)
                     continue;
                 };
                 let (mut read, mut write) = stream.into_split();
+
                 let sending = async {
                     // Without this byte it would be a connection of HTTP.
                     write.write_all(b"[]").await?;
@@ -62,6 +63,7 @@ pub(super) async fn documents(campaign: &Campaign, probed: &[Probed], seed: u64)
                     let mut buffer = vec![0; 64 << 10];
                     while read.read(&mut buffer).await.is_ok_and(|length| length > 0) {}
                 };
+
                 let (_, ()) = tokio::join!(sending, reading);
             }
         });

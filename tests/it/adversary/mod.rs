@@ -244,6 +244,7 @@ async fn attack_operations(campaign: &Campaign, operations: Vec<Operation>, rand
             .await,
         );
     }
+
     serve_elsewhere(campaign, &mut probed).await;
     probed.sort_by_key(|probed| probed.bytes);
     for one in probed.iter().rev().filter(|one| one.bytes > 64 << 10) {
@@ -254,20 +255,24 @@ async fn attack_operations(campaign: &Campaign, operations: Vec<Operation>, rand
             campaign::shown(&one.largest)
         );
     }
+
     campaign.begin("responses unread");
     attacks::unread(campaign, &probed, campaign.form.share(25)).await;
     campaign.begin("WebSockets unread");
     attacks::unread_sockets(campaign, &probed, random).await;
     campaign.begin("documents on WebSockets");
     attacks::socket_documents(campaign, &probed, random.next()).await;
+
     campaign.begin("the Unix socket");
     ipc::unread(campaign, &probed).await;
     ipc::documents(campaign, &probed, random.next()).await;
     attacks::framings(campaign, &probed, campaign.form.share(25), random).await;
+
     campaign.begin("bodies held back");
     bodies::held_bodies(campaign, &probed, campaign.form.share(8)).await;
     campaign.begin("aborted requests");
     attacks::aborted(campaign, &probed).await;
+
     campaign.begin("deep, wide and random documents");
     shapes::documents(campaign, &mut probed, random.next()).await;
     campaign.begin("senders of refusals");
@@ -351,12 +356,14 @@ async fn restart(subject: &Arc<Subject>, filled: &Filled, acknowledged: &[String
     const BLOCKS: Duration = Duration::from_secs(3);
     let mut failures = Vec::new();
     let api = Api::new(subject, client_address(2));
+
     // What was acknowledged last is in a block by then.
     tokio::time::sleep(BLOCKS).await;
     let before = answers(&api, filled, acknowledged).await;
     subject.kill();
     subject.restart().await;
     let after = answers(&api, filled, acknowledged).await;
+
     // Clients of a development node may have removed it.
     let may_be_missing = subject.profile == Profile::Development;
     for ((name, before), (_, after)) in before.iter().zip(&after) {
@@ -376,6 +383,7 @@ async fn restart(subject: &Arc<Subject>, filled: &Filled, acknowledged: &[String
             }
         }
     }
+
     subject.kill();
     let chain = subject.chain();
     let (succeeded, _, error) =

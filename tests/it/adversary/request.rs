@@ -261,6 +261,7 @@ impl Client {
         let began = Instant::now();
         let asked = tokio::time::timeout(RESPONSE_TIMEOUT, self.response(peer, request)).await;
         let asked = asked.unwrap_or_else(|_| Err(format!("no response in {RESPONSE_TIMEOUT:?}")));
+
         match asked {
             Ok((outcome, is_reusable)) => {
                 if !is_reusable {
@@ -292,18 +293,21 @@ impl Client {
             Some(Sender::Http2(sender)) => sender.ready().await.is_ok(),
             None => false,
         };
+
         if !is_open {
             let stream = connect(peer.0, self.from, None).await?;
             self.senders
                 .insert(peer, handshake(stream, request.protocol).await?);
             self.last.remove(&peer);
         }
+
         let sent = match self.senders.get_mut(&peer) {
             Some(Sender::Http1(sender)) => sender.send_request(http).await,
             Some(Sender::Http2(sender)) => sender.send_request(http).await,
             None => return Err("no connection".to_owned()),
         };
         let response = sent.map_err(|error| format!("no response: {}", with_causes(&error)))?;
+
         let (parts, mut body) = response.into_parts();
         let mut outcome = Outcome {
             status: parts.status.as_u16(),
@@ -317,6 +321,7 @@ impl Client {
             body: Vec::new(),
             took: Duration::ZERO,
         };
+
         while let Some(frame) = body.frame().await {
             let frame = frame.map_err(|error| format!("the response ends early: {error}"))?;
             if let Some(trailers) = frame.trailers_ref() {
@@ -332,6 +337,7 @@ impl Client {
                 return Ok((outcome, false));
             }
         }
+
         self.last
             .insert(peer, format!("{} {:.100}", request.method, request.target));
         Ok((outcome, true))

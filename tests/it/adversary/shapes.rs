@@ -24,6 +24,7 @@ pub(super) async fn documents(campaign: &Campaign, probed: &mut [Probed], seed: 
     for (n, one) in probed.iter_mut().enumerate() {
         let mut client = Client::new(attacker_address(n));
         let mut generator = Generator::new(&campaign.filled.world, seed.wrapping_add(n as u64));
+
         // The short form has time for a few of them, others each time.
         let mut requests = shaped(&one.operation, &one.arguments);
         while requests.len() > campaign.form.documents.max(1) {
@@ -33,6 +34,7 @@ pub(super) async fn documents(campaign: &Campaign, probed: &mut [Probed], seed: 
             let arguments = random(&one.operation, &one.arguments, &mut generator);
             requests.push(one.operation.request(&arguments));
         }
+
         if matches!(one.operation.call, Call::JsonRpc { .. }) {
             let bodies = (0..campaign.form.documents)
                 .map(|_| identified(&one.largest.body, &mut generator.random));
@@ -42,6 +44,7 @@ pub(super) async fn documents(campaign: &Campaign, probed: &mut [Probed], seed: 
                     .map(|body| one.operation.with_body(body, &one.arguments)),
             );
         }
+
         for mut request in requests {
             if request.protocol == Protocol::Http && generator.random.chance(HTTP_2_PERCENT) {
                 request.protocol = Protocol::Http2;
@@ -52,6 +55,7 @@ pub(super) async fn documents(campaign: &Campaign, probed: &mut [Probed], seed: 
             else {
                 continue;
             };
+
             if !outcome.is_success()
                 && one
                     .refusal
@@ -128,6 +132,7 @@ fn shaped(operation: &Operation, arguments: &Arguments) -> Vec<Request> {
                 requests.push(operation.with_body(nested_fields(levels), arguments));
             }
         }
+
         _ if operation.has_body() => {
             let texts = LEVELS.into_iter().flat_map(deep).chain(wide(MEMBERS));
             for text in texts {
@@ -147,6 +152,7 @@ fn shaped(operation: &Operation, arguments: &Arguments) -> Vec<Request> {
                 }
             }
         }
+
         _ => {
             // No request line is as long as a body.
             for text in deep(4_000).into_iter().chain(deep(100)) {

@@ -92,10 +92,12 @@ impl Subject {
             "--durability",
             "os",
         ]);
+
         command.arg("--data-dir").arg(self.chain());
         command
             .arg("--admin-token-file")
             .arg(self.directory.path().join("token"));
+
         for listener in [
             "listen",
             "ws-listen",
@@ -105,6 +107,7 @@ impl Subject {
         ] {
             command.args([&format!("--{listener}"), "127.0.0.1:0"]);
         }
+
         command.arg("--listen-unix").arg(self.socket());
         command.args(["--limits-transit-megabytes", &TRANSIT_MEGABYTES.to_string()]);
         command.args(["--rpc-max-trace-megabytes", &TRACE_MEGABYTES.to_string()]);
@@ -121,6 +124,7 @@ impl Subject {
             "--faucet-per-day",
             "10000",
         ]);
+
         let log = self.log();
         let started =
             tokio::time::timeout(START_TIMEOUT, Running::run_with_log(command, &log)).await;

@@ -75,13 +75,17 @@ async fn account_number(api: &Api, address: Address) -> u64 {
         .unwrap()
 }
 
+/// An extension option with this many bytes.
+fn option(bytes: usize) -> Any {
+    Any {
+        type_url: "/cosmos.bank.v1beta1.MsgSend".to_owned(),
+        value: vec![0; bytes],
+    }
+}
+
 /// A short Cosmos transaction, one of each kind that is large, and `transactions` with long options.
 fn large_bodies(from: Address, transactions: usize) -> Vec<TxBody> {
     let transfer = send(from, RECIPIENT, 1);
-    let option = |bytes: usize| Any {
-        type_url: "/cosmos.bank.v1beta1.MsgSend".to_owned(),
-        value: vec![0; bytes],
-    };
     let empty_option = Any {
         type_url: "/t".to_owned(),
         value: Vec::new(),
