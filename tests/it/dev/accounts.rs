@@ -29,6 +29,7 @@ async fn numbers_may_be_written_in_any_way() {
             );
         }
     }
+
     // More than a JSON number of 64 bits, as Python writes it.
     let body = format!(
         r#"{{"jsonrpc":"2.0","id":1,"method":"anvil_setBalance","params":["{NOBODY}",1{:0>22}]}}"#,
@@ -39,11 +40,13 @@ async fn numbers_may_be_written_in_any_way() {
         number(&node.rpc("eth_getBalance", json!([NOBODY, "latest"])).await),
         10u128.pow(22)
     );
+
     node.rpc("anvil_addBalance", json!([NOBODY, "0x1"])).await;
     assert_eq!(
         number(&node.rpc("eth_getBalance", json!([NOBODY, "latest"])).await),
         10u128.pow(22) + 1
     );
+
     for wrong in [
         json!("0x"),
         json!("x"),
@@ -69,12 +72,14 @@ async fn every_field_of_an_account_can_be_changed() {
             .await,
         "0x5"
     );
+
     node.rpc("evm_setAccountNonce", json!([NOBODY, 4])).await;
     assert_eq!(
         node.rpc("eth_getTransactionCount", json!([NOBODY, "latest"]))
             .await,
         "0x4"
     );
+
     let value = format!("0x{:064x}", 42);
     for slot in [json!(3), json!("0x3"), json!(format!("0x{:064x}", 3))] {
         assert_eq!(
@@ -88,6 +93,7 @@ async fn every_field_of_an_account_can_be_changed() {
             value
         );
     }
+
     // Also what looks like a delegation and is none.
     for code in [
         "0x6001600101",

@@ -54,6 +54,7 @@ async fn accounts_are_edited_and_impersonated() {
         .await
         .unwrap();
     assert_eq!(receipt.from, nobody);
+
     anvil
         .anvil_stop_impersonating_account(nobody)
         .await
@@ -67,6 +68,7 @@ async fn accounts_are_edited_and_impersonated() {
         .await
         .unwrap();
     assert_eq!(receipt.from, nobody);
+
     anvil
         .anvil_send_impersonated_transaction(request.clone())
         .await
@@ -76,6 +78,7 @@ async fn accounts_are_edited_and_impersonated() {
         .eth_send_unsigned_transaction(request.clone())
         .await
         .unwrap();
+
     let request = request.with_from(node.account(2));
     assert!(
         anvil
@@ -196,6 +199,7 @@ async fn history_is_undone_and_taken_along() {
     let anvil = node.reader();
     let snapshot = anvil.anvil_snapshot().await.unwrap();
     anvil.anvil_mine(Some(5), None).await.unwrap();
+
     let before = anvil
         .get_block_by_number(Default::default())
         .await
@@ -203,6 +207,7 @@ async fn history_is_undone_and_taken_along() {
         .unwrap()
         .header
         .hash;
+
     let request = TransactionRequest::default()
         .with_from(node.account(0))
         .with_to(node.account(1))
@@ -215,6 +220,7 @@ async fn history_is_undone_and_taken_along() {
         })
         .await
         .unwrap();
+
     let after = anvil
         .get_block_by_number(Default::default())
         .await
@@ -227,14 +233,17 @@ async fn history_is_undone_and_taken_along() {
         anvil.get_transaction_count(node.account(0)).await.unwrap(),
         1
     );
+
     anvil.anvil_rollback(Some(1)).await.unwrap();
     anvil.anvil_rollback(None).await.unwrap();
     assert_eq!(anvil.get_block_number().await.unwrap(), 3);
+
     let dump = anvil.anvil_dump_state().await.unwrap();
     assert!(anvil.anvil_revert(snapshot).await.unwrap());
     assert_eq!(anvil.get_block_number().await.unwrap(), 0);
     assert!(anvil.anvil_load_state(dump).await.unwrap());
     assert_eq!(anvil.get_block_number().await.unwrap(), 3);
+
     anvil.anvil_dump_state_with_history().await.unwrap();
     anvil.anvil_reset(None).await.unwrap();
     assert_eq!(anvil.get_block_number().await.unwrap(), 0);

@@ -21,6 +21,7 @@ async fn blobs_are_returned_by_hash_and_by_transaction() {
         SidecarBuilder::<SimpleCoder>::from_slice(b"what a block does not hold")
             .build_7594()
             .unwrap();
+
     let blob = hex::encode_prefixed(sidecar.blobs[0]);
     let tx = TxEip4844 {
         chain_id: 125,
@@ -32,12 +33,14 @@ async fn blobs_are_returned_by_hash_and_by_transaction() {
         value: U256::from(1),
         ..TxEip4844::default()
     };
+
     let (raw, hashes) = raw_with_blobs(tx, sidecar, &signer(0));
     let hash = node.rpc("eth_sendRawTransaction", json!([raw])).await;
     assert_eq!(
         node.rpc("eth_getTransactionReceipt", json!([hash])).await["status"],
         "0x1"
     );
+
     assert_eq!(
         node.rpc("anvil_getBlobByHash", json!([hashes[0]])).await,
         blob
@@ -47,6 +50,7 @@ async fn blobs_are_returned_by_hash_and_by_transaction() {
             .await,
         json!([blob])
     );
+
     let plain = node.send_wei(0).await;
     assert_eq!(
         node.rpc("anvil_getBlobsByTransactionHash", json!([plain]))

@@ -83,21 +83,29 @@ async fn another_node_goes_on_from_a_dump() {
     other.send_wei(2).await;
 }
 
+/// The JSON of a dump.
+fn unpacked(dump: &Value) -> String {
+    let bytes = alloy_primitives::hex::decode(dump.as_str().unwrap()).unwrap();
+    let mut json = String::new();
+    std::io::Read::read_to_string(
+        &mut flate2::read::GzDecoder::new(bytes.as_slice()),
+        &mut json,
+    )
+    .unwrap();
+    json
+}
+
 #[tokio::test]
 async fn what_is_no_dump_changes_nothing() {
     let (one, other) = tokio::join!(node(), node());
     one.send_wei(0).await;
     let dump = one.rpc("anvil_dumpState", json!([])).await;
-    let packed = alloy_primitives::hex::decode(dump.as_str().unwrap()).unwrap();
-    let mut json = String::new();
-    std::io::Read::read_to_string(
-        &mut flate2::read::GzDecoder::new(packed.as_slice()),
-        &mut json,
-    )
-    .unwrap();
+    let json = unpacked(&dump);
+
     let mut parsed: Value = serde_json::from_str(&json).unwrap();
     parsed["tetrad"]["base"][0]["after"]["balance"] = json!("0x1");
     let broken = alloy_primitives::hex::encode_prefixed(parsed.to_string());
+
     let before = other.latest().await;
     for (dump, expected) in [
         ("0x", "not a dump"),
@@ -110,7 +118,9 @@ async fn what_is_no_dump_changes_nothing() {
             "{error}"
         );
     }
+
     assert_eq!(other.latest().await, before);
+
     // JSON as it is will do.
     let whole = alloy_primitives::hex::encode_prefixed(json);
     assert_eq!(other.rpc("anvil_loadState", json!([whole])).await, true);
@@ -124,20 +134,23 @@ fn packed(json: &str) -> String {
     alloy_primitives::hex::encode_prefixed(packed.finish().unwrap())
 }
 
+/// A dump with an account that has this many slots.
+fn dump_with_slots(count: usize) -> String {
+    let slots = "[\"0x1\",\"0x2\"],".repeat(count);
+    let change = format!(
+        "{{\"address\":\"{NOBODY}\",\"after\":null,\"storage\":[{}]}}",
+        slots.trim_end_matches(',')
+    );
+    format!(
+        "{{\"accounts\":{{}},\"tetrad\":{{\"chainId\":1,\"ahead\":0,\"base\":[{change}],\"blocks\":[],\"edits\":[]}}}}"
+    )
+}
+
 #[tokio::test]
 async fn a_dump_that_would_take_too_much_memory_is_refused_before_it_does() {
     let node = node_with(|config| config.rpc.max_dump_bytes = 8 << 20).await;
     let before = node.latest().await;
-    let slots = |count: usize| {
-        let slots = "[\"0x1\",\"0x2\"],".repeat(count);
-        let change = format!(
-            "{{\"address\":\"{NOBODY}\",\"after\":null,\"storage\":[{}]}}",
-            slots.trim_end_matches(',')
-        );
-        format!(
-            "{{\"accounts\":{{}},\"tetrad\":{{\"chainId\":1,\"ahead\":0,\"base\":[{change}],\"blocks\":[],\"edits\":[]}}}}"
-        )
-    };
+
     let bombs = [
         // Nothing but blanks, brackets, and slots: what each of them becomes is many times as
         // large.
@@ -150,8 +163,9 @@ async fn a_dump_that_would_take_too_much_memory_is_refused_before_it_does() {
             "{{\"accounts\":{{}},\"historical_states\":[{}0]}}",
             "0,".repeat(4 << 20)
         ),
-        slots(1 << 20),
+        dump_with_slots(1 << 20),
     ];
+
     for bomb in bombs {
         let error = node
             .rpc_error("anvil_loadState", json!([packed(&bomb)]))
@@ -160,9 +174,10 @@ async fn a_dump_that_would_take_too_much_memory_is_refused_before_it_does() {
             "params[0]: the dump takes more than 8 MB of memory (rpc.max-dump-megabytes)";
         assert_eq!(error["data"], expected, "{error}");
     }
+
     // What fits is read to its end.
     let error = node
-        .rpc_error("anvil_loadState", json!([packed(&slots(1_000))]))
+        .rpc_error("anvil_loadState", json!([packed(&dump_with_slots(1_000))]))
         .await;
     assert!(
         error["data"]
@@ -194,15 +209,14 @@ async fn a_dump_has_room_in_what_a_node_loads() {
         one.send_wei(1).await;
     }
     let dump = one.rpc("anvil_dumpState", json!([])).await;
-    let mut json = String::new();
-    let bytes = alloy_primitives::hex::decode(dump.as_str().unwrap()).unwrap();
-    std::io::Read::read_to_string(
-        &mut flate2::read::GzDecoder::new(bytes.as_slice()),
-        &mut json,
-    )
-    .unwrap();
-    println!("{} bytes packed, {} unpacked", bytes.len(), json.len());
-    let parsed: Value = serde_json::from_str(&json).unwrap();
+    let json = unpacked(&dump);
+    println!(
+        "{} digits packed, {} bytes unpacked",
+        dump.as_str().unwrap().len(),
+        json.len()
+    );
+
+    let mut parsed: Value = serde_json::from_str(&json).unwrap();
     for name in [
         "block",
         "accounts",
@@ -213,19 +227,14 @@ async fn a_dump_has_room_in_what_a_node_loads() {
     ] {
         assert!(parsed.get(name).is_some(), "anvil reads {name}");
     }
+
     assert_eq!(other.rpc("anvil_loadState", json!([dump])).await, true);
     let again = other.rpc("anvil_dumpState", json!([])).await;
-    let bytes = alloy_primitives::hex::decode(again.as_str().unwrap()).unwrap();
-    let mut json = String::new();
-    std::io::Read::read_to_string(
-        &mut flate2::read::GzDecoder::new(bytes.as_slice()),
-        &mut json,
-    )
-    .unwrap();
-    let mut again: Value = serde_json::from_str(&json).unwrap();
-    let mut parsed = parsed;
+    let mut again: Value = serde_json::from_str(&unpacked(&again)).unwrap();
+
     // Only how far the time is ahead may be told differently.
-    (parsed["tetrad"]["ahead"], again["tetrad"]["ahead"]) = (Value::Null, Value::Null);
+    parsed["tetrad"]["ahead"] = Value::Null;
+    again["tetrad"]["ahead"] = Value::Null;
     assert!(again == parsed, "what was loaded is dumped as it was");
 }
 

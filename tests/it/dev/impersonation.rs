@@ -14,10 +14,12 @@ async fn accounts_and_contracts_send_while_they_are_impersonated() {
         node.rpc("anvil_setBalance", json!([account, "0xde0b6b3a7640000"]))
             .await;
         let request = json!([{"from": account, "to": node.account(1), "value": "0x1"}]);
+
         assert_eq!(
             node.rpc_error("eth_sendTransaction", request.clone()).await["message"],
             "unknown account"
         );
+
         assert_eq!(
             node.rpc("anvil_impersonateAccount", json!([account])).await,
             Value::Null
@@ -27,15 +29,18 @@ async fn accounts_and_contracts_send_while_they_are_impersonated() {
             accounts.as_array().unwrap().last().unwrap(),
             &json!(account.to_lowercase())
         );
+
         let hash = node.rpc("eth_sendTransaction", request.clone()).await;
         let receipt = node.rpc("eth_getTransactionReceipt", json!([hash])).await;
         assert_eq!(
             (receipt["from"].clone(), receipt["status"].clone()),
             (json!(account.to_lowercase()), json!("0x1"))
         );
+
         node.rpc("hardhat_stopImpersonatingAccount", json!([account]))
             .await;
         node.rpc_error("eth_sendTransaction", request.clone()).await;
+
         node.rpc("anvil_autoImpersonateAccount", json!([true]))
             .await;
         node.rpc("eth_sendTransaction", request.clone()).await;
@@ -79,6 +84,7 @@ async fn ecrecover_gives_the_account_that_it_was_told() {
     let signature = format!("0x{r:064x}{s:064x}1b");
     let input = (B256::repeat_byte(1), U256::from(27), r, s).abi_encode();
     let call = json!([{"to": Address::with_last_byte(1), "data": alloy_primitives::hex::encode_prefixed(input)}, "latest"]);
+
     assert_ne!(
         node.rpc("eth_call", call.clone()).await,
         json!(signer.into_word())
@@ -89,6 +95,7 @@ async fn ecrecover_gives_the_account_that_it_was_told() {
         node.rpc("eth_call", call.clone()).await,
         json!(signer.into_word())
     );
+
     // One array of both, with the recovery id as it is, means the same.
     let other = Address::with_last_byte(9);
     node.rpc(
@@ -97,6 +104,7 @@ async fn ecrecover_gives_the_account_that_it_was_told() {
     )
     .await;
     assert_eq!(node.rpc("eth_call", call).await, json!(other.into_word()));
+
     assert_eq!(
         node.rpc_error("anvil_impersonateSignature", json!(["0x12", NOBODY]))
             .await["code"],

@@ -1,5 +1,7 @@
 //! Limits that settings lift.
 
+use std::path::Path;
+
 use serde_json::{Value, json};
 use tetrad::Node;
 
@@ -91,19 +93,24 @@ async fn contracts_have_any_size_if_that_is_allowed() {
     }
 }
 
+fn config_in(directory: &Path) -> tetrad::Config {
+    tetrad::Config {
+        data_dir: Some(directory.to_owned()),
+        ..tetrad::Config::test()
+    }
+}
+
 #[tokio::test]
 async fn a_chain_keeps_the_size_of_contracts_that_it_was_created_with() {
     let directory = tempfile::tempdir().unwrap();
-    let config = || tetrad::Config {
-        data_dir: Some(directory.path().to_owned()),
-        ..tetrad::Config::test()
-    };
     let free = tetrad::Config {
         disable_code_size_limit: true,
-        ..config()
+        ..config_in(directory.path())
     };
     Node::spawn(free).await.unwrap().shut_down().await.unwrap();
-    let error = Node::spawn(config()).await.err().unwrap().to_string();
+
+    let started = Node::spawn(config_in(directory.path())).await;
+    let error = started.err().unwrap().to_string();
     assert!(
         error.contains("--disable-code-size-limit true, not unset"),
         "{error}"
@@ -156,17 +163,20 @@ async fn a_transaction_that_fails_is_an_error_if_that_is_wanted() {
         node(),
         node_with(|config| config.rpc.throw_on_transaction_failure = true)
     );
+
     // Reverts with the byte 7, halts, and succeeds.
     let reverts = "0x600760005360016000fd";
     let halts = "0xfe";
     let succeeds = "0x00";
     let send = |node: &TestNode, code: &str| json!([{"from": node.account(0), "data": code, "gas": "0x30000"}]);
+
     for code in [reverts, halts, succeeds] {
         calm.rpc("eth_sendTransaction", send(&calm, code)).await;
     }
     strict
         .rpc("eth_sendTransaction", send(&strict, succeeds))
         .await;
+
     for (code, kind, message, data) in [
         (reverts, 3, "execution reverted", "0x07"),
         (halts, -32_000, "invalid opcode: INVALID", "0x"),
@@ -180,11 +190,13 @@ async fn a_transaction_that_fails_is_an_error_if_that_is_wanted() {
             error,
             json!({"code": kind, "message": message, "data": expected})
         );
+
         assert_eq!(
             strict.rpc("eth_getTransactionReceipt", json!([hash])).await["status"],
             "0x0"
         );
     }
+
     // A transaction that waits has not failed.
     strict.rpc("evm_setAutomine", json!([false])).await;
     strict

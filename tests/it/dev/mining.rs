@@ -41,10 +41,12 @@ async fn thousands_of_blocks_keep_their_place_in_history() {
     let hash = node.send_wei(0).await;
     node.rpc("anvil_mine", json!([5_000, 12])).await;
     assert_eq!(node.height().await, 5_000);
+
     assert_eq!(
         node.rpc("eth_getTransactionReceipt", json!([hash])).await["blockNumber"],
         "0x1"
     );
+
     for height in [1u64, 511, 512, 513, 2_500, 5_000] {
         let block = node
             .rpc(
@@ -58,6 +60,7 @@ async fn thousands_of_blocks_keep_their_place_in_history() {
                 .await,
             block
         );
+
         let parent = node
             .rpc(
                 "eth_getBlockByNumber",
@@ -65,6 +68,7 @@ async fn thousands_of_blocks_keep_their_place_in_history() {
             )
             .await;
         assert_eq!(block["parentHash"], parent["hash"]);
+
         let nonce = node
             .rpc(
                 "eth_getTransactionCount",
@@ -84,6 +88,7 @@ async fn sealing_can_be_switched() {
         Value::Null
     );
     assert_eq!(node.rpc("hardhat_getAutomine", json!([])).await, false);
+
     // anvil's are seconds, and hardhat's milliseconds.
     for (method, interval, seconds) in [
         ("anvil_setIntervalMining", json!(1_000), 1_000),
@@ -103,10 +108,12 @@ async fn sealing_can_be_switched() {
             Value::Null
         );
     }
+
     assert_eq!(
         node.rpc("anvil_getIntervalMining", json!([])).await,
         Value::Null
     );
+
     let waiting = node.send_wei(0).await;
     assert_eq!(node.height().await, 0);
     node.rpc("evm_setAutomine", json!([true])).await;
@@ -115,6 +122,7 @@ async fn sealing_can_be_switched() {
             .await["blockNumber"],
         "0x1"
     );
+
     // What is no interval stays.
     node.rpc("evm_setIntervalMining", json!([0])).await;
     assert_eq!(node.rpc("anvil_getAutomine", json!([])).await, true);

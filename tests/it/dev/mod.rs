@@ -51,6 +51,7 @@ async fn they_exist_in_the_development_profile_only() {
         };
     });
     let (development, production) = tokio::join!(node(), production);
+
     let methods = [
         "evm_mine",
         "evm_snapshot",
@@ -62,6 +63,7 @@ async fn they_exist_in_the_development_profile_only() {
         "anvil_nodeInfo",
         "tenderly_setBalance",
     ];
+
     for method in methods {
         let error = production.rpc_error(method, json!([])).await;
         assert_eq!(error["code"], -32601, "{method}");
@@ -72,14 +74,17 @@ async fn they_exist_in_the_development_profile_only() {
                 .ends_with("it needs the development profile"),
             "{error}"
         );
+
         let response = development.request(method, json!([])).await;
         assert_ne!(response["error"]["code"], -32601, "{method}: {response}");
     }
+
     let unknown = production.rpc_error("evm_nothing", json!([])).await;
     assert_eq!(
         unknown["data"],
         "the method evm_nothing does not exist/is not available"
     );
+
     let version = |node| async move { TestNode::rpc(node, "web3_clientVersion", json!([])).await };
     assert!(
         version(&development)
@@ -130,10 +135,12 @@ async fn accounts_and_transactions_can_be_had_in_one_answer() {
     let node = node().await;
     let owner = node.account(0);
     let hash = node.send_wei(0).await;
+
     assert_eq!(
         node.rpc("eth_requestAccounts", json!([])).await,
         node.rpc("eth_accounts", json!([])).await
     );
+
     let info = node
         .rpc("eth_getAccountInfo", json!([owner, "latest"]))
         .await;
@@ -141,16 +148,19 @@ async fn accounts_and_transactions_can_be_had_in_one_answer() {
         (&info["nonce"], &info["code"]),
         (&json!("0x1"), &json!("0x"))
     );
+
     let account = node.rpc("eth_getAccount", json!([NOBODY, "latest"])).await;
     assert_eq!(
         account["storageRoot"],
         "0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421"
     );
+
     let raw = node.rpc("eth_getRawTransactionByHash", json!([hash])).await;
     assert_eq!(
         raw,
         node.rpc("debug_getRawTransaction", json!([hash])).await
     );
+
     let found = node
         .rpc("eth_getTransactionBySenderAndNonce", json!([owner, "0x0"]))
         .await;
@@ -166,6 +176,7 @@ async fn accounts_and_transactions_can_be_had_in_one_answer() {
         node.rpc("eth_sendTransactionSync", request).await["status"],
         "0x1"
     );
+
     // A sender that waits is answered by the block that somebody else brings about, or told that
     // there was none.
     node.rpc("evm_setAutomine", json!([false])).await;
@@ -180,12 +191,14 @@ async fn accounts_and_transactions_can_be_had_in_one_answer() {
         }
     );
     assert_eq!(receipt["status"], "0x1");
+
     let raw = crate::support::sign::raw(crate::support::sign::transfer(1), 1);
     assert_eq!(
         node.rpc_error("eth_sendRawTransactionSync", json!([raw, "0x1"]))
             .await["code"],
         4
     );
+
     // No time is the default.
     let raw = crate::support::sign::raw(crate::support::sign::transfer(2), 1);
     let (receipt, ()) = tokio::join!(

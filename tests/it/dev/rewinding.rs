@@ -17,6 +17,7 @@ async fn a_rollback_forgets_the_newest_blocks() {
     let gone = node.send_wei(0).await;
     node.rpc("anvil_mine", json!([300])).await;
     node.rpc("anvil_setBalance", json!([NOBODY, "0x1"])).await;
+
     node.rpc("anvil_rollback", json!([301])).await;
     assert_eq!(node.latest().await, there);
     assert_eq!(receipt(&node, &gone).await, Value::Null);
@@ -33,9 +34,11 @@ async fn a_rollback_forgets_the_newest_blocks() {
         node.rpc("eth_getBalance", json!([NOBODY, "latest"])).await,
         "0x0"
     );
+
     node.send_wei(0).await;
     node.rpc("anvil_rollback", json!([])).await;
     assert_eq!(node.latest().await, there);
+
     let error = node.rpc_error("anvil_rollback", json!([2])).await;
     assert_eq!(
         error["data"],
@@ -72,11 +75,13 @@ async fn a_reorg_takes_another_way_to_the_same_height() {
             .clone(),
     ]
     .into();
+
     let filter = node.rpc("eth_newBlockFilter", json!([])).await;
     let transfer = json!({"from": node.account(1), "to": NOBODY, "value": "0x7"});
     let another = json!({"from": node.account(1), "to": NOBODY, "value": "0x8"});
     node.rpc("anvil_reorg", json!([5, [[transfer, 0], [another, 4]]]))
         .await;
+
     assert_eq!(node.height().await, 5);
     assert_ne!(node.latest().await["hash"], before[0]);
     let first = node.rpc("eth_getBlockByNumber", json!(["0x1", true])).await;
@@ -95,6 +100,7 @@ async fn a_reorg_takes_another_way_to_the_same_height() {
             .len(),
         5
     );
+
     // By name, as one client library sends it.
     node.rpc("anvil_reorg", json!({"depth": 1, "txBlockPairs": []}))
         .await;
@@ -150,6 +156,7 @@ async fn a_reset_starts_anew() {
     node.rpc("anvil_autoImpersonateAccount", json!([true]))
         .await;
     node.send_wei(0).await;
+
     for params in [
         json!([]),
         json!([{}]),
@@ -157,6 +164,7 @@ async fn a_reset_starts_anew() {
     ] {
         assert_eq!(node.rpc("anvil_reset", params).await, Value::Null);
     }
+
     assert_eq!(node.latest().await, first);
     assert_eq!(node.rpc("eth_chainId", json!([])).await, "0x7d");
     assert_eq!(
@@ -167,12 +175,14 @@ async fn a_reset_starts_anew() {
         .await,
         "0x0"
     );
+
     assert_eq!(node.rpc("evm_revert", json!([snapshot])).await, false);
     node.rpc_error(
         "eth_sendTransaction",
         json!([{"from": NOBODY, "to": NOBODY}]),
     )
     .await;
+
     node.send_wei(0).await;
     let latest = node.latest().await;
     assert!(number(&latest["timestamp"]) < number(&first["timestamp"]) + 500_000);
@@ -192,6 +202,7 @@ async fn snapshots_have_names_and_are_listed_until_they_are_used_up() {
     let again = node
         .rpc("tetrad_snapshot", json!(["before the upgrade"]))
         .await;
+
     let listed = node.rpc("tetrad_snapshots", json!([])).await;
     let names: Vec<_> = listed
         .as_array()
@@ -204,9 +215,11 @@ async fn snapshots_have_names_and_are_listed_until_they_are_used_up() {
         names,
         [(&plain, &json!(null)), (&named, &name), (&again, &name)]
     );
+
     assert_eq!(listed[1]["blockNumber"], "0x1");
     assert_eq!(listed[2]["blockHash"], latest["hash"]);
     assert_eq!(listed[2]["timestamp"], latest["timestamp"]);
+
     for wrong in [
         json!([]),
         json!([""]),
@@ -220,6 +233,7 @@ async fn snapshots_have_names_and_are_listed_until_they_are_used_up() {
             -32602
         );
     }
+
     assert_eq!(node.rpc("evm_revert", json!([named])).await, true);
     let listed = node.rpc("tetrad_snapshots", json!([])).await;
     assert_eq!(listed.as_array().unwrap().len(), 1, "{listed}");

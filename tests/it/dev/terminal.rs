@@ -1,10 +1,13 @@
 //! What the terminal shows.
 
-use std::sync::{Arc, atomic::AtomicBool};
+use std::{
+    path::PathBuf,
+    sync::{Arc, atomic::AtomicBool},
+};
 
 use alloy::{primitives::Bytes, sol, sol_types::SolCall};
 use alloy_primitives::{Address, U256};
-use serde_json::json;
+use serde_json::{Value, json};
 use tetrad::console::{Console, ConsoleConfig};
 use tetrad_contracts::{contracts::bindings::Token, sources::KnownContracts};
 use tetrad_network::network::Network;
@@ -69,14 +72,17 @@ async fn known_contracts_have_names_arguments_events_and_calls() {
         },
     )
     .await;
+
     assert!(
         shown(&node, 0).contains("→ USDC.transfer  "),
         "{}",
         shown(&node, 0)
     );
+
     let call = format!("USDC.transfer(to: {to}, value: 5)");
     assert!(shown(&node, 1).contains(&call), "{}", shown(&node, 1));
     let event = format!("Transfer(from: {}, to: {to}, value: 5)", node.account(0));
+
     for (verbosity, has_event, has_calls) in [
         (1, false, false),
         (2, true, false),
@@ -103,6 +109,7 @@ async fn failures_say_why() {
     };
     node.send_anyway(&node.signer(0), usdc.address, too_much)
         .await;
+
     let text = shown(&node, 0);
     assert!(
         text.contains("reverted: ERC20InsufficientBalance(sender: 0xf39F"),
@@ -113,6 +120,7 @@ async fn failures_say_why() {
         "{}",
         shown(&node, 3)
     );
+
     // Out of gas is no revert.
     node.rpc(
         "anvil_setCode",
@@ -122,6 +130,7 @@ async fn failures_say_why() {
     let request =
         json!([{"from": node.account(0), "to": Address::with_last_byte(0x77), "gas": "0xc350"}]);
     node.rpc("eth_sendTransaction", request).await;
+
     assert!(
         shown(&node, 0).contains("failed: out of gas"),
         "{}",
@@ -158,6 +167,15 @@ async fn console_log_lines_are_printed() {
     );
 }
 
+/// A terminal that knows the ABIs in a directory.
+fn config_with_abi(directory: PathBuf) -> ConsoleConfig {
+    ConsoleConfig {
+        verbosity: 1,
+        abi: vec![directory],
+        ..ConsoleConfig::default()
+    }
+}
+
 #[tokio::test]
 async fn abis_of_other_contracts_can_be_named() {
     let node = node().await;
@@ -186,16 +204,11 @@ async fn abis_of_other_contracts_can_be_named() {
     )
     .await;
 
-    let config = |path| ConsoleConfig {
-        verbosity: 1,
-        abi: vec![path],
-        ..ConsoleConfig::default()
-    };
     let logging = Arc::new(AtomicBool::new(true));
     let network = Network::default();
 
     let console = Console::new(
-        &config(folder.path().to_owned()),
+        &config_with_abi(folder.path().to_owned()),
         &network,
         known(&network),
         [],
@@ -209,7 +222,7 @@ async fn abis_of_other_contracts_can_be_named() {
     assert!(text.contains("greet(whom: \"you\")"), "{text}");
 
     let missing = Console::new(
-        &config(folder.path().join("none")),
+        &config_with_abi(folder.path().join("none")),
         &network,
         known(&network),
         [],
@@ -264,6 +277,24 @@ impl std::io::Write for Sink {
     }
 }
 
+/// A call with this gas limit that failed with an error.
+fn failed(call: &Value, error: &Value, gas: u64) -> FailedCall {
+    let mut call = call.clone();
+    call["gas"] = json!(format!("{gas:#x}"));
+    FailedCall {
+        time_ms: 0,
+        method: "eth_call",
+        call: Some(serde_json::value::to_raw_value(&call).unwrap()),
+        block: None,
+        state_overrides: None,
+        block_overrides: None,
+        code: 3,
+        message: error["message"].as_str().unwrap().to_owned(),
+        data: Some(serde_json::from_value(error["data"].clone()).unwrap()),
+        reason: None,
+    }
+}
+
 #[tokio::test]
 async fn failed_calls_are_shown_with_their_reason_and_a_flood_of_them_is_counted() {
     let node = node().await;
@@ -275,33 +306,15 @@ async fn failed_calls_are_shown_with_their_reason_and_a_flood_of_them_is_counted
     let request = json!({"from": node.account(0), "to": token("USDC").address, "data": Bytes::from(call.abi_encode())});
 
     let error = node.rpc_error("eth_call", json!([request])).await;
-    let failed = |gas: u64| {
-        let mut call = request.clone();
-        call["gas"] = json!(format!("{gas:#x}"));
-        FailedCall {
-            time_ms: 0,
-            method: "eth_call",
-            call: Some(serde_json::value::to_raw_value(&call).unwrap()),
-            block: None,
-            state_overrides: None,
-            block_overrides: None,
-            code: 3,
-            message: error["message"].as_str().unwrap().to_owned(),
-            data: Some(serde_json::from_value(error["data"].clone()).unwrap()),
-            reason: None,
-        }
-    };
 
-    let (calls, (sender, mut shown)) = (
-        FailedCalls::default(),
-        tokio::sync::mpsc::unbounded_channel(),
-    );
+    let calls = FailedCalls::default();
+    let (sender, mut shown) = tokio::sync::mpsc::unbounded_channel();
     let following =
         tokio::spawn(console(0).follow(node.chain().clone(), calls.clone(), None, Sink(sender)));
 
     // It follows from some moment on.
     let first = loop {
-        calls.add(failed(100_000));
+        calls.add(failed(&request, &error, 100_000));
         tokio::task::yield_now().await;
         if let Ok(text) = shown.try_recv() {
             break text;
@@ -312,7 +325,7 @@ async fn failed_calls_are_shown_with_their_reason_and_a_flood_of_them_is_counted
         "eth_call  0xf39F…2266 → USDC.transfer  reverted: ERC20InsufficientBalance(sender: 0xf39F";
     assert!(first.starts_with(line) && first.ends_with(")\n"), "{first}");
 
-    (0..1_000).for_each(|gas| calls.add(failed(gas)));
+    (0..1_000).for_each(|gas| calls.add(failed(&request, &error, gas)));
     node.send_wei(0).await;
 
     let mut lines = 0;

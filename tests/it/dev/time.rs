@@ -172,6 +172,7 @@ async fn a_time_that_is_set_is_the_next_blocks_or_refused() {
     let node = node_at(manual_clock(), |_| {}).await;
     let (_, start) = head(&node).await;
     let start = start as u64;
+
     // The newest block's own time holds as well, however the next block is made.
     for method in ["evm_setNextBlockTimestamp", "evm_setTime"] {
         node.rpc(method, json!([start])).await;
@@ -188,6 +189,7 @@ async fn a_time_that_is_set_is_the_next_blocks_or_refused() {
             );
         }
     }
+
     for (index, at) in [start + 10, start + 5_000].into_iter().enumerate() {
         node.rpc("anvil_setTime", json!([at])).await;
         if index == 0 {
@@ -197,6 +199,7 @@ async fn a_time_that_is_set_is_the_next_blocks_or_refused() {
         }
         assert_eq!(head(&node).await.1, u128::from(at));
     }
+
     // The last time that was set counts.
     node.rpc("evm_setNextBlockTimestamp", json!([start + 9_000]))
         .await;
@@ -205,15 +208,19 @@ async fn a_time_that_is_set_is_the_next_blocks_or_refused() {
     assert_eq!(head(&node).await.1, u128::from(start + 8_000));
 }
 
+/// Sends a transaction. Returns the time of its block, since `start`.
+async fn sent_after(node: &TestNode, start: u64) -> u64 {
+    send(node).await;
+    head(node).await.1 as u64 - start
+}
+
 #[tokio::test]
 async fn a_time_that_is_set_holds_with_a_fixed_interval_as_well() {
     let node = node_at(manual_clock(), |_| {}).await;
     let (_, start) = head(&node).await;
     let start = start as u64;
-    let next = async || {
-        send(&node).await;
-        head(&node).await.1 as u64 - start
-    };
+    let next = || sent_after(&node, start);
+
     node.rpc("anvil_setBlockTimestampInterval", json!([100]))
         .await;
     assert_eq!(next().await, 100);

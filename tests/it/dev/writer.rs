@@ -62,6 +62,7 @@ async fn blocks_come_at_their_pace_whatever_else_arrives() {
     let node = Arc::new(node.await);
     let mut events = node.chain().subscribe();
     let over = Arc::new(AtomicBool::new(false));
+
     // There is a command at every moment, and transactions to keep among them.
     let clients: Vec<_> = (0..4)
         .map(|client| {
@@ -79,11 +80,13 @@ async fn blocks_come_at_their_pace_whatever_else_arrives() {
             })
         })
         .collect();
+
     for _ in 0..5 {
         while !matches!(events.recv().await.unwrap(), Event::Head { added, .. } if !added.is_empty())
         {
         }
     }
+
     over.store(true, Ordering::Relaxed);
     for client in clients {
         client.await.unwrap();
@@ -119,23 +122,27 @@ async fn others_are_answered_while_many_blocks_are_mined() {
     assert!(node.height().await < 100_000);
 }
 
+/// The response to a body.
+async fn post(url: String, body: &'static str) -> Value {
+    let request = reqwest::Client::new()
+        .post(url)
+        .header("content-type", "application/json")
+        .body(body);
+    request.send().await.unwrap().json().await.unwrap()
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_signal_ends_a_node_that_mines_many_blocks() {
     let node = Running::start(&[]).await;
     let url = node.ready["rpc"].as_str().unwrap().to_owned();
-    let post = move |body: &'static str| {
-        let request = reqwest::Client::new()
-            .post(&url)
-            .header("content-type", "application/json")
-            .body(body);
-        async move { request.send().await.unwrap().json::<Value>().await.unwrap() }
-    };
     let mining = tokio::spawn(post(
+        url.clone(),
         r#"{"jsonrpc":"2.0","id":1,"method":"anvil_mine","params":[100000]}"#,
     ));
-    while number(&post(r#"{"jsonrpc":"2.0","id":1,"method":"eth_blockNumber"}"#).await["result"])
-        < 100
-    {}
+
+    let head = r#"{"jsonrpc":"2.0","id":1,"method":"eth_blockNumber"}"#;
+    while number(&post(url.clone(), head).await["result"]) < 100 {}
+
     let (ok, told) = tokio::task::spawn_blocking(|| node.end("-TERM"))
         .await
         .unwrap();
@@ -214,8 +221,10 @@ async fn a_node_that_cannot_seal_is_not_ready_and_says_why() {
         200,
         "nothing has failed yet"
     );
+
     let error = node.rpc_error("evm_mine", json!([])).await;
     assert!(error.to_string().contains("system call"), "{error}");
+
     let response = node.get("/ready").await;
     assert_eq!(response.status(), 503);
     let body: Value = response.json().await.unwrap();
@@ -229,6 +238,7 @@ async fn a_node_that_cannot_seal_is_not_ready_and_says_why() {
         reason.starts_with("no block can be sealed: system call to 0x00000961"),
         "{reason}"
     );
+
     // Nobody has to send a transaction for the node to see that it can go on.
     node.rpc("anvil_setCode", json!([contract, code])).await;
     let response = node.get("/ready").await;
