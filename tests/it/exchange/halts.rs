@@ -207,9 +207,11 @@ async fn a_fall_of_one_step_is_on_the_chain_before_anybody_trades_on_it() {
     let place = tempfile::tempdir().unwrap();
     let clock = manual_clock();
     let node = falling(place.path(), clock.clone(), "2985.5", false).await;
+
     clock.advance(8_000);
     approve(&node).await;
     assert_eq!(node.oracle_price(&token("WETH")).await.0, BEFORE);
+
     // Half a tick later: the regular update is not due yet.
     clock.advance(1_000);
     let receipt = race(&node).await;
@@ -220,6 +222,7 @@ async fn a_fall_of_one_step_is_on_the_chain_before_anybody_trades_on_it() {
         ),
         (1, 1)
     );
+
     let block = node.chain().head().block.clone();
     let priced = block.receipts[1]
         .logs
@@ -229,6 +232,7 @@ async fn a_fall_of_one_step_is_on_the_chain_before_anybody_trades_on_it() {
         priced.expect("the swap's price").priceIn,
         U256::from(298_550_000_000u64)
     );
+
     // Nothing else moved.
     let updates = block.receipts[0]
         .logs
@@ -304,6 +308,7 @@ async fn a_price_set_by_hand_is_tradable_at_once_and_its_followers_once_they_arr
     let place = tempfile::tempdir().unwrap();
     let clock = manual_clock();
     let node = falling(place.path(), clock.clone(), "3600", true).await;
+
     let url = format!(
         "{}/api/admin/prices/{}",
         node.rest_url(),
@@ -317,13 +322,16 @@ async fn a_price_set_by_hand_is_tradable_at_once_and_its_followers_once_they_arr
         .await
         .expect("an answer");
     assert_eq!(response.status(), 200);
+
     assert_eq!(node.oracle_price(&token("WETH")).await.0, BEFORE / 2);
     assert!(!halted(&node, &token("WETH")).await);
     assert!(halted(&node, &token("wstETH")).await);
+
     for _ in 0..3 {
         tick(&node, &clock).await;
     }
     assert!(!halted(&node, &token("wstETH")).await);
+
     let ratio = token("wstETH").reference_price as f64 / BEFORE as f64;
     let price = node.oracle_price(&token("wstETH")).await.0 as f64;
     assert!(

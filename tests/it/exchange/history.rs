@@ -51,6 +51,7 @@ async fn a_new_chain_has_a_past() {
             (&body["timeframe"], &body["token"]),
             (&timeframe.into(), &key(&token("WETH")).as_str().into())
         );
+
         let times = times(&body);
         assert_eq!(body["count"], times.len());
         assert!(
@@ -58,6 +59,7 @@ async fn a_new_chain_has_a_past() {
             "{query}: {}",
             times.len()
         );
+
         assert_eq!(times.last(), Some(&now), "the present price is the last");
         let first = times[0];
         assert!(
@@ -174,19 +176,16 @@ async fn assert_same(followed: &Market, node: &TestNode) {
             break (known, fresh);
         }
     };
+
     assert_eq!(followed.quotes, fresh.quotes);
     for (token, quote) in followed.quotes.iter().enumerate() {
         for (seconds, count) in [(3_600, 1_440), (86_400, 1_440), (2_592_000, 1_440)] {
-            let series = |market: &tetrad_exchange::MarketState| {
+            let [one, other] = [&followed, &fresh].map(|market| {
                 market
                     .history
                     .series(token, quote.price, market.time, seconds, count)
-            };
-            assert_eq!(
-                series(&followed),
-                series(&fresh),
-                "token {token}, {seconds} s"
-            );
+            });
+            assert_eq!(one, other, "token {token}, {seconds} s");
         }
     }
 }

@@ -30,6 +30,16 @@ async fn ask(node: &TestNode, method: reqwest::Method, symbol: &str, body: Value
     )
 }
 
+async fn set_price(node: &TestNode, price: u64) -> (u16, Value) {
+    ask(
+        node,
+        reqwest::Method::POST,
+        "WETH",
+        json!({ "price": price }),
+    )
+    .await
+}
+
 #[tokio::test]
 async fn a_body_that_is_too_long_is_refused() {
     let node = node_with(|_| {}).await;
@@ -58,15 +68,8 @@ async fn of_two_prices_that_are_set_at_once_the_one_on_the_chain_is_held() {
     });
     let node = node.await;
     for price in (3_000..3_010).step_by(2) {
-        let set = |price: u64| {
-            ask(
-                &node,
-                reqwest::Method::POST,
-                "WETH",
-                json!({ "price": price }),
-            )
-        };
-        let ((one, _), (other, _)) = tokio::join!(set(price), set(price + 1));
+        let ((one, _), (other, _)) =
+            tokio::join!(set_price(&node, price), set_price(&node, price + 1));
         assert_eq!((one, other), (200, 200));
         let last = node.oracle_price(&token("WETH")).await.0;
         clock.advance(2_000);
@@ -84,9 +87,11 @@ async fn a_price_goes_where_it_is_put_and_stays() {
         config.rate_limit = 0;
     });
     let node = node.await;
+
     let mut socket = node.price_socket().await;
     let weth = token("WETH");
     let address = key(&token("WETH"));
+
     // Further than any update of the feed may go.
     let (status, body) = ask(
         &node,
@@ -97,6 +102,7 @@ async fn a_price_goes_where_it_is_put_and_stays() {
     .await;
     assert_eq!(status, 200, "{body}");
     assert_eq!(node.oracle_price(&weth).await.0, 100_050_000_000);
+
     let receipt = node
         .rpc(
             "eth_getTransactionReceipt",
@@ -104,6 +110,7 @@ async fn a_price_goes_where_it_is_put_and_stays() {
         )
         .await;
     assert_eq!(receipt["status"], "0x1");
+
     while usd_e8(&socket.prices().await["data"][&address]["price"]) != 100_050_000_000 {}
     for _ in 0..5 {
         clock.advance(400_000);
@@ -115,6 +122,7 @@ async fn a_price_goes_where_it_is_put_and_stays() {
         );
         assert!(node.is_fresh(&weth).await, "and kept from growing old");
     }
+
     let moved = node.price_entry(&token("WBTC")).await;
     assert_ne!(
         usd_e8(&moved["price"]),
@@ -178,15 +186,7 @@ async fn a_price_that_the_chain_refuses_leaves_the_one_that_is_held() {
     });
     let node = node.await;
     let weth = token("WETH");
-    let set = |price: u64| {
-        ask(
-            &node,
-            reqwest::Method::POST,
-            "WETH",
-            json!({ "price": price }),
-        )
-    };
-    let (status, body) = set(1_000).await;
+    let (status, body) = set_price(&node, 1_000).await;
     assert_eq!(status, 200, "{body}");
 
     // Its owner cannot pay for the transaction.
@@ -195,7 +195,7 @@ async fn a_price_that_the_chain_refuses_leaves_the_one_that_is_held() {
         json!([node.treasury().address(), "0x0"]),
     )
     .await;
-    let (status, body) = set(2_000).await;
+    let (status, body) = set_price(&node, 2_000).await;
     assert_ne!(status, 200, "{body}");
 
     for _ in 0..3 {

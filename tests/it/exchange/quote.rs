@@ -29,6 +29,7 @@ async fn a_quote_is_what_the_vault_says_and_then_does() {
     let node = node().await;
     let user = node.signer(0);
     node.approve_all(&user, VAULT).await;
+
     for (from, to, amount) in [
         ("WETH", "USDC", 3),
         ("USDC", "WBTC", 20_000),
@@ -39,6 +40,7 @@ async fn a_quote_is_what_the_vault_says_and_then_does() {
         let to = token(to);
         let amount = units(&from, amount) + U256::from(1);
         let quote = quote(&node, &from.symbol, &to.address.to_string(), amount).await;
+
         let call = Vault::quoteSwapCall {
             tokenIn: from.address,
             tokenOut: to.address,
@@ -54,6 +56,7 @@ async fn a_quote_is_what_the_vault_says_and_then_does() {
             (&quote["status"], &quote["executable"]),
             (&"ok".into(), &true.into())
         );
+
         let least = whole(&quote["minAmountOut"]);
         assert_eq!(
             least,
@@ -99,6 +102,7 @@ async fn a_swap_that_would_be_refused_is_quoted_with_the_reason() {
             "{quote}"
         );
     }
+
     node.increase_time(700).await;
     let nothing = Token::approveCall {
         spender: VAULT,
@@ -109,6 +113,7 @@ async fn a_swap_that_would_be_refused_is_quoted_with_the_reason() {
             .await
             .status()
     );
+
     assert_eq!(
         quote(&node, "WETH", "USDC", units(&weth, 1)).await["status"],
         "ok",
@@ -160,6 +165,7 @@ async fn what_is_missing_or_wrong_is_named() {
             "{query}: {body}"
         );
     }
+
     let digits = "9".repeat(100);
     assert_eq!(
         node.get(&format!(

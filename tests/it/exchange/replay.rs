@@ -37,9 +37,11 @@ async fn a_recording_becomes_the_chain_s_prices() {
         config.rate_limit = 0;
     });
     let node = node.await;
+
     let recording =
         Recording::read(&sample("prices.csv"), &node.config().network).expect("a recording");
     let weth = token("WETH");
+
     for minute in 1..60u64 {
         clock.advance(60_000);
         node.wake().await;
@@ -51,6 +53,7 @@ async fn a_recording_becomes_the_chain_s_prices() {
         );
         assert_eq!(usd_e8(&node.price_entry(&weth).await["price"]), expected);
     }
+
     let body = node.get_json("/api/status").await;
     let source = &body["data"]["services"]["guards"]["sources"][0];
     assert_eq!(source["status"], "ok");
@@ -60,6 +63,7 @@ async fn a_recording_becomes_the_chain_s_prices() {
             .expect("text")
             .starts_with("replay:")
     );
+
     // After the end the last prices hold, and are kept from growing old.
     clock.advance(3_600_000);
     node.wake().await;

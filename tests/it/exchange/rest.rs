@@ -52,6 +52,7 @@ async fn prices_are_those_of_the_oracle() {
         (&true.into(), &12.into(), &false.into())
     );
     assert_eq!(node.get_json("/api/prices").await["cached"], true);
+
     for symbol in TOKENS {
         let token = token(symbol);
         let entry = &body["data"][key(&token)];
@@ -73,6 +74,7 @@ async fn prices_are_those_of_the_oracle() {
             (&symbol.into(), &token.name.as_str().into())
         );
         assert_eq!(entry["decimals"], token.decimals);
+
         let (price, updated_at) = node.oracle_price(&token).await;
         assert_eq!(usd_e8(&entry["price"]), price, "{symbol}");
         assert_eq!(entry["timestamp"], updated_at * 1_000);
@@ -87,6 +89,7 @@ async fn a_price_is_found_by_its_address_in_any_case() {
     let address = key(&token("wstETH"));
     let lower = node.get_json(&format!("/api/prices/{address}")).await;
     assert_eq!(members(&lower), ["data", "success", "timestamp"]);
+
     let names = [
         "address",
         "adjustedPrice",
@@ -100,10 +103,12 @@ async fn a_price_is_found_by_its_address_in_any_case() {
         "volume24h",
     ];
     assert_eq!(members(&lower["data"]), names);
+
     assert_eq!(
         (&lower["data"]["symbol"], &lower["data"]["address"]),
         (&"wstETH".into(), &address.as_str().into())
     );
+
     let upper = format!("0x{}", address[2..].to_uppercase());
     for spelling in [
         upper.as_str(),
@@ -119,24 +124,27 @@ async fn a_price_is_found_by_its_address_in_any_case() {
     node.end().await;
 }
 
+fn symbols(body: &Value) -> Vec<&str> {
+    let list = body["data"].as_array().expect("a list");
+    list.iter()
+        .map(|entry| entry["symbol"].as_str().expect("text"))
+        .collect()
+}
+
 #[tokio::test]
 async fn tokens_are_listed_twice() {
     let node = node().await;
     let plain = node.get_json("/api/tokens").await;
     assert_eq!(members(&plain), ["count", "data", "success", "timestamp"]);
+
     let swap = node.get_json("/api/tokens/swap").await;
     assert_eq!(
         members(&swap),
         ["cached", "count", "data", "success", "timestamp"]
     );
-    let symbols = |body: &Value| -> Vec<String> {
-        let list = body["data"].as_array().expect("a list");
-        list.iter()
-            .map(|entry| entry["symbol"].as_str().expect("text").to_owned())
-            .collect()
-    };
     assert_eq!(symbols(&plain), TOKENS);
     assert_eq!(symbols(&swap), TOKENS);
+
     assert_eq!(
         members(&plain["data"][0]),
         ["address", "coinGeckoId", "decimals", "name", "symbol"]
@@ -153,6 +161,7 @@ async fn tokens_are_listed_twice() {
     ];
     assert_eq!(members(&swap["data"][0]), names);
     assert_eq!(plain["data"][0]["coinGeckoId"], "wrapped-bitcoin");
+
     // Ten million dollars of each.
     assert!(
         swap["data"]
@@ -191,6 +200,7 @@ async fn errors_have_one_shape() {
         let body = error(&node, &path, 400).await;
         assert_eq!(body["error"], "invalid_parameter", "{path}");
     }
+
     for (query, name) in [
         ("period=2h", "period"),
         ("timeframe=", "timeframe"),
@@ -208,12 +218,14 @@ async fn errors_have_one_shape() {
             "{query}: {message}"
         );
     }
+
     let stranger = "0x00000000000000000000000000000000000000aa";
     assert_eq!(
         error(&node, &format!("/api/prices/{stranger}"), 404).await["error"],
         "not_found"
     );
     error(&node, &format!("/api/prices/{stranger}/history"), 404).await;
+
     for path in [
         "/api/",
         "/api/nothing",
@@ -254,6 +266,7 @@ async fn other_methods_are_not_allowed() {
             );
         }
     }
+
     for (path, allowed) in [
         ("/api/faucet", "GET,HEAD,POST"),
         ("/api/admin/prices/WETH", "POST,DELETE"),
@@ -277,6 +290,7 @@ async fn who_has_a_body_already_is_told_so() {
     let etag = first.headers()["etag"].clone();
     assert!(etag.to_str().expect("text").starts_with('"'), "strong");
     assert!(first.headers().contains_key("last-modified") && first.headers().contains_key("age"));
+
     let url = format!("{}/api/prices", node.rest_url());
     let again = node
         .http
@@ -288,6 +302,7 @@ async fn who_has_a_body_already_is_told_so() {
     assert_eq!(again.status(), 304);
     assert!(again.headers().contains_key("etag") && again.headers().contains_key("cache-control"));
     assert_eq!(again.bytes().await.expect("a body").len(), 0);
+
     let other = node
         .http
         .get(&url)
@@ -296,6 +311,7 @@ async fn who_has_a_body_already_is_told_so() {
         .await
         .expect("an answer");
     assert_eq!(other.status(), 200);
+
     let head = node.http.head(&url).send().await.expect("an answer");
     assert_eq!(head.status(), 200);
     assert!(head.headers().contains_key("etag"));

@@ -65,6 +65,7 @@ async fn a_client_is_welcomed_and_told_every_price() {
             (&"connection".into(), &"connected".into())
         );
         assert!(welcome["clientId"].is_string() && welcome["timestamp"].is_u64());
+
         let message = socket.prices().await;
         let entries = told(&message);
         assert_eq!(entries.len(), 12);
@@ -76,6 +77,7 @@ async fn a_client_is_welcomed_and_told_every_price() {
                 info.symbol
             );
         }
+
         assert_eq!(
             message["timestamp"],
             node.chain().head().block.header.timestamp * 1_000

@@ -3,10 +3,14 @@
 use serde_json::{Value, json};
 use tokio_tungstenite::{
     connect_async,
-    tungstenite::{Error, Message, client::IntoClientRequest, protocol::frame::coding::CloseCode},
+    tungstenite::{
+        Error, Message, client::IntoClientRequest, handshake::client::Request,
+        protocol::frame::coding::CloseCode,
+    },
 };
 
 use crate::support::{
+    TestNode,
     chain::{key, token, usd_e8},
     node, node_with,
     socket::PriceSocket,
@@ -67,6 +71,18 @@ async fn a_client_may_have_so_many_sockets() {
     node.end().await;
 }
 
+/// The request for a price WebSocket that a proxy sends for a client.
+fn forwarded(node: &TestNode, client: &str) -> Request {
+    let mut request = node
+        .exchange_ws_url()
+        .into_client_request()
+        .expect("a request");
+    request
+        .headers_mut()
+        .insert("x-forwarded-for", client.parse().expect("a header"));
+    request
+}
+
 #[tokio::test]
 async fn behind_a_trusted_proxy_clients_are_told_apart() {
     let node = node_with(|config| {
@@ -74,19 +90,12 @@ async fn behind_a_trusted_proxy_clients_are_told_apart() {
         config.trusted_proxies = vec!["127.0.0.0/8".parse().expect("a network")];
     });
     let node = node.await;
-    let connect = async |client: &'static str| {
-        let mut request = node
-            .exchange_ws_url()
-            .into_client_request()
-            .expect("a request");
-        request
-            .headers_mut()
-            .insert("x-forwarded-for", client.parse().expect("a header"));
-        connect_async(request).await
-    };
-    let _one = connect("203.0.113.1").await.expect("a socket");
-    let _two = connect("203.0.113.2").await.expect("a socket");
-    assert!(connect("203.0.113.1").await.is_err());
+
+    let one = connect_async(forwarded(&node, "203.0.113.1")).await;
+    let other = connect_async(forwarded(&node, "203.0.113.2")).await;
+    let _sockets = (one.expect("a socket"), other.expect("a socket"));
+    let again = connect_async(forwarded(&node, "203.0.113.1")).await;
+    assert!(again.is_err());
     node.end().await;
 }
 

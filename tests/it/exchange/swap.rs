@@ -1,6 +1,7 @@
 //! The published swap client, with nothing changed but the host name.
 
 use alloy::{primitives::U256, sol_types::SolEvent};
+use serde_json::Value;
 use tetrad_contracts::contracts::bindings::{Token, Vault};
 
 use crate::support::{
@@ -14,7 +15,7 @@ use crate::support::{
 async fn expected(node: &TestNode, from: &str, to: &str, amount: f64) -> (f64, U256) {
     let prices = node.get_json("/api/prices").await;
     let entry = |symbol: &str| prices["data"][key(&token(symbol))].clone();
-    let number = |value: &serde_json::Value| value.as_f64().expect("a number");
+    let number = |value: &Value| value.as_f64().expect("a number");
     let from = entry(from);
     let to = entry(to);
     let out = amount * (1.0 - 0.003) * number(&from["price"]) / number(&to["price"]);
@@ -95,28 +96,31 @@ async fn a_published_client_swaps() {
     node.end().await;
 }
 
+/// The entry of a token in a list.
+fn listed<'a>(tokens: &'a Value, symbol: &str) -> &'a Value {
+    let list = tokens["data"].as_array().expect("a list");
+    list.iter()
+        .find(|entry| entry["symbol"] == symbol)
+        .expect("a token")
+}
+
 #[tokio::test]
 async fn a_swap_shows_in_the_next_request() {
     let node = node().await;
     swap(&node, "WETH", "USDC", 2).await;
     let tokens = node.get_json("/api/tokens/swap").await;
-    let entry = |symbol: &str| {
-        let list = tokens["data"].as_array().expect("a list");
-        list.iter()
-            .find(|entry| entry["symbol"] == symbol)
-            .expect("a token")
-            .clone()
-    };
+    let weth_entry = listed(&tokens, "WETH");
+    let usdc_entry = listed(&tokens, "USDC");
+
     let price = token("WETH").reference_price;
-    assert_eq!(usd_e8(&entry("WETH")["volume24h"]), 2 * price);
+    assert_eq!(usd_e8(&weth_entry["volume24h"]), 2 * price);
     // What was paid out: the fee stays in the vault.
     let paid = 2 * price / 100 * 9_970 / 10_000 * 100;
     assert!(
-        usd_e8(&entry("USDC")["volume24h"]).abs_diff(paid) <= 100,
-        "{}",
-        entry("USDC")
+        usd_e8(&usdc_entry["volume24h"]).abs_diff(paid) <= 100,
+        "{usdc_entry}"
     );
-    assert_eq!(usd_e8(&entry("WBTC")["volume24h"]), 0);
+    assert_eq!(usd_e8(&listed(&tokens, "WBTC")["volume24h"]), 0);
 
     let weth = token("WETH");
     let reserve = node
@@ -128,12 +132,12 @@ async fn a_swap_shows_in_the_next_request() {
         )
         .await;
     let liquidity = reserve * U256::from(price) / units(&weth, 1);
-    assert_eq!(U256::from(usd_e8(&entry("WETH")["liquidity"])), liquidity);
+    assert_eq!(U256::from(usd_e8(&weth_entry["liquidity"])), liquidity);
 
     let single = node
         .get_json(&format!("/api/prices/{}", weth.address))
         .await;
-    assert_eq!(single["data"]["volume24h"], entry("WETH")["volume24h"]);
+    assert_eq!(single["data"]["volume24h"], weth_entry["volume24h"]);
     node.end().await;
 }
 

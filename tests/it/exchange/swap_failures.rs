@@ -3,7 +3,7 @@
 
 use alloy::{
     network::TransactionBuilder,
-    primitives::{Bytes, U256},
+    primitives::{Address, Bytes, U256},
     providers::Provider,
     rpc::types::TransactionRequest,
     sol_types::{SolCall, SolError},
@@ -25,22 +25,25 @@ fn call(from: &str, to: &str, amount: U256, least: U256) -> Vault::swapExactToke
     }
 }
 
+/// The balances of a user and of the vault.
+async fn balances(node: &TestNode, tokens: [Address; 2], user: Address) -> Vec<U256> {
+    let mut balances = Vec::new();
+    for token in tokens {
+        for account in [user, VAULT] {
+            balances.push(node.view(token, Token::balanceOfCall { account }).await);
+        }
+    }
+    balances
+}
+
 /// The revert data of a swap, which must be the same for `eth_call`, `eth_estimateGas` and a
 /// transaction, and the transaction must change nothing.
 async fn refused(node: &TestNode, swap: Vault::swapExactTokensForTokensCall) -> Bytes {
     let user = node.signer(0);
     let provider = node.provider(user.clone());
     let tokens = [swap._tokenIn, swap._tokenOut];
-    let balances = async || {
-        let mut balances = Vec::new();
-        for token in tokens {
-            for account in [user.address(), VAULT] {
-                balances.push(node.view(token, Token::balanceOfCall { account }).await);
-            }
-        }
-        balances
-    };
-    let before = balances().await;
+    let before = balances(node, tokens, user.address()).await;
+
     let request = TransactionRequest::default()
         .with_from(user.address())
         .with_to(VAULT)
@@ -73,7 +76,7 @@ async fn refused(node: &TestNode, swap: Vault::swapExactTokensForTokensCall) -> 
     let receipt = node.send_anyway(&user, VAULT, swap).await;
     assert!(!receipt.status());
     assert!(receipt.inner.logs().is_empty());
-    assert_eq!(balances().await, before);
+    assert_eq!(balances(node, tokens, user.address()).await, before);
     data[0].clone()
 }
 

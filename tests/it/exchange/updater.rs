@@ -1,12 +1,13 @@
 //! Prices on the chain: when they move, and how they are kept from growing old.
 
-use std::time::Duration;
+use std::{path::Path, sync::Arc, time::Duration};
 
 use alloy::{consensus::Transaction as _, sol_types::SolEvent};
-use serde_json::json;
+use serde_json::{Value, json};
 use tetrad_chain::Event;
 use tetrad_contracts::contracts::bindings::PriceOracle;
 use tetrad_primitives::block::Block;
+use tetrad_stdx::clock::ManualClock;
 
 use crate::support::{
     TestNode,
@@ -29,7 +30,7 @@ fn pushed(block: &Block) -> Vec<(alloy::primitives::Address, u64)> {
     pushed
 }
 
-fn newest(node: &TestNode) -> std::sync::Arc<Block> {
+fn newest(node: &TestNode) -> Arc<Block> {
     node.chain().head().block.clone()
 }
 
@@ -84,24 +85,27 @@ async fn the_update_goes_first_in_a_block_of_others() {
     node.end().await;
 }
 
+/// The prices of a seed after some updates.
+async fn prices_of(seed: u64) -> Value {
+    let clock = manual_clock();
+    let node = node_at(clock.clone(), |config| {
+        config.exchange.price_tick = Some(Duration::from_secs(2));
+        config.seed = seed;
+    });
+    let node = node.await;
+    for _ in 0..4 {
+        clock.advance(2_000);
+        node.wake().await;
+    }
+
+    let prices = node.get_json("/api/prices").await;
+    node.end().await;
+    prices["data"].clone()
+}
+
 #[tokio::test]
 async fn a_seed_is_a_market() {
-    let run = async |seed: u64| {
-        let clock = manual_clock();
-        let node = node_at(clock.clone(), |config| {
-            config.exchange.price_tick = Some(Duration::from_secs(2));
-            config.seed = seed;
-        });
-        let node = node.await;
-        for _ in 0..4 {
-            clock.advance(2_000);
-            node.wake().await;
-        }
-        let prices = node.get_json("/api/prices").await;
-        node.end().await;
-        prices["data"].clone()
-    };
-    let (one, again, other) = tokio::join!(run(1), run(1), run(2));
+    let (one, again, other) = tokio::join!(prices_of(1), prices_of(1), prices_of(2));
     assert_eq!(one, again);
     assert_ne!(one, other);
 }
@@ -128,27 +132,34 @@ async fn frozen_prices_do_not_age() {
     node.end().await;
 }
 
+/// A node whose chain is in a directory, and whose prices move at this interval.
+async fn node_in(directory: &Path, clock: &Arc<ManualClock>, tick: Option<Duration>) -> TestNode {
+    node_at(clock.clone(), |config| {
+        config.data_dir = Some(directory.to_owned());
+        config.exchange.price_tick = tick;
+    })
+    .await
+}
+
 #[tokio::test]
 async fn prices_that_were_frozen_later_are_refreshed_with_the_block_that_needs_it() {
     let clock = manual_clock();
     let directory = tempfile::tempdir().unwrap();
-    let start = |tick: Option<Duration>| {
-        let path = directory.path().to_owned();
-        node_at(clock.clone(), move |config| {
-            config.data_dir = Some(path);
-            config.exchange.price_tick = tick;
-        })
-    };
-    start(Some(Duration::from_secs(3_600))).await.end().await;
-    let node = start(None).await;
+    let tick = Duration::from_secs(3_600);
+    let moving = node_in(directory.path(), &clock, Some(tick)).await;
+    moving.end().await;
+
+    let node = node_in(directory.path(), &clock, None).await;
     let before = node.oracle_price(&token("WETH")).await.0;
     clock.advance(299_000);
     node.mine().await;
     assert!(pushed(&newest(&node)).is_empty(), "still young");
+
     clock.advance(1_000);
     node.wake().await;
     node.rpc("evm_snapshot", json!([])).await;
     assert_eq!(node.block_number().await, 1, "no block of its own");
+
     let from = node.account(0);
     let to = node.account(1);
     node.rpc(
@@ -156,6 +167,7 @@ async fn prices_that_were_frozen_later_are_refreshed_with_the_block_that_needs_i
         json!([{ "from": from, "to": to, "value": "0x1" }]),
     )
     .await;
+
     let block = newest(&node);
     assert_eq!((block.transactions.len(), pushed(&block).len()), (2, 12));
     assert_eq!(

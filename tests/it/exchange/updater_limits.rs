@@ -8,6 +8,7 @@ use serde_json::json;
 use tetrad_contracts::contracts::bindings::PriceOracle;
 
 use crate::support::{
+    TestNode,
     chain::{ORACLE, token},
     number, ticking_node,
 };
@@ -23,6 +24,7 @@ async fn a_price_that_the_owner_sets_is_where_the_market_goes_on() {
         price: U256::from(crashed),
     };
     assert!(node.send(&node.treasury(), ORACLE, call).await.status());
+
     let mut steps = Vec::new();
     for _ in 0..6 {
         clock.advance(2_000);
@@ -35,12 +37,14 @@ async fn a_price_that_the_owner_sets_is_where_the_market_goes_on() {
         );
         steps.push(node.oracle_price(&wsteth).await.0);
     }
+
     let price = node.oracle_price(&weth).await.0;
     assert!(price.abs_diff(crashed) < crashed / 50, "{price}");
     assert!(
         steps[0] > steps[1],
         "what follows it follows in steps: {steps:?}"
     );
+
     let ratio = wsteth.reference_price as f64 / weth.reference_price as f64;
     let last = steps[5] as f64 / price as f64;
     assert!((last / ratio - 1.0).abs() < 0.01, "{steps:?}");
@@ -91,25 +95,27 @@ async fn a_shorter_age_is_kept_as_well() {
     node.end().await;
 }
 
+/// Gives the oracle another updater. Returns the number of the block.
+async fn set_updater(node: &TestNode, new_updater: Address) -> u64 {
+    let call = PriceOracle::setUpdaterCall {
+        newUpdater: new_updater,
+    };
+    assert!(node.send(&node.treasury(), ORACLE, call).await.status());
+    node.block_number().await
+}
+
 #[tokio::test]
 async fn an_oracle_with_another_updater_gets_no_updates() {
     let (node, clock) = ticking_node().await;
-    let replace = async |new_updater| {
-        let call = PriceOracle::setUpdaterCall {
-            newUpdater: new_updater,
-        };
-        assert!(node.send(&node.treasury(), ORACLE, call).await.status());
-        node.block_number().await
-    };
 
-    let number = replace(Address::ZERO).await;
+    let number = set_updater(&node, Address::ZERO).await;
     for _ in 0..3 {
         clock.advance(2_000);
         node.wake().await;
     }
     assert_eq!(node.block_number().await, number);
 
-    let number = replace(node.updater()).await;
+    let number = set_updater(&node, node.updater()).await;
     clock.advance(2_000);
     node.wake().await;
     assert_eq!(node.block_number().await, number + 1);
@@ -153,6 +159,7 @@ async fn blocks_that_move_the_time_do_not_let_updates_bring_about_each_other() {
     let (node, clock) = ticking_node().await;
     clock.advance(2_000);
     node.wake().await;
+
     for interval in [60, 2, 86_400] {
         node.rpc("anvil_setBlockTimestampInterval", json!([interval]))
             .await;
@@ -174,6 +181,7 @@ async fn blocks_that_move_the_time_do_not_let_updates_bring_about_each_other() {
             );
         }
     }
+
     // Without the interval time goes on from where it is, and so do prices.
     node.rpc("anvil_removeBlockTimestampInterval", json!([]))
         .await;

@@ -203,6 +203,7 @@ async fn whatever_goes_wrong_opens_the_circuit_and_is_named() {
         let error = condition.error.expect("a reason");
         assert!(error.contains(expected), "{mood:?}: {error}");
         assert!(condition.failures >= 3 && tested.price("WETH").is_none());
+
         // It comes back by itself.
         *current.lock() = Mood::Answers(GOOD.to_owned());
         tested.until(SourceHealth::Ok).await;
@@ -282,6 +283,7 @@ async fn prices_that_no_source_stands_by_grow_old() {
         ];
     });
     let node = node.await;
+
     for _ in 0..7 {
         clock.advance(100_000);
         node.wake().await;
@@ -291,8 +293,10 @@ async fn prices_that_no_source_stands_by_grow_old() {
         0,
         "nobody seals blocks with nothing in them"
     );
+
     node.mine().await;
     assert!(!node.is_fresh(&token("WETH")).await);
+
     let response = node.get("/api/health").await;
     assert_eq!(response.status(), 503);
     let body: serde_json::Value = response.json().await.expect("JSON");
@@ -320,6 +324,7 @@ async fn a_node_follows_another_node() {
             .await
             .status()
     );
+
     for source in [
         format!("{}/api/prices#data.{{address}}.price", leader.rest_url()),
         format!("{}/#data.{{address}}.price", leader.exchange_ws_url()),
@@ -330,6 +335,7 @@ async fn a_node_follows_another_node() {
         });
         let follower = follower.await;
         let mut socket = follower.price_socket().await;
+
         // The first update has the leader's price.
         while follower.oracle_price(&weth).await.0 != 355_000_000_000 {
             socket.prices().await;
@@ -338,6 +344,7 @@ async fn a_node_follows_another_node() {
             usd_e8(&follower.price_entry(&weth).await["price"]),
             355_000_000_000
         );
+
         let status = follower.get_json("/api/status").await;
         assert_eq!(
             status["data"]["services"]["guards"]["sources"][0]["status"], "ok",

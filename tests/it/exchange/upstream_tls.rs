@@ -21,11 +21,11 @@ async fn leader(folder: &Path) -> TestNode {
     };
     std::fs::write(&files.certificate, cert.pem()).unwrap();
     std::fs::write(&files.key, signing_key.serialize_pem()).unwrap();
-    let moving = |config: &mut Config| {
+    node_with(|config| {
         config.tls = Some(files);
         config.exchange.price_tick = Some(Duration::from_secs(1));
-    };
-    node_with(moving).await
+    })
+    .await
 }
 
 /// Where both kinds of upstream find it.
