@@ -33,15 +33,17 @@ fn input() -> Value {
     })
 }
 
+/// A part of a form.
+fn part(name: &str, value: &str) -> String {
+    format!(
+        "--X\r\nContent-Disposition: form-data; name=\"{name}\"; filename=\"a\"\r\n\r\n{value}\r\n"
+    )
+}
+
 #[test]
 fn any_body_with_sources_is_read_or_refused() {
     let [form, parts, json] = fuzzing::UPLOADS;
     let text = input().to_string();
-    let part = |name: &str, value: &str| {
-        format!(
-            "--X\r\nContent-Disposition: form-data; name=\"{name}\"; filename=\"a\"\r\n\r\n{value}\r\n"
-        )
-    };
     let of_parts = part("compiler_version", "v0.8.24")
         + &part("contract_name", "src/A.sol:A")
         + &part("files[0]", &text);
@@ -78,10 +80,12 @@ fn any_data_decodes_by_any_abi_to_little_more_than_itself() {
         word(0x20),
     ]
     .concat();
+
     let mut seeds: Vec<Vec<u8>> = artifacts()
         .iter()
         .map(|artifact| [artifact["abi"].to_string().as_bytes(), &[0], &call].concat())
         .collect();
+
     for kind in [
         "bytes[]",
         "(bool,bytes)[]",
@@ -98,6 +102,7 @@ fn any_data_decodes_by_any_abi_to_little_more_than_itself() {
         } else {
             Vec::new()
         };
+
         let kind = kind.replace("(bool,bytes)", "tuple");
         let inputs = json!([{"name": "x", "type": kind, "indexed": false, "components": parts}]);
         let abi = json!([
@@ -123,6 +128,7 @@ fn any_output_of_a_compiler_has_contracts_that_match_themselves() {
             "{short}a2646970667358221220{}64736f6c63430008180033",
             "11".repeat(32)
         );
+
         let output = json!({
             "sources": {"a.sol": {"id": 0}},
             "contracts": {"a.sol": {"A": {
@@ -138,6 +144,7 @@ fn any_output_of_a_compiler_has_contracts_that_match_themselves() {
         });
         seeds.push(output.to_string().into_bytes());
     }
+
     assert!(
         seeds
             .iter()

@@ -88,6 +88,7 @@ fn fuzz(target: &str, usual: u32, seeds: &[Vec<u8>], check: impl Fn(&[u8]) -> us
             fs::write(folder.join(format!("{index:04}")), seed).unwrap();
         }
     }
+
     let cases = std::env::var("TETRAD_FUZZ_CASES")
         .ok()
         .and_then(|cases| cases.parse().ok())
@@ -102,6 +103,7 @@ fn fuzz(target: &str, usual: u32, seeds: &[Vec<u8>], check: impl Fn(&[u8]) -> us
         any::<prop::sample::Index>(),
         prop::collection::vec(any::<Edit>(), 0..8),
     );
+
     let accepted = Cell::new(0);
     let run = TestRunner::new(config).run(&strategy, |(seed, edits)| {
         let input = mutated(seed.get::<Vec<u8>>(seeds), &edits);
@@ -110,6 +112,7 @@ fn fuzz(target: &str, usual: u32, seeds: &[Vec<u8>], check: impl Fn(&[u8]) -> us
         accepted.set(accepted.get() + count);
         Ok(())
     });
+
     run.unwrap_or_else(|failure| panic!("{failure}"));
     accepted.get()
 }

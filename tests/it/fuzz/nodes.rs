@@ -125,6 +125,7 @@ fn any_bytes_are_an_entry_of_the_log_with_one_encoding_or_not() {
         chain_id: 5,
         signers: vec![([7; 65].into(), Address::ZERO)],
     };
+
     let entries = [
         LogEntry::Block {
             block: head.block.clone(),
@@ -160,6 +161,7 @@ fn any_bytes_are_an_entry_of_the_log_with_one_encoding_or_not() {
         },
         LogEntry::Setting(Setting::Mining(Mining::Manual)),
     ];
+
     let seeds = entries.map(|entry| entry.to_bytes());
     assert!(seeds.iter().all(|seed| fuzzing::entry(seed) == 1));
     assert!(fuzz("log_entry", 5_000, &seeds, fuzzing::entry) > 0);
@@ -186,6 +188,7 @@ fn any_records_are_a_checkpoint_with_one_state_or_not() {
         chain_id: 125,
         genesis: head.genesis.hash,
     };
+
     let mut named = Standing::default();
     let entry = LogEntry::Snapshot {
         id: 0,
@@ -195,12 +198,14 @@ fn any_records_are_a_checkpoint_with_one_state_or_not() {
         name: Some("a".into()),
     };
     named.follow(2, &entry).unwrap();
+
     let mut set = named.clone();
     set.follow(
         3,
         &LogEntry::Setting(Setting::Impersonated(Address::ZERO, true)),
     )
     .unwrap();
+
     let seeds: Vec<Vec<u8>> = [Standing::default(), named, set]
         .into_iter()
         .enumerate()
@@ -223,6 +228,7 @@ fn any_records_are_a_checkpoint_with_one_state_or_not() {
             )
         })
         .collect();
+
     assert!(seeds.iter().all(|seed| store::checkpoint(seed) == 1));
     assert!(fuzz("checkpoint", 2_000, &seeds, store::checkpoint) > 0);
 }

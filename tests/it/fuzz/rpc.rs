@@ -156,28 +156,28 @@ async fn any_request_is_answered_in_json() {
         None,
         execution,
     );
-    let answer = |body: &[u8]| {
-        let answered =
-            futures_util::FutureExt::now_or_never(rpc.answer(&Bytes::copy_from_slice(body)));
-        answered.map(|answer| answer.into_parts().0)
-    };
+
     // What waits for something else is not waited for; what answers at once is most of it.
     let answered = fuzz("request", 2_000, &bodies(), |body| {
-        let Some(answer) = answer(body) else { return 0 };
-        serde_json::from_slice::<Value>(&answer).unwrap();
+        let answered =
+            futures_util::FutureExt::now_or_never(rpc.answer(&Bytes::copy_from_slice(body)));
+        let Some(answer) = answered else { return 0 };
+        serde_json::from_slice::<Value>(&answer.into_parts().0).unwrap();
         1
     });
     assert!(answered > 0);
 }
 
+/// The members of a type of typed data, all of them texts.
+fn texts(names: &[&str]) -> Vec<Value> {
+    names
+        .iter()
+        .map(|name| json!({"name": name, "type": "string"}))
+        .collect()
+}
+
 #[test]
 fn any_json_is_typed_data_with_one_hash_or_not() {
-    let texts = |names: &[&str]| {
-        names
-            .iter()
-            .map(|name| json!({"name": name, "type": "string"}))
-            .collect::<Vec<_>>()
-    };
     let mail = json!({
         "types": {
             "EIP712Domain": [
@@ -197,6 +197,7 @@ fn any_json_is_typed_data_with_one_hash_or_not() {
             "to": [], "data": "0x00ff",
         },
     });
+
     let cosmos = json!({
         "types": {
             "EIP712Domain": texts(&["name", "verifyingContract", "salt"]),
@@ -207,11 +208,14 @@ fn any_json_is_typed_data_with_one_hash_or_not() {
         "domain": {"name": "Cosmos Web3", "verifyingContract": "cosmos", "salt": "0"},
         "message": {"memo": "hi", "msgs": [{"type": "a"}, {"type": "b"}], "n": "-5"},
     });
+
     let domain = json!({
         "types": {"EIP712Domain": texts(&["name"])}, "primaryType": "EIP712Domain", "domain": {"name": "a"}, "message": {},
     });
+
     let seeds = [&mail, &cosmos, &domain, &json!(mail.to_string())]
         .map(|data| data.to_string().into_bytes());
+
     for seed in &seeds {
         assert_eq!(
             fuzzing::typed_data(seed),

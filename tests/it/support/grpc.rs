@@ -17,6 +17,14 @@ use hyper_util::rt::TokioIo;
 use parking_lot::Mutex;
 use tokio::{net::TcpStream, task::JoinSet};
 
+/// The text of a header, empty if there is none.
+fn text(headers: &HeaderMap, name: &str) -> String {
+    headers
+        .get(name)
+        .map_or("", |value| value.to_str().expect("text"))
+        .to_owned()
+}
+
 /// A connection, which is closed with this.
 pub(crate) struct GrpcClient {
     sender: SendRequest<BoxBody<Bytes, Infallible>>,
@@ -113,6 +121,7 @@ impl GrpcClient {
             .expect("not that long")
             .to_be_bytes();
         let body = [&[0][..], &length, message].concat();
+
         let response = self
             .send(path, height, Full::new(body.into()).boxed())
             .await;
@@ -122,6 +131,7 @@ impl GrpcClient {
             "application/grpc",
             "{path}"
         );
+
         let headers = response.headers().clone();
         let collected = response.into_body().collect().await.expect("a body");
         // An error may come without a body, in the headers.
@@ -129,12 +139,7 @@ impl GrpcClient {
             .trailers()
             .cloned()
             .unwrap_or_else(|| headers.clone());
-        let text = |name: &str| {
-            status
-                .get(name)
-                .map_or("", |value| value.to_str().expect("text"))
-                .to_owned()
-        };
+
         let framed = collected.to_bytes();
         let body = if framed.is_empty() {
             Vec::new()
@@ -142,8 +147,8 @@ impl GrpcClient {
             framed[5..].to_vec()
         };
         GrpcAnswer {
-            code: text("grpc-status").parse().expect("a status"),
-            message: text("grpc-message"),
+            code: text(&status, "grpc-status").parse().expect("a status"),
+            message: text(&status, "grpc-message"),
             body,
             headers,
         }
