@@ -64,10 +64,13 @@ fn with_logs(
         }
     });
     let changes = Changes(changes.collect());
+
     let mut state = head.state.clone();
     let mut header = head.block.header.clone();
-    (header.number, header.parent_hash, header.state_root) =
-        (number, head.block.hash, state.apply(&changes));
+    header.number = number;
+    header.parent_hash = head.block.hash;
+    header.state_root = state.apply(&changes);
+
     let block = Block {
         hash: header.hash_slow(),
         header,
@@ -85,6 +88,7 @@ fn with_logs(
         withdrawals: None,
         known_size: OnceLock::new(),
     };
+
     head.extended(Arc::new(block), changes, state, limits).0
 }
 
@@ -176,6 +180,12 @@ proptest! {
     }
 }
 
+/// A log of an account with this topic and half of it.
+fn log(address: u8, topic: u8) -> Log {
+    let topics = vec![B256::with_last_byte(topic), B256::with_last_byte(topic / 2)];
+    Log::new_unchecked(Address::with_last_byte(address), topics, Bytes::new())
+}
+
 fn assert_logs_are_found(
     steps: Vec<(Vec<(u8, u8)>, u64)>,
     blocks: u64,
@@ -186,18 +196,11 @@ fn assert_logs_are_found(
         bytes: 1 << 40,
     };
 
-    let log = |(address, topic): &(u8, u8)| {
-        let topics = vec![
-            B256::with_last_byte(*topic),
-            B256::with_last_byte(topic / 2),
-        ];
-        Log::new_unchecked(Address::with_last_byte(*address), topics, Bytes::new())
-    };
-
     let mut head = genesis();
     let mut model = vec![Vec::new()];
     for (at, (logs, back)) in steps.into_iter().enumerate() {
-        head = with_logs(&head, (0, 0), logs.iter().map(log).collect(), limits);
+        let written = logs.iter().map(|(address, topic)| log(*address, *topic));
+        head = with_logs(&head, (0, 0), written.collect(), limits);
         model.push(logs);
 
         if at % 40 == 39

@@ -81,6 +81,14 @@ pub(super) fn chain_with(pool: PoolLimits, clock: Arc<ManualClock>) -> Chain {
     chain_preceded(pool, clock, None)
 }
 
+fn genesis_account(index: u8) -> GenesisAccount {
+    GenesisAccount {
+        address: sender(index),
+        balance: U256::MAX >> 8,
+        ..Default::default()
+    }
+}
+
 /// The same, whose blocks begin with what `preamble` says.
 pub(super) fn chain_preceded(
     pool: PoolLimits,
@@ -98,15 +106,12 @@ pub(super) fn chain_preceded(
         signers: Default::default(),
         cosmos: Default::default(),
     };
-    let account = |index| GenesisAccount {
-        address: sender(index),
-        balance: U256::MAX >> 8,
-        ..Default::default()
-    };
+
     let genesis = Genesis {
-        accounts: (0..8).map(account).collect(),
+        accounts: (0..8).map(genesis_account).collect(),
         ..Genesis::empty(1_000, 30_000_000)
     };
+
     let config = ChainConfig {
         mining: Mining::Manual,
         gas_limit: 30_000_000,
@@ -120,6 +125,7 @@ pub(super) fn chain_preceded(
         anvil_conventions: false,
         slots_in_an_epoch: 0,
     };
+
     Chain::spawn(genesis.build(Arc::new(params)).unwrap(), config, preamble)
         .unwrap()
         .0
@@ -220,6 +226,7 @@ fn assert_behaves_like_the_model(steps: Vec<Step>) -> Result<(), TestCaseError> 
                     (outcome, expected) => prop_assert!(false, "{outcome:?} is not {expected:?}"),
                 }
             }
+
             Step::Seal => {
                 let block = runtime.block_on(seal(&chain, 1)).unwrap();
                 let sealed: Vec<_> = block
@@ -232,6 +239,7 @@ fn assert_behaves_like_the_model(steps: Vec<Step>) -> Result<(), TestCaseError> 
                         )
                     })
                     .collect();
+
                 let expected: Vec<_> = model
                     .seal()
                     .into_iter()

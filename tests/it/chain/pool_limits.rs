@@ -8,7 +8,11 @@ use std::{
 };
 
 use alloy::{
-    consensus::{SignableTransaction, Transaction as _},
+    consensus::{SignableTransaction, Transaction as _, TxEip4844},
+    eips::{
+        eip4844::builder::{SidecarBuilder, SimpleCoder},
+        eip7594::BlobTransactionSidecarEip7594,
+    },
     primitives::{Address, U256},
 };
 use proptest::prelude::*;
@@ -281,20 +285,20 @@ impl Model {
         self.clone().seal(base_fee)
     }
 
+    fn is_idle(&self, from: u8) -> bool {
+        self.now - self.active[usize::from(from)] > LIMITS.lifetime.unwrap().as_millis() as u64
+    }
+
     fn expire(&mut self, base_fee: u64) {
         let before = self.clone();
-        let idle = |from: u8| {
-            self.now - before.active[usize::from(from)]
-                > LIMITS.lifetime.unwrap().as_millis() as u64
-        };
         self.waiting.retain(|each| {
             let chain = before.nonces[usize::from(each.from)]..=each.nonce;
-            let ready = |nonce| {
+            let is_ready = chain.into_iter().all(|nonce| {
                 before
                     .find(each.from, nonce)
                     .is_some_and(|before| wei(before.cap) >= base_fee)
-            };
-            !idle(each.from) || chain.into_iter().all(ready)
+            });
+            !before.is_idle(each.from) || is_ready
         });
     }
 
@@ -386,6 +390,7 @@ impl Pools {
                 let expected = with_addresses(self.model.seal(base_fee));
                 prop_assert_eq!(sealed, expected);
             }
+
             Step::BaseFee { fee } => self.change(Change::Set(Setting::NextBaseFee(wei(fee)))),
             Step::Release { fee } => self.release(fee)?,
             Step::Drop { from, nonce } => {
@@ -401,6 +406,7 @@ impl Pools {
                 prop_assert_eq!(dropped, self.model.find(from, nonce).is_some());
                 self.model.remove(from, nonce);
             }
+
             Step::SetNonce { from, nonce } => {
                 self.change(Change::Edit(vec![Edit::Nonce(sender(from), nonce)]));
                 self.model.set_nonce(from, nonce);
@@ -601,6 +607,20 @@ fn bytes_are_limited_in_all_and_of_an_account() {
     chain.stop();
 }
 
+/// The first transaction of a sender, at this price. Another value makes it another transaction.
+fn priced_in_wei(wei: u128, value: u64) -> Submission {
+    let mut submission = transaction(0, 0, 1);
+    let Envelope::Eip1559(signed) = submission.transaction.envelope else {
+        unreachable!()
+    };
+    let (mut unsigned, signature, _) = signed.into_parts();
+    unsigned.max_priority_fee_per_gas = wei;
+    unsigned.max_fee_per_gas = wei * 1_000_000_000;
+    unsigned.value = U256::from(value);
+    submission.transaction.envelope = Envelope::Eip1559(unsigned.into_signed(signature));
+    submission
+}
+
 #[test]
 fn a_replacement_pays_as_much_more_as_is_asked_for() {
     for (percent, refused, accepted) in [(0, 1_000, 1_001), (10, 1_099, 1_100), (50, 1_499, 1_500)]
@@ -610,27 +630,14 @@ fn a_replacement_pays_as_much_more_as_is_asked_for() {
             ..PoolLimits::default()
         };
         let chain = chain_with(limits, Arc::new(ManualClock::at(1_000_000)));
-        // With other values, so that they are other transactions.
-        let priced = |wei: u128, value: u64| {
-            let mut submission = transaction(0, 0, 1);
-            let Envelope::Eip1559(signed) = submission.transaction.envelope else {
-                unreachable!()
-            };
-            let (mut unsigned, signature, _) = signed.into_parts();
-            unsigned.max_priority_fee_per_gas = wei;
-            unsigned.max_fee_per_gas = wei * 1_000_000_000;
-            unsigned.value = U256::from(value);
-            submission.transaction.envelope = Envelope::Eip1559(unsigned.into_signed(signature));
-            submission
-        };
 
-        chain.accept(priced(1_000, 1)).unwrap();
-        let refusal = message(chain.accept(priced(refused, 2)));
+        chain.accept(priced_in_wei(1_000, 1)).unwrap();
+        let refusal = message(chain.accept(priced_in_wei(refused, 2)));
         assert_eq!(
             refusal, "replacement transaction underpriced",
             "{percent} %"
         );
-        chain.accept(priced(accepted, 3)).unwrap();
+        chain.accept(priced_in_wei(accepted, 3)).unwrap();
         chain.stop();
     }
 }
@@ -681,12 +688,31 @@ fn evicting_one_of_many_is_quick() {
     chain.stop();
 }
 
+/// The first transaction of a sender, with a blob.
+fn with_blob(sidecar: &BlobTransactionSidecarEip7594, from: u8, tip: u64) -> Submission {
+    let plain = transaction(from, 0, tip);
+    let tx = TxEip4844 {
+        chain_id: 125,
+        gas_limit: 21_000,
+        max_fee_per_gas: wei(10_000).into(),
+        max_priority_fee_per_gas: wei(tip).into(),
+        max_fee_per_blob_gas: wei(10).into(),
+        blob_versioned_hashes: sidecar.versioned_hashes().collect(),
+        ..Default::default()
+    };
+    let envelope = Envelope::Eip4844(tx.into_signed(*plain.transaction.envelope.signature()));
+    let transaction = tetrad_primitives::block::Transaction {
+        envelope,
+        ..plain.transaction
+    };
+    Submission {
+        transaction,
+        sidecar: Some(Box::new(sidecar.clone().into())),
+    }
+}
+
 #[test]
 fn blobs_count_towards_the_size_limit() {
-    use alloy::{
-        consensus::TxEip4844,
-        eips::eip4844::builder::{SidecarBuilder, SimpleCoder},
-    };
     let limits = PoolLimits {
         bytes: 300 << 10,
         ..PoolLimits::default()
@@ -695,34 +721,15 @@ fn blobs_count_towards_the_size_limit() {
     let sidecar = SidecarBuilder::<SimpleCoder>::from_slice(b"a blob of 128 kB")
         .build_7594()
         .unwrap();
-    let send = |from: u8, tip: u64| {
-        let plain = transaction(from, 0, tip);
-        let tx = TxEip4844 {
-            chain_id: 125,
-            gas_limit: 21_000,
-            max_fee_per_gas: wei(10_000).into(),
-            max_priority_fee_per_gas: wei(tip).into(),
-            max_fee_per_blob_gas: wei(10).into(),
-            blob_versioned_hashes: sidecar.versioned_hashes().collect(),
-            ..Default::default()
-        };
-        let envelope = Envelope::Eip4844(tx.into_signed(*plain.transaction.envelope.signature()));
-        let transaction = tetrad_primitives::block::Transaction {
-            envelope,
-            ..plain.transaction
-        };
-        chain.accept(Submission {
-            transaction,
-            sidecar: Some(Box::new(sidecar.clone().into())),
-        })
-    };
-    send(0, 1).unwrap();
-    send(1, 2).unwrap();
+
+    chain.accept(with_blob(&sidecar, 0, 1)).unwrap();
+    chain.accept(with_blob(&sidecar, 1, 2)).unwrap();
     assert_eq!(
-        message(send(2, 1)),
+        message(chain.accept(with_blob(&sidecar, 2, 1))),
         "transaction underpriced: txpool is full"
     );
-    send(2, 3).unwrap();
+    chain.accept(with_blob(&sidecar, 2, 3)).unwrap();
+
     let left = content(&chain)
         .into_iter()
         .map(|(from, ..)| from)

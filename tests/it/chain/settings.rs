@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use alloy_primitives::Address;
-use tetrad_chain::{Change, ChangeError, PoolLimits, Setting};
+use tetrad_chain::{Chain, Change, ChangeError, PoolLimits, Setting};
 use tetrad_stdx::clock::ManualClock;
 
 use super::pool::chain_with;
@@ -15,30 +15,34 @@ fn account(index: u64) -> Address {
     Address::left_padding_from(&index.to_be_bytes())
 }
 
+async fn impersonate(chain: &Chain, index: u64, on: bool) -> Result<(), ChangeError> {
+    chain
+        .change(Change::Set(Setting::Impersonated(account(index), on)))
+        .await
+        .map(drop)
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_more_than_a_number_of_accounts_are_impersonated_one_by_one() {
     let chain = chain_with(PoolLimits::default(), Arc::new(ManualClock::at(1_000_000)));
-    let set = async |index, on| {
-        chain
-            .change(Change::Set(Setting::Impersonated(account(index), on)))
-            .await
-    };
     for index in 0..MAX_IMPERSONATED {
-        set(index, true).await.unwrap();
+        impersonate(&chain, index, true).await.unwrap();
     }
     assert!(matches!(
-        set(MAX_IMPERSONATED, true).await,
+        impersonate(&chain, MAX_IMPERSONATED, true).await,
         Err(ChangeError::TooManyImpersonated(_))
     ));
+
     // What changes nothing is not refused, and one that is no longer impersonated makes room.
-    set(0, true).await.unwrap();
-    set(1, false).await.unwrap();
-    set(MAX_IMPERSONATED, true).await.unwrap();
+    impersonate(&chain, 0, true).await.unwrap();
+    impersonate(&chain, 1, false).await.unwrap();
+    impersonate(&chain, MAX_IMPERSONATED, true).await.unwrap();
     let impersonated = chain.impersonated().read().clone();
     assert!(
         impersonated.includes(account(MAX_IMPERSONATED), false)
             && !impersonated.includes(account(1), false)
     );
+
     chain.change(Change::Reset).await.unwrap();
     assert!(
         !chain

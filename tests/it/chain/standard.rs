@@ -12,6 +12,7 @@ use alloy_primitives::{Address, Bytes, TxKind, U256, address, hex, keccak256};
 use serde_json::{Value, json};
 use tempfile::{NamedTempFile, TempDir};
 use tetrad::genesis::file::parse;
+use tetrad_chain::{ForeignBlock, Head};
 use tetrad_primitives::block::Block;
 
 use crate::support::{TestNode, node_with, number, process::tetrad, sign};
@@ -37,6 +38,7 @@ fn genesis(change: impl FnOnce(&mut Value)) -> Value {
     for fork in ["shanghai", "cancun", "prague", "osaka"] {
         config[format!("{fork}Time")] = json!(0);
     }
+
     let contract = |code: &Bytes| json!({"balance": "0x0", "nonce": "0x1", "code": code});
     let mut genesis = json!({
         "config": config,
@@ -51,6 +53,7 @@ fn genesis(change: impl FnOnce(&mut Value)) -> Value {
             eip7251::CONSOLIDATION_REQUEST_PREDEPLOY_ADDRESS.to_string(): contract(&eip7251::CONSOLIDATION_REQUEST_PREDEPLOY_CODE),
         },
     });
+
     change(&mut genesis);
     genesis
 }
@@ -174,18 +177,21 @@ async fn mined_blocks_are_valid_for_other_clients() {
     let genesis = genesis(|_| {});
     let node = begin(&genesis).await;
     mine(&node, 3).await;
+
     node.rpc(
         "eth_sendTransaction",
         json!([{"from": node.account(0), "to": node.account(1), "value": "0x1"}]),
     )
     .await;
     mine(&node, 1).await;
+
     let headers: Vec<_> = node
         .chain()
         .head()
         .blocks_from(0)
         .map(|block| block.header.clone())
         .collect();
+
     for pair in headers.windows(2) {
         // On the way to 60 million, by less than 1/1024 a block.
         assert_eq!(
@@ -194,6 +200,7 @@ async fn mined_blocks_are_valid_for_other_clients() {
         );
         assert!(pair[1].timestamp > pair[0].timestamp);
     }
+
     let file = saved(&blocks(&node).concat());
     let other = begin_with(&genesis, |config| {
         config.import = vec![file.path().to_owned()]
@@ -235,6 +242,19 @@ async fn proof_of_work_blocks_get_the_difficulty_that_the_rules_ask_for() {
     }
 }
 
+/// Applies a block in which something was changed.
+fn apply_changed(
+    head: &Head,
+    block: &Block,
+    change: &dyn Fn(&mut ForeignBlock),
+) -> Result<(), String> {
+    let mut foreign: ForeignBlock = alloy_rlp::Decodable::decode(&mut &block.encode()[..]).unwrap();
+    change(&mut foreign);
+    tetrad_chain::apply(head, foreign)
+        .map(drop)
+        .map_err(|error| error.to_string())
+}
+
 #[tokio::test]
 async fn an_import_refuses_headers_that_break_a_rule_by_the_field() {
     let genesis = genesis(|_| {});
@@ -243,17 +263,9 @@ async fn an_import_refuses_headers_that_break_a_rule_by_the_field() {
     let block = node.chain().head().block.clone();
     let head = node.chain().head().rewound(0).unwrap();
 
-    let sealed = |change: &dyn Fn(&mut tetrad_chain::ForeignBlock)| {
-        let mut foreign = alloy_rlp::Decodable::decode(&mut &block.encode()[..]).unwrap();
-        change(&mut foreign);
-        tetrad_chain::apply(&head, foreign)
-            .map(|_| ())
-            .map_err(|error| error.to_string())
-    };
+    assert_eq!(apply_changed(&head, &block, &|_| {}), Ok(()));
 
-    assert_eq!(sealed(&|_| {}), Ok(()));
-
-    type Change = Box<dyn Fn(&mut tetrad_chain::ForeignBlock)>;
+    type Change = Box<dyn Fn(&mut ForeignBlock)>;
     let changes: [(&str, Change); 16] = [
         ("number", Box::new(|block| block.header.number = 2)),
         (
@@ -312,8 +324,9 @@ async fn an_import_refuses_headers_that_break_a_rule_by_the_field() {
             Box::new(|block| block.header.requests_hash = None),
         ),
     ];
+
     for (field, change) in changes {
-        let error = sealed(&*change).unwrap_err();
+        let error = apply_changed(&head, &block, &*change).unwrap_err();
         assert!(error.contains(&format!(": {field}")), "{field}: {error}");
     }
     node.end().await;
@@ -359,7 +372,9 @@ async fn nothing_is_created_where_storage_is() {
         genesis["alloc"][created.to_string()] =
             json!({"balance": "0x1", "storage": {"0x00": "0x01"}});
     });
+
     let node = begin(&genesis).await;
+
     // What the account looks like is what it always did.
     let code_hash = hex::decode(format!("73{created:x}3f5f5260205ff3")).unwrap();
     let seen = node
@@ -369,6 +384,7 @@ async fn nothing_is_created_where_storage_is() {
         )
         .await;
     assert_eq!(seen, json!(keccak256([])));
+
     let request = json!([{"from": sender, "data": "0x00", "gas": "0x186a0"}]);
     let hash = node.rpc("eth_sendTransaction", request).await;
     mine(&node, 1).await;
@@ -377,6 +393,7 @@ async fn nothing_is_created_where_storage_is() {
         (&receipt["status"], &receipt["gasUsed"]),
         (&json!("0x0"), &json!("0x186a0"))
     );
+
     assert_eq!(
         number(
             &node
@@ -393,6 +410,7 @@ async fn nothing_is_created_where_storage_is() {
         .rpc("eth_getStorageAt", json!([created, "0x0", "latest"]))
         .await;
     assert!(stored.as_str().unwrap().ends_with('1'), "{stored}");
+
     // It can get money, and loses nothing by it.
     node.rpc(
         "eth_sendTransaction",
@@ -400,6 +418,7 @@ async fn nothing_is_created_where_storage_is() {
     )
     .await;
     mine(&node, 1).await;
+
     let proof = node
         .rpc("eth_getProof", json!([created, [], "latest"]))
         .await;
@@ -464,6 +483,7 @@ async fn fields_of_a_genesis_file_that_would_be_ignored_are_named() {
             },
         ),
     ];
+
     for (expected, change) in changes {
         let error = refusal(&genesis(change), Vec::new()).await;
         assert!(
@@ -497,10 +517,9 @@ fn every_fork_of_a_genesis_file_begins_when_it_says() {
     );
 }
 
-#[tokio::test]
-async fn before_eip_158_no_signature_carries_a_chain_id() {
-    let node = begin(&mined("eip150Block", |_| {})).await;
-    let transaction = |chain_id| TxLegacy {
+/// A transfer that is signed for a chain, or for any.
+fn legacy_transfer(chain_id: Option<u64>) -> TxLegacy {
+    TxLegacy {
         chain_id,
         nonce: 0,
         gas_price: 5_000_000_000,
@@ -508,25 +527,34 @@ async fn before_eip_158_no_signature_carries_a_chain_id() {
         to: TxKind::Call(Address::with_last_byte(0xaa)),
         value: U256::from(1),
         ..Default::default()
-    };
+    }
+}
+
+#[tokio::test]
+async fn before_eip_158_no_signature_carries_a_chain_id() {
+    let node = begin(&mined("eip150Block", |_| {})).await;
+
     let error = node
         .rpc_error(
             "eth_sendRawTransaction",
-            json!([sign::raw(transaction(Some(7)), 0)]),
+            json!([sign::raw(legacy_transfer(Some(7)), 0)]),
         )
         .await;
     assert_eq!(error["message"], "invalid transaction v, r, s values");
+
     node.rpc(
         "eth_sendRawTransaction",
-        json!([sign::raw(transaction(None), 0)]),
+        json!([sign::raw(legacy_transfer(None), 0)]),
     )
     .await;
+
     // The node signs its own accounts' transactions alike.
     node.rpc(
         "eth_sendTransaction",
         json!([{"from": node.account(0), "to": node.account(1), "value": "0x1", "gas": "0x5208"}]),
     )
     .await;
+
     mine(&node, 1).await;
     assert_eq!(
         newest(&node).await["transactions"]
@@ -535,6 +563,7 @@ async fn before_eip_158_no_signature_carries_a_chain_id() {
             .len(),
         2
     );
+
     node.end().await;
 }
 
@@ -543,13 +572,12 @@ async fn the_dao_fork_moves_balances_and_marks_ten_blocks() {
     let dao = address!("0xbb9bc244d798123fde783fcc1c72d3bb8c189413");
     let genesis = mined("homesteadBlock", |genesis| {
         genesis["alloc"][dao.to_string()] = json!({"balance": "0x64"});
-        (
-            genesis["config"]["daoForkBlock"],
-            genesis["config"]["daoForkSupport"],
-        ) = (json!(2), json!(true));
+        genesis["config"]["daoForkBlock"] = json!(2);
+        genesis["config"]["daoForkSupport"] = json!(true);
     });
     let node = begin(&genesis).await;
     mine(&node, 12).await;
+
     let marked: Vec<u64> = node
         .chain()
         .head()
@@ -558,6 +586,7 @@ async fn the_dao_fork_moves_balances_and_marks_ten_blocks() {
         .map(|block| block.number())
         .collect();
     assert_eq!(marked, (2..12).collect::<Vec<_>>());
+
     let refund = "0xbf4ed7b27f1d666546e30d74d50d173d20bca754";
     for (address, block, balance) in [
         (dao.to_string(), "0x1", 100),
@@ -569,6 +598,7 @@ async fn the_dao_fork_moves_balances_and_marks_ten_blocks() {
             balance
         );
     }
+
     let file = saved(&blocks(&node).concat());
     let mut against = genesis.clone();
     against["config"]["daoForkSupport"] = json!(false);
@@ -603,15 +633,23 @@ async fn mine_large_transactions(node: &TestNode) -> Arc<Block> {
     node.chain().head().block.clone()
 }
 
+/// Lets blocks have a thousand million gas.
+fn with_large_blocks(genesis: &mut Value) {
+    genesis["gasLimit"] = json!("0x3b9aca00");
+}
+
+/// The same before Osaka.
+fn with_large_blocks_of_prague(genesis: &mut Value) {
+    with_large_blocks(genesis);
+    genesis["config"]["osakaTime"] = Value::Null;
+}
+
 #[tokio::test]
 async fn a_block_of_osaka_has_at_most_eight_mebibytes() {
-    let before = |genesis: &mut Value| {
-        genesis["gasLimit"] = json!("0x3b9aca00");
-        genesis["config"]["osakaTime"] = Value::Null;
-    };
-    let osaka = |genesis: &mut Value| genesis["gasLimit"] = json!("0x3b9aca00");
+    let osaka = genesis(with_large_blocks);
+    let prague = genesis(with_large_blocks_of_prague);
 
-    let node = begin_with(&genesis(osaka), |config| config.gas_limit = 1_000_000_000).await;
+    let node = begin_with(&osaka, |config| config.gas_limit = 1_000_000_000).await;
     let block = mine_large_transactions(&node).await;
     assert!(
         block.size() <= 8 << 20 && block.size() > 8_000_000,
@@ -623,11 +661,11 @@ async fn a_block_of_osaka_has_at_most_eight_mebibytes() {
     assert_eq!(node.chain().head().block.transactions.len(), left);
     node.end().await;
 
-    let node = begin_with(&genesis(before), |config| config.gas_limit = 1_000_000_000).await;
+    let node = begin_with(&prague, |config| config.gas_limit = 1_000_000_000).await;
     let block = mine_large_transactions(&node).await;
     assert_eq!(block.transactions.len(), LARGE_TRANSACTIONS);
     let file = saved(&blocks(&node).concat());
-    let error = refusal(&genesis(osaka), vec![file.path().to_owned()]).await;
+    let error = refusal(&osaka, vec![file.path().to_owned()]).await;
     assert!(
         error.contains("block 1: size: expected at most 8388608 bytes"),
         "{error}"

@@ -151,6 +151,12 @@ async fn who_goes_away_leaves_a_transaction_that_is_sealed() {
     chain.stop();
 }
 
+/// Whether the first transaction of a sender waits.
+fn is_waiting(chain: &Chain, from: u8) -> bool {
+    let hash = transaction(from, 0, 1).transaction.hash();
+    chain.pool().get(hash).is_some()
+}
+
 #[tokio::test]
 async fn a_failure_removes_what_somebody_waits_for_and_nothing_else() {
     let chain = chain();
@@ -158,12 +164,9 @@ async fn a_failure_removes_what_somebody_waits_for_and_nothing_else() {
     // Nobody waits for what another node of a cluster has acknowledged.
     drop(chain.accept(transaction(2, 0, 1)).unwrap());
     chain.pool().refuse_awaited(|| SubmitError::Stopped);
-    let is_left = |from| {
-        chain
-            .pool()
-            .get(transaction(from, 0, 1).transaction.hash())
-            .is_some()
-    };
-    assert_eq!((is_left(1), is_left(2)), (false, true));
+    assert_eq!(
+        (is_waiting(&chain, 1), is_waiting(&chain, 2)),
+        (false, true)
+    );
     drop(waiting);
 }
