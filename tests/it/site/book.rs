@@ -82,6 +82,17 @@ fn asked() -> BTreeSet<(String, String)> {
     found
 }
 
+/// Whether a path is one of those that a described path stands for.
+fn is_described(path: &str, described: &str) -> bool {
+    let parts: Vec<_> = path.split('/').collect();
+    let described: Vec<_> = described.split('/').collect();
+    described.len() == parts.len()
+        && described
+            .iter()
+            .zip(&parts)
+            .all(|(described, part)| described.starts_with('{') || described == part)
+}
+
 #[tokio::test]
 async fn every_route_has_an_example() {
     let node = node_with(|_| {}).await;
@@ -92,15 +103,7 @@ async fn every_route_has_an_example() {
         if ["/", "/ws", "/websocket", "/metrics"].contains(&path.as_str()) {
             continue;
         }
-        let fits = |asked: &str| {
-            let (described, asked): (Vec<_>, Vec<_>) =
-                (path.split('/').collect(), asked.split('/').collect());
-            described.len() == asked.len()
-                && described
-                    .iter()
-                    .zip(&asked)
-                    .all(|(part, given)| part.starts_with('{') || part == given)
-        };
+
         for method in methods
             .as_object()
             .unwrap()
@@ -110,7 +113,7 @@ async fn every_route_has_an_example() {
             assert!(
                 asked
                     .iter()
-                    .any(|(verb, path)| verb == method && fits(path)),
+                    .any(|(verb, asked)| verb == method && is_described(asked, path)),
                 "no example of {method} {path}"
             );
         }
@@ -118,10 +121,21 @@ async fn every_route_has_an_example() {
     node.end().await;
 }
 
+/// The anchor that mdBook gives a heading.
+fn anchor_of(heading: &str) -> String {
+    let words = heading.trim_start_matches('#').trim().to_lowercase();
+    words
+        .chars()
+        .filter(|letter| letter.is_alphanumeric() || " -_".contains(*letter))
+        .collect::<String>()
+        .replace(' ', "-")
+}
+
 #[test]
 fn links_lead_somewhere_and_every_page_is_in_the_summary() {
     let summary = fs::read_to_string(book().join("SUMMARY.md")).unwrap();
     let mut listed = BTreeSet::new();
+
     for (path, page) in pages() {
         let folder = path.parent().unwrap();
         for (at, _) in page.match_indices("](") {
@@ -129,33 +143,28 @@ fn links_lead_somewhere_and_every_page_is_in_the_summary() {
             if target.starts_with("http") {
                 continue;
             }
+
             let (file, anchor) = target.split_once('#').unwrap_or((target, ""));
             // mdBook makes index.html of such a page, and leaves links to it as they are.
             assert!(!file.ends_with("README.md"), "{}: {target}", path.display());
+
             let file = folder.join(file);
             let text = fs::read_to_string(&file)
                 .unwrap_or_else(|_| panic!("{}: {target}", path.display()));
-            let headings = text.lines().filter(|line| line.starts_with('#'));
-            let slug = |line: &str| {
-                let words = line.trim_start_matches('#').trim().to_lowercase();
-                words
-                    .chars()
-                    .filter(|letter| letter.is_alphanumeric() || " -_".contains(*letter))
-                    .collect::<String>()
-            };
+
+            let mut headings = text.lines().filter(|line| line.starts_with('#'));
             assert!(
-                anchor.is_empty()
-                    || headings
-                        .map(slug)
-                        .any(|slug| slug.replace(' ', "-") == anchor),
+                anchor.is_empty() || headings.any(|heading| anchor_of(heading) == anchor),
                 "{}: {target}",
                 path.display()
             );
+
             if path.ends_with("SUMMARY.md") {
                 listed.insert(file.canonicalize().unwrap());
             }
         }
     }
+
     for (path, _) in pages() {
         let listed = path.ends_with("SUMMARY.md") || listed.contains(&path.canonicalize().unwrap());
         assert!(
@@ -212,16 +221,19 @@ fn troubleshooting_is_by_texts_that_exist() {
             }
         }
     }
+
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut sources = String::new();
     for folder in ["src", "crates", "contracts/src"] {
         read(&root.join(folder), &mut sources);
     }
+
     // Texts that go over the end of a line.
     let joined = sources
         .split("\\\n")
         .map(str::trim_start)
         .collect::<String>();
+
     let page = fs::read_to_string(book().join("troubleshooting.md")).unwrap();
     let mut looked = 0;
     for heading in page.lines().filter(|line| line.starts_with("## ")) {
@@ -239,6 +251,7 @@ fn troubleshooting_is_by_texts_that_exist() {
             }
         }
     }
+
     assert!(looked > 40, "{looked}");
 }
 
@@ -307,12 +320,14 @@ async fn the_list_of_methods_is_what_the_node_says() {
                     results and an example of each, as an OpenRPC document. Over WebSocket there are `eth_subscribe` and\n\
                     `eth_unsubscribe` as well: see [Subscriptions](json-rpc.md#subscriptions).\n"
         .to_owned();
+
     let mut listed = 0;
     for (space, meaning) in NAMESPACES {
         page.push_str(&format!(
             "\n## {space}\n\n{meaning}\n\n| Method | Parameters | Summary |\n|---|---|---|\n"
         ));
         let is_in_space = |name: &str| name.split(['_', '.']).next() == Some(space);
+
         for (name, method) in described.iter().filter(|(name, _)| is_in_space(name)) {
             let parameters = method["params"]
                 .as_array()
@@ -327,12 +342,14 @@ async fn the_list_of_methods_is_what_the_node_says() {
                     }
                 });
             let parameters = parameters.collect::<Vec<_>>().join(", ");
+
             let summary: Vec<_> = method["summary"]
                 .as_str()
                 .unwrap()
                 .split_whitespace()
                 .collect();
             let summary = summary.join(" ").replace('|', "\\|");
+
             let mark = if permitted.contains_key(name) {
                 ""
             } else {
@@ -342,6 +359,7 @@ async fn the_list_of_methods_is_what_the_node_says() {
             listed += 1;
         }
     }
+
     assert_eq!(listed, described.len(), "a namespace has no section");
     assert_golden("docs/src/interfaces/methods.md", &page);
 }
@@ -352,6 +370,7 @@ async fn the_rest_reference_is_what_the_node_says() {
     let node = node_with(|_| {}).await;
     let described = node.get_json("/openapi.json").await;
     node.end().await;
+
     let mut tags = BTreeMap::<String, Vec<String>>::new();
     for (path, methods) in described["paths"].as_object().unwrap() {
         for (method, operation) in methods.as_object().unwrap() {
@@ -360,6 +379,7 @@ async fn the_rest_reference_is_what_the_node_says() {
             let names: Vec<_> = query
                 .map(|parameter| format!("`{}`", parameter["name"].as_str().unwrap()))
                 .collect();
+
             let tag = operation["tags"][0].as_str().unwrap();
             let summary = operation["summary"].as_str().unwrap();
             let route = format!("`{} {path}`", method.to_uppercase());
@@ -368,16 +388,19 @@ async fn the_rest_reference_is_what_the_node_says() {
                 .push(format!("| {route} | {} | {summary} |\n", names.join(", ")));
         }
     }
+
     let mut page = "# REST reference\n\n\
                     <!-- Made of /openapi.json; a test compares the two. -->\n\n\
                     Every route of a development node. `/openapi.json` also has parameters, schemas and statuses.\n"
         .to_owned();
+
     for (tag, rows) in tags {
         page.push_str(&format!(
             "\n## {tag}\n\n| Route | Query | Answer |\n|---|---|---|\n{}",
             rows.concat()
         ));
     }
+
     assert_golden("docs/src/interfaces/rest.md", &page);
     let _writing = WRITING.lock();
     assert_golden(

@@ -1,8 +1,15 @@
 //! Links in the form of block explorers.
 
-use reqwest::{Client, Method, StatusCode, redirect::Policy};
+use reqwest::{Client, Method, Response, StatusCode, redirect::Policy};
 
-use crate::support::node;
+use crate::support::{TestNode, node};
+
+async fn open(http: &Client, node: &TestNode, method: Method, path: &str) -> Response {
+    http.request(method, format!("{}{path}", node.rest_url()))
+        .send()
+        .await
+        .expect("an answer")
+}
 
 #[tokio::test]
 async fn links_of_wallets_lead_to_the_views_of_the_page() {
@@ -12,12 +19,10 @@ async fn links_of_wallets_lead_to_the_views_of_the_page() {
         .no_proxy()
         .build()
         .expect("a client");
-    let open = |method, path: String| {
-        http.request(method, format!("{}{path}", node.rest_url()))
-            .send()
-    };
+
     let hash = format!("0x{}", "5e".repeat(32));
     let address = node.account(1);
+
     for (path, target) in [
         (format!("/tx/{hash}"), format!("../#/tx/{hash}")),
         (
@@ -36,7 +41,7 @@ async fn links_of_wallets_lead_to_the_views_of_the_page() {
         ("/txs".to_owned(), "./#/explorer".to_owned()),
     ] {
         for method in [Method::GET, Method::HEAD] {
-            let response = open(method, path.clone()).await.expect("an answer");
+            let response = open(&http, &node, method, &path).await;
             assert_eq!(
                 (
                     response.status(),
@@ -46,6 +51,7 @@ async fn links_of_wallets_lead_to_the_views_of_the_page() {
             );
         }
     }
+
     // Views by their names, all of which the page has.
     let page = node
         .get("/site/app.js")
@@ -62,12 +68,11 @@ async fn links_of_wallets_lead_to_the_views_of_the_page() {
         "lending",
         "tokens",
     ] {
-        let response = open(Method::GET, format!("/{view}"))
-            .await
-            .expect("an answer");
+        let response = open(&http, &node, Method::GET, &format!("/{view}")).await;
         assert_eq!(response.headers()["location"], format!("./#/{view}"));
         assert!(page.contains(&format!("path: '{view}'")), "{view}");
     }
+
     for path in [
         "/tx/",
         "/tx/a/b",
@@ -77,27 +82,25 @@ async fn links_of_wallets_lead_to_the_views_of_the_page() {
         "/token/%C3%A4",
         "/view/1",
     ] {
-        let response = open(Method::GET, path.to_owned()).await.expect("an answer");
+        let response = open(&http, &node, Method::GET, path).await;
         assert_eq!(response.status(), StatusCode::NOT_FOUND, "{path}");
     }
+
     // A browser gets the page, which says that it has no such view; a program gets an error.
-    let response = open(Method::GET, "/nope".to_owned())
-        .await
-        .expect("an answer");
+    let response = open(&http, &node, Method::GET, "/nope").await;
     assert_eq!(response.status(), StatusCode::NOT_FOUND);
     let browsed = http
         .get(format!("{}/nope", node.rest_url()))
         .header("accept", "text/html,application/xhtml+xml,*/*;q=0.8");
     let response = browsed.send().await.expect("an answer");
     assert_eq!(response.headers()["location"], "./#/nope");
-    let response = open(Method::POST, format!("/tx/{hash}"))
-        .await
-        .expect("an answer");
+
+    let response = open(&http, &node, Method::POST, &format!("/tx/{hash}")).await;
     assert_eq!(response.status(), StatusCode::METHOD_NOT_ALLOWED);
+
     // CometBFT's interface has routes of one segment with these names.
-    let response = open(Method::GET, "/block?height=1".to_owned())
-        .await
-        .expect("an answer");
+    let response = open(&http, &node, Method::GET, "/block?height=1").await;
     assert_ne!(response.status(), StatusCode::FOUND);
+
     node.end().await;
 }

@@ -125,6 +125,7 @@ async fn the_policy_lets_the_page_run_its_own_scripts_only() {
         }
         assert!(!policy.contains("unsafe"), "{path}: {policy}");
     }
+
     // What the policy refuses must not be there; scripts and styles inside of the page are those
     // that it names.
     let response = node.get("/").await;
@@ -134,6 +135,7 @@ async fn the_policy_lets_the_page_run_its_own_scripts_only() {
         .to_owned();
     let page = response.text().await.expect("text");
     assert!(!page.contains(" style=") && !page.contains(" onclick="));
+
     let mut inside = 0;
     for (open, close) in [("<script>", "</script>"), ("<style>", "</style>")] {
         for part in page.split(open).skip(1) {
@@ -147,6 +149,7 @@ async fn the_policy_lets_the_page_run_its_own_scripts_only() {
         }
     }
     assert_eq!((inside, policy.matches("sha256-").count()), (8, 8));
+
     let others = page
         .match_indices("<script ")
         .all(|(at, _)| page[at..].starts_with("<script type=\"module\" src="));
@@ -197,6 +200,7 @@ async fn what_the_browser_has_is_not_sent_again() {
         let first = node.get(path).await;
         let etag = first.headers()["etag"].clone();
         assert_eq!(first.headers()["cache-control"], "no-cache");
+
         let again = node
             .http
             .get(format!("{}{path}", node.rest_url()))
@@ -207,6 +211,7 @@ async fn what_the_browser_has_is_not_sent_again() {
         assert_eq!(again.status(), StatusCode::NOT_MODIFIED, "{path}");
         assert_eq!(again.bytes().await.expect("a body").len(), 0);
     }
+
     for path in [
         "/site/nothing.js",
         "/site/../Cargo.toml",

@@ -56,18 +56,21 @@ impl Reader {
         for (actual, shown) in &addresses {
             text = text.replace(shown, actual);
         }
+
         let programs = Path::new(env!("CARGO_BIN_EXE_tetrad")).parent().unwrap();
         let path = format!(
             "{}:{}",
             programs.display(),
             std::env::var("PATH").unwrap_or_default()
         );
+
         let mut shell = Command::new("sh");
         shell
             .args(["-e", "-c", &text])
             .env("PATH", path)
             .env("HOME", self.home.path())
             .current_dir(self.home.path());
+
         let output = tokio::task::spawn_blocking(move || shell.output())
             .await
             .unwrap()
@@ -77,6 +80,7 @@ impl Reader {
             "{command}: {}",
             String::from_utf8_lossy(&output.stderr)
         );
+
         let mut text = String::from_utf8(output.stdout).unwrap();
         for (actual, shown) in &addresses {
             text = text.replace(actual, shown);
@@ -129,21 +133,23 @@ fn compare(example: Option<&Block>, written: &str, place: &str) -> Option<(Strin
     let answer = Json::parse(written).unwrap_or_else(|error| panic!("{place}: {error}: {written}"));
     let difference = shown.difference(&answer, place);
     let difference = difference.map(|text| (text, shown.updated(&answer).render()));
-    // The layout is that of the book, too.
-    let layout = || {
+
+    difference.or_else(|| {
+        // The layout is that of the book, too.
         (shown.render() != example.text).then(|| (format!("{place}: the layout"), shown.render()))
-    };
-    difference.or_else(layout)
+    })
 }
 
 /// Follows a page: the differences, and the edits that would remove them.
 async fn follow(place: &str, page: &str) -> Vec<(String, Edit)> {
     let blocks = blocks(page);
     let is_command = |at: usize| is_run(&blocks[at], blocks.get(at + 1));
+
     let mut found = Vec::new();
     if !(0..blocks.len()).any(|at| is_command(at) || !blocks[at].role.is_empty()) {
         return found;
     }
+
     let mut reader = Reader::new().await;
     for (at, block) in blocks.iter().enumerate() {
         let place = format!("{place}:{}", block.lines.start);
@@ -153,6 +159,7 @@ async fn follow(place: &str, page: &str) -> Vec<(String, Edit)> {
                 .get(at + 1)
                 .filter(|next| next.is_adjacent && next.role.is_empty());
             let shown = shown.filter(|next| ["json", "text"].contains(&next.language.as_str()));
+
             if let Some((difference, text)) = compare(shown, &written, &place) {
                 let after = block.lines.end + 1;
                 let edit = match shown {
@@ -169,6 +176,7 @@ async fn follow(place: &str, page: &str) -> Vec<(String, Edit)> {
                 found.push((difference, edit));
             }
         }
+
         match block.role.as_str() {
             "sent" => {
                 reader
@@ -186,6 +194,7 @@ async fn follow(place: &str, page: &str) -> Vec<(String, Edit)> {
             _ => {}
         }
     }
+
     drop(reader.socket.take());
     reader.node.end().await;
     found

@@ -98,18 +98,13 @@ impl Json {
             (example, _) if example.is_rest() => None,
             (Self::Object(shown), Self::Object(found)) => {
                 let is_cut = shown.last().is_some_and(|(name, _)| name == REST);
-                let names = |members: &[(String, Self)]| {
-                    members
-                        .iter()
-                        .map(|(name, _)| name.clone())
-                        .collect::<Vec<_>>()
-                };
-                let hidden = names(found)
-                    .into_iter()
-                    .find(|name| !names(shown).contains(name));
-                if let Some(name) = hidden.filter(|_| !is_cut) {
+                let hidden = found
+                    .iter()
+                    .find(|(name, _)| shown.iter().all(|(other, _)| other != name));
+                if let Some((name, _)) = hidden.filter(|_| !is_cut) {
                     return Some(format!("{place}: {name} is not shown"));
                 }
+
                 shown
                     .iter()
                     .filter(|(name, _)| name != REST)
@@ -120,6 +115,7 @@ impl Json {
                         },
                     )
             }
+
             (Self::List(shown), Self::List(found)) => {
                 let is_cut = shown.last().is_some_and(Self::is_rest);
                 let shown = &shown[..shown.len() - usize::from(is_cut)];
@@ -135,6 +131,7 @@ impl Json {
                     .into_iter()
                     .find_map(|(at, (one, other))| one.difference(other, &format!("{place}[{at}]")))
             }
+
             (example, answer) => {
                 let is_same = match (example.text(), answer.text()) {
                     (Some(pattern), Some(text)) => fits(&pattern, &text),
@@ -150,6 +147,7 @@ impl Json {
     pub(super) fn updated(&self, answer: &Self) -> Self {
         match (self, answer) {
             (example, answer) if example.difference(answer, "").is_none() => example.clone(),
+
             (Self::Object(shown), Self::Object(found)) => {
                 let kept = found.iter().filter_map(|(name, value)| {
                     let (_, example) = shown.iter().find(|(other, _)| other == name)?;
@@ -164,6 +162,7 @@ impl Json {
                 }
                 Self::Object(kept)
             }
+
             (Self::List(shown), Self::List(found)) => {
                 let count = shown.iter().filter(|entry| !entry.is_rest()).count();
                 let mut kept: Vec<_> = shown
@@ -177,6 +176,7 @@ impl Json {
                 }
                 Self::List(kept)
             }
+
             _ => answer.abridged(),
         }
     }
@@ -249,6 +249,7 @@ impl Json {
         if depth + before + inline.chars().count() < WIDTH {
             return inline;
         }
+
         let (open, close, parts) = match self {
             Self::Scalar(_) => return inline,
             Self::List(entries) => (
@@ -266,6 +267,7 @@ impl Json {
                 ('{', '}', named.collect())
             }
         };
+
         let indent = " ".repeat(depth + 2);
         let mut lines: Vec<String> = Vec::new();
         // Whether more may follow on the last line.
@@ -273,6 +275,7 @@ impl Json {
         for (name, value) in parts {
             let text = format!("{name}{}", value.laid_out(depth + 2, name.chars().count()));
             let is_flat = !text.contains('\n');
+
             match lines.last_mut() {
                 Some(line)
                     if has_room
