@@ -111,10 +111,10 @@ static CRATES: LazyLock<BTreeMap<String, PathBuf>> = LazyLock::new(|| {
 });
 
 static SOURCES: LazyLock<BTreeMap<&str, Sources>> = LazyLock::new(|| {
-    let read = |(name, folder): (&'static String, &PathBuf)| {
-        (name.as_str(), Sources::read(&folder.join("src")))
-    };
-    CRATES.iter().map(read).collect()
+    CRATES
+        .iter()
+        .map(|(name, folder)| (name.as_str(), Sources::read(&folder.join("src"))))
+        .collect()
 });
 
 fn manifest(name: &str) -> toml::Table {
@@ -159,6 +159,7 @@ fn modules_of_a_crate_import_what_is_listed() {
                 found.insert((top(from), top(to)), (from, to));
             }
         }
+
         let listed = IMPORTS.iter().filter(|(name, ..)| name == crate_name);
         for (_, module, imports) in listed {
             let actual = found.iter().filter(|((from, _), _)| from == module);
@@ -171,6 +172,7 @@ fn modules_of_a_crate_import_what_is_listed() {
                     ));
                 }
             }
+
             for import in *imports {
                 if !found.contains_key(&(*module, *import)) {
                     wrong.push(format!(
@@ -180,6 +182,7 @@ fn modules_of_a_crate_import_what_is_listed() {
             }
         }
     }
+
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
@@ -318,14 +321,15 @@ fn nothing_is_left_open() {
     }
 }
 
+fn is_untested(name: &str) -> bool {
+    let library = manifest(name).get("lib").cloned();
+    library.is_some_and(|library| library.get("test") == Some(&toml::Value::Boolean(false)))
+}
+
 /// Cargo would not run them.
 #[test]
 fn a_crate_that_is_not_compiled_for_unit_tests_has_none() {
-    let is_untested = |name: &&String| {
-        let library = manifest(name).get("lib").cloned();
-        library.is_some_and(|library| library.get("test") == Some(&toml::Value::Boolean(false)))
-    };
-    let untested: Vec<_> = CRATES.keys().filter(is_untested).collect();
+    let untested: Vec<_> = CRATES.keys().filter(|name| is_untested(name)).collect();
     assert!(!untested.is_empty(), "the manifests were not read");
 
     for name in untested {
@@ -362,6 +366,17 @@ fn what_no_other_crate_names_is_not_public() {
         }
     }
     assert!(unnamed.is_empty(), "{unnamed:#?}");
+}
+
+/// The files that a file of the crate below names.
+fn named_by(sources: &Sources, file: &str) -> Vec<String> {
+    let file = Path::new("c").join(file);
+    sources
+        .edges()
+        .iter()
+        .filter(|(from, _)| *from == file)
+        .map(|(_, to)| to.display().to_string())
+        .collect()
 }
 
 /// What the reader has to see, on a crate made up for it.
@@ -406,14 +421,9 @@ fn the_reader_sees_every_way_to_name_another_file() {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, text).unwrap();
     }
+
     let sources = Sources::read(folder.path());
-    let named = |file: &str| -> Vec<String> {
-        let edges = sources.edges();
-        let own = edges
-            .iter()
-            .filter(|(from, _)| *from == Path::new("c").join(file));
-        own.map(|(_, to)| to.display().to_string()).collect()
-    };
+
     for (file, expected) in [
         ("group.rs", &["a.rs", "b.rs"][..]),
         ("expression.rs", &["a.rs", "b.rs"]),
@@ -426,6 +436,6 @@ fn the_reader_sees_every_way_to_name_another_file() {
         ("glob.rs", &["a.rs", "b.rs"]),
         ("mod.rs", &[]),
     ] {
-        assert_eq!(named(file), expected, "{file}");
+        assert_eq!(named_by(&sources, file), expected, "{file}");
     }
 }

@@ -69,6 +69,7 @@ impl Sources {
             file: file.to_owned(),
             ..Module::default()
         };
+
         for item in items {
             if is_test(attributes(item)) {
                 continue;
@@ -77,6 +78,7 @@ impl Sources {
                 let name = inner.ident.to_string();
                 module.children.insert(name.clone());
                 let path = [path.clone(), vec![name.clone()]].concat();
+
                 match &inner.content {
                     Some((_, items)) => {
                         self.read_items(root, file, &folder.join(&name), path, items)
@@ -99,6 +101,7 @@ impl Sources {
                 module.visit_item(item);
             }
         }
+
         self.0.insert(path, module);
     }
 
@@ -212,6 +215,7 @@ impl Module {
                     .iter()
                     .for_each(|tree| self.take_use(tree, path.clone(), reexport));
             }
+
             UseTree::Name(name) => {
                 let name = name.ident.to_string();
                 if name != "self" {
@@ -226,6 +230,7 @@ impl Module {
                 }
                 self.bind(rename.rename.to_string(), path, reexport);
             }
+
             UseTree::Glob(_) => {
                 if !reexport {
                     self.names.insert(path.clone());
@@ -250,6 +255,7 @@ impl Module {
         let mut path: Segments = Vec::new();
         // Colons since the last name of the path.
         let mut colons = 0;
+
         for token in tokens {
             match token {
                 TokenTree::Ident(name) => {
@@ -260,6 +266,7 @@ impl Module {
                     colons = 0;
                 }
                 TokenTree::Punct(mark) if mark.as_char() == ':' => colons += 1,
+
                 other => {
                     self.take_path(std::mem::take(&mut path));
                     colons = 0;
@@ -277,6 +284,7 @@ impl Module {
                 }
             }
         }
+
         self.take_path(path);
     }
 
