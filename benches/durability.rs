@@ -66,12 +66,36 @@ fn appends(transfers: u64, durability: Durability) -> f64 {
         .open(identity, 0)
         .unwrap();
     let entry = entry(transfers);
-    let append = |_| {
+
+    let times = (0..2_000).map(|_| {
         let start = Instant::now();
         log.append(log.end(), &entry.to_bytes()).unwrap();
         start.elapsed().as_secs_f64() * 1e6
-    };
-    median((0..2_000).map(append).collect())
+    });
+    median(times.collect())
+}
+
+fn opening(storage: &Arc<dyn Storage>, params: &Arc<ChainParams>) -> Opening {
+    Opening {
+        store: ChainStore {
+            storage: storage.clone(),
+            log: Arc::new(LocalLogs::new(storage.clone())),
+        },
+        directory: None,
+        params: params.clone(),
+        settings: Vec::new(),
+        limits: HistoryLimits::default(),
+        checkpoint_bytes: 32 << 20,
+        index_bytes: PART_BYTES,
+    }
+}
+
+fn genesis_account(n: u64) -> GenesisAccount {
+    GenesisAccount {
+        address: Address::from_slice(&keccak256(n.to_be_bytes())[12..]),
+        balance: U256::from(n + 1),
+        ..GenesisAccount::default()
+    }
 }
 
 fn restart(accounts: u64) {
@@ -89,30 +113,15 @@ fn restart(accounts: u64) {
         cosmos: Default::default(),
     });
 
-    let opening = || Opening {
-        store: ChainStore {
-            storage: storage.clone(),
-            log: Arc::new(LocalLogs::new(storage.clone())),
-        },
-        directory: None,
-        params: params.clone(),
-        settings: Vec::new(),
-        limits: HistoryLimits::default(),
-        checkpoint_bytes: 32 << 20,
-        index_bytes: PART_BYTES,
-    };
-    let account = |n: u64| GenesisAccount {
-        address: Address::from_slice(&keccak256(n.to_be_bytes())[12..]),
-        balance: U256::from(n + 1),
-        ..GenesisAccount::default()
-    };
-
     let genesis = Genesis {
-        accounts: (0..accounts).map(account).collect(),
+        accounts: (0..accounts).map(genesis_account).collect(),
         ..Genesis::empty(1_000, 30_000_000)
     };
 
-    let first = open(opening(), false, || genesis.build(params.clone())).unwrap();
+    let first = open(opening(&storage, &params), false, || {
+        genesis.build(params.clone())
+    })
+    .unwrap();
     drop(genesis);
 
     let identity = ChainIdentity {
@@ -144,7 +153,7 @@ fn restart(accounts: u64) {
     drop((checkpoint, first));
 
     let start = Instant::now();
-    let again = open(opening(), false, || {
+    let again = open(opening(&storage, &params), false, || {
         unreachable!("the directory holds a chain")
     })
     .unwrap();

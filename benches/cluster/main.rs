@@ -80,6 +80,7 @@ fn main() {
         blocks: 10_000,
         missed: 50_000,
     };
+
     let mut names = Vec::new();
     let mut arguments = std::env::args().skip(1);
     while let Some(argument) = arguments.next() {
@@ -99,6 +100,7 @@ fn main() {
             other => panic!("unknown argument {other}"),
         }
     }
+
     report::machine();
     for (name, run) in PARTS {
         if names.is_empty() || names.iter().any(|wanted| wanted == name) {

@@ -39,16 +39,19 @@ impl NatsServers {
         let ports = three();
         let routes = three();
         let monitors = three();
+
         let urls: Vec<_> = routes
             .iter()
             .map(|port| format!("nats://127.0.0.1:{port}"))
             .collect();
+
         let mut servers = Self {
             children: Vec::new(),
             ports,
             monitors,
             directory: directory.to_owned(),
         };
+
         for (at, route) in routes.iter().enumerate() {
             let place = servers.place(at);
             let text = format!(
@@ -60,6 +63,7 @@ impl NatsServers {
             fs::write(place.with_extension("conf"), text).unwrap();
             servers.children.push(servers.run(at));
         }
+
         servers.await_ready();
         servers
     }

@@ -33,6 +33,7 @@ pub(crate) fn run(effort: Effort) {
         "of the single node's",
     ];
     report::table("Reads, over 16 connections", &columns);
+
     for (name, request) in [
         ("eth_getBalance", balance as fn(&Prepared) -> Request),
         ("eth_call, balanceOf", call),
@@ -42,6 +43,7 @@ pub(crate) fn run(effort: Effort) {
             ("leader", cluster.node(leader), request(&prepared)),
             ("follower", cluster.node(follower), request(&prepared)),
         ];
+
         let mut runs: [Vec<Measured>; 3] = Default::default();
         for _ in 0..effort.rounds {
             for ((_, server, request), runs) in nodes.iter().zip(&mut runs) {
@@ -49,23 +51,26 @@ pub(crate) fn run(effort: Effort) {
                 runs.push(repeat(server, request, effort.time));
             }
         }
+
         for ((node, ..), measured) in nodes.iter().zip(&runs) {
-            let of =
-                |value: fn(&Measured) -> f64| -> Vec<f64> { measured.iter().map(value).collect() };
-            let share = |value: fn(&Measured) -> f64| {
-                report::ratio(&of(value), &runs[0].iter().map(value).collect::<Vec<_>>())
-            };
+            let cpu: fn(&Measured) -> f64 = |run| run.cpu;
+            let rate: fn(&Measured) -> f64 = |run| run.per_second;
             report::row(&[
                 name.to_owned(),
                 (*node).to_owned(),
-                report::spread(&of(|run| run.cpu)),
-                share(|run| run.cpu),
-                report::spread(&of(|run| run.per_second)),
-                share(|run| run.per_second),
+                report::spread(&values(measured, cpu)),
+                report::ratio(&values(measured, cpu), &values(&runs[0], cpu)),
+                report::spread(&values(measured, rate)),
+                report::ratio(&values(measured, rate), &values(&runs[0], rate)),
             ]);
         }
     }
+
     report::end();
+}
+
+fn values(runs: &[Measured], value: fn(&Measured) -> f64) -> Vec<f64> {
+    runs.iter().map(value).collect()
 }
 
 fn balance(on: &Prepared) -> Request {

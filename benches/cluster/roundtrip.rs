@@ -24,6 +24,7 @@ pub(crate) fn run(effort: Effort) {
             &mut prepared.single,
         ));
     }
+
     report::table(
         "Send → receipt, one after another",
         &["Node", "p50, µs", "p99, µs"],
@@ -43,6 +44,7 @@ pub(crate) fn run(effort: Effort) {
             report::spread(&high),
         ]);
     }
+
     report::end();
 }
 

@@ -63,6 +63,7 @@ pub(crate) fn run(effort: Effort) {
         &format!("{} transfers, submitted one by one", effort.transactions),
         &columns,
     );
+
     let none = || report::figure(f64::NAN);
     let rates: Vec<f64> = baseline.iter().map(|run| run.per_second).collect();
     let cpu = report::spread(&baseline.iter().map(|run| run.cpu).collect::<Vec<_>>());
@@ -78,6 +79,7 @@ pub(crate) fn run(effort: Effort) {
         none(),
         none(),
     ]);
+
     for (name, runs) in [
         ("through the leader", through_leader),
         ("through a follower", through_follower),
@@ -95,6 +97,7 @@ pub(crate) fn run(effort: Effort) {
             report::spread(&of(|run| run.per_block)),
         ]);
     }
+
     report::end();
 }
 

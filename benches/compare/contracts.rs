@@ -6,7 +6,7 @@ use alloy::{
     sol_types::{SolCall, SolValue},
 };
 use serde_json::{Value, json};
-use tetrad_contracts::contracts::bindings::Multicall3;
+use tetrad_contracts::contracts::bindings::{Multicall3, Token};
 
 use super::{client::Client, wallet::Wallet};
 
@@ -50,6 +50,16 @@ fn deploy(client: &mut Client, wallet: &mut Wallet, artifact: &str, arguments: &
         .unwrap()
         .parse()
         .unwrap()
+}
+
+/// Call data that mints an amount of a token of [`deploy_token`].
+pub(crate) fn mint_call(to: Address, amount: u64) -> Bytes {
+    Token::mintCall {
+        to,
+        amount: U256::from(amount),
+    }
+    .abi_encode()
+    .into()
 }
 
 /// Call data of a multicall that makes these calls, each with the same value.

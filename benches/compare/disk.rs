@@ -1,7 +1,8 @@
 //! The cost of durability for a chain on disk, and the effect of a million blocks.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
+use alloy::primitives::Address;
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -50,9 +51,11 @@ pub(crate) fn run(effort: Effort) {
         "MB after",
     ];
     report::table("Transfers by durability", &columns);
+
     let builds = peers::builds("0");
     let names: Vec<&str> = builds.iter().map(|peer| peer.name).collect();
     let modes = [None, Some("os"), Some("fsync")];
+
     for tokens in [false, true] {
         let mut nodes: Vec<_> = modes
             .iter()
@@ -70,21 +73,36 @@ pub(crate) fn run(effort: Effort) {
             let measured = blast(&server, &peer, tokens);
             [measured.per_second, measured.cpu, server.memory()]
         });
+
         let in_memory = &runs[..builds.len()];
         let what = if tokens { "ERC-20" } else { "native" };
         for (mode, runs) in modes.iter().zip(runs.chunks(builds.len())) {
-            let share = |([per_second, cpu, memory], [in_memory, ..]): (&[f64; 3], &[f64; 3])| {
-                [*per_second, 100.0 * per_second / in_memory, *cpu, *memory]
-            };
-            let figures = runs
+            let figures: Vec<Vec<[f64; 4]>> = runs
                 .iter()
                 .zip(in_memory)
-                .map(|(runs, of)| runs.iter().zip(of).map(share).collect());
-            let figures: Vec<Vec<[f64; 4]>> = figures.collect();
+                .map(|(runs, baselines)| {
+                    runs.iter()
+                        .zip(baselines)
+                        .map(|([per_second, cpu, memory], [in_memory, ..])| {
+                            [*per_second, 100.0 * per_second / in_memory, *cpu, *memory]
+                        })
+                        .collect()
+                })
+                .collect();
             report::rows(&[what, mode.unwrap_or("in memory")], &names, &figures);
         }
     }
+
     report::end();
+}
+
+/// Processor time of a search for ten logs in the blocks from the first to the last.
+fn search(server: &Server, token: Address, [first, last]: [&str; 2], time: Duration) -> f64 {
+    let query = Request::rpc(
+        "eth_getLogs",
+        &json!([transfers(token, first, last, Some(recipient(505)))]),
+    );
+    repeat(server, &query, time).cpu
 }
 
 pub(crate) fn blocks(effort: Effort) {
@@ -136,15 +154,8 @@ pub(crate) fn blocks(effort: Effort) {
 
         let newest = format!("{:#x}", client.number("eth_blockNumber", json!([])));
 
-        let logs = |last: &str| {
-            let query = Request::rpc(
-                "eth_getLogs",
-                &json!([transfers(token, &first, last, Some(recipient(505)))]),
-            );
-            repeat(&server, &query, effort.time).cpu
-        };
-        let within = logs(&last);
-        let over_all = logs(&newest);
+        let within = search(&server, token, [&first, &last], effort.time);
+        let over_all = search(&server, token, [&first, &newest], effort.time);
 
         let balance = Request::rpc("eth_getBalance", &json!([recipient(505), last]));
         let old = repeat(&server, &balance, effort.time).cpu;

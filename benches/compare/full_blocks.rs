@@ -38,11 +38,13 @@ pub(crate) fn run(effort: Effort) {
         "M gas per second",
     ];
     report::table("Full blocks", &columns);
+
     let peers: Vec<Peer> = peers::builds("0")
         .into_iter()
         .chain(peers::anvil())
         .collect();
     let names: Vec<&str> = peers.iter().map(|peer| peer.name).collect();
+
     for tokens in [false, true] {
         let mut miners: Vec<Miner> = peers
             .iter()
@@ -59,6 +61,7 @@ pub(crate) fn run(effort: Effort) {
             &runs,
         );
     }
+
     report::end();
 }
 
@@ -68,9 +71,11 @@ impl Miner {
         let mut client = server.client();
         let chain_id = client.number("eth_chainId", json!([]));
         let mut funder = Wallet::development(0, chain_id);
+
         let multicall = deploy_multicall(&mut client, &mut funder);
         let token = tokens.then(|| deploy_token(&mut client, &mut funder, multicall));
         let kind = token.map_or(Kind::Native, Kind::Token);
+
         let senders: Vec<Wallet> = (0..SENDERS)
             .map(|n| Wallet::numbered(n, chain_id))
             .collect();
@@ -82,13 +87,16 @@ impl Miner {
             &senders,
             peer.manual,
         );
+
         client.call("evm_setAutomine", json!([false]));
         client.call("evm_setBlockGasLimit", json!([format!("{GAS:#x}")]));
+
         let mut miner = Self {
             server,
             senders,
             kind,
         };
+
         // The first block creates the recipients.
         miner.mine();
         miner

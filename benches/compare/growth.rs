@@ -6,17 +6,13 @@
 
 use std::time::Instant;
 
-use alloy::{
-    primitives::{Address, Bytes, TxKind, U256},
-    sol_types::SolCall,
-};
+use alloy::primitives::{Address, Bytes, TxKind};
 use serde_json::json;
-use tetrad_contracts::contracts::bindings::Token;
 
 use super::{
     Effort,
     client::{Client, Request},
-    contracts::{deploy_multicall, deploy_token, many},
+    contracts::{deploy_multicall, deploy_token, many, mint_call},
     load::{Measured, repeat},
     peers, report,
     server::Server,
@@ -49,6 +45,25 @@ struct Turn {
     many: Measured,
     /// Transfers from one account, each in its own block.
     single: Measured,
+}
+
+/// The median of a figure of a growing node, and its range.
+fn spread(turns: &[(Turn, Turn)], figure: fn(&Turn) -> f64) -> String {
+    report::spread(
+        &turns
+            .iter()
+            .map(|(grown, _)| figure(grown))
+            .collect::<Vec<_>>(),
+    )
+}
+
+/// The same as a share of the other node's.
+fn share(turns: &[(Turn, Turn)], figure: fn(&Turn) -> f64) -> String {
+    let (grown, small): (Vec<_>, Vec<_>) = turns
+        .iter()
+        .map(|(grown, small)| (figure(grown), figure(small)))
+        .unzip();
+    report::ratio(&grown, &small)
 }
 
 pub(crate) fn run(effort: Effort) {
@@ -89,17 +104,6 @@ pub(crate) fn run(effort: Effort) {
                 .map(|_| (grown.read(effort), small.read(effort)))
                 .collect();
 
-            let spread = |of: fn(&Turn) -> f64| {
-                report::spread(&turns.iter().map(|(grown, _)| of(grown)).collect::<Vec<_>>())
-            };
-            let share = |of: fn(&Turn) -> f64| {
-                let (grown, small): (Vec<_>, Vec<_>) = turns
-                    .iter()
-                    .map(|(grown, small)| (of(grown), of(small)))
-                    .unzip();
-                report::ratio(&grown, &small)
-            };
-
             let (grown_reads, small_reads): (Vec<_>, Vec<_>) = reads.into_iter().unzip();
             let per_entry = if target == 0 {
                 f64::NAN
@@ -108,12 +112,12 @@ pub(crate) fn run(effort: Effort) {
             };
 
             let row = [
-                spread(|turn| turn.many.per_second),
-                share(|turn| turn.many.per_second),
-                spread(|turn| turn.many.cpu),
-                spread(|turn| turn.single.per_second),
-                share(|turn| turn.single.per_second),
-                spread(|turn| turn.single.cpu),
+                spread(&turns, |turn| turn.many.per_second),
+                share(&turns, |turn| turn.many.per_second),
+                spread(&turns, |turn| turn.many.cpu),
+                spread(&turns, |turn| turn.single.per_second),
+                share(&turns, |turn| turn.single.per_second),
+                spread(&turns, |turn| turn.single.cpu),
                 report::figure(grown.empty_block()),
                 report::spread(&grown_reads),
                 report::ratio(&grown_reads, &small_reads),
@@ -134,9 +138,11 @@ impl Chain {
         let mut funder = Wallet::development(0, chain_id);
         let multicall = deploy_multicall(&mut client, &mut funder);
         let token = deploy_token(&mut client, &mut funder, multicall);
+
         let senders: Vec<Wallet> = (0..SENDERS)
             .map(|n| Wallet::numbered(n, chain_id))
             .collect();
+
         fund(
             &mut client,
             &mut funder,
@@ -145,6 +151,7 @@ impl Chain {
             &senders,
             false,
         );
+
         let single = Wallet::development(1, chain_id);
         Self {
             server,
@@ -164,14 +171,7 @@ impl Chain {
             let range = self.size..(self.size + STEP).min(target);
             self.size = range.end;
             let (value, input) = if slots {
-                let mint = |n: u64| {
-                    Token::mintCall {
-                        to: address_at(n),
-                        amount: U256::from(1),
-                    }
-                    .abi_encode()
-                };
-                many(range.map(|n| (self.token, mint(n).into())), 0)
+                many(range.map(|n| (self.token, mint_call(address_at(n), 1))), 0)
             } else {
                 many(range.map(|n| (address_at(n), Bytes::new())), 1)
             };
@@ -186,22 +186,28 @@ impl Chain {
     fn turn(&mut self) -> Turn {
         // The node closes idle connections, and this one was idle while the other node grew.
         self.client = self.server.client();
+
         // Recipients are spread evenly over all accounts.
         let stride = (self.size / RECIPIENTS).max(1);
-        let work = |count| Work {
+        let work = Work {
             kind: Kind::Native,
-            count,
+            count: 20_000,
             stride,
             manual: false,
         };
+        let one_by_one = Work {
+            count: 5_000,
+            ..work
+        };
+
         let server = &self.server;
         let client = &mut self.client;
-        let many = submit(server, client, &mut self.senders, work(20_000));
+        let many = submit(server, client, &mut self.senders, work);
         let single = submit(
             server,
             client,
             std::slice::from_mut(&mut self.single),
-            work(5_000),
+            one_by_one,
         );
         Turn { many, single }
     }

@@ -86,10 +86,10 @@ pub(crate) fn run(effort: Effort) {
                     load::run(server, requests, connections, rate, effort.time)
                 });
                 if rate.is_none() {
-                    let median = |runs: &Vec<load::Measured>| {
-                        report::median(runs.iter().map(|run| run.per_second).collect())
-                    };
-                    highest = runs.iter().map(median).collect();
+                    highest = runs
+                        .iter()
+                        .map(|runs| report::median(runs.iter().map(|run| run.per_second).collect()))
+                        .collect();
                 }
 
                 let echo = &runs[runs.len() - 1];

@@ -73,6 +73,7 @@ fn main() {
         accounts: 1_000_000,
         blocks: 1_000_000,
     };
+
     let mut names = Vec::new();
     let mut arguments = std::env::args().skip(1);
     while let Some(argument) = arguments.next() {
@@ -91,6 +92,7 @@ fn main() {
             other => panic!("unknown argument {other}"),
         }
     }
+
     report::machine();
     for (name, run) in WORKLOADS {
         let is_long = matches!(name, "growth" | "blocks");

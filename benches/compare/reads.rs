@@ -2,7 +2,7 @@
 //! transactions.
 
 use alloy::{
-    primitives::{Address, TxKind, U256},
+    primitives::{Address, TxKind},
     sol_types::{SolCall, SolEvent},
 };
 use serde_json::{Value, json};
@@ -11,7 +11,7 @@ use tetrad_contracts::contracts::bindings::Token;
 use super::{
     Effort,
     client::{Client, Request},
-    contracts::{deploy_multicall, deploy_token, many},
+    contracts::{deploy_multicall, deploy_token, many, mint_call},
     load::{self, CONNECTIONS, in_turns},
     peers::{self, Peer},
     report,
@@ -48,6 +48,7 @@ pub(crate) type Requests = fn(&Prepared) -> Vec<Request>;
 pub(crate) fn run(effort: Effort) {
     let targets = targets();
     let echo = Server::start(&peers::echo().command);
+
     let columns = [
         "Read",
         "Node",
@@ -61,15 +62,18 @@ pub(crate) fn run(effort: Effort) {
         "Reads, processor time and latency over 16 connections",
         &columns,
     );
+
     for (name, requests) in reads() {
         let mut nodes: Vec<_> = targets
             .iter()
             .map(|target| (target.name, &target.server, requests(&target.prepared)))
             .collect();
+
         for (_, server, requests) in &nodes {
             check(name, server, &requests[0]);
             check(name, server, &requests[requests.len() - 1]);
         }
+
         nodes.push(("echo", &echo, vec![Request::rpc("eth_chainId", &json!([]))]));
         let names: Vec<&str> = nodes.iter().map(|(name, ..)| *name).collect();
         let runs = in_turns(effort.rounds, &mut nodes, |(_, server, requests)| {
@@ -77,24 +81,28 @@ pub(crate) fn run(effort: Effort) {
             let [p50, p99, p999] = measured.latency;
             [measured.cpu, measured.per_second, p50, p99, p999]
         });
+
         report::rows(&[name], &names, &runs);
     }
+
     report::end();
+}
+
+/// Starts a node and prepares its chain.
+fn target(peer: Peer) -> Target {
+    let server = Server::start(&peer.command);
+    let prepared = prepare(&server);
+    Target {
+        name: peer.name,
+        server,
+        prepared,
+    }
 }
 
 /// Starts the nodes and prepares their chains.
 pub(crate) fn targets() -> Vec<Target> {
     let peers = peers::builds("0").into_iter().chain(peers::anvil());
-    let start = |peer: Peer| {
-        let server = Server::start(&peer.command);
-        let prepared = prepare(&server);
-        Target {
-            name: peer.name,
-            server,
-            prepared,
-        }
-    };
-    peers.map(start).collect()
+    peers.map(target).collect()
 }
 
 /// Checks one response, so that a fast error never counts as a fast response.
@@ -234,14 +242,8 @@ pub(crate) fn mint(
 ) -> (u64, u64) {
     let first = client.number("eth_blockNumber", json!([])) + 1;
     for block in 0..BLOCKS {
-        let mint = |n: u64| {
-            Token::mintCall {
-                to: recipient(block * LOGS + n),
-                amount: U256::from(1),
-            }
-            .abi_encode()
-        };
-        let (_, input) = many((0..LOGS).map(|n| (token, mint(n).into())), 0);
+        let calls = (0..LOGS).map(|n| (token, mint_call(recipient(block * LOGS + n), 1)));
+        let (_, input) = many(calls, 0);
         client.send(&wallet.sign(TxKind::Call(multicall), 0, input, 2_000_000));
     }
     (first, client.number("eth_blockNumber", json!([])))

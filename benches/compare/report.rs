@@ -34,26 +34,29 @@ pub(crate) fn row(cells: &[String]) {
     println!("| {} |", cells.join(" | "));
 }
 
+/// The values of one figure.
+fn values<const N: usize>(runs: &[[f64; N]], figure: usize) -> Vec<f64> {
+    runs.iter().map(|run| run[figure]).collect()
+}
+
+/// Prints a row of the leading cells, a name and other cells.
+fn named_row(lead: &[&str], name: &str, cells: impl Iterator<Item = String>) {
+    let lead = lead.iter().copied().chain([name]).map(str::to_owned);
+    row(&lead.chain(cells).collect::<Vec<_>>());
+}
+
 /// Prints a row for each node: the leading cells, its name and its figures, of each of which `runs`
 /// has a value per round. The other build's row is followed by one of tetrad's share of its
 /// figures.
 pub(crate) fn rows<const N: usize>(lead: &[&str], names: &[&str], runs: &[Vec<[f64; N]>]) {
-    let of = |node: usize, figure: usize| {
-        runs[node]
-            .iter()
-            .map(|run| run[figure])
-            .collect::<Vec<f64>>()
-    };
-    let line = |name: &str, cell: &dyn Fn(usize) -> String| {
-        let cells = lead.iter().copied().chain([name]).map(str::to_owned);
-        row(&cells.chain((0..N).map(cell)).collect::<Vec<_>>());
-    };
     for (node, name) in names.iter().enumerate() {
-        line(name, &|figure| spread(&of(node, figure)));
+        let figures = (0..N).map(|figure| spread(&values(&runs[node], figure)));
+        named_row(lead, name, figures);
+
         if *name == OTHER {
-            line("tetrad, of the other build's", &|figure| {
-                ratio(&of(0, figure), &of(node, figure))
-            });
+            let shares =
+                (0..N).map(|figure| ratio(&values(&runs[0], figure), &values(&runs[node], figure)));
+            named_row(lead, "tetrad, of the other build's", shares);
         }
     }
 }

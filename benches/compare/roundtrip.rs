@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::{
     Effort,
-    client::Request,
+    client::{Client, Request},
     load::{expect_accepted, in_turns},
     peers::{self, Peer},
     report,
@@ -37,6 +37,18 @@ pub(crate) fn run(effort: Effort) {
     report::end();
 }
 
+/// Time from sending a transaction to receiving its receipt, in microseconds.
+fn time_to_receipt(client: &mut Client, send: &Request, receipt: &Request) -> f64 {
+    let began = Instant::now();
+    expect_accepted(client.exchange(send).unwrap());
+    loop {
+        let answer: Value = serde_json::from_slice(client.exchange(receipt).unwrap()).unwrap();
+        if !answer["result"].is_null() {
+            return began.elapsed().as_secs_f64() * 1e6;
+        }
+    }
+}
+
 /// Latency of each of `count` transactions in microseconds.
 pub(crate) fn measure(server: &Server, wallet: &mut Wallet, count: u64) -> Vec<f64> {
     let mut client = server.client();
@@ -51,15 +63,9 @@ pub(crate) fn measure(server: &Server, wallet: &mut Wallet, count: u64) -> Vec<f
             )
         })
         .collect();
-    let one = |(send, receipt): &(Request, Request)| {
-        let began = Instant::now();
-        expect_accepted(client.exchange(send).unwrap());
-        loop {
-            let answer: Value = serde_json::from_slice(client.exchange(receipt).unwrap()).unwrap();
-            if !answer["result"].is_null() {
-                return began.elapsed().as_secs_f64() * 1e6;
-            }
-        }
-    };
-    requests.iter().map(one).collect()
+
+    requests
+        .iter()
+        .map(|(send, receipt)| time_to_receipt(&mut client, send, receipt))
+        .collect()
 }

@@ -28,9 +28,11 @@ impl Server {
             .local_addr()
             .unwrap()
             .port();
+
         let arguments = command[1..]
             .iter()
             .map(|argument| argument.replace("{port}", &port.to_string()));
+
         let began = Instant::now();
         let child = Command::new(&command[0])
             .args(arguments)
@@ -39,11 +41,13 @@ impl Server {
             .stderr(Stdio::null())
             .spawn()
             .unwrap_or_else(|error| panic!("{}: {error}", command[0]));
+
         let mut server = Self {
             child,
             port,
             started: Duration::ZERO,
         };
+
         loop {
             if let Ok(mut client) = Client::connect(port)
                 && client.try_call("eth_chainId", json!([])).is_ok()

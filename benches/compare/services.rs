@@ -24,14 +24,17 @@ pub(crate) fn run(effort: Effort) {
         "Exchange and lending",
         &["Work", "Node", "µs each", "per second"],
     );
+
     let mut still = peers::builds("0");
     let mut ticking = peers::builds("1");
     let names: Vec<&str> = still.iter().map(|peer| peer.name).collect();
     let figures = |measured: Measured| [measured.cpu, measured.per_second];
+
     let mut servers: Vec<Server> = still
         .iter()
         .map(|peer| Server::start(&peer.command))
         .collect();
+
     let user = Wallet::development(0, 125).address();
     for path in [
         "/api/prices".to_owned(),
@@ -45,10 +48,12 @@ pub(crate) fn run(effort: Effort) {
         });
         report::rows(&[&format!("GET {path}")], &names, &runs);
     }
+
     let runs = in_turns(effort.rounds, &mut still, |peer| {
         figures(swaps(&Server::start(&peer.command)))
     });
     report::rows(&["swap, sent and mined one after another"], &names, &runs);
+
     let runs = in_turns(effort.rounds, &mut ticking, |peer| {
         figures(ticks(&Server::start(&peer.command)))
     });
@@ -57,6 +62,7 @@ pub(crate) fn run(effort: Effort) {
         &names,
         &runs,
     );
+
     report::end();
 }
 
@@ -68,6 +74,7 @@ fn swaps(server: &Server) -> Measured {
     let vault = address(&network["vault"]);
     let usdc = address(&network["tokens"]["USDC"]);
     let weth = address(&network["tokens"]["WETH"]);
+
     let mut wallet = Wallet::development(0, 125);
     let approve = Token::approveCall {
         spender: vault,
@@ -75,6 +82,7 @@ fn swaps(server: &Server) -> Measured {
     }
     .abi_encode();
     client.send(&wallet.sign(TxKind::Call(usdc), 0, approve, 100_000));
+
     let swap = Vault::swapExactTokensForTokensCall {
         _tokenIn: usdc,
         _tokenOut: weth,
@@ -82,10 +90,12 @@ fn swaps(server: &Server) -> Measured {
         _minAmountOut: U256::ZERO,
     };
     let input = swap.abi_encode();
+
     let signed: Vec<Request> = (0..SWAPS)
         .map(|_| wallet.sign(TxKind::Call(vault), 0, input.clone(), 500_000))
         .map(|raw| Request::rpc("eth_sendRawTransaction", &json!([raw])))
         .collect();
+
     let cpu = server.cpu();
     let began = std::time::Instant::now();
     for request in &signed {

@@ -12,7 +12,7 @@ use tetrad_contracts::contracts::bindings::Token;
 use super::{
     Effort,
     client::{Client, Request},
-    contracts::{deploy_multicall, deploy_token, many},
+    contracts::{deploy_multicall, deploy_token, many, mint_call},
     load::{CONNECTIONS, Measured, each, in_turns},
     peers::{self, Peer},
     report,
@@ -130,14 +130,10 @@ pub(crate) fn fund(
     );
     send(value, input);
     if let Kind::Token(token) = kind {
-        let mint = |to: &Wallet| {
-            Token::mintCall {
-                to: to.address(),
-                amount: U256::from(1_000_000),
-            }
-            .abi_encode()
-        };
-        let (value, input) = many(senders.iter().map(|sender| (token, mint(sender).into())), 0);
+        let calls = senders
+            .iter()
+            .map(|sender| (token, mint_call(sender.address(), 1_000_000)));
+        let (value, input) = many(calls, 0);
         send(value, input);
     }
 }

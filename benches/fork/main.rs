@@ -75,6 +75,15 @@ struct Figures {
     suite_requests: f64,
 }
 
+/// The median of a figure, with the smallest and the largest in parentheses.
+fn shown(figures: &[Figures], figure: fn(&Figures) -> f64) -> String {
+    let mut all: Vec<f64> = figures.iter().map(figure).collect();
+    all.sort_by(f64::total_cmp);
+    let first = all[0];
+    let last = all[all.len() - 1];
+    format!("{} ({first} to {last})", all[all.len() / 2])
+}
+
 fn main() {
     let mut rounds = 3;
     let mut arguments = std::env::args().skip(1);
@@ -123,21 +132,14 @@ fn main() {
     );
     println!("|---|---|---|---|---|---|---|");
     for ((name, ..), figures) in subjects.iter().zip(&figures) {
-        let show = |of: fn(&Figures) -> f64| {
-            let mut all: Vec<f64> = figures.iter().map(of).collect();
-            all.sort_by(f64::total_cmp);
-            let first = all[0];
-            let last = all[all.len() - 1];
-            format!("{} ({first} to {last})", all[all.len() / 2])
-        };
         println!(
             "| {name} | {} | {} | {} | {} | {} | {} |",
-            show(|figures| figures.start),
-            show(|figures| figures.cold),
-            show(|figures| figures.cold_requests),
-            show(|figures| figures.warm),
-            show(|figures| figures.suite),
-            show(|figures| figures.suite_requests),
+            shown(figures, |figures| figures.start),
+            shown(figures, |figures| figures.cold),
+            shown(figures, |figures| figures.cold_requests),
+            shown(figures, |figures| figures.warm),
+            shown(figures, |figures| figures.suite),
+            shown(figures, |figures| figures.suite_requests),
         );
     }
 }
@@ -208,6 +210,16 @@ fn round(time: Duration) -> f64 {
     (time.as_secs_f64() * 1_000.0).round() / 1_000.0
 }
 
+fn swap(from: Address, to: Address, amount: U256) -> Vec<u8> {
+    Vault::swapExactTokensForTokensCall {
+        _tokenIn: from,
+        _tokenOut: to,
+        _amountIn: amount,
+        _minAmountOut: U256::ZERO,
+    }
+    .abi_encode()
+}
+
 /// Signed transactions of an account that uses the exchange and the lending service.
 fn suite(contracts: &Contracts) -> Vec<String> {
     let mut wallet = Wallet::development(0, 125);
@@ -223,17 +235,10 @@ fn suite(contracts: &Contracts) -> Vec<String> {
         });
 
     let amount = U256::from(1_000_000);
-    let swap = |from, to| Vault::swapExactTokensForTokensCall {
-        _tokenIn: from,
-        _tokenOut: to,
-        _amountIn: amount,
-        _minAmountOut: U256::ZERO,
-    };
-
     let usdc = contracts.usdc;
     let weth = contracts.weth;
     let cycle = [
-        (contracts.vault, swap(usdc, weth).abi_encode()),
+        (contracts.vault, swap(usdc, weth, amount)),
         (
             contracts.pool,
             depositCall {
