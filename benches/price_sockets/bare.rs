@@ -49,7 +49,7 @@ fn upgraded(mut stream: TcpStream) -> TcpStream {
     stream
 }
 
-/// Sends a tick to all accepted connections every second.
+/// Sends a message to all accepted connections every second.
 fn write(accepted: &Receiver<TcpStream>) {
     let mut streams = Vec::new();
     loop {
@@ -57,9 +57,9 @@ fn write(accepted: &Receiver<TcpStream>) {
         let now = SystemTime::now()
             .duration_since(UNIX_EPOCH)
             .expect("a time after 1970");
-        let tick = frame(now.as_secs() * 1_000);
+        let message = frame(now.as_secs() * 1_000);
         // A connection that fails is closed.
-        streams.retain_mut(|stream: &mut TcpStream| stream.write_all(&tick).is_ok());
+        streams.retain_mut(|stream: &mut TcpStream| stream.write_all(&message).is_ok());
         let now = SystemTime::now()
             .duration_since(UNIX_EPOCH)
             .expect("a time after 1970");

@@ -14,10 +14,10 @@ const PING: u8 = 9;
 /// Bytes that are read at once, more than a message about all prices has.
 const BUFFER: usize = 4 << 10;
 
-/// A received tick.
+/// A received price message.
 pub(crate) struct Delivery {
-    /// The timestamp, which identifies the tick.
-    pub tick: u64,
+    /// The timestamp, which identifies the message.
+    pub timestamp: u64,
     pub at: Instant,
 }
 
@@ -47,6 +47,7 @@ impl Listener {
             stream,
             received: Vec::with_capacity(BUFFER),
         };
+
         let head = loop {
             if let Some(end) = listener
                 .received
@@ -57,28 +58,34 @@ impl Listener {
             }
             listener.read().await;
         };
+
         assert!(
             head.starts_with(b"HTTP/1.1 101"),
             "{}",
             String::from_utf8_lossy(&head)
         );
+
         for _ in 0..2 {
             while listener.frame().is_none() {
                 listener.read().await;
             }
         }
+
         listener
     }
 
-    /// Reads until `end`, and returns all ticks.
+    /// Reads until `end`, and returns all price messages.
     pub(crate) async fn listen(mut self, end: tokio::time::Instant) -> (Self, Vec<Delivery>) {
         let mut deliveries = Vec::new();
         let mut at = Instant::now();
         let reading = async {
             loop {
-                while let Some((opcode, tick)) = self.frame() {
+                while let Some((opcode, timestamp)) = self.frame() {
                     match opcode {
-                        TEXT => deliveries.extend(tick.map(|tick| Delivery { tick, at })),
+                        TEXT => {
+                            deliveries
+                                .extend(timestamp.map(|timestamp| Delivery { timestamp, at }));
+                        }
                         // An empty pong, masked with zeros.
                         PING => self
                             .stream

@@ -1,6 +1,6 @@
-//! Ten thousand listeners of the price WebSocket against the release binary: latency of a tick to
-//! the last listener, beside that of a server which only writes, memory per connection, and the
-//! time to reconnect all of them at once.
+//! Ten thousand listeners of the price WebSocket against the release binary: latency of a price
+//! message to the last listener, beside that of a server which only writes, memory per connection,
+//! and the time to reconnect all of them at once.
 //!
 //! `cargo bench --bench price_sockets`, with the number of listeners in `BENCH_SOCKETS` (10,000)
 //! and the duration in seconds in `BENCH_SECONDS` (30). Both processes need as many file
@@ -44,7 +44,7 @@ async fn main() {
     let seconds = number("BENCH_SECONDS", seconds);
     let bare = Server::bare();
     let (_, least) = measure(connect(&bare, sockets).await, seconds).await;
-    println!("a tick of a server that only writes, first to last listener: {least}");
+    println!("a message of a server that only writes, first to last listener: {least}");
     drop(bare);
 
     let server = Server::start().await;
@@ -64,7 +64,7 @@ async fn main() {
     println!("memory: {empty} KiB without listeners, {full} KiB with them: {each:.1} KiB each");
 
     let (listeners, quiet) = measure(listeners, seconds).await;
-    println!("a tick, first to last listener: {quiet}");
+    println!("a price message, first to last listener: {quiet}");
 
     let mut slow = Vec::new();
     for _ in 0..SLOW {
@@ -106,7 +106,13 @@ async fn connect(server: &Server, sockets: usize) -> Vec<Listener> {
     open
 }
 
-/// Delivery times of ticks, sorted.
+/// A percentile of times that are sorted; zero if there are none.
+fn percentile(sorted: &[Duration], share: usize) -> Duration {
+    let at = (sorted.len() * share / 100).min(sorted.len().saturating_sub(1));
+    sorted.get(at).copied().unwrap_or_default()
+}
+
+/// Delivery times of price messages, sorted.
 struct Spread {
     deliveries: Vec<Duration>,
     last: Vec<Duration>,
@@ -114,21 +120,12 @@ struct Spread {
 
 impl std::fmt::Display for Spread {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let at = |sorted: &[Duration], share: usize| {
-            sorted
-                .get((sorted.len() * share / 100).min(sorted.len().saturating_sub(1)))
-                .copied()
-        };
-        let pair = |sorted: &[Duration]| {
-            (
-                at(sorted, 50).unwrap_or_default(),
-                at(sorted, 99).unwrap_or_default(),
-            )
-        };
-        let ((half, most), (_, last)) = (pair(&self.deliveries), pair(&self.last));
+        let half = percentile(&self.deliveries, 50);
+        let most = percentile(&self.deliveries, 99);
+        let last = percentile(&self.last, 99);
         write!(
             f,
-            "p50 {half:.1?}, p99 {most:.1?} of {} deliveries; the last of a tick within {last:.1?} (p99 of {} ticks)",
+            "p50 {half:.1?}, p99 {most:.1?} of {} deliveries; the last of a message within {last:.1?} (p99 of {} messages)",
             self.deliveries.len(),
             self.last.len()
         )
@@ -136,7 +133,7 @@ impl std::fmt::Display for Spread {
 }
 
 /// Measures deliveries for some seconds. The time of a delivery counts from the first listener's
-/// receipt of the same tick.
+/// receipt of the same message.
 async fn measure(listeners: Vec<Listener>, seconds: usize) -> (Vec<Listener>, Spread) {
     let end = tokio::time::Instant::now() + Duration::from_secs(seconds as u64);
     let all = listeners.len();
@@ -145,17 +142,20 @@ async fn measure(listeners: Vec<Listener>, seconds: usize) -> (Vec<Listener>, Sp
         .map(|listener| listener.listen(end))
         .collect();
     let mut listeners = Vec::with_capacity(all);
-    let mut ticks = HashMap::<u64, Vec<Instant>>::new();
+    let mut messages = HashMap::<u64, Vec<Instant>>::new();
     for (listener, deliveries) in listening.join_all().await {
         listeners.push(listener);
-        deliveries
-            .iter()
-            .for_each(|delivery| ticks.entry(delivery.tick).or_default().push(delivery.at));
+        for delivery in deliveries {
+            messages
+                .entry(delivery.timestamp)
+                .or_default()
+                .push(delivery.at);
+        }
     }
     let mut deliveries = Vec::new();
     let mut last = Vec::new();
-    // Ticks that were in flight at the start or the end are incomplete.
-    for times in ticks.into_values().filter(|times| times.len() == all) {
+    // Messages that were in flight at the start or the end are incomplete.
+    for times in messages.into_values().filter(|times| times.len() == all) {
         let first = times.iter().min().copied().unwrap_or_else(Instant::now);
         let spread: Vec<_> = times.iter().map(|at| at.duration_since(first)).collect();
         last.extend(spread.iter().max());

@@ -41,6 +41,7 @@ impl Server {
     pub(crate) async fn start() -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let ready = folder.path().join("ready.json");
+
         let mut process = Command::new(env!("CARGO_BIN_EXE_tetrad"))
             .args([
                 "--listen",
@@ -62,6 +63,7 @@ impl Server {
             .stdout(Stdio::null())
             .spawn()
             .expect("the program starts");
+
         let urls = loop {
             if let Ok(text) = fs::read_to_string(&ready) {
                 break serde_json::from_str::<Value>(&text).expect("JSON");
@@ -72,6 +74,7 @@ impl Server {
             );
             tokio::time::sleep(Duration::from_millis(10)).await;
         };
+
         let address = urls["exchange_ws"]
             .as_str()
             .expect("a URL")
