@@ -4,6 +4,15 @@ use reqwest::{Client, Method, Response, StatusCode, redirect::Policy};
 
 use crate::support::{TestNode, node};
 
+/// A client that does not follow redirects.
+fn client() -> Client {
+    Client::builder()
+        .redirect(Policy::none())
+        .no_proxy()
+        .build()
+        .expect("a client")
+}
+
 async fn open(http: &Client, node: &TestNode, method: Method, path: &str) -> Response {
     http.request(method, format!("{}{path}", node.rest_url()))
         .send()
@@ -14,12 +23,7 @@ async fn open(http: &Client, node: &TestNode, method: Method, path: &str) -> Res
 #[tokio::test]
 async fn links_of_wallets_lead_to_the_views_of_the_page() {
     let node = node().await;
-    let http = Client::builder()
-        .redirect(Policy::none())
-        .no_proxy()
-        .build()
-        .expect("a client");
-
+    let http = client();
     let hash = format!("0x{}", "5e".repeat(32));
     let address = node.account(1);
 
@@ -52,7 +56,14 @@ async fn links_of_wallets_lead_to_the_views_of_the_page() {
         }
     }
 
-    // Views by their names, all of which the page has.
+    node.end().await;
+}
+
+#[tokio::test]
+async fn views_of_the_page_have_links_by_their_names() {
+    let node = node().await;
+    let http = client();
+
     let page = node
         .get("/site/app.js")
         .await
@@ -72,6 +83,13 @@ async fn links_of_wallets_lead_to_the_views_of_the_page() {
         assert_eq!(response.headers()["location"], format!("./#/{view}"));
         assert!(page.contains(&format!("path: '{view}'")), "{view}");
     }
+    node.end().await;
+}
+
+#[tokio::test]
+async fn paths_that_are_no_links_are_not_found() {
+    let node = node().await;
+    let http = client();
 
     for path in [
         "/tx/",
@@ -95,7 +113,16 @@ async fn links_of_wallets_lead_to_the_views_of_the_page() {
     let response = browsed.send().await.expect("an answer");
     assert_eq!(response.headers()["location"], "./#/nope");
 
-    let response = open(&http, &node, Method::POST, &format!("/tx/{hash}")).await;
+    node.end().await;
+}
+
+#[tokio::test]
+async fn links_are_read_only_and_take_no_routes_from_others() {
+    let node = node().await;
+    let http = client();
+
+    let transaction = format!("/tx/0x{}", "5e".repeat(32));
+    let response = open(&http, &node, Method::POST, &transaction).await;
     assert_eq!(response.status(), StatusCode::METHOD_NOT_ALLOWED);
 
     // CometBFT's interface has routes of one segment with these names.
