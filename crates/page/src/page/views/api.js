@@ -6,7 +6,8 @@ import { codeBlock } from '../lib/json.js';
 import { prose } from '../lib/prose.js';
 import { reference, search, typeName } from '../lib/reference.js';
 import requestForm from './apirequest.js';
-import liveSocket, { STREAMS, streamOf } from './apilive.js';
+import liveSocket from './apilive.js';
+import { STREAMS, streamOf } from './apistreams.js';
 
 /** Most results of a search. */
 const MAX_RESULTS = 60;
