@@ -4,7 +4,7 @@ const subscribe = (...params) =>
   JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_subscribe', params });
 
 /** All streams, with the path of their socket and the message that starts them. */
-export const STREAMS = [
+const STREAMS = [
   {
     key: 'prices',
     path: '/ws',
@@ -70,4 +70,21 @@ export function streamOf(operation, query) {
     message: '',
   };
   return streams.find((one) => one.key === query.get('stream')) ?? streams[0] ?? unknown;
+}
+
+/** The streams of a node with these operations. */
+export function streamsOf(operations) {
+  return STREAMS.filter((stream) => socketOf(stream, operations));
+}
+
+/** The operation that is the socket of a stream. */
+export function socketOf(stream, operations) {
+  return operations.find((one) => one.kind === 'live' && one.path === stream.path);
+}
+
+/**
+ * The number of operations as they are listed: a path with several streams stands for each of them.
+ */
+export function sizeOf(operations) {
+  return operations.filter((one) => one.kind !== 'live').length + streamsOf(operations).length;
 }
