@@ -11,6 +11,8 @@ const FIRST = 120;
 const MAX_EXPANDED = 2_000;
 /** Number of calls and events inside one call that are shown at once. */
 const SHOWN_INNER = 100;
+/** Number of further ones that "Show more" adds. */
+const MORE_INNER = 500;
 
 const isCreation = (call) => call.type.startsWith('CREATE');
 
@@ -71,17 +73,19 @@ function paired(calls, others) {
 
 async function detailOf(call, known, decoder) {
   const values = known && !call.error ? decoder.result(known.fragment, call.output) : null;
+  const hasOutput = call.output && call.output !== '0x';
   const parts = [];
   const part = (title, ...content) => parts.push(h('div', h('h3', title), content));
+
   if (known?.fragment.inputs.length) part('Arguments', argumentsOf(known, call.to));
   if (values) part('Returns', resultsOf(known.fragment, values, call.to));
-  if (call.error && call.output && call.output !== '0x')
+  if (call.error && hasOutput)
     part('Reverted with', h('p', await decoder.error(call.output, call)));
   if (call.input && call.input !== '0x')
     part(isCreation(call) ? 'Creation code' : 'Input', hexBlock(call.input));
-  if (call.output && call.output !== '0x')
-    part(isCreation(call) ? 'Code' : 'Output', hexBlock(call.output));
+  if (hasOutput) part(isCreation(call) ? 'Code' : 'Output', hexBlock(call.output));
   part('Gas', h('p', `${count(Number(call.gasUsed))} used of ${count(Number(call.gas))}`));
+
   return h('div.call-detail', parts);
 }
 
@@ -99,6 +103,7 @@ function contents(call) {
   const calls = call.calls ?? [];
   const events = (call.logs ?? []).map((log) => ({ log, position: Number(log.position ?? 0) }));
   const all = [];
+
   for (let at = 0; at <= calls.length; at++) {
     for (const { log, position } of events)
       if (position === at || (at === calls.length && position > at)) all.push({ log });
@@ -107,143 +112,219 @@ function contents(call) {
   return all;
 }
 
-/**
- * A call tree: `{ element, reveal(call) }`. With `other`, the tree of another execution, calls that
- * differ from it are marked. Lines are made when they are first shown.
- */
-export function callTree(trace, decoder, { other = null } = {}) {
-  const entries = new Map();
-  const budget = { left: FIRST };
-  const note = h('p.soft', { role: 'status' });
+/** The mark of a call that another execution does not have, or has otherwise. */
+function difference(call, counterpart) {
+  if (!counterpart) return h('span.tag.accent', 'new');
+  return sameCall(call, counterpart) ? null : h('span.tag.accent', 'differs');
+}
 
-  function entry(call, counterpart) {
-    const known = knownCall(call, decoder);
-    const inner = contents(call);
-    const list = h('ul', { hidden: true });
-    const details = h('div', { hidden: true });
-    const name = callName(call, known);
-    const target = call.to ? addressLink(call.to) : h('span.soft', '–');
-    const mark =
-      other &&
-      (!counterpart
-        ? h('span.tag.accent', 'new')
-        : sameCall(call, counterpart)
-          ? null
-          : h('span.tag.accent', 'differs'));
-    const toggle = inner.length
+/** The error of a call, which its decoded reason replaces. */
+function errorTag(call, decoder) {
+  if (!call.error) return null;
+  const tag = h('span.tag.bad', call.error);
+  if (call.output && call.output !== '0x')
+    decoder.error(call.output, call).then((text) => replace(tag, text));
+  return tag;
+}
+
+/** A call with the calls and events inside it, whose lines are made when they are first shown. */
+class CallEntry {
+  #tree;
+  #call;
+  /** The same call of the execution that this one is compared with, or null. */
+  #counterpart;
+  #known;
+
+  /** The calls and events inside, how many of them have a line, and the calls' counterparts. */
+  #inner;
+  #filled = 0;
+  #pairs = null;
+
+  #toggle;
+  #more;
+  #details = h('div', { hidden: true });
+  #list = h('ul', { hidden: true });
+  #rest = h('li', h('button', { type: 'button', onclick: () => this.#fill(MORE_INNER) }));
+
+  constructor(tree, call, counterpart) {
+    this.#tree = tree;
+    this.#call = call;
+    this.#counterpart = counterpart;
+    this.#known = knownCall(call, tree.decoder);
+    this.#inner = contents(call);
+    this.#buildButtons(callName(call, this.#known));
+    this.line = this.#buildLine();
+    this.element = h('li', this.line, this.#details, this.#list);
+  }
+
+  #buildButtons(name) {
+    this.#toggle = this.#inner.length
       ? h('button.twist', {
           type: 'button',
           'aria-expanded': 'false',
           'aria-label': `Calls of ${name}`,
         })
       : h('span.spacer');
-    const more = h(
+    this.#toggle.addEventListener('click', () => this.open(this.#list.hidden));
+
+    const inputs = this.#known?.fragment.inputs;
+    this.#more = h(
       'button.link-button',
       { type: 'button', 'aria-expanded': 'false' },
-      known ? `${name}(${known.fragment.inputs.length ? '…' : ''})` : name,
+      inputs ? `${name}(${inputs.length ? '…' : ''})` : name,
     );
-    const error = call.error ? h('span.tag.bad', call.error) : null;
-    if (error && call.output && call.output !== '0x')
-      decoder.error(call.output, call).then((text) => replace(error, text));
-    const line = h(
+    this.#more.addEventListener('click', () => this.#toggleDetails());
+  }
+
+  #buildLine() {
+    const call = this.#call;
+    return h(
       'div.call',
       { tabindex: '-1' },
-      toggle,
+      this.#toggle,
       h(
         'div',
         h('span.tag', call.type.toLowerCase()),
-        target,
-        more,
-        mark,
+        call.to ? addressLink(call.to) : h('span.soft', '–'),
+        this.#more,
+        this.#tree.isCompared && difference(call, this.#counterpart),
         call.value && BigInt(call.value) > 0n && h('span.tag.good', coins(call.value)),
-        error,
+        errorTag(call, this.#tree.decoder),
       ),
       h('span.gas', `${count(Number(call.gasUsed))} gas`),
     );
-    const element = h('li', line, details, list);
-    let [filled, pairs] = [0, null];
-    const rest = h('li', h('button', { type: 'button', onclick: () => fill(5 * SHOWN_INNER) }));
-    /** Adds the next lines. */
-    const fill = (number) => {
-      pairs ??= counterpart ? paired(call.calls ?? [], counterpart.calls ?? []) : [];
-      const next = inner.slice(filled, filled + number);
-      filled += next.length;
-      rest.remove();
-      list.append(
-        ...next.map((one) =>
-          one.log ? eventLine(one.log, decoder) : entry(one.call, pairs[one.index] ?? null),
-        ),
-      );
-      budget.left -= next.length;
-      if (filled === inner.length) return;
-      replace(rest.firstChild, `Show more of ${count(inner.length - filled)}`);
-      list.append(rest);
-    };
-    const open = (on) => {
-      if (!inner.length) return;
-      if (on && !filled) fill(SHOWN_INNER);
-      list.hidden = !on;
-      toggle.setAttribute('aria-expanded', String(on));
-    };
-    /** Opens the call up to one inside it. */
-    const openTo = (wanted) => {
-      open(true);
-      const at = inner.findIndex((one) => one.call === wanted);
-      if (at >= filled) fill(at + 1 - filled);
-    };
-    toggle.addEventListener('click', () => open(list.hidden));
-    more.addEventListener('click', async () => {
-      const on = details.hidden;
-      if (on && !details.firstChild) details.append(await detailOf(call, known, decoder));
-      details.hidden = !on;
-      more.setAttribute('aria-expanded', String(on));
-    });
-    entries.set(call, { line, open, openTo });
-    return element;
+  }
+
+  async #toggleDetails() {
+    const isOpen = this.#details.hidden;
+    if (isOpen && !this.#details.firstChild)
+      this.#details.append(await detailOf(this.#call, this.#known, this.#tree.decoder));
+    this.#details.hidden = !isOpen;
+    this.#more.setAttribute('aria-expanded', String(isOpen));
+  }
+
+  /** Shows or hides what is inside. */
+  open(isOpen) {
+    if (!this.#inner.length) return;
+    if (isOpen && !this.#filled) this.#fill(SHOWN_INNER);
+    this.#list.hidden = !isOpen;
+    this.#toggle.setAttribute('aria-expanded', String(isOpen));
+  }
+
+  /** Opens the call up to one inside it. */
+  openTo(wanted) {
+    this.open(true);
+    const at = this.#inner.findIndex((one) => one.call === wanted);
+    if (at >= this.#filled) this.#fill(at + 1 - this.#filled);
+  }
+
+  /** Adds the next lines. */
+  #fill(number) {
+    const next = this.#inner.slice(this.#filled, this.#filled + number);
+    this.#filled += next.length;
+    this.#rest.remove();
+    this.#list.append(...next.map((one) => this.#innerElement(one)));
+    this.#tree.spend(next.length);
+
+    const left = this.#inner.length - this.#filled;
+    if (left === 0) return;
+    replace(this.#rest.firstChild, `Show more of ${count(left)}`);
+    this.#list.append(this.#rest);
+  }
+
+  #innerElement({ log, call, index }) {
+    if (log) return eventLine(log, this.#tree.decoder);
+    this.#pairs ??= this.#counterpart
+      ? paired(this.#call.calls ?? [], this.#counterpart.calls ?? [])
+      : [];
+    return this.#tree.add(call, this.#pairs[index] ?? null).element;
+  }
+}
+
+/** A tree in which the outer calls are open at first. */
+class CallTree {
+  #trace;
+  #entries = new Map();
+  /** How many lines may be added before calls are no longer opened by themselves. */
+  #left = FIRST;
+  #note = h('p.soft', { role: 'status' });
+
+  constructor(trace, decoder, other) {
+    this.#trace = trace;
+    this.decoder = decoder;
+    this.isCompared = other !== null;
+
+    const root = this.add(trace, other);
+    this.#expand();
+    const all = h('button', { type: 'button', onclick: () => this.#expandAll() }, 'Expand all');
+    const none = h('button', { type: 'button', onclick: () => this.#collapse() }, 'Collapse all');
+    this.element = h(
+      'div.trace',
+      trace.calls?.length ? h('div.row', all, none) : null,
+      h('ul', root.element),
+      this.#note,
+    );
+  }
+
+  /** Makes the entry of a call. */
+  add(call, counterpart) {
+    const entry = new CallEntry(this, call, counterpart);
+    this.#entries.set(call, entry);
+    return entry;
+  }
+
+  /** Counts lines that an entry has added. */
+  spend(lines) {
+    this.#left -= lines;
   }
 
   /** Opens calls breadth first while the budget lasts. Returns whether all are open. */
-  function expand() {
-    const queue = [trace];
+  #expand() {
+    const queue = [this.#trace];
     while (queue.length) {
       const call = queue.shift();
-      if (budget.left <= 0) return false;
-      entries.get(call).open(true);
-      queue.push(...(call.calls ?? []).filter((one) => entries.has(one)));
+      if (this.#left <= 0) return false;
+      this.#entries.get(call).open(true);
+      queue.push(...(call.calls ?? []).filter((one) => this.#entries.has(one)));
     }
     return true;
   }
 
-  const root = entry(trace, other);
-  expand();
-  const all = h('button', { type: 'button' }, 'Expand all');
-  all.addEventListener('click', () => {
-    budget.left = Math.max(budget.left, MAX_EXPANDED - entries.size);
-    replace(
-      note,
-      expand()
-        ? null
-        : `The first ${count(MAX_EXPANDED)} lines are expanded; open others one by one.`,
-    );
-  });
-  const none = h('button', { type: 'button' }, 'Collapse all');
-  none.addEventListener('click', () => entries.forEach(({ open }) => open(false)));
-  const element = h(
-    'div.trace',
-    trace.calls?.length ? h('div.row', all, none) : null,
-    h('ul', root),
-    note,
-  );
+  #expandAll() {
+    this.#left = Math.max(this.#left, MAX_EXPANDED - this.#entries.size);
+    const text = `The first ${count(MAX_EXPANDED)} lines are expanded; open others one by one.`;
+    replace(this.#note, this.#expand() ? null : text);
+  }
 
-  function reveal(call) {
+  #collapse() {
+    for (const entry of this.#entries.values()) entry.open(false);
+  }
+
+  /** The calls around a call, the outermost first. */
+  #around(wanted) {
     const path = [];
-    const find = (one) =>
-      one === call || (one.calls ?? []).some((inner) => find(inner) && path.unshift(one));
-    find(trace);
-    path.forEach((one, at) => entries.get(one).openTo(path[at + 1] ?? call));
-    const { line } = entries.get(call);
+    const find = (call) =>
+      call === wanted || (call.calls ?? []).some((inner) => find(inner) && path.unshift(call));
+    find(this.#trace);
+    return path;
+  }
+
+  /** Opens all calls around a call, and moves the focus to it. */
+  reveal(wanted) {
+    const path = this.#around(wanted);
+    path.forEach((call, at) => this.#entries.get(call).openTo(path[at + 1] ?? wanted));
+
+    const { line } = this.#entries.get(wanted);
     line.scrollIntoView({ block: 'center' });
     line.focus({ preventScroll: true });
   }
-  return { element, reveal };
+}
+
+/**
+ * A call tree: `{ element, reveal(call) }`. With `other`, the tree of another execution, calls that
+ * differ from it are marked. Lines are made when they are first shown.
+ */
+export function callTree(trace, decoder, { other = null } = {}) {
+  const tree = new CallTree(trace, decoder, other);
+  return { element: tree.element, reveal: (call) => tree.reveal(call) };
 }
