@@ -33,52 +33,96 @@ function lineContent(file, number) {
 }
 
 /**
- * The lines of a source file: `{ element, show(file, line, isFailure), redraw() }`; without a line,
- * with 0, the file is shown from its beginning. `toggle(path, line)` is called to set or remove a
- * breakpoint.
+ * The lines of a source file, with their breakpoints. `toggle(path, line)` is called to set or
+ * remove one.
  */
-export function sourcePane({ breakpoints, toggle }) {
-  const title = h('strong.mono');
-  const list = h('div.source-lines', { tabindex: '0', role: 'group' });
-  const element = h('div.stack', title, list);
-  let [file, current, failed, first, last] = [null, 0, false, 0, -1];
+export class SourcePane {
+  #breakpoints;
+  #toggle;
+  #file = null;
+  /** The line that execution is at, or 0, and whether the execution fails there. */
+  #current = 0;
+  #isFailure = false;
+  /** The lines that are drawn. */
+  #first = 0;
+  #last = -1;
 
-  function lineElement(number) {
-    const isCurrent = number === current;
-    const isReached = isCurrent || (!current && number === first);
-    const isSet = breakpoints.has({ file, line: number });
-    const button = h(
-      'button.line-number',
-      {
-        type: 'button',
-        tabindex: isReached ? '0' : '-1',
-        'aria-pressed': String(isSet),
-        'aria-label': `Breakpoint at line ${number}`,
-        onclick: () => toggle(file.path, number),
-      },
-      number,
-    );
-    const kind = isCurrent
-      ? failed
-        ? 'div.source-line.current.failing'
-        : 'div.source-line.current'
-      : 'div.source-line';
-    const properties = isCurrent ? { 'aria-current': 'step' } : {};
-    return h(
-      kind,
-      { 'data-line': number, ...properties },
-      button,
-      h('code', lineContent(file, number)),
-    );
+  #title = h('strong.mono');
+  #list = h('div.source-lines', { tabindex: '0', role: 'group' });
+
+  constructor({ breakpoints, toggle }) {
+    this.#breakpoints = breakpoints;
+    this.#toggle = toggle;
+    this.element = h('div.stack', this.#title, this.#list);
+    this.#list.addEventListener('keydown', (event) => this.#moveFocus(event));
   }
 
-  function draw() {
-    const lines = Array.from({ length: last - first + 1 }, (_, at) => lineElement(first + at));
+  /** Shows a line; without one, with 0, the file is shown from its beginning. */
+  show(file, line, isFailure) {
+    const isDrawn = file === this.#file && this.#current > 0 && line > 0 && this.#hasMargin(line);
+    if (isDrawn) this.#move(line, isFailure);
+    else this.#open(file, line, isFailure);
+    requestAnimationFrame(() => this.#centre());
+  }
+
+  /** Draws the lines again, with the focus and the place where they are. */
+  redraw() {
+    if (!this.#file) return;
+    const focused = document.activeElement?.closest?.('.source-line');
+    const number = this.#list.contains(focused) ? focused.dataset.line : null;
+    const top = this.#list.scrollTop;
+
+    this.#draw();
+    this.#list.scrollTop = top;
+    if (number) this.#buttonOf(number)?.focus({ preventScroll: true });
+  }
+
+  #buttonOf(number) {
+    return this.#list.querySelector(`[data-line="${number}"] .line-number`);
+  }
+
+  #open(file, line, isFailure) {
+    this.#file = file;
+    this.#current = line;
+    this.#isFailure = isFailure;
+    this.#title.textContent = file.path;
+    this.#list.setAttribute('aria-label', `Source of ${file.path}`);
+    this.#reveal(Math.max(1, line - AROUND), Math.min(file.lines.length, line + AROUND));
+  }
+
+  #reveal(first, last) {
+    this.#first = first;
+    this.#last = last;
+    this.#draw();
+  }
+
+  /** Whether a line is drawn with enough lines around it. */
+  #hasMargin(line) {
+    const [first, last] = [this.#first, this.#last];
+    const hasBefore = first === 1 || line - MARGIN >= first;
+    const hasAfter = last === this.#file.lines.length || line + MARGIN <= last;
+    return line >= first && line <= last && hasBefore && hasAfter;
+  }
+
+  /** Makes another drawn line the current one; the other lines stay. */
+  #move(line, isFailure) {
+    const changed = new Set([this.#current, line]);
+    this.#current = line;
+    this.#isFailure = isFailure;
+    for (const number of changed)
+      this.#list.querySelector(`[data-line="${number}"]`)?.replaceWith(this.#lineElement(number));
+  }
+
+  #draw() {
+    const [first, last] = [this.#first, this.#last];
+    const total = this.#file.lines.length;
+    const lines = Array.from({ length: last - first + 1 }, (_, at) =>
+      this.#lineElement(first + at),
+    );
     const more = (from, to, text) =>
-      h('button.quiet', { type: 'button', onclick: () => reveal(from, to) }, text);
-    const total = file.lines.length;
+      h('button.quiet', { type: 'button', onclick: () => this.#reveal(from, to) }, text);
     replace(
-      list,
+      this.#list,
       first > 1 &&
         more(Math.max(1, first - 2 * AROUND), last, `Show earlier lines of ${count(total)}`),
       lines,
@@ -87,41 +131,46 @@ export function sourcePane({ breakpoints, toggle }) {
     );
   }
 
-  /** Whether a line is drawn with enough lines around it. */
-  function hasMargin(line) {
-    const hasBefore = first === 1 || line - MARGIN >= first;
-    const hasAfter = last === file.lines.length || line + MARGIN <= last;
-    return line >= first && line <= last && hasBefore && hasAfter;
+  #lineElement(number) {
+    const file = this.#file;
+    const isCurrent = number === this.#current;
+    // Only the current line number is reached with Tab; without one it is the first.
+    const isReached = isCurrent || (!this.#current && number === this.#first);
+    const button = h(
+      'button.line-number',
+      {
+        type: 'button',
+        tabindex: isReached ? '0' : '-1',
+        'aria-pressed': String(this.#breakpoints.has({ file, line: number })),
+        'aria-label': `Breakpoint at line ${number}`,
+        onclick: () => this.#toggle(file.path, number),
+      },
+      number,
+    );
+
+    const failing = this.#isFailure ? '.failing' : '';
+    return h(
+      isCurrent ? `div.source-line.current${failing}` : 'div.source-line',
+      { 'data-line': number, 'aria-current': isCurrent ? 'step' : null },
+      button,
+      h('code', lineContent(file, number)),
+    );
   }
 
-  /** Makes another drawn line the current one; the other lines stay. */
-  function move(line, isFailure) {
-    const changed = new Set([current, line]);
-    [current, failed] = [line, isFailure];
-    for (const number of changed)
-      list.querySelector(`[data-line="${number}"]`)?.replaceWith(lineElement(number));
-  }
-
-  function reveal(from, to) {
-    [first, last] = [from, to];
-    draw();
-  }
-
-  /** Moves the focus between line numbers, of which only the current one is reached with Tab. */
-  list.addEventListener('keydown', (event) => {
+  /** Moves the focus between line numbers. */
+  #moveFocus(event) {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     const line = event.target.closest('.line-number')?.parentElement;
     if (!step || !line) return;
-    const other = list.querySelector(
-      `[data-line="${Number(line.dataset.line) + step}"] .line-number`,
-    );
+    const other = this.#buttonOf(Number(line.dataset.line) + step);
     if (!other) return;
     event.preventDefault();
     other.focus();
-  });
+  }
 
   /** Scrolls the list alone: the page stays where it is. */
-  function centre() {
+  #centre() {
+    const list = this.#list;
     const line = list.querySelector('.current');
     if (!line) return;
     const top = line.offsetTop;
@@ -130,63 +179,38 @@ export function sourcePane({ breakpoints, toggle }) {
       top <= list.scrollTop + list.clientHeight - 2 * line.offsetHeight;
     if (!isVisible) list.scrollTop = top - list.clientHeight / 2;
   }
+}
 
-  /** Draws the lines again, with the focus and the place where they are. */
-  function redraw() {
-    if (!file) return;
-    const focused = document.activeElement?.closest?.('.source-line');
-    const number = list.contains(focused) ? focused.dataset.line : null;
-    const top = list.scrollTop;
-    draw();
-    list.scrollTop = top;
-    if (number)
-      list.querySelector(`[data-line="${number}"] .line-number`)?.focus({ preventScroll: true });
-  }
-
-  return {
-    element,
-    redraw,
-    show(shown, line, isFailure) {
-      if (shown === file && current > 0 && line > 0 && hasMargin(line)) {
-        move(line, isFailure);
-      } else {
-        [file, current, failed] = [shown, line, isFailure];
-        first = Math.max(1, line - AROUND);
-        last = Math.min(file.lines.length, line + AROUND);
-        title.textContent = file.path;
-        list.setAttribute('aria-label', `Source of ${file.path}`);
-        draw();
-      }
-      requestAnimationFrame(centre);
-    },
-  };
+/** A step of the execution as a row; `goTo` is called with its number to go there. */
+function instructionRow(number, { pc, op, gas, cost, frame }, isCurrent, goTo) {
+  const jump = h(
+    'button.link-button',
+    { type: 'button', 'aria-label': `Go to step ${number}`, onclick: () => goTo(number) },
+    count(number),
+  );
+  return h(
+    isCurrent ? 'tr.chosen' : 'tr',
+    { 'aria-current': isCurrent ? 'step' : null },
+    h('td.number', jump),
+    h('td.number.mono', pc),
+    h('td.mono', op),
+    h('td.number', count(cost)),
+    h('td.number', count(gas)),
+    h('td.number', frame.depth),
+  );
 }
 
 /** The instructions around a step of the same execution, in the order in which they ran. */
 export function instructionTable(steps, step, goTo) {
   const from = Math.max(0, step - INSTRUCTIONS_AROUND);
   const to = Math.min(steps.count - 1, step + INSTRUCTIONS_AROUND);
-  const rows = Array.from({ length: to - from + 1 }, (_, at) => from + at).map((at) => {
-    const { pc, op, gas, cost, frame } = steps.step(at);
-    const jump = h(
-      'button.link-button',
-      { type: 'button', 'aria-label': `Go to step ${at}`, onclick: () => goTo(at) },
-      count(at),
-    );
-    return h(
-      at === step ? 'tr.chosen' : 'tr',
-      { 'aria-current': at === step ? 'step' : null },
-      h('td.number', jump),
-      h('td.number.mono', pc),
-      h('td.mono', op),
-      h('td.number', count(cost)),
-      h('td.number', count(gas)),
-      h('td.number', frame.depth),
-    );
-  });
+  const rows = Array.from({ length: to - from + 1 }, (_, at) => from + at).map((at) =>
+    instructionRow(at, steps.step(at), at === step, goTo),
+  );
   const head = ['Step', 'Position', 'Instruction', 'Gas', 'Gas left', 'Depth'].map((name) =>
     h(name === 'Instruction' ? 'th' : 'th.number', { scope: 'col' }, name),
   );
+
   return h(
     'div.scroll',
     { tabindex: '0', role: 'group', 'aria-label': 'Instructions' },
