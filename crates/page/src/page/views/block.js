@@ -34,13 +34,9 @@ async function find(id) {
 
 /** What a block's transactions paid: from the index, since it takes all receipts. */
 async function paid(block) {
-  if (
-    block.hash === null ||
-    !block.transactions.length ||
-    !(await indexed()) ||
-    Number(block.number) <= ((await forkBlock()) ?? -1)
-  )
-    return null;
+  if (block.hash === null || !block.transactions.length || !(await indexed())) return null;
+  // The index has no blocks of the chain at which a fork begins.
+  if (Number(block.number) <= ((await forkBlock()) ?? -1)) return null;
   return ask(`blocks/${block.hash}`).catch(() => null);
 }
 
@@ -71,83 +67,101 @@ function neighbours(number) {
   ];
 }
 
+/** The buttons to the blocks before and after, of which the latter may come later. */
+function navigation(number, isPending, signal) {
+  const around = h('div.row', isPending ? null : neighbours(number));
+  const draw = () => {
+    if (!isPending && around.childElementCount < 2)
+      around.replaceChildren(...neighbours(number).filter(Boolean));
+  };
+  whenever(node, 'head', signal, draw, 1_000);
+  return around;
+}
+
+function gasCell(block) {
+  const used = Number(block.gasUsed);
+  const limit = Number(block.gasLimit);
+  return h('span.row', `${count(used)} of ${count(limit)}`, gasBar(used, limit));
+}
+
+function parentCell({ parentHash }, number) {
+  if (number === 0) return h('span.soft', 'None (genesis block)');
+  return h(
+    'span.copyline',
+    h('a.mono', { href: `#/block/${parentHash}` }, parentHash),
+    copyButton(parentHash, 'Copy hash'),
+  );
+}
+
+function feesFact({ transaction_fees: fees, priority_fee: priority }) {
+  return [
+    'Transaction fees',
+    shortCoins(BigInt(fees), 12),
+    h('span.soft', ` · priority fees ${shortCoins(BigInt(priority), 12)}`),
+  ];
+}
+
+/** The card of a block; `sums` are what its transactions paid, or null. */
+function factsCard(block, number, isPending, sums) {
+  const base = block.baseFeePerGas ? BigInt(block.baseFeePerGas) : null;
+  const withdrawals = block.withdrawals?.length;
+  return card(
+    null,
+    facts([
+      ['Timestamp', date(Number(block.timestamp)), ' · ', moment(block.timestamp)],
+      ['Transactions', count(block.transactions.length)],
+      ['Gas used', gasCell(block)],
+      base !== null && ['Base fee', fee(base)],
+      base !== null && ['Burnt fees', shortCoins(base * BigInt(Number(block.gasUsed)), 12)],
+      sums && feesFact(sums),
+      ['Fee recipient', addressLink(block.miner, { full: true })],
+      !isPending && ['Hash', hash(block.hash)],
+      ['Parent hash', parentCell(block, number)],
+      !isPending && ['State root', hash(block.stateRoot)],
+      ['Size', `${count(Number(block.size))} bytes`],
+      withdrawals && ['Withdrawals', count(withdrawals)],
+    ]),
+  );
+}
+
+/** The list of a block's transactions, which are read page by page. */
+function transactionsCard(block, number, signal) {
+  const hashes = block.transactions;
+  const time = Number(block.timestamp);
+  const load = async (cursor) => {
+    const from = cursor ?? 0;
+    const end = from + PAGE;
+    const rows = await transactionsByHash(hashes.slice(from, end), () => time);
+    return { rows, next: end < hashes.length ? end : null };
+  };
+  return card(
+    'Transactions',
+    pagedList({
+      signal,
+      label: 'Transactions of the block',
+      size: Math.min(hashes.length, PAGE),
+      columns: transactionColumns({ block: false, fee: true }),
+      load,
+      empty: 'No transactions in this block',
+      csv: hashes.length ? `block-${number}` : null,
+    }),
+  );
+}
+
 export default async function view({ signal, rest: [id = 'latest'] }) {
   const block = await find(id);
   if (!block) throw missing(id);
+
   const number = Number(block.number);
   const isPending = block.hash === null || id === 'pending';
   // The address of a tag's block stays valid when the next block comes.
   if (TAGS.includes(id) && !isPending && !signal.aborted) setPlace({}, `block/${number}`);
+
   const sums = await paid(block);
-  const time = Number(block.timestamp);
-  const load = async (cursor) => {
-    const from = cursor ?? 0;
-    const rows = await transactionsByHash(block.transactions.slice(from, from + PAGE), () => time);
-    return { rows, next: from + PAGE < block.transactions.length ? from + PAGE : null };
-  };
-  const around = h('div.row', isPending ? null : neighbours(number));
-  whenever(
-    node,
-    'head',
-    signal,
-    () => {
-      if (!isPending && around.childElementCount < 2)
-        around.replaceChildren(...neighbours(number).filter(Boolean));
-    },
-    1_000,
-  );
-  const base = block.baseFeePerGas ? BigInt(block.baseFeePerGas) : null;
-  const used = Number(block.gasUsed);
+  const title = isPending ? `Pending block ${count(number)}` : `Block ${count(number)}`;
   return [
-    heading(isPending ? `Pending block ${count(number)}` : `Block ${count(number)}`, around),
-    card(
-      null,
-      facts([
-        ['Timestamp', date(time), ' · ', moment(block.timestamp)],
-        ['Transactions', count(block.transactions.length)],
-        [
-          'Gas used',
-          h(
-            'span.row',
-            `${count(used)} of ${count(Number(block.gasLimit))}`,
-            gasBar(used, Number(block.gasLimit)),
-          ),
-        ],
-        base !== null && ['Base fee', fee(base)],
-        base !== null && ['Burnt fees', shortCoins(base * BigInt(used), 12)],
-        sums && [
-          'Transaction fees',
-          shortCoins(BigInt(sums.transaction_fees), 12),
-          h('span.soft', ` · priority fees ${shortCoins(BigInt(sums.priority_fee), 12)}`),
-        ],
-        ['Fee recipient', addressLink(block.miner, { full: true })],
-        !isPending && ['Hash', hash(block.hash)],
-        [
-          'Parent hash',
-          number > 0
-            ? h(
-                'span.copyline',
-                h('a.mono', { href: `#/block/${block.parentHash}` }, block.parentHash),
-                copyButton(block.parentHash, 'Copy hash'),
-              )
-            : h('span.soft', 'None (genesis block)'),
-        ],
-        !isPending && ['State root', hash(block.stateRoot)],
-        ['Size', `${count(Number(block.size))} bytes`],
-        block.withdrawals?.length ? ['Withdrawals', count(block.withdrawals.length)] : null,
-      ]),
-    ),
-    card(
-      'Transactions',
-      pagedList({
-        signal,
-        label: 'Transactions of the block',
-        size: Math.min(block.transactions.length, PAGE),
-        columns: transactionColumns({ block: false, fee: true }),
-        load,
-        empty: 'No transactions in this block',
-        csv: block.transactions.length ? `block-${number}` : null,
-      }),
-    ),
+    heading(title, navigation(number, isPending, signal)),
+    factsCard(block, number, isPending, sums),
+    transactionsCard(block, number, signal),
   ];
 }
