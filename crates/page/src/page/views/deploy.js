@@ -53,9 +53,11 @@ function constructorForm(contract) {
   const value = mayGetValue
     ? h('input', { inputmode: 'decimal', placeholder: '0', autocomplete: 'off' })
     : null;
+
+  const without = inputs.length ? '' : ', no constructor arguments';
   return {
     contract,
-    size: `${count(bytecode.length / 2 - 1)} bytes of creation code${inputs.length ? '' : ', no constructor arguments'}.`,
+    size: `${count(bytecode.length / 2 - 1)} bytes of creation code${without}.`,
     elements: [
       inputs.length > 0 && h('h3', 'Constructor arguments'),
       fields.elements,
@@ -78,88 +80,106 @@ function contractsIn(text) {
   return contracts;
 }
 
-export function deployForm(signal) {
-  const { element: source, input } = fileField(
+class DeployForm {
+  /** The contracts of the text, and the form of the one that is chosen. */
+  #contracts = [];
+  #chosen = null;
+
+  #file = fileField(
     'Bytecode or artifact',
     'Creation code in hex, or the JSON that hardhat, forge or solc wrote.',
   );
-  const which = h('select');
-  const whichRow = field('Contract', which);
-  const size = h('p.soft');
-  const box = h('div.stack');
-  const problem = h('div', { 'aria-live': 'polite' });
-  const submit = h('button.primary', { type: 'submit' }, 'Deploy');
-  const done = h('div', { 'aria-live': 'polite' });
-  const forced = forcedSend();
-  const steps = flow();
-  const form = h(
-    'form.stack',
-    source,
-    whichRow,
-    size,
-    box,
-    forced.element,
-    h('div.row', submit),
-    problem,
-    steps.element,
-    done,
-  );
-  let [contracts, chosen] = [[], null];
+  #which = h('select');
+  #whichRow = field('Contract', this.#which);
+  #size = h('p.soft');
+  #fields = h('div.stack');
+  #forced = forcedSend();
+  #submit = h('button.primary', { type: 'submit' }, 'Deploy');
+  #problem = h('div', { 'aria-live': 'polite' });
+  #steps = flow();
+  #outcome = h('div', { 'aria-live': 'polite' });
+  #isBusy;
 
-  const choose = (contract) => {
-    chosen = constructorForm(contract);
-    replace(size, chosen.size);
-    replace(box, chosen.elements);
-  };
-  const read = () => {
-    [contracts, chosen] = [[], null];
-    for (const one of [problem, size, box, done]) replace(one);
-    if (!isBusy()) steps.clear();
-    whichRow.hidden = true;
-    if (!input.value.trim()) return;
+  constructor(signal) {
+    this.element = h(
+      'form.stack',
+      this.#file.element,
+      this.#whichRow,
+      this.#size,
+      this.#fields,
+      this.#forced.element,
+      h('div.row', this.#submit),
+      this.#problem,
+      this.#steps.element,
+      this.#outcome,
+    );
+
+    this.#which.addEventListener('change', () =>
+      this.#choose(this.#contracts[Number(this.#which.value)]),
+    );
+    this.#file.input.addEventListener('input', () => this.#read());
+    this.#isBusy = submitOnce(this.element, this.#submit, () => this.#run(), signal);
+    this.#read();
+  }
+
+  /** Reads the contracts of the text, and chooses the first. */
+  #read() {
+    this.#contracts = [];
+    this.#chosen = null;
+    for (const one of [this.#problem, this.#size, this.#fields, this.#outcome]) replace(one);
+    // The steps of a transaction that waits stay.
+    if (!this.#isBusy()) this.#steps.clear();
+    this.#whichRow.hidden = true;
+
+    const text = this.#file.input.value;
+    if (!text.trim()) return;
     try {
-      contracts = contractsIn(input.value);
+      this.#contracts = contractsIn(text);
       replace(
-        which,
-        contracts.map(({ name }, at) => h('option', { value: String(at) }, name)),
+        this.#which,
+        this.#contracts.map(({ name }, at) => h('option', { value: String(at) }, name)),
       );
-      whichRow.hidden = contracts.length === 1;
-      choose(contracts[0]);
+      this.#whichRow.hidden = this.#contracts.length === 1;
+      this.#choose(this.#contracts[0]);
     } catch (error) {
-      replace(problem, failure(error));
+      replace(this.#problem, failure(error));
     }
-  };
-  const run = async () => {
-    if (!chosen) throw new Error('enter creation code, or the JSON of an artifact');
+  }
+
+  #choose(contract) {
+    this.#chosen = constructorForm(contract);
+    replace(this.#size, this.#chosen.size);
+    replace(this.#fields, this.#chosen.elements);
+  }
+
+  async #run() {
+    for (const one of [this.#problem, this.#outcome]) replace(one);
+    await this.#deploy().catch((error) => replace(this.#problem, failure(error)));
+  }
+
+  async #deploy() {
+    if (!this.#chosen) throw new Error('enter creation code, or the JSON of an artifact');
     // Another contract or account may be chosen while the transaction waits.
-    const { contract } = chosen;
+    const { contract } = this.#chosen;
     const account = wallets.current;
     checkCode(contract.bytecode);
-    const transaction = { ...chosen.transaction(), ...forced.gas() };
-    const receipt = await steps.run(
-      [{ name: `Deploy ${contract.name}`, transaction, mayFail: forced.on() }],
-      account,
-    );
-    if (receipt.status !== '0x1') return;
-    keepAbi(receipt.contractAddress, contract.abi);
-    replace(done, deployed(receipt.contractAddress, contract.name));
-    toast(`${contract.name} was deployed`, 'good', {
-      href: `#/contract/${receipt.contractAddress}`,
+
+    const transaction = { ...this.#chosen.transaction(), ...this.#forced.gas() };
+    const step = { name: `Deploy ${contract.name}`, transaction, mayFail: this.#forced.on() };
+    const receipt = await this.#steps.run([step], account);
+    if (receipt.status === '0x1') this.#showDeployed(contract, receipt.contractAddress);
+  }
+
+  #showDeployed({ name, abi }, address) {
+    keepAbi(address, abi);
+    replace(this.#outcome, deployed(address, name));
+    toast(`${name} was deployed`, 'good', {
+      href: `#/contract/${address}`,
       text: 'Open the contract',
     });
-  };
+  }
+}
 
-  which.addEventListener('change', () => choose(contracts[Number(which.value)]));
-  input.addEventListener('input', read);
-  const isBusy = submitOnce(
-    form,
-    submit,
-    async () => {
-      for (const one of [problem, done]) replace(one);
-      await run().catch((error) => replace(problem, failure(error)));
-    },
-    signal,
-  );
-  read();
-  return form;
+export function deployForm(signal) {
+  return new DeployForm(signal).element;
 }
