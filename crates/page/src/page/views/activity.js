@@ -13,33 +13,34 @@ const PAGE = 12;
 const PACE = 15_000;
 
 const readable = (text) => amount(fromUnits(text, 18), 18, 8);
-const of = (asset, value) =>
-  h(
+
+function amountOf(asset, value) {
+  return h(
     'span.traded',
     logo(asset.symbol || '?', 'small'),
     `${readable(value)} ${asset.symbol || 'tokens'}`,
   );
+}
 
 /** Name and details by the type of an action. */
 const KINDS = {
-  deposit: (one) => ['Supplied', of(one.asset, one.amount)],
-  withdraw: (one) => ['Withdrew', of(one.asset, one.amount)],
-  borrow: (one) => ['Borrowed', of(one.asset, one.amount)],
-  repay: (one) => ['Repaid', of(one.asset, one.amount)],
-  writeOff: (one) => ['Debt written off', of(one.asset, one.amount)],
-  transfer: (one, user) =>
-    one.from.toLowerCase() === user
-      ? ['Sent supply', [of(one.asset, one.amount), h('span.soft', ' to '), addressLink(one.to)]]
-      : [
-          'Received supply',
-          [of(one.asset, one.amount), h('span.soft', ' from '), addressLink(one.from)],
-        ],
+  deposit: (one) => ['Supplied', amountOf(one.asset, one.amount)],
+  withdraw: (one) => ['Withdrew', amountOf(one.asset, one.amount)],
+  borrow: (one) => ['Borrowed', amountOf(one.asset, one.amount)],
+  repay: (one) => ['Repaid', amountOf(one.asset, one.amount)],
+  writeOff: (one) => ['Debt written off', amountOf(one.asset, one.amount)],
+  transfer: ({ asset, amount: value, from, to }, user) => {
+    const moved = amountOf(asset, value);
+    return from.toLowerCase() === user
+      ? ['Sent supply', [moved, h('span.soft', ' to '), addressLink(to)]]
+      : ['Received supply', [moved, h('span.soft', ' from '), addressLink(from)]];
+  },
   liquidation: (one, user) => [
     one.borrower.toLowerCase() === user ? 'Was liquidated' : 'Liquidated',
     [
-      of(one.debtAsset, one.repaid),
+      amountOf(one.debtAsset, one.repaid),
       h('span.soft', ' repaid, '),
-      of(one.collateralAsset, one.seized),
+      amountOf(one.collateralAsset, one.seized),
       h('span.soft', ' seized'),
     ],
   ],
@@ -55,71 +56,99 @@ function row(one, user) {
   );
 }
 
-/** The card; `refresh({ soon })` loads the newest entries, at once if `soon`. */
-export function activityCard(signal) {
-  const body = h('tbody');
-  const note = h('p.soft', { role: 'status' });
-  const more = h('button', { type: 'button', hidden: true }, 'Show more');
-  const head = ['Time', 'Action', 'Amount'].map((name) => h('th', { scope: 'col' }, name));
-  const list = h(
-    'div.scroll',
-    { tabindex: '0', role: 'group', 'aria-label': 'Your history' },
-    h('table', h('thead', h('tr', head)), body),
-  );
-  const state = { who: null, entries: [], next: null, last: 0 };
+/** The active account as the history has it, or null. */
+function activeUser() {
+  return wallets.current?.address.toLowerCase() ?? null;
+}
 
-  function draw() {
-    const { who, entries, next } = state;
-    const empty = who
-      ? state.next
-        ? 'None among the newest actions'
-        : 'No supplies or loans yet'
-      : 'Choose an account at the top to see its history';
-    replace(
-      body,
-      entries.length
-        ? entries.map((one) => row(one, who))
-        : h('tr', h('td.empty', { colspan: 3 }, empty)),
+/** The newest actions of a user, or those before a cursor. Swaps are in the exchange's list. */
+async function actionsOf(user, before) {
+  const response = await fetch(
+    `api/user/${user}/history?limit=${PAGE}${before ? `&before=${before}` : ''}`,
+  );
+  const answer = await response.json();
+  if (!response.ok) throw new Error(answer.message ?? `status ${response.status}`);
+  return { entries: answer.data.filter((one) => one.type !== 'swap'), next: answer.next };
+}
+
+class ActivityCard {
+  #signal;
+  #user = null;
+  #entries = [];
+  /** The cursor of the entries before, or null. */
+  #next = null;
+  /** When the newest entries were last asked for. */
+  #asked = 0;
+
+  #body = h('tbody');
+  #note = h('p.soft', { role: 'status' });
+  #more = h('button', { type: 'button', hidden: true }, 'Show more');
+
+  constructor(signal) {
+    this.#signal = signal;
+    const head = ['Time', 'Action', 'Amount'].map((name) => h('th', { scope: 'col' }, name));
+    const list = h(
+      'div.scroll',
+      { tabindex: '0', role: 'group', 'aria-label': 'Your history' },
+      h('table', h('thead', h('tr', head)), this.#body),
     );
-    more.hidden = !next;
+    this.element = card('Your history', list, this.#note, this.#more);
+    this.#more.addEventListener('click', () => this.#load(this.#next));
+    this.#draw();
   }
 
-  async function load(before) {
-    const who = wallets.current?.address.toLowerCase() ?? null;
-    if (!who) return;
+  refresh({ soon = false } = {}) {
+    const user = activeUser();
+    if (user !== this.#user) this.#begin(user);
+    if (!user || (!soon && !this.#isDue())) return;
+    this.#asked = Date.now();
+    this.#load(null);
+  }
+
+  /** Whether it is time for the newest entries; those that were added by hand stay. */
+  #isDue() {
+    return Date.now() - this.#asked >= PACE && this.#entries.length <= PAGE;
+  }
+
+  /** Begins the history of another user. */
+  #begin(user) {
+    this.#user = user;
+    this.#entries = [];
+    this.#next = null;
+    this.#asked = 0;
+    this.#draw();
+  }
+
+  async #load(before) {
+    const user = activeUser();
+    if (!user) return;
     try {
-      const response = await fetch(
-        `api/user/${who}/history?limit=${PAGE}${before ? `&before=${before}` : ''}`,
-      );
-      const answer = await response.json();
-      if (!response.ok) throw new Error(answer.message ?? `status ${response.status}`);
-      if (signal.aborted || who !== state.who) return;
-      // Swaps are in the exchange's list.
-      const own = answer.data.filter((one) => one.type !== 'swap');
-      state.entries = before ? [...state.entries, ...own] : own;
-      state.next = answer.next;
-      replace(note);
-      draw();
+      const { entries, next } = await actionsOf(user, before);
+      if (this.#signal.aborted || user !== this.#user) return;
+      this.#entries = before ? [...this.#entries, ...entries] : entries;
+      this.#next = next;
+      replace(this.#note);
+      this.#draw();
     } catch (error) {
-      replace(note, reasonOf(error));
+      replace(this.#note, reasonOf(error));
     }
   }
 
-  more.addEventListener('click', () => load(state.next));
-  draw();
-  return {
-    element: card('Your history', list, note, more),
-    refresh: ({ soon = false } = {}) => {
-      const who = wallets.current?.address.toLowerCase() ?? null;
-      if (who !== state.who) {
-        Object.assign(state, { who, entries: [], next: null, last: 0 });
-        draw();
-      }
-      // Entries that were added by hand stay.
-      if (!who || (!soon && (Date.now() - state.last < PACE || state.entries.length > PAGE)))
-        return;
-      state.last = Date.now();
-      load(null);
-    },
-  };
+  #draw() {
+    const rows = this.#entries.map((one) => row(one, this.#user));
+    const empty = () => h('tr', h('td.empty', { colspan: 3 }, this.#whyEmpty()));
+    replace(this.#body, rows.length ? rows : empty());
+    this.#more.hidden = !this.#next;
+  }
+
+  #whyEmpty() {
+    if (!this.#user) return 'Choose an account at the top to see its history';
+    return this.#next ? 'None among the newest actions' : 'No supplies or loans yet';
+  }
+}
+
+/** The card; `refresh({ soon })` loads the newest entries, at once if `soon`. */
+export function activityCard(signal) {
+  const history = new ActivityCard(signal);
+  return { element: history.element, refresh: (options) => history.refresh(options) };
 }
