@@ -1,18 +1,18 @@
 // A contract: its functions, events, source and bytecode, and the ABI they are decoded with.
 
 import { action } from '../lib/actions.js';
-import { isView, typeName } from '../lib/abi.js';
+import { isView } from '../lib/abi.js';
 import { delegateOf, parseAddress } from '../lib/address.js';
-import { abiOf, contractAt, removeAbi, saveAbi, savedAbi } from '../lib/contracts.js';
-import { card, copyButton, facts, failure, field, h, heading, replace, toast } from '../lib/dom.js';
+import { abiOf, contractAt } from '../lib/contracts.js';
+import { card, copyButton, facts, field, h, heading, replace } from '../lib/dom.js';
 import { count, counted } from '../lib/format.js';
 import { ask } from '../lib/index.js';
 import { displayName } from '../lib/labels.js';
 import { addressLink } from '../lib/links.js';
 import { network } from '../lib/network.js';
 import { setPlace } from '../lib/place.js';
-import { TOKEN_STANDARDS } from '../lib/standards.js';
 import { isTokenAbi, tokenInfo } from '../lib/tokens.js';
+import { abiForm } from './abiform.js';
 import { eventsViewer } from './events.js';
 import { functionList, functionsOf } from './functions.js';
 import { hexBlock } from './parts.js';
@@ -29,74 +29,6 @@ const ORIGINS = {
 
 function currentQuery() {
   return new URLSearchParams(location.hash.split('?')[1] ?? '');
-}
-
-/** The form that saves or removes the ABI of a contract, and then calls `changed`. */
-function abiForm(contract, abi, changed) {
-  const input = h('textarea', {
-    rows: '8',
-    spellcheck: 'false',
-    placeholder:
-      'A JSON ABI, a compiler artifact, or Solidity signatures such as\nfunction balanceOf(address owner) view returns (uint256)',
-  });
-  const saved = savedAbi(contract.address);
-  if (saved) input.value = saved;
-  const failed = h('div');
-  const change = async (run) => {
-    try {
-      run();
-      await changed();
-    } catch (error) {
-      replace(failed, failure(error));
-    }
-  };
-  const save = () => {
-    const size = saveAbi(contract.address, input.value);
-    toast(`Saved an ABI with ${counted(size, 'entry', 'entries')}`, 'good');
-  };
-  const templates = [...TOKEN_STANDARDS].map(([name, text]) =>
-    h('button', { type: 'button', onclick: () => (input.value = text) }, name),
-  );
-  const form = h(
-    'form.stack',
-    !saved && h('div.row', h('span.soft', 'Fill in the ABI of a standard:'), templates),
-    field(
-      'ABI',
-      input,
-      'Kept for this address, in this browser only. It takes precedence over a verified one.',
-    ),
-    failed,
-    h(
-      'div.row',
-      h('button.primary', { type: 'submit' }, 'Save ABI'),
-      saved &&
-        h(
-          'button',
-          { type: 'button', onclick: () => change(() => removeAbi(contract.address)) },
-          'Remove ABI',
-        ),
-    ),
-  );
-  form.addEventListener('submit', (event) => {
-    event.preventDefault();
-    change(save);
-  });
-  const known = abi ? [...abi.own, ...abi.implementation] : [];
-  const lines = known
-    .map(
-      (one) =>
-        `${one.type} ${one.name}(${one.inputs.map((part) => `${typeName(part)}${part.indexed ? ' indexed' : ''}${part.name ? ` ${part.name}` : ''}`).join(', ')})${isView(one) || one.stateMutability === 'payable' ? ` ${one.stateMutability}` : ''}${one.outputs?.length ? ` returns (${one.outputs.map(typeName).join(', ')})` : ''}`,
-    )
-    .join('\n');
-  return h(
-    'div.stack',
-    lines && [
-      h('h3', 'Known ABI'),
-      h('div.code', h('pre', { tabindex: '0' }, lines), copyButton(lines)),
-    ],
-    h('h3', saved ? 'Saved ABI' : 'Add an ABI'),
-    form,
-  );
 }
 
 function proxyFacts({ proxy }) {
@@ -151,6 +83,7 @@ async function describe(address) {
     abiOf(contract),
     hasSource ? sourceOf(address).catch(() => null) : null,
   ]);
+
   if (abi && isTokenAbi([...abi.own, ...abi.implementation]))
     await tokenInfo(address).catch(() => null);
   return { contract, abi, info, compilers: abi ? '' : await compilersOf() };
@@ -164,6 +97,8 @@ function tabsOf({ contract, abi, info }, signal, query, redraw) {
   const functions = abi ? functionsOf(abi) : [];
   const reads = functions.filter(({ called }) => isView(called));
   const writes = functions.filter(({ called }) => !isView(called));
+  const events = abi ? [...abi.implementation, ...abi.own] : [];
+
   return [
     reads.length > 0 && {
       id: 'read',
@@ -178,13 +113,7 @@ function tabsOf({ contract, abi, info }, signal, query, redraw) {
     {
       id: 'events',
       name: 'Events',
-      make: () =>
-        eventsViewer(
-          contract.address,
-          abi ? [...abi.implementation, ...abi.own] : [],
-          signal,
-          query,
-        ),
+      make: () => eventsViewer(contract.address, events, signal, query),
     },
     info?.source_code && { id: 'source', name: 'Source', make: () => sourceViewer(info) },
     { id: 'code', name: 'Bytecode', make: () => bytecode(contract, info) },
@@ -212,6 +141,7 @@ function tabbed(tabs, first) {
     if (!made.has(tab)) made.set(tab, tab.make());
     replace(content, made.get(tab));
   };
+
   const buttons = tabs.map((tab) =>
     h(
       'button',
@@ -230,6 +160,33 @@ function tabbed(tabs, first) {
   return [h('div.tabs', { role: 'group', 'aria-label': 'Contract' }, buttons), content];
 }
 
+/** What is said of a contract above its tabs. */
+function introduction({ contract, abi, compilers }) {
+  const origin = contract.origin ?? (abi ? 'implementation' : null);
+  return [
+    h(
+      'h2.row',
+      'Contract',
+      contract.name && h('span.tag.accent', contract.name),
+      h(
+        origin ? 'span.tag.good' : 'span.tag',
+        ORIGINS[origin] ?? (origin ? 'ABI of the implementation' : 'Unknown ABI'),
+      ),
+    ),
+    proxyFacts(contract),
+    !origin && withoutAbi(contract, compilers),
+  ];
+}
+
+function withoutAbi({ address }, compilers) {
+  return h(
+    'p.soft',
+    'The ABI of this contract is unknown. Add it here, or ',
+    h('a', { href: `#/transact?tab=verify&address=${address}` }, 'verify the source'),
+    `; with --artifacts, contracts of your project are recognised. ${compilers}`,
+  );
+}
+
 /**
  * A function that draws the card of a contract, with the parameters of a link. A newer drawing
  * aborts the one before.
@@ -245,38 +202,12 @@ function drawing(box, address, signal) {
     const found = await describe(address);
     if (drawn.aborted) return;
 
-    const { contract, abi, compilers } = found;
-    const origin = contract.origin ?? (abi ? 'implementation' : null);
     const redraw = () => {
       setPlace({ tab: 'abi', function: null, args: null });
       return draw(new URLSearchParams({ tab: 'abi' }));
     };
     const tabs = tabsOf(found, drawn, query, redraw);
-    replace(
-      box,
-      h(
-        'h2.row',
-        'Contract',
-        contract.name && h('span.tag.accent', contract.name),
-        h(
-          origin ? 'span.tag.good' : 'span.tag',
-          ORIGINS[origin] ?? (origin ? 'ABI of the implementation' : 'Unknown ABI'),
-        ),
-      ),
-      proxyFacts(contract),
-      !origin &&
-        h(
-          'p.soft',
-          'The ABI of this contract is unknown. Add it here, or ',
-          h(
-            'a',
-            { href: `#/transact?tab=verify&address=${contract.address}` },
-            'verify the source',
-          ),
-          `; with --artifacts, contracts of your project are recognised. ${compilers}`,
-        ),
-      tabbed(tabs, firstTab(tabs, query.get('tab'))),
-    );
+    replace(box, introduction(found), tabbed(tabs, firstTab(tabs, query.get('tab'))));
   };
 }
 
