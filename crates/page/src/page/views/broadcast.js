@@ -38,6 +38,7 @@ async function objections(found, sender) {
   ]);
   const most = mostOf(found);
   const expected = BigInt(nonce);
+
   return [
     found.chainId !== null &&
       found.chainId !== BigInt(network.chainId) &&
@@ -76,6 +77,7 @@ async function authorizationsOf({ authorizations }) {
   if (!authorizations.length) return null;
   const shown = authorizations.slice(0, MOST_AUTHORIZATIONS);
   const signers = await Promise.all(shown.map(senderOf));
+
   const rows = shown.map(({ chainId, address, nonce }, at) =>
     h(
       'li',
@@ -90,10 +92,34 @@ async function authorizationsOf({ authorizations }) {
       ),
     ),
   );
+
   const left = authorizations.length - shown.length;
   return h('ul.plain', rows, left > 0 && h('li', `and ${count(left)} more, which are not shown`));
 }
 
+function factsOf(found, sender, authorizations) {
+  const { chainId, accessList, blobs } = found;
+  return facts([
+    ['Transaction hash', h('span.mono', found.hash), copyButton(found.hash, 'Copy hash')],
+    ['Type', KINDS[found.type]],
+    ['From', sender ? addressLink(sender, { full: true }) : h('span.soft', 'unknown')],
+    ['To', found.to ? addressLink(found.to, { full: true }) : 'a new contract'],
+    ['Value', coins(found.value, 24)],
+    ['Nonce', count(found.nonce)],
+    ['Gas limit', count(found.gas)],
+    ['Gas price', fees(found)],
+    ['Chain ID', chainId === null ? 'none: it is valid on every chain' : String(chainId)],
+    accessList.length > 0 && ['Access list', accessListText(accessList)],
+    blobs > 0 && [
+      'Blobs',
+      `${count(blobs)}, at most ${fee(found.maxFeePerBlobGas)} for a unit of their gas`,
+    ],
+    ['May cost', coins(mostOf(found), 9)],
+    ['Authorizations', authorizations],
+  ]);
+}
+
+/** What a transaction is and would do, with the reasons for which the chain would not take it. */
 async function describe(found) {
   const [sender, decoder, authorizations] = await Promise.all([
     senderOf(found),
@@ -104,90 +130,85 @@ async function describe(found) {
   const known = found.to ? decoder.call(found.to, found.input) : null;
   return [
     problems.map((text) => h('p.failure', text)),
-    facts([
-      ['Transaction hash', h('span.mono', found.hash), copyButton(found.hash, 'Copy hash')],
-      ['Type', KINDS[found.type]],
-      ['From', sender ? addressLink(sender, { full: true }) : h('span.soft', 'unknown')],
-      found.to ? ['To', addressLink(found.to, { full: true })] : ['To', 'a new contract'],
-      ['Value', coins(found.value, 24)],
-      ['Nonce', count(found.nonce)],
-      ['Gas limit', count(found.gas)],
-      ['Gas price', fees(found)],
-      [
-        'Chain ID',
-        found.chainId === null ? 'none: it is valid on every chain' : String(found.chainId),
-      ],
-      found.accessList.length > 0 && ['Access list', accessListText(found.accessList)],
-      found.blobs > 0 && [
-        'Blobs',
-        `${count(found.blobs)}, at most ${fee(found.maxFeePerBlobGas)} for a unit of their gas`,
-      ],
-      ['May cost', coins(mostOf(found), 9)],
-      ['Authorizations', authorizations],
-    ]),
+    factsOf(found, sender, authorizations),
     inputOf(found, known),
   ];
 }
 
-export function broadcastForm() {
-  const raw = h('textarea', { rows: '5', spellcheck: 'false', placeholder: '0x02f8…' });
-  const about = h('div.stack', { 'aria-live': 'polite' });
-  const outcome = h('div', { 'aria-live': 'polite' });
-  const submit = h('button.primary', { type: 'submit', disabled: true }, 'Broadcast');
-  const form = h(
-    'form.stack',
-    field(
-      'Signed transaction',
-      raw,
-      'As eth_sendRawTransaction takes it. It is decoded here before it is sent.',
-    ),
-    about,
-    h('div.row', submit),
-    outcome,
-  );
-  let shown = '';
+class BroadcastForm {
+  #raw = h('textarea', { rows: '5', spellcheck: 'false', placeholder: '0x02f8…' });
+  #about = h('div.stack', { 'aria-live': 'polite' });
+  #submit = h('button.primary', { type: 'submit', disabled: true }, 'Broadcast');
+  #outcome = h('div', { 'aria-live': 'polite' });
+
+  /** The text that is described, or about to be. */
+  #shown = '';
   /**
    * The transaction that the form describes, the only one that it sends; null while there is none.
    */
-  let described = null;
-  let busy = false;
+  #described = null;
+  #isBusy = false;
 
-  const read = async () => {
-    const text = raw.value.trim();
-    if (text === shown) return;
-    shown = text;
-    described = null;
-    submit.disabled = true;
-    replace(about);
-    replace(outcome);
+  constructor() {
+    this.element = h(
+      'form.stack',
+      field(
+        'Signed transaction',
+        this.#raw,
+        'As eth_sendRawTransaction takes it. It is decoded here before it is sent.',
+      ),
+      this.#about,
+      h('div.row', this.#submit),
+      this.#outcome,
+    );
+    this.#raw.addEventListener('input', () => this.#read());
+    this.element.addEventListener('submit', (event) => {
+      event.preventDefault();
+      this.#send();
+    });
+  }
+
+  /** Describes the transaction that was entered. */
+  async #read() {
+    const text = this.#raw.value.trim();
+    if (text === this.#shown) return;
+    this.#shown = text;
+    this.#described = null;
+    this.#submit.disabled = true;
+    replace(this.#about);
+    replace(this.#outcome);
     if (!text) return;
+
     try {
       const content = await describe(decodeTransaction(text));
-      if (shown !== text) return;
-      replace(about, content);
-      described = text;
-      submit.disabled = busy;
+      if (this.#shown !== text) return;
+      replace(this.#about, content);
+      this.#described = text;
+      this.#submit.disabled = this.#isBusy;
     } catch (error) {
-      if (shown === text) replace(about, failure(error));
+      if (this.#shown === text) replace(this.#about, failure(error));
     }
-  };
-  raw.addEventListener('input', read);
-  form.addEventListener('submit', async (event) => {
-    event.preventDefault();
-    const sent = described;
-    if (busy || sent === null) return;
-    busy = submit.disabled = true;
+  }
+
+  async #send() {
+    const sent = this.#described;
+    if (this.#isBusy || sent === null) return;
+    this.#isBusy = true;
+    this.#submit.disabled = true;
     try {
       const hash = await node.call('eth_sendRawTransaction', sent);
-      if (shown === sent) replace(outcome, h('p', 'Sent: ', transactionLink(hash)));
+      if (this.#shown === sent) replace(this.#outcome, h('p', 'Sent: ', transactionLink(hash)));
       toast('The transaction was sent', 'good', { href: `#/tx/${hash}`, text: 'View transaction' });
     } catch (error) {
-      if (shown === sent) replace(outcome, failure(reasonOf(error)));
+      if (this.#shown === sent) replace(this.#outcome, failure(reasonOf(error)));
       else toast(reasonOf(error), 'error');
     } finally {
-      busy = false;
+      this.#isBusy = false;
     }
-    submit.disabled = described === null;
-  });
-  return form;
+    this.#submit.disabled = this.#described === null;
+  }
+}
+
+export function broadcastForm() {
+  return new BroadcastForm().element;
 }
