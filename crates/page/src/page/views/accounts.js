@@ -16,49 +16,55 @@ function copyable(text) {
   return h('span', h('span.mono', text), copyButton(text));
 }
 
-function converter(signal, about) {
+/** An address in all its forms. */
+function formsOf(all) {
+  return facts([
+    ['Hex (EIP-55)', copyable(all.hex)],
+    ['Account (bech32)', copyable(all.account)],
+    ['Validator operator', copyable(all.operator)],
+    ['Validator consensus', copyable(all.consensus)],
+    ['', h('a', { href: `#/address/${all.hex}` }, 'View account')],
+  ]);
+}
+
+/** The card that converts addresses; `found` is called with all forms of each. */
+function converter(signal, found) {
+  const { prefix } = network;
   const input = h('input', {
     spellcheck: 'false',
     autocomplete: 'off',
-    placeholder: `0x…, ${network.prefix}1…, ${network.prefix}valoper1… or ${network.prefix}valcons1…`,
+    placeholder: `0x…, ${prefix}1…, ${prefix}valoper1… or ${prefix}valcons1…`,
   });
   const result = h('div', { 'aria-live': 'polite' });
+
   const draw = () => {
     const text = input.value.trim();
     if (!text) return void replace(result, h('p.soft', 'Enter an address in any format.'));
     try {
-      const all = forms(parseAddress(text, network.prefix), network.prefix);
-      replace(
-        result,
-        facts([
-          ['Hex (EIP-55)', copyable(all.hex)],
-          ['Account (bech32)', copyable(all.account)],
-          ['Validator operator', copyable(all.operator)],
-          ['Validator consensus', copyable(all.consensus)],
-          ['', h('a', { href: `#/address/${all.hex}` }, 'View account')],
-        ]),
-      );
-      about(all);
+      const all = forms(parseAddress(text, prefix), prefix);
+      replace(result, formsOf(all));
+      found(all);
     } catch (error) {
       replace(result, failure(error));
     }
   };
-  input.addEventListener('input', draw);
-  const begin = () => {
-    if (!input.value && wallets.current) {
-      input.value = wallets.current.address;
-      draw();
-    }
+  const fillActive = () => {
+    if (input.value || !wallets.current) return;
+    input.value = wallets.current.address;
+    draw();
   };
-  wallets.addEventListener('change', begin, { signal });
+
+  input.addEventListener('input', draw);
+  wallets.addEventListener('change', fillActive, { signal });
   queueMicrotask(() => {
     if (input.value) return;
     draw();
-    begin();
+    fillActive();
   });
   return card('Address converter', field('Address', input), result);
 }
 
+/** The response of the Cosmos interface to the query of an account: `{ element, query(forms) }`. */
 function cosmosCard() {
   const url = h('span.soft', 'Enter an address to query its account.');
   const answer = h('code');
@@ -69,22 +75,25 @@ function cosmosCard() {
     copyButton(() => answer.textContent),
   );
   const element = card('Cosmos account query', h('p', url), code);
+
   let asked = '';
-  const ask = async (all) => {
-    const path = `cosmos/auth/v1beta1/accounts/${all.account}`;
+  const query = async ({ account }) => {
+    const path = `cosmos/auth/v1beta1/accounts/${account}`;
     if (asked === path) return;
     asked = path;
     url.classList.add('mono');
     url.textContent = `GET /${path}`;
     code.hidden = false;
+
+    let text = 'the node is not responding';
     try {
-      const body = await (await fetch(path)).json();
-      if (asked === path) answer.textContent = JSON.stringify(body, null, 2);
+      text = JSON.stringify(await (await fetch(path)).json(), null, 2);
     } catch {
-      if (asked === path) answer.textContent = 'the node is not responding';
+      // The text says so.
     }
+    if (asked === path) answer.textContent = text;
   };
-  return { element, ask };
+  return { element, query };
 }
 
 /**
@@ -102,6 +111,17 @@ function keyOf(address) {
   return box;
 }
 
+function heldRow(address, at, balance) {
+  const { account } = forms(address, network.prefix);
+  return [
+    at,
+    addressLink(address, { plain: true }),
+    h('span.mono', { title: account }, shorten(account, 9, 6)),
+    coins(balance, 9),
+    keyOf(address),
+  ];
+}
+
 function heldCard(signal) {
   const list = h('div');
   const draw = async () => {
@@ -109,25 +129,15 @@ function heldCard(signal) {
     const balances = await Promise.all(
       held.map((address) => node.call('eth_getBalance', address, 'latest').catch(() => '0x0')),
     );
+    // A button keeps the focus.
     if (signal.aborted || list.contains(document.activeElement)) return;
-    const rows = held.map((address, at) => [
-      at,
-      addressLink(address, { plain: true }),
-      h(
-        'span.mono',
-        { title: forms(address, network.prefix).account },
-        shorten(forms(address, network.prefix).account, 9, 6),
-      ),
-      coins(balances[at], 9),
-      keyOf(address),
-    ]);
-    replace(
-      list,
-      table(['#', 'Address', 'Cosmos address', '-Balance', 'Private key'], rows, {
-        lines: ['line-1', 'line-1', 'line-2', 'line-1.end', 'line-2.end'],
-      }),
-    );
+
+    const columns = ['#', 'Address', 'Cosmos address', '-Balance', 'Private key'];
+    const lines = ['line-1', 'line-1', 'line-2', 'line-1.end', 'line-2.end'];
+    const rows = held.map((address, at) => heldRow(address, at, balances[at]));
+    replace(list, table(columns, rows, { lines }));
   };
+
   whenever(node, 'head', signal, draw, 5_000);
   wallets.addEventListener('change', draw, { signal });
   return card(
@@ -154,7 +164,7 @@ export default async function view({ signal }) {
       'div.grid.two',
       start,
       faucet,
-      converter(signal, (all) => cosmos?.ask(all)),
+      converter(signal, (all) => cosmos?.query(all)),
       cosmos?.element,
     ),
     wallets.held.length > 0 && heldCard(signal),
