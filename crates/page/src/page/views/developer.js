@@ -19,18 +19,9 @@ import { scenarioCard } from './scenarios.js';
 import { snapshotCard } from './snapshots.js';
 import { timeCard } from './time.js';
 
-async function impersonationCard() {
-  const [begin, end] = await Promise.all([
-    first('anvil_impersonateAccount', 'hardhat_impersonateAccount'),
-    first('anvil_stopImpersonatingAccount', 'hardhat_stopImpersonatingAccount'),
-  ]);
-  if (!begin || !end) return null;
-  const who = h('input', {
-    spellcheck: 'false',
-    autocomplete: 'off',
-    placeholder: `0x… or ${network.prefix}1…`,
-  });
-  const acting = h('div.stack');
+/** The accounts that are impersonated, with buttons that end it by the method `end`. */
+function impersonatedList(end) {
+  const element = h('div.stack');
   const stop = async (address) => {
     try {
       await node.call(end, address);
@@ -40,53 +31,70 @@ async function impersonationCard() {
     }
     draw();
   };
-  const draw = () =>
-    replace(
-      acting,
-      wallets.impersonated.map((address) =>
-        h(
-          'div.spread',
-          addressLink(address),
-          h('button', { type: 'button', onclick: () => stop(address) }, 'Stop'),
-        ),
-      ),
+  const row = (address) =>
+    h(
+      'div.spread',
+      addressLink(address),
+      h('button', { type: 'button', onclick: () => stop(address) }, 'Stop'),
     );
+  const draw = () => replace(element, wallets.impersonated.map(row));
   draw();
+  return { element, draw };
+}
+
+async function impersonationCard() {
+  const [begin, end] = await Promise.all([
+    first('anvil_impersonateAccount', 'hardhat_impersonateAccount'),
+    first('anvil_stopImpersonatingAccount', 'hardhat_stopImpersonatingAccount'),
+  ]);
+  if (!begin || !end) return null;
+
+  const who = h('input', {
+    spellcheck: 'false',
+    autocomplete: 'off',
+    placeholder: `0x… or ${network.prefix}1…`,
+  });
+  const impersonated = impersonatedList(end);
+  const impersonate = async () => {
+    const address = parseAddress(who.value, network.prefix);
+    await node.call(begin, address);
+    wallets.impersonate(address, true);
+    impersonated.draw();
+    return `Impersonating ${shorten(address)}`;
+  };
   return card(
     'Impersonate account',
     action(
       field('Account', who, 'It is added to the account list at the top.'),
       'Impersonate',
-      async () => {
-        const address = parseAddress(who.value, network.prefix);
-        await node.call(begin, address);
-        wallets.impersonate(address, true);
-        draw();
-        return `Impersonating ${shorten(address)}`;
-      },
+      impersonate,
     ),
-    acting,
+    impersonated.element,
   );
 }
 
 async function resetCard() {
-  const reset = await first('anvil_reset', 'hardhat_reset');
-  if (!reset) return null;
+  const method = await first('anvil_reset', 'hardhat_reset');
+  if (!method) return null;
+
+  const reset = async () => {
+    await node.call(method);
+    await Promise.all([node.refresh(), mining.refresh(), wallets.refresh()]);
+    return 'The chain was reset to its first block';
+  };
   return card(
     'Reset',
     h(
       'p.soft',
       'Returns the chain to its first block. All later blocks, the transaction pool and all snapshots are deleted.',
     ),
-    h(
-      'div.row',
-      confirmButton('Reset chain', 'Delete all blocks?', async () => {
-        await node.call(reset);
-        await Promise.all([node.refresh(), mining.refresh(), wallets.refresh()]);
-        return 'The chain was reset to its first block';
-      }),
-    ),
+    h('div.row', confirmButton('Reset chain', 'Delete all blocks?', reset)),
   );
+}
+
+/** Cards under a title, if there are any. */
+function group(title, cards) {
+  return cards.some(Boolean) && h('div.stack', h('h2.group', title), h('div.grid.three', cards));
 }
 
 export default async function view({ signal }) {
@@ -96,8 +104,6 @@ export default async function view({ signal }) {
     Promise.all([priceCard(signal), scenarioCard(signal), resetCard()]),
     Promise.all([failedCallsCard(signal), poolCard(signal)]),
   ]);
-  const group = (title, cards) =>
-    cards.some(Boolean) && h('div.stack', h('h2.group', title), h('div.grid.three', cards));
   return [
     heading('Developer'),
     h(
