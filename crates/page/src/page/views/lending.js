@@ -13,7 +13,7 @@ import { reasonOf } from '../lib/reasons.js';
 import { wallets } from '../lib/wallet.js';
 import { activityCard } from './activity.js';
 import { actionsCard } from './borrow.js';
-import { riskCard } from './liquidation.js';
+import { riskCard } from './riskcard.js';
 import { poolCard } from './pooldetail.js';
 import { positionCard } from './position.js';
 import { scoreCard, scoreChart } from './score.js';
