@@ -9,9 +9,19 @@ import { network } from '../lib/network.js';
 import { node, whenever } from '../lib/node.js';
 import { wallets } from '../lib/wallet.js';
 
+/** Least time between two reads of what the faucet pays, in milliseconds. */
+const PACE = 15_000;
+/** Why a payment can fail of one asset while others are still paid. */
+const OF_ONE_ASSET = ['quota_exceeded', 'out_of_funds'];
+/** The option that stands for all assets. */
+const ALL = '*';
+
 const grouped = (text) =>
   text.replace(/^\d+/, (whole) => whole.replace(/\B(?=(\d{3})+(?!\d))/g, ','));
-const worth = (asset) => `${grouped(asset.amount)} ${asset.token ? asset.symbol : network.coin}`;
+const symbolOf = (asset) => (asset.token ? asset.symbol : network.coin);
+/** The value of an asset's option: coins have none. */
+const optionOf = (asset) => (asset.token ? asset.symbol : '');
+const worth = (asset) => `${grouped(asset.amount)} ${symbolOf(asset)}`;
 const times = (number) => (number === 1 ? 'once' : `${count(number)} times`);
 
 /** The limits in a sentence. */
@@ -32,9 +42,7 @@ function remaining(assets) {
     assets.map((asset) =>
       h(
         asset.remaining > 0 ? 'span.tag.good' : 'span.tag',
-        asset.remaining > 0
-          ? worth(asset)
-          : `${asset.token ? asset.symbol : network.coin} in ${span(asset.retryAfter)}`,
+        asset.remaining > 0 ? worth(asset) : `${symbolOf(asset)} in ${span(asset.retryAfter)}`,
       ),
     ),
   );
@@ -54,144 +62,186 @@ function without() {
   );
 }
 
-/** The card with the form. */
-export async function faucetCard(signal) {
-  const first = await describeFaucet(wallets.current?.address);
-  if (!first) return null;
-  if (!first.enabled) return without();
-  let state = first;
-  let edited = false;
-  const to = h('input', {
+/**
+ * Requests payments of assets, one after the other. Returns what was paid, as assets with
+ * transaction hashes, and the last problem or null.
+ */
+async function payAll(address, assets) {
+  const paid = [];
+  let problem = null;
+  for (const asset of assets) {
+    try {
+      const { transactionHash } = await requestPayment(address, asset.token ? asset.symbol : null);
+      paid.push([asset, transactionHash]);
+    } catch (error) {
+      problem = error;
+      if (assets.length === 1 || !OF_ONE_ASSET.includes(error.code)) break;
+    }
+  }
+  return { paid, problem };
+}
+
+/** What was sent to an address, with links to the transactions. */
+function sentText(address, paid) {
+  return h(
+    'p',
+    `Sent to ${shorten(address)}: `,
+    paid.map(([asset, hash], at) => [
+      at > 0 && ', ',
+      h('a', { href: `#/tx/${hash}` }, worth(asset)),
+    ]),
+  );
+}
+
+/** The choice of what to request: an asset, or all of them. */
+function assetSelect(assets) {
+  return h(
+    'select',
+    assets.map((asset) => h('option', { value: optionOf(asset) }, worth(asset))),
+    assets.length > 1 && h('option', { value: ALL }, `All ${assets.length} assets`),
+  );
+}
+
+/** The form, and `remaining`, the element with what the faucet still pays to its address. */
+class FaucetForm {
+  #signal;
+  #assets;
+  /** Whether the address was typed, so that it does not follow the active account. */
+  #isEdited = false;
+
+  #to = h('input', {
     spellcheck: 'false',
     autocomplete: 'off',
     placeholder: `0x… or ${network.prefix}1…`,
     value: wallets.current?.address ?? '',
   });
-  const what = h(
-    'select',
-    first.assets.map((asset) =>
-      h('option', { value: asset.token ? asset.symbol : '' }, worth(asset)),
-    ),
-    first.assets.length > 1 && h('option', { value: '*' }, `All ${first.assets.length} assets`),
-  );
-  const submit = h('button.primary', { type: 'submit' }, icon('accounts'), 'Request');
-  const left = h('div.stack.tight');
-  const outcome = h('div', { 'aria-live': 'polite' });
-  const form = h(
-    'form.stack',
-    field('Address', to),
-    field('Amount', what),
-    h('div.row', submit),
-    outcome,
-  );
+  #what;
+  #submit = h('button.primary', { type: 'submit' }, icon('accounts'), 'Request');
+  #outcome = h('div', { 'aria-live': 'polite' });
+  remaining = h('div.stack.tight');
 
-  const draw = () =>
-    replace(
-      left,
-      h('h3', to.value.trim() ? 'Available to this address' : 'Available'),
-      remaining(state.assets),
+  constructor(assets, signal) {
+    this.#assets = assets;
+    this.#signal = signal;
+    this.#what = assetSelect(assets);
+    this.element = h(
+      'form.stack',
+      field('Address', this.#to),
+      field('Amount', this.#what),
+      h('div.row', this.#submit),
+      this.#outcome,
     );
-  const refresh = async () => {
+
+    this.element.addEventListener('submit', (event) => {
+      event.preventDefault();
+      this.#request();
+    });
+    this.#to.addEventListener('input', () => (this.#isEdited = true));
+    this.#to.addEventListener('change', () => this.#refresh());
+    wallets.addEventListener('change', () => this.#followAccount(), { signal });
+    whenever(node, 'head', signal, () => this.#refresh(), PACE);
+    this.#draw();
+  }
+
+  #draw() {
+    replace(
+      this.remaining,
+      h('h3', this.#to.value.trim() ? 'Available to this address' : 'Available'),
+      remaining(this.#assets),
+    );
+  }
+
+  /** Asks the faucet again what it pays to the address. */
+  async #refresh() {
     let address = null;
     try {
-      address = to.value.trim() ? parseAddress(to.value, network.prefix) : null;
+      address = this.#to.value.trim() ? parseAddress(this.#to.value, network.prefix) : null;
     } catch {
       // An incomplete address; submitting the form says what is wrong with it.
     }
     const next = await describeFaucet(address);
-    if (signal.aborted || !next?.enabled) return;
-    state = next;
-    draw();
-  };
-  async function pay(address) {
-    const chosen =
-      what.value === '*'
-        ? state.assets.filter((asset) => asset.remaining > 0)
-        : state.assets.filter((asset) => (asset.token ? asset.symbol : '') === what.value);
-    if (!chosen.length) throw new Error('Nothing is available to this address now');
-    const paid = [];
-    let problem = null;
-    for (const asset of chosen) {
-      try {
-        const { transactionHash } = await requestPayment(
-          address,
-          asset.token ? asset.symbol : null,
-        );
-        paid.push([asset, transactionHash]);
-      } catch (error) {
-        problem = error;
-        if (chosen.length === 1 || !['quota_exceeded', 'out_of_funds'].includes(error.code)) break;
-      }
-    }
-    return { paid, problem };
+    if (this.#signal.aborted || !next?.enabled) return;
+    this.#assets = next.assets;
+    this.#draw();
   }
-  form.addEventListener('submit', async (event) => {
-    event.preventDefault();
-    submit.disabled = true;
-    replace(outcome);
+
+  #followAccount() {
+    const { current } = wallets;
+    if (this.#isEdited || !current || this.#to.value === current.address) return;
+    this.#to.value = current.address;
+    this.#refresh();
+  }
+
+  async #request() {
+    this.#submit.disabled = true;
+    replace(this.#outcome);
     try {
-      const address = parseRecipient(to.value, network.prefix);
-      const { paid, problem } = await pay(address);
-      const sent =
-        paid.length > 0 &&
-        h(
-          'p',
-          `Sent to ${shorten(address)}: `,
-          paid.map(([asset, hash], at) => [
-            at > 0 && ', ',
-            h('a', { href: `#/tx/${hash}` }, worth(asset)),
-          ]),
-        );
-      replace(outcome, sent, problem && failure(problem));
-      if (paid.length)
-        toast(
-          paid.length === 1 ? `Sent ${worth(paid[0][0])}` : `Sent ${paid.length} assets`,
-          'good',
-          { href: `#/address/${address}`, text: 'View account' },
-        );
+      const address = parseRecipient(this.#to.value, network.prefix);
+      const { paid, problem } = await payAll(address, this.#chosen());
+      this.#show(address, paid, problem);
     } catch (error) {
-      replace(outcome, failure(error));
+      replace(this.#outcome, failure(error));
     }
-    submit.disabled = false;
-    refresh();
-  });
-  to.addEventListener('input', () => (edited = true));
-  to.addEventListener('change', refresh);
-  wallets.addEventListener(
-    'change',
-    () => {
-      if (edited || !wallets.current || to.value === wallets.current.address) return;
-      to.value = wallets.current.address;
-      refresh();
-    },
-    { signal },
+    this.#submit.disabled = false;
+    this.#refresh();
+  }
+
+  /** The assets to request. */
+  #chosen() {
+    const wanted = this.#what.value;
+    const chosen = this.#assets.filter((asset) =>
+      wanted === ALL ? asset.remaining > 0 : optionOf(asset) === wanted,
+    );
+    if (!chosen.length) throw new Error('Nothing is available to this address now');
+    return chosen;
+  }
+
+  #show(address, paid, problem) {
+    replace(this.#outcome, paid.length > 0 && sentText(address, paid), problem && failure(problem));
+    if (!paid.length) return;
+    toast(paid.length === 1 ? `Sent ${worth(paid[0][0])}` : `Sent ${paid.length} assets`, 'good', {
+      href: `#/address/${address}`,
+      text: 'View account',
+    });
+  }
+}
+
+/** The card with the form; null if the node does not say what its faucet pays. */
+export async function faucetCard(signal) {
+  const about = await describeFaucet(wallets.current?.address);
+  if (!about) return null;
+  if (!about.enabled) return without();
+  const form = new FaucetForm(about.assets, signal);
+  return card('Faucet', form.element, form.remaining, h('p.soft', rules(about.limits)));
+}
+
+/** What the faucet is, and what it has. */
+function aboutCard({ account, balance }) {
+  const shortened = balance.replace(/\.0$/, '').replace(/(\.\d{2})\d+$/, '$1');
+  return card(
+    'About',
+    h('p', 'Test money for this network. It has no value anywhere else.'),
+    h(
+      'p.soft',
+      'Paid by ',
+      addressLink(account),
+      `, which holds ${grouped(shortened)} ${network.coin}.`,
+    ),
+    h(
+      'p.soft',
+      'Scripts can use ',
+      h('span.mono', 'POST /api/faucet'),
+      ' with ',
+      h('span.mono', '{"address": "0x…"}'),
+      '.',
+    ),
   );
-  whenever(node, 'head', signal, refresh, 15_000);
-  draw();
-  return card('Faucet', form, left, h('p.soft', rules(first.limits)));
 }
 
 export default async function view({ signal }) {
   const [form, about] = await Promise.all([faucetCard(signal), describeFaucet()]);
-  const balance =
-    about?.enabled &&
-    card(
-      'About',
-      h('p', 'Test money for this network. It has no value anywhere else.'),
-      h(
-        'p.soft',
-        'Paid by ',
-        addressLink(about.account),
-        `, which holds ${grouped(about.balance.replace(/\.0$/, '').replace(/(\.\d{2})\d+$/, '$1'))} ${network.coin}.`,
-      ),
-      h(
-        'p.soft',
-        'Scripts can use ',
-        h('span.mono', 'POST /api/faucet'),
-        ' with ',
-        h('span.mono', '{"address": "0x…"}'),
-        '.',
-      ),
-    );
-  return [heading('Faucet'), h('div.grid.two', form ?? without(), balance || null)];
+  return [
+    heading('Faucet'),
+    h('div.grid.two', form ?? without(), about?.enabled ? aboutCard(about) : null),
+  ];
 }
