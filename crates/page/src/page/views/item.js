@@ -23,6 +23,8 @@ const MOST_ATTRIBUTES = 100;
 
 const SUPPLY = fragment('function totalSupply(uint256 id) view returns (uint256)');
 
+const nameOf = (token) => token.name ?? symbolOf(token);
+
 /** A value of the metadata as text, or null. */
 function textOf(value, longest) {
   if (!['string', 'number', 'boolean'].includes(typeof value)) return null;
@@ -60,6 +62,7 @@ function attributes(metadata) {
     })
     .filter(Boolean);
   if (!shown.length) return null;
+
   const more =
     given.length > MOST_ATTRIBUTES &&
     h('p.soft', `${count(given.length - MOST_ATTRIBUTES)} more are not shown.`);
@@ -136,49 +139,68 @@ function pictureLink({ picture, pictureProblem }) {
   return ['Picture', outside(picture), problem && h('p.soft', problem)];
 }
 
+/** The facts of an item. `subject` has its token, contract, id, owner and supply. */
+function itemFacts({ token, address, id, owner, supply }, item, name) {
+  const { picture, animation, external, uri } = item;
+  const total = token.type === 'ERC-1155' ? null : token.total_supply;
+  return facts([
+    name && ['Name', name],
+    ['Token', tokenLink(token, nameOf(token))],
+    ['ID', h('span.copyline', h('span.mono', id), copyButton(id, 'Copy ID'))],
+    owner && ['Owner', addressLink(owner.hash, { full: true })],
+    ['Contract', addressLink(address, { full: true })],
+    supply !== null && ['Supply of this ID', amount(supply, 0, Infinity)],
+    total !== null && ['Total supply', amount(BigInt(total), 0, Infinity)],
+    uri && ['Metadata', outside(uri)],
+    picture && !/^data:/i.test(picture) && pictureLink(item),
+    animation && ['Animation', outside(animation)],
+    external && ['Website', outside(external)],
+  ]);
+}
+
+function transferList(address, id, signal) {
+  const path = `tokens/${address}/instances/${id}/transfers`;
+  return pagedList({
+    signal,
+    label: 'Transfers',
+    columns: transferColumns({ token: false }),
+    load: (cursor) => tokenTransfers(path, cursor),
+    empty: 'No transfers',
+    live: true,
+    csv: `transfers-${address}-${id}`,
+  });
+}
+
 /** The view of an id of a token, which the index knows. */
 export async function itemView(token, address, id, signal) {
   if (!/^\d{1,78}$/.test(id))
     throw new Error(`expected the ID of an item, a whole number, got ${id.slice(0, 80)}`);
-  const isMultiple = token.type === 'ERC-1155';
   const [found, supply] = await Promise.all([
     ask(`tokens/${address}/instances/${id}`, {}, parseExactly),
-    isMultiple ? supplyOf(address, id) : null,
+    token.type === 'ERC-1155' ? supplyOf(address, id) : null,
   ]);
-  const numbered = `${token.name ?? symbolOf(token)} #${id.length > 12 ? `${id.slice(0, 8)}…` : id}`;
-  const path = `tokens/${address}/instances/${id}/transfers`;
+  const subject = { token, address, id, owner: found.owner, supply };
+  const title = `${nameOf(token)} #${id.length > 12 ? `${id.slice(0, 8)}…` : id}`;
   const item = indexedItem(found);
   const body = h('div.nft-item');
 
-  const draw = () => {
-    const { metadata, picture, animation, external, uri, note } = item;
-    const name = textOf(metadata.name, LONGEST_NAME);
-    const description = textOf(metadata.description, LONGEST_TEXT);
-    const shown = pictureOfItem(item, name ?? numbered, signal, draw);
+  function draw() {
+    const name = textOf(item.metadata.name, LONGEST_NAME);
+    const description = textOf(item.metadata.description, LONGEST_TEXT);
+    const picture = pictureOfItem(item, name ?? title, signal, draw);
     const known = card(
       null,
       description && h('p.nft-text', description),
-      facts([
-        name && ['Name', name],
-        ['Token', tokenLink(token, token.name ?? symbolOf(token))],
-        ['ID', h('span.copyline', h('span.mono', id), copyButton(id, 'Copy ID'))],
-        found.owner && ['Owner', addressLink(found.owner.hash, { full: true })],
-        ['Contract', addressLink(address, { full: true })],
-        isMultiple && supply !== null && ['Supply of this ID', amount(supply, 0, Infinity)],
-        !isMultiple &&
-          token.total_supply !== null && [
-            'Total supply',
-            amount(BigInt(token.total_supply), 0, Infinity),
-          ],
-        uri && ['Metadata', outside(uri)],
-        picture && !/^data:/i.test(picture) && pictureLink(item),
-        animation && ['Animation', outside(animation)],
-        external && ['Website', outside(external)],
-      ]),
-      note && h('p.soft', { role: 'status' }, note),
+      itemFacts(subject, item, name),
+      item.note && h('p.soft', { role: 'status' }, item.note),
     );
-    replace(body, shown ? h('div.nft', card(null, shown), known) : known, attributes(metadata));
-  };
+    replace(
+      body,
+      picture ? h('div.nft', card(null, picture), known) : known,
+      attributes(item.metadata),
+    );
+  }
+
   const url = mediaUrl(item.uri);
   if (url) item.note = `Loading the metadata from ${new URL(url).host}…`;
   else if (item.uri) item.note = whyNotLoaded();
@@ -186,19 +208,8 @@ export async function itemView(token, address, id, signal) {
   if (url) loadMetadata(item, url, id, signal).then(() => signal.aborted || draw());
 
   return [
-    heading(numbered, h('span.tag', token.type)),
+    heading(title, h('span.tag', token.type)),
     body,
-    card(
-      'Transfers',
-      pagedList({
-        signal,
-        label: 'Transfers',
-        columns: transferColumns({ token: false }),
-        load: (cursor) => tokenTransfers(path, cursor),
-        empty: 'No transfers',
-        live: true,
-        csv: `transfers-${address}-${id}`,
-      }),
-    ),
+    card('Transfers', transferList(address, id, signal)),
   ];
 }
