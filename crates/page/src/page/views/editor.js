@@ -10,6 +10,9 @@ import { network, read } from '../lib/network.js';
 import { node, whenever } from '../lib/node.js';
 import { wallets } from '../lib/wallet.js';
 
+/** Least time between two reads of an account's state, in milliseconds. */
+const PACE = 2_000;
+
 /**
  * For each input the reading that began last: an earlier one may end after it, and must not replace
  * its text.
@@ -42,193 +45,225 @@ async function show(input, reading) {
   if (readings.get(input) === reading && input.value === before) input.value = text;
 }
 
-/** The editors: name, the method that sets the value, and a form for it. */
+async function balanceForm(account, method, done) {
+  const deal = network.tokens.length ? await first('anvil_dealERC20') : null;
+  const symbols = [network.coin, ...(deal ? network.tokens.map((one) => one.symbol) : [])];
+  const asset = h(
+    'select',
+    symbols.map((symbol) => h('option', symbol)),
+  );
+  const value = h('input', { inputmode: 'decimal', autocomplete: 'off' });
+  const token = () => network.tokens.find((one) => one.symbol === asset.value);
+
+  const load = async () => {
+    const chosen = token();
+    const now = chosen
+      ? await read('Token', chosen.address, 'balanceOf', account)
+      : BigInt(await node.call('eth_getBalance', account, 'latest'));
+    return toUnits(now, chosen?.decimals ?? 18);
+  };
+
+  asset.addEventListener('change', () => show(value, load()));
+  await show(value, load());
+
+  return action(
+    h('div.pair', field('Asset', asset), field('Balance', value)),
+    'Set balance',
+    async () => {
+      const wanted = fromUnits(value.value, token()?.decimals ?? 18);
+      if (token()) await node.call(deal, account, token().address, quantity(wanted));
+      else await node.call(method, account, quantity(wanted));
+      await done();
+      return `Balance set to ${toUnits(wanted, token()?.decimals ?? 18)} ${asset.value}`;
+    },
+  );
+}
+
+async function nonceForm(account, method, done) {
+  const value = h('input', {
+    inputmode: 'numeric',
+    autocomplete: 'off',
+    value: String(Number(await node.call('eth_getTransactionCount', account, 'latest'))),
+  });
+
+  return action(
+    field('Nonce', value, 'The nonce of the account’s next transaction.'),
+    'Set nonce',
+    async () => {
+      const nonce = wholeNumber(value, 'Nonce');
+      await node.call(method, account, quantity(nonce));
+      await done();
+      return `Nonce set to ${count(nonce)}`;
+    },
+  );
+}
+
+async function codeForm(account, method, done) {
+  const value = h('textarea', { spellcheck: 'false', placeholder: '0x' });
+  value.value = await node.call('eth_getCode', account, 'latest');
+
+  return action(
+    field(
+      'Runtime code',
+      value,
+      'Hex of the deployed code, not of the creation code; 0x removes it.',
+    ),
+    'Set code',
+    async () => {
+      const code = hexBytes(value, 'Code');
+      await node.call(method, account, code);
+      await done();
+      return `Code set: ${count(code.length / 2 - 1)} bytes`;
+    },
+  );
+}
+
+async function storageForm(account, method, done) {
+  const slot = h('input', { spellcheck: 'false', autocomplete: 'off', value: '0' });
+  const value = h('input', { spellcheck: 'false', autocomplete: 'off' });
+
+  const load = async () =>
+    node.call('eth_getStorageAt', account, toWord(wordNumber(slot, 'Slot')), 'latest');
+
+  slot.addEventListener('change', () =>
+    show(
+      value,
+      load().catch(() => ''),
+    ),
+  );
+  await show(value, load());
+
+  return action(
+    [
+      field('Slot', slot, 'A number, or 32 bytes in hex.'),
+      field('Value', value, 'A number, or 32 bytes in hex.'),
+    ],
+    'Set slot',
+    async () => {
+      const at = wordNumber(slot, 'Slot');
+      const wanted = wordNumber(value, 'Value');
+      await node.call(method, account, toWord(at), toWord(wanted));
+      await done();
+      return `Slot ${shorten(quantity(at), 10, 6)} set`;
+    },
+  );
+}
+
+/**
+ * The editors: name, the methods of which one sets the value, and what makes a form for it.
+ * `form(account, method, done)` calls `done` after a change.
+ */
 const EDITORS = [
-  {
-    name: 'Balance',
-    methods: ['anvil_setBalance', 'hardhat_setBalance'],
-    async form(account, method, done) {
-      const deal = network.tokens.length ? await first('anvil_dealERC20') : null;
-      const asset = h(
-        'select',
-        [network.coin, ...(deal ? network.tokens.map((one) => one.symbol) : [])].map((symbol) =>
-          h('option', symbol),
-        ),
-      );
-      const value = h('input', { inputmode: 'decimal', autocomplete: 'off' });
-      const token = () => network.tokens.find((one) => one.symbol === asset.value);
-      const load = async () => {
-        const chosen = token();
-        const now = chosen
-          ? await read('Token', chosen.address, 'balanceOf', account)
-          : BigInt(await node.call('eth_getBalance', account, 'latest'));
-        return toUnits(now, chosen?.decimals ?? 18);
-      };
-      asset.addEventListener('change', () => show(value, load()));
-      await show(value, load());
-      return action(
-        h('div.pair', field('Asset', asset), field('Balance', value)),
-        'Set balance',
-        async () => {
-          const wanted = fromUnits(value.value, token()?.decimals ?? 18);
-          if (token()) await node.call(deal, account, token().address, quantity(wanted));
-          else await node.call(method, account, quantity(wanted));
-          await done();
-          return `Balance set to ${toUnits(wanted, token()?.decimals ?? 18)} ${asset.value}`;
-        },
-      );
-    },
-  },
-  {
-    name: 'Nonce',
-    methods: ['anvil_setNonce', 'hardhat_setNonce'],
-    async form(account, method, done) {
-      const value = h('input', {
-        inputmode: 'numeric',
-        autocomplete: 'off',
-        value: String(Number(await node.call('eth_getTransactionCount', account, 'latest'))),
-      });
-      return action(
-        field('Nonce', value, 'The nonce of the account’s next transaction.'),
-        'Set nonce',
-        async () => {
-          const nonce = wholeNumber(value, 'Nonce');
-          await node.call(method, account, quantity(nonce));
-          await done();
-          return `Nonce set to ${count(nonce)}`;
-        },
-      );
-    },
-  },
-  {
-    name: 'Code',
-    methods: ['anvil_setCode', 'hardhat_setCode'],
-    async form(account, method, done) {
-      const value = h('textarea', { spellcheck: 'false', placeholder: '0x' });
-      value.value = await node.call('eth_getCode', account, 'latest');
-      return action(
-        field(
-          'Runtime code',
-          value,
-          'Hex of the deployed code, not of the creation code; 0x removes it.',
-        ),
-        'Set code',
-        async () => {
-          const code = hexBytes(value, 'Code');
-          await node.call(method, account, code);
-          await done();
-          return `Code set: ${count(code.length / 2 - 1)} bytes`;
-        },
-      );
-    },
-  },
-  {
-    name: 'Storage',
-    methods: ['anvil_setStorageAt', 'hardhat_setStorageAt'],
-    async form(account, method, done) {
-      const slot = h('input', { spellcheck: 'false', autocomplete: 'off', value: '0' });
-      const value = h('input', { spellcheck: 'false', autocomplete: 'off' });
-      const load = async () =>
-        node.call('eth_getStorageAt', account, toWord(wordNumber(slot, 'Slot')), 'latest');
-      slot.addEventListener('change', () =>
-        show(
-          value,
-          load().catch(() => ''),
-        ),
-      );
-      await show(value, load());
-      return action(
-        [
-          field('Slot', slot, 'A number, or 32 bytes in hex.'),
-          field('Value', value, 'A number, or 32 bytes in hex.'),
-        ],
-        'Set slot',
-        async () => {
-          const at = wordNumber(slot, 'Slot');
-          const wanted = wordNumber(value, 'Value');
-          await node.call(method, account, toWord(at), toWord(wanted));
-          await done();
-          return `Slot ${shorten(quantity(at), 10, 6)} set`;
-        },
-      );
-    },
-  },
+  { name: 'Balance', methods: ['anvil_setBalance', 'hardhat_setBalance'], form: balanceForm },
+  { name: 'Nonce', methods: ['anvil_setNonce', 'hardhat_setNonce'], form: nonceForm },
+  { name: 'Code', methods: ['anvil_setCode', 'hardhat_setCode'], form: codeForm },
+  { name: 'Storage', methods: ['anvil_setStorageAt', 'hardhat_setStorageAt'], form: storageForm },
 ];
 
-export async function editorCard(signal) {
+/** The editors whose methods the node has, each with its `method`. */
+async function supportedEditors() {
   const methods = await Promise.all(EDITORS.map((one) => first(...one.methods)));
-  const editors = EDITORS.map((one, at) => ({ ...one, method: methods[at] })).filter(
-    (one) => one.method,
-  );
-  if (!editors.length) return null;
-  const who = h('input', {
+  return EDITORS.map((one, at) => ({ ...one, method: methods[at] })).filter((one) => one.method);
+}
+
+/** The balance, the nonce and the code of an account. */
+async function accountFacts(account) {
+  const [balance, nonce, code] = await Promise.all([
+    node.call('eth_getBalance', account, 'latest'),
+    node.call('eth_getTransactionCount', account, 'latest'),
+    node.call('eth_getCode', account, 'latest'),
+  ]);
+  const size = code.length / 2 - 1;
+  return facts([
+    ['Account', addressLink(account)],
+    ['Balance', coins(balance, 12)],
+    ['Nonce', count(Number(nonce))],
+    ['Code', size ? h('span', `${count(size)} bytes`, copyButton(code, 'Copy code')) : 'None'],
+  ]);
+}
+
+/** The account to edit, its state, and the form for a part of it. */
+class AccountEditor {
+  #signal;
+  #chosen;
+  /** The account that is shown; null without a valid one. */
+  #account = null;
+  /** The number of the newest form, whose predecessors may be made after it. */
+  #turn = 0;
+
+  #who = h('input', {
     spellcheck: 'false',
     autocomplete: 'off',
     placeholder: `0x… or ${network.prefix}1…`,
     value: wallets.current?.address ?? '',
   });
-  const now = h('div');
-  const body = h('div.editor-form');
-  const tabs = h('div.tabs', { role: 'group', 'aria-label': 'Part of the account' });
-  let [account, chosen, turn] = [null, editors[0], 0];
+  #facts = h('div');
+  #tabs = h('div.tabs', { role: 'group', 'aria-label': 'Part of the account' });
+  #form = h('div.editor-form');
 
-  async function drawFacts() {
-    if (!account) return;
-    const [balance, nonce, code] = await Promise.all([
-      node.call('eth_getBalance', account, 'latest'),
-      node.call('eth_getTransactionCount', account, 'latest'),
-      node.call('eth_getCode', account, 'latest'),
-    ]);
-    if (signal.aborted) return;
-    const size = code.length / 2 - 1;
+  constructor(editors, signal) {
+    this.#signal = signal;
+    this.#chosen = editors[0];
     replace(
-      now,
-      facts([
-        ['Account', addressLink(account)],
-        ['Balance', coins(balance, 12)],
-        ['Nonce', count(Number(nonce))],
-        ['Code', size ? h('span', `${count(size)} bytes`, copyButton(code, 'Copy code')) : 'None'],
-      ]),
+      this.#tabs,
+      editors.map((one) =>
+        h('button', { type: 'button', onclick: () => this.#choose(one) }, one.name),
+      ),
+    );
+    this.#who.addEventListener('change', () => this.draw());
+    whenever(node, 'head', signal, () => this.#drawFacts().catch(() => {}), PACE);
+    this.element = card(
+      'Edit account',
+      field('Account', this.#who),
+      this.#facts,
+      this.#tabs,
+      this.#form,
     );
   }
-  async function draw() {
-    const own = ++turn;
+
+  #choose(editor) {
+    this.#chosen = editor;
+    this.draw();
+  }
+
+  async #drawFacts() {
+    if (!this.#account) return;
+    const shown = await accountFacts(this.#account);
+    if (!this.#signal.aborted) replace(this.#facts, shown);
+  }
+
+  /** Shows the account in the input, and the chosen form for it. */
+  async draw() {
+    const turn = ++this.#turn;
     // The form before would still change the account before.
-    replace(body);
-    for (const tab of tabs.children)
-      tab.setAttribute('aria-pressed', String(tab.textContent === chosen.name));
+    replace(this.#form);
+    for (const tab of this.#tabs.children)
+      tab.setAttribute('aria-pressed', String(tab.textContent === this.#chosen.name));
+
     try {
-      account = who.value.trim() ? parseAddress(who.value, network.prefix) : null;
-      if (!account) return void replace(now, h('p.soft', 'Enter an account to edit.'));
+      const text = this.#who.value;
+      this.#account = text.trim() ? parseAddress(text, network.prefix) : null;
+      if (!this.#account)
+        return void replace(this.#facts, h('p.soft', 'Enter an account to edit.'));
+
       const [form] = await Promise.all([
-        chosen.form(account, chosen.method, drawFacts),
-        drawFacts(),
+        this.#chosen.form(this.#account, this.#chosen.method, () => this.#drawFacts()),
+        this.#drawFacts(),
       ]);
-      if (own === turn) replace(body, form);
+      if (turn === this.#turn) replace(this.#form, form);
     } catch (error) {
-      if (own !== turn) return;
-      account = null;
-      replace(now, failure(error));
+      if (turn !== this.#turn) return;
+      this.#account = null;
+      replace(this.#facts, failure(error));
     }
   }
-  replace(
-    tabs,
-    editors.map((one) =>
-      h(
-        'button',
-        {
-          type: 'button',
-          onclick: () => {
-            chosen = one;
-            draw();
-          },
-        },
-        one.name,
-      ),
-    ),
-  );
-  who.addEventListener('change', draw);
-  whenever(node, 'head', signal, () => drawFacts().catch(() => {}), 2_000);
-  await draw();
-  return card('Edit account', field('Account', who), now, tabs, body);
+}
+
+/** The card of the editor; null if the node has no method for it. */
+export async function editorCard(signal) {
+  const editors = await supportedEditors();
+  if (!editors.length) return null;
+  const editor = new AccountEditor(editors, signal);
+  await editor.draw();
+  return editor.element;
 }
