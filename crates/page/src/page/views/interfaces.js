@@ -8,44 +8,32 @@ import { parseInterface } from '../lib/signature.js';
 
 const entries = (number) => counted(number, 'entry', 'entries');
 
-export default function view() {
+/** Names of entries that are listed of each ABI. */
+const LISTED = 8;
+
+/** A saved ABI: the number of its entries, and the names of the first. */
+function savedInterface(text) {
+  const all = parseInterface(text);
+  const names = all.slice(0, LISTED).map((one) => one.name);
+  return h('p', h('strong', `${entries(all.length)}: `), h('span.soft', names.join(', ')));
+}
+
+/** The form that saves an ABI, after which `saved` is called. */
+function saveForm(saved) {
   const input = h('textarea', {
     rows: '10',
     spellcheck: 'false',
     placeholder:
       'A JSON ABI, a compiler artifact, or Solidity signatures such as\nevent Transfer(address indexed from, address indexed to, uint256 value)',
   });
-  const list = h('div.stack');
   const problem = h('div');
-  const forget = h('button', { type: 'button' }, 'Remove all');
-  const draw = () => {
-    const all = pastedInterfaces();
-    forget.hidden = !all.length;
-    replace(
-      list,
-      all.length
-        ? all.map((text) =>
-            h(
-              'p',
-              h('strong', `${entries(parseInterface(text).length)}: `),
-              h(
-                'span.soft',
-                parseInterface(text)
-                  .slice(0, 8)
-                  .map((one) => one.name)
-                  .join(', '),
-              ),
-            ),
-          )
-        : h('p.soft', 'No saved ABIs. Those of the network\u2019s own contracts are built in.'),
-    );
-  };
   const form = h(
     'form.stack',
     field('ABI', input, 'Stored in this browser only.'),
     problem,
     h('div.row', h('button.primary', { type: 'submit' }, 'Save ABI')),
   );
+
   form.addEventListener('submit', (event) => {
     event.preventDefault();
     try {
@@ -53,18 +41,40 @@ export default function view() {
       toast(`Saved an ABI with ${entries(found)}`, 'good');
       input.value = '';
       replace(problem);
-      draw();
+      saved();
     } catch (error) {
       replace(problem, h('div.failure', { role: 'alert' }, error.message));
     }
   });
-  draw();
+  return form;
+}
+
+export default function view() {
+  const list = h('div.stack');
+  const forget = h('button', { type: 'button' }, 'Remove all');
+
+  function draw() {
+    const all = pastedInterfaces();
+    forget.hidden = !all.length;
+    replace(
+      list,
+      all.length
+        ? all.map(savedInterface)
+        : h('p.soft', 'No saved ABIs. Those of the network\u2019s own contracts are built in.'),
+    );
+  }
+
   forget.addEventListener('click', () => {
     forgetInterfaces();
     draw();
   });
+  draw();
   return [
     heading('Contract ABIs'),
-    h('div.grid.two', card('Add an ABI', form), card('Saved ABIs', list, h('div.row', forget))),
+    h(
+      'div.grid.two',
+      card('Add an ABI', saveForm(draw)),
+      card('Saved ABIs', list, h('div.row', forget)),
+    ),
   ];
 }
