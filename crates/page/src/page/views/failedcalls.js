@@ -10,7 +10,9 @@ import { displayName } from '../lib/labels.js';
 import { node, whenever } from '../lib/node.js';
 import { callTree } from './calltree.js';
 
+/** Maximum number of failures that are shown. */
 const SHOWN = 25;
+/** How often they are read without a new block, in milliseconds. */
 const PACE = 4_000;
 
 /** The link to the debugger for a failed call, or null: it cannot repeat another block's header. */
@@ -32,6 +34,7 @@ function debugLink({ call, block, stateOverrides, blockOverrides }) {
   return callDebugLink(link, true);
 }
 
+/** The trace of a failed call, repeated now. */
 async function trace(one) {
   const options = {
     tracer: 'callTracer',
@@ -49,18 +52,38 @@ async function trace(one) {
   ];
 }
 
-/** The latest failure as an element; its trace is loaded when it is opened. */
+/** What a failure is called: the function, its selector, or what else the call was for. */
+function nameOf(call, data, decoder) {
+  if (!call.to) return 'new contract';
+  return decoder.call(call.to, data)?.fragment.name ?? (data?.slice(0, 10) || 'transfer');
+}
+
+/** Loads the trace of a failure into an element. */
+async function showTrace(body, one) {
+  if (!one.call)
+    return void replace(
+      body,
+      h('p.soft', 'The call is too long to be kept, so there is no trace.'),
+    );
+  replace(body, h('p.soft', 'Loading trace…'));
+  try {
+    replace(body, await trace(one));
+  } catch (error) {
+    replace(body, failure(error));
+  }
+}
+
+/** A failure as an element; its trace is loaded when it is opened. */
 async function entry(one) {
   const call = one.call ?? {};
+  const data = call.input ?? call.data;
   const decoder = await decoderFor([call.to]);
-  const known = call.to ? decoder.call(call.to, call.input ?? call.data) : null;
-  const data =
+  const name = nameOf(call, data, decoder);
+  const reason =
     one.data && one.data !== '0x'
-      ? await decoder.error(one.data, { to: call.to, input: call.input ?? call.data })
+      ? await decoder.error(one.data, { to: call.to, input: data })
       : null;
-  const what =
-    known?.fragment.name ??
-    (call.to ? (call.input ?? call.data)?.slice(0, 10) || 'transfer' : 'new contract');
+
   const body = h('div');
   const details = h(
     'details.failed-call',
@@ -69,70 +92,80 @@ async function entry(one) {
       h(
         'span.failed-head',
         h('span.tag', one.method),
-        h('strong', what),
+        h('strong', name),
         call.to && h('span.soft', displayName(call.to) ?? h('span.mono', shorten(call.to, 8, 6))),
         moment(one.time / 1_000 + node.clockOffset),
       ),
-      h('span.down', one.reason ?? data ?? one.error),
+      h('span.down', one.reason ?? reason ?? one.error),
     ),
     body,
   );
-  details.addEventListener('toggle', async () => {
-    if (!details.open || body.firstChild) return;
-    if (!one.call)
-      return void replace(
-        body,
-        h('p.soft', 'The call is too long to be kept, so there is no trace.'),
-      );
-    replace(body, h('p.soft', 'Loading trace…'));
-    try {
-      replace(body, await trace(one));
-    } catch (error) {
-      replace(body, failure(error));
-    }
+  details.addEventListener('toggle', () => {
+    if (details.open && !body.firstChild) showTrace(body, one);
   });
   return details;
 }
 
-export async function failedCallsCard(signal) {
-  if (!(await node.has('tetrad_failedCalls'))) return null;
-  const list = h('div');
-  let drawn = '';
-  async function draw() {
+/** The failures as entries, the newest first. */
+class FailureList {
+  #signal;
+  /** What is shown, as a text; empty to draw in any case. */
+  #drawn = '';
+  element = h('div');
+
+  constructor(signal) {
+    this.#signal = signal;
+  }
+
+  /** Whether an entry is open or focused: an open trace is not taken away while it is read. */
+  get #isRead() {
+    return (
+      this.element.querySelector('details[open]') || this.element.contains(document.activeElement)
+    );
+  }
+
+  async draw() {
     const found = await node.call('tetrad_failedCalls').catch(() => null);
-    if (signal.aborted || !found) return;
+    if (this.#signal.aborted || !found) return;
+    const newest = found.slice(0, SHOWN);
     // Their ages follow the clock of the chain.
     const seen = JSON.stringify([
       Math.round(node.clockOffset / 60),
-      ...found.slice(0, SHOWN).map((one) => [one.time, one.method, one.error]),
+      ...newest.map((one) => [one.time, one.method, one.error]),
     ]);
-    // An open trace is not taken away while it is read.
-    const isRead = () =>
-      list.querySelector('details[open]') || list.contains(document.activeElement);
-    if (seen === drawn || isRead()) return;
-    drawn = seen;
-    const shown = await Promise.all(found.slice(0, SHOWN).map(entry));
-    if (signal.aborted || drawn !== seen) return;
-    if (isRead()) {
-      drawn = '';
-      return;
-    }
+    if (seen === this.#drawn || this.#isRead) return;
+
+    this.#drawn = seen;
+    const entries = await Promise.all(newest.map(entry));
+    if (this.#signal.aborted || this.#drawn !== seen) return;
+    if (this.#isRead) this.#drawn = '';
+    else this.#show(entries, found.length - entries.length);
+  }
+
+  #show(entries, more) {
     replace(
-      list,
-      shown.length
-        ? shown
+      this.element,
+      entries.length
+        ? entries
         : h('p.soft', 'No failed calls, gas estimates or refused transactions in the last hour.'),
-      found.length > SHOWN &&
-        h('p.soft', `${count(found.length - SHOWN)} older ones are not shown.`),
+      more > 0 && h('p.soft', `${count(more)} older ones are not shown.`),
     );
   }
+}
+
+/** The card; null if the node does not keep failed calls. */
+export async function failedCallsCard(signal) {
+  if (!(await node.has('tetrad_failedCalls'))) return null;
+  const list = new FailureList(signal);
+  const draw = () => list.draw();
   whenever(node, 'head', signal, draw, 2_000);
   const timer = setInterval(draw, PACE);
   signal.addEventListener('abort', () => clearInterval(timer));
   await draw();
+
   const element = card(
     'Failed calls of the last hour',
-    list,
+    list.element,
     h(
       'p.soft',
       'Transactions that were mined and failed are in their blocks: ',
