@@ -23,6 +23,7 @@ const isGetter = ({ called }) => called.inputs.length === 0 && called.outputs.le
 function line(called, output, contract) {
   const [value, ...others] = decode(called.outputs, output);
   if (others.length || Array.isArray(value)) return '…';
+
   const [returned] = called.outputs;
   const text = decodedValue(
     value,
@@ -30,6 +31,17 @@ function line(called, output, contract) {
     tokenFor(returned.name || called.name, contract),
   ).textContent;
   return text === '' ? '""' : shorten(text, LONGEST - 12, 10);
+}
+
+/** What a getter returns now, or that it fails; its form says why. */
+async function currentValue(called, contract) {
+  try {
+    const output = await probe(contract.address, selector(called), MOST_GAS);
+    if (output !== null) return line(called, output, contract.address);
+  } catch {
+    // The node did not answer, or not what the ABI says.
+  }
+  return h('span.soft', 'fails');
 }
 
 /**
@@ -40,26 +52,20 @@ export function showGetters(contract, entries, signal) {
   if (!getters.length) return;
 
   const read = async ({ called, value }) => {
-    // Its form says why.
-    let shown = h('span.soft', 'fails');
-    try {
-      const output = await probe(contract.address, selector(called), MOST_GAS);
-      if (output !== null) shown = line(called, output, contract.address);
-    } catch {
-      // The node did not answer, or not what the ABI says.
-    }
+    const shown = await currentValue(called, contract);
     if (!signal.aborted) replace(value, shown);
   };
 
   // One batch at a time: a slow node would have more and more of them to answer, in any order.
-  let [busy, missed] = [false, false];
+  let isBusy = false;
+  let isMissed = false;
   const readAll = async () => {
-    missed = busy;
-    if (busy) return;
-    busy = true;
+    isMissed = isBusy;
+    if (isBusy) return;
+    isBusy = true;
     await Promise.all(getters.map(read));
-    busy = false;
-    if (missed && !signal.aborted) readAll();
+    isBusy = false;
+    if (isMissed && !signal.aborted) readAll();
   };
   whenever(node, 'head', signal, readAll, PACE);
 }

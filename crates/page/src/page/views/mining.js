@@ -12,76 +12,94 @@ const MODES = [
   ['off', 'Off'],
 ];
 
+/** The shortest and the longest interval, in seconds. */
+const LEAST_INTERVAL = 0.001;
+const MOST_INTERVAL = 86_400;
+
 /** The choice of a mode; the pressed button is the node's mode. */
-function modes(signal) {
-  const seconds = h('input', {
+class ModeChoice {
+  #seconds = h('input', {
     inputmode: 'decimal',
     value: '2',
     'aria-label': 'Seconds between blocks',
   });
-  const set = h('button', { type: 'submit' }, 'Set');
-  const interval = h(
+  #interval = h(
     'form.row',
     { hidden: true },
     h('span.soft', 'Every'),
-    seconds,
+    this.#seconds,
     h('span.soft', 'seconds'),
-    set,
+    h('button', { type: 'submit' }, 'Set'),
   );
-  const about = h('p.soft', { role: 'status' });
-  const attempt = async (run) => {
+  #about = h('p.soft', { role: 'status' });
+  #buttons = MODES.map(([mode, name]) =>
+    h('button', { type: 'button', 'data-mode': mode, onclick: () => this.#change(mode) }, name),
+  );
+
+  constructor(signal) {
+    this.#interval.addEventListener('submit', (event) => {
+      event.preventDefault();
+      this.#change('interval');
+    });
+    mining.addEventListener('change', () => this.#draw(), { signal });
+    this.#draw();
+    this.elements = [
+      h('div.tabs', { role: 'group', 'aria-label': 'Mining mode' }, this.#buttons),
+      this.#interval,
+      this.#about,
+    ];
+  }
+
+  /** Changes the node's mode, and shows the one that it has then. */
+  async #change(mode) {
     try {
-      await run();
+      await this.#set(mode);
     } catch (error) {
       toast(error.message, 'error');
     }
-    draw();
-  };
-  const every = () => {
-    const number = Number(seconds.value);
-    if (!(number >= 0.001 && number <= 86_400))
+    this.#draw();
+  }
+
+  #set(mode) {
+    if (mode === 'auto') return mining.auto();
+    if (mode === 'off') return mining.stop();
+
+    const number = Number(this.#seconds.value);
+    if (!(number >= LEAST_INTERVAL && number <= MOST_INTERVAL))
       throw new Error('Interval: expected 0.001 to 86,400 seconds');
     return mining.every(number);
-  };
-  const choose = { auto: () => mining.auto(), interval: every, off: () => mining.stop() };
-  const buttons = MODES.map(([mode, name]) =>
-    h('button', { type: 'button', 'data-mode': mode, onclick: () => attempt(choose[mode]) }, name),
-  );
-  function draw() {
-    for (const button of buttons)
-      button.setAttribute('aria-pressed', String(button.dataset.mode === mining.mode));
-    interval.hidden = mining.mode !== 'interval';
-    if (mining.mode === 'interval' && mining.seconds && document.activeElement !== seconds)
-      seconds.value = String(mining.seconds);
-    setText(about, mining.describe());
   }
-  interval.addEventListener('submit', (event) => {
-    event.preventDefault();
-    attempt(every);
-  });
-  mining.addEventListener('change', draw, { signal });
-  draw();
-  return [h('div.tabs', { role: 'group', 'aria-label': 'Mining mode' }, buttons), interval, about];
+
+  #draw() {
+    const { mode, seconds } = mining;
+    for (const button of this.#buttons)
+      button.setAttribute('aria-pressed', String(button.dataset.mode === mode));
+    this.#interval.hidden = mode !== 'interval';
+    if (mode === 'interval' && seconds && document.activeElement !== this.#seconds)
+      this.#seconds.value = String(seconds);
+    setText(this.#about, mining.describe());
+  }
+}
+
+/** Mines blocks, `apart` seconds from each other if that input has a text and the node can. */
+async function mine(blocks, apart) {
+  const number = wholeNumber(blocks, 'Blocks');
+  if (apart.value.trim() && (await node.has('anvil_mine')))
+    await node.call('anvil_mine', quantity(number), quantity(wholeNumber(apart, 'Seconds apart')));
+  else await node.call('evm_mine', { blocks: quantity(number) });
+
+  mining.refresh();
+  return `Mined ${count(Number(number))} block${number === 1n ? '' : 's'}`;
 }
 
 export async function miningCard(signal) {
   await mining.refresh();
   const blocks = h('input', { inputmode: 'numeric', value: '1' });
   const apart = h('input', { inputmode: 'numeric', placeholder: 'at least 1' });
-  const mine = action(
+  const form = action(
     h('div.pair', field('Blocks', blocks), field('Seconds apart', apart)),
     'Mine',
-    async () => {
-      const number = wholeNumber(blocks, 'Blocks');
-      const interval =
-        apart.value.trim() && (await node.has('anvil_mine'))
-          ? [quantity(wholeNumber(apart, 'Seconds apart'))]
-          : [];
-      if (interval.length) await node.call('anvil_mine', quantity(number), ...interval);
-      else await node.call('evm_mine', { blocks: quantity(number) });
-      mining.refresh();
-      return `Mined ${count(Number(number))} block${number === 1n ? '' : 's'}`;
-    },
+    () => mine(blocks, apart),
   );
-  return card('Mining', mining.mode && modes(signal), mine);
+  return card('Mining', mining.mode && new ModeChoice(signal).elements, form);
 }
