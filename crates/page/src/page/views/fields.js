@@ -14,14 +14,17 @@ const USUAL_DECIMALS = [6, 8, 9, 18];
 /** Integers with fewer bits hold no amounts. */
 const AMOUNT_BITS = 64;
 
+/** The control for an argument: a choice, a field for JSON, or one for a line of text. */
 function control(input) {
   if (input.type === 'bool')
     return h(
       'select',
       ['false', 'true'].map((text) => h('option', { value: text }, text)),
     );
+
   if (isStructured(input))
     return h('textarea.json', { rows: '2', spellcheck: 'false', placeholder: exampleOf(input) });
+
   return h('input', {
     placeholder: input.type === 'address' ? `0x… or ${network.prefix}1…` : typeName(input),
     spellcheck: 'false',
@@ -53,6 +56,7 @@ function amountField(name, label, input, decimals) {
     { type: 'button', 'aria-label': `Multiply ${name} by the power of ten` },
     '×',
   );
+
   apply.addEventListener('click', () => {
     replace(problem);
     try {

@@ -13,6 +13,7 @@ export function fileField(label, hint) {
   const input = h('textarea', { rows: '6', spellcheck: 'false' });
   const file = h('input', { type: 'file' });
   const problem = h('div', { 'aria-live': 'polite' });
+
   file.addEventListener('change', async () => {
     const [chosen] = file.files;
     replace(problem);
@@ -29,6 +30,7 @@ export function fileField(label, hint) {
       replace(problem, failure(error));
     }
   });
+
   return {
     element: h('div.stack', field(label, input, hint), field('Or read a file', file), problem),
     input,

@@ -37,6 +37,7 @@ export function labelEditor(address, changed) {
       h('button.quiet', { type: 'button', onclick: () => show(true) }, 'Cancel'),
       problem,
     );
+
     form.addEventListener('submit', (event) => {
       event.preventDefault();
       try {
@@ -47,6 +48,7 @@ export function labelEditor(address, changed) {
         replace(problem, failure(error));
       }
     });
+
     replace(box, form);
     input.focus();
   }
