@@ -2,6 +2,7 @@
 
 import { action, first, quantity, wholeNumber } from '../lib/actions.js';
 import { parseAddress } from '../lib/address.js';
+import { addressInput } from '../lib/addressinput.js';
 import { toWord } from '../lib/bytes.js';
 import { card, copyButton, facts, failure, field, h, replace } from '../lib/dom.js';
 import { count, fromUnits, shorten, toUnits } from '../lib/format.js';
@@ -191,12 +192,7 @@ class AccountEditor {
   /** The number of the newest form, whose predecessors may be made after it. */
   #turn = 0;
 
-  #who = h('input', {
-    spellcheck: 'false',
-    autocomplete: 'off',
-    placeholder: `0x… or ${network.prefix}1…`,
-    value: wallets.current?.address ?? '',
-  });
+  #who = addressInput({ value: wallets.current?.address ?? '' });
   #facts = h('div');
   #tabs = h('div.tabs', { role: 'group', 'aria-label': 'Part of the account' });
   #form = h('div.editor-form');

@@ -1,6 +1,7 @@
 // The faucet: coins and tokens of this network for any address.
 
 import { parseAddress, parseRecipient } from '../lib/address.js';
+import { addressInput } from '../lib/addressinput.js';
 import { card, failure, field, h, heading, icon, replace, toast } from '../lib/dom.js';
 import { describeFaucet, requestPayment } from '../lib/faucet.js';
 import { count, shorten, span } from '../lib/format.js';
@@ -109,12 +110,7 @@ class FaucetForm {
   /** Whether the address was typed, so that it does not follow the active account. */
   #isEdited = false;
 
-  #to = h('input', {
-    spellcheck: 'false',
-    autocomplete: 'off',
-    placeholder: `0x… or ${network.prefix}1…`,
-    value: wallets.current?.address ?? '',
-  });
+  #to = addressInput({ value: wallets.current?.address ?? '' });
   #what;
   #submit = h('button.primary', { type: 'submit' }, icon('accounts'), 'Request');
   #outcome = h('div', { 'aria-live': 'polite' });

@@ -2,6 +2,7 @@
 
 import { action, first, quantity } from '../lib/actions.js';
 import { parseRecipient } from '../lib/address.js';
+import { addressInput } from '../lib/addressinput.js';
 import { card, field, h } from '../lib/dom.js';
 import { amount, fromUnits } from '../lib/format.js';
 import { callData, network, read } from '../lib/network.js';
@@ -50,12 +51,7 @@ export async function fundCard(signal) {
     first('anvil_setBalance', 'hardhat_setBalance'),
     first('anvil_dealERC20'),
   ]);
-  const to = h('input', {
-    spellcheck: 'false',
-    autocomplete: 'off',
-    placeholder: `0x… or ${network.prefix}1…`,
-    value: wallets.current?.address ?? '',
-  });
+  const to = addressInput({ value: wallets.current?.address ?? '' });
   const symbols = [network.coin, ...network.tokens.map((token) => token.symbol)];
   const what = h(
     'select',

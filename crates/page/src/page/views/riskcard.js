@@ -1,6 +1,7 @@
 // Positions at risk of liquidation.
 
 import { parseAddress } from '../lib/address.js';
+import { addressInput } from '../lib/addressinput.js';
 import { borrowers } from '../lib/borrowers.js';
 import { card, h, replace, setText } from '../lib/dom.js';
 import { addressLink } from '../lib/links.js';
@@ -32,12 +33,7 @@ function healthText(healthy, all) {
 
 /** A form for the address of an account; `check` is called with it. */
 function lookupForm(check) {
-  const who = h('input', {
-    spellcheck: 'false',
-    autocomplete: 'off',
-    placeholder: `0x… or ${network.prefix}1…`,
-    'aria-label': 'Account to check',
-  });
+  const who = addressInput({ 'aria-label': 'Account to check' });
   const wrong = h('p.down', { 'aria-live': 'polite' });
   const form = h('form.row.nowrap', who, h('button', { type: 'submit' }, 'Check account'));
 

@@ -1,6 +1,7 @@
 // The filter of the explorer's transactions, which the URL has.
 
 import { parseAddress } from '../lib/address.js';
+import { addressInput } from '../lib/addressinput.js';
 import { field, h, replace } from '../lib/dom.js';
 import { network } from '../lib/network.js';
 import { setPlace } from '../lib/place.js';
@@ -30,14 +31,6 @@ function remember(on) {
   }
 }
 
-function textInput(value, placeholder) {
-  return h('input', { value, placeholder, spellcheck: 'false', autocomplete: 'off' });
-}
-
-function addressInput(value) {
-  return textInput(value, `0x… or ${network.prefix}1…`);
-}
-
 /** The address in an input, or an empty text. */
 function addressIn(input) {
   return input.value.trim() ? parseAddress(input.value, network.prefix) : '';
@@ -62,9 +55,14 @@ export class TransactionFilter {
   constructor(query, changed) {
     this.#changed = changed;
     const given = (name) => query.get(name) ?? '';
-    this.#from = addressInput(given('from'));
-    this.#to = addressInput(given('to'));
-    this.#method = textInput(given('method'), 'transfer or 0xa9059cbb');
+    this.#from = addressInput({ value: given('from') });
+    this.#to = addressInput({ value: given('to') });
+    this.#method = h('input', {
+      value: given('method'),
+      placeholder: 'transfer or 0xa9059cbb',
+      spellcheck: 'false',
+      autocomplete: 'off',
+    });
     this.#kind = h(
       'select',
       Object.entries(KINDS).map(([value, name]) =>
