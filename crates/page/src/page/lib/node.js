@@ -219,3 +219,9 @@ export function whenever(target, event, signal, callback, least = 200) {
   signal.addEventListener('abort', () => clearTimeout(timer));
   run();
 }
+
+/** Calls back at an interval, in milliseconds, until the signal aborts. */
+export function repeat(interval, signal, callback) {
+  const timer = setInterval(callback, interval);
+  signal.addEventListener('abort', () => clearInterval(timer));
+}

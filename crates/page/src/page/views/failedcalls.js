@@ -7,7 +7,7 @@ import { card, failure, h, replace } from '../lib/dom.js';
 import { addressesIn, callDebugLink, simulationLink } from '../lib/execution.js';
 import { count, shorten } from '../lib/format.js';
 import { displayName } from '../lib/labels.js';
-import { node, whenever } from '../lib/node.js';
+import { node, repeat, whenever } from '../lib/node.js';
 import { callTree } from './calltree.js';
 
 /** Maximum number of failures that are shown. */
@@ -159,8 +159,7 @@ export async function failedCallsCard(signal) {
   const list = new FailureList(signal);
   const draw = () => list.draw();
   whenever(node, 'head', signal, draw, 2_000);
-  const timer = setInterval(draw, PACE);
-  signal.addEventListener('abort', () => clearInterval(timer));
+  repeat(PACE, signal, draw);
   await draw();
 
   const element = card(

@@ -4,7 +4,7 @@ import { age, moment } from '../lib/clock.js';
 import { card, h, replace, table } from '../lib/dom.js';
 import { count, fee } from '../lib/format.js';
 import { addressLink, blockLink, transactionLink } from '../lib/links.js';
-import { node, whenever } from '../lib/node.js';
+import { node, repeat, whenever } from '../lib/node.js';
 
 /** Number of blocks and of transactions in the lists. */
 const LISTED = 8;
@@ -53,8 +53,7 @@ export function pendingCard(signal, counted) {
 
   whenever(node, 'head', signal, draw, 1_000);
   // A new pending transaction raises no event here, so the pool is polled.
-  const timer = setInterval(draw, 3_000);
-  signal.addEventListener('abort', () => clearInterval(timer));
+  repeat(3_000, signal, draw);
   return element;
 }
 

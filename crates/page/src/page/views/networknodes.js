@@ -2,16 +2,14 @@
 
 import { card, facts, h, replace, table } from '../lib/dom.js';
 import { count, percent } from '../lib/format.js';
-import { node } from '../lib/node.js';
+import { node, repeat } from '../lib/node.js';
 
 /**
  * Draws now, and at an interval if there was something to draw, which `draw` says. Intervals are in
  * milliseconds.
  */
 async function poll(draw, interval, signal) {
-  if (!(await draw())) return;
-  const timer = setInterval(draw, interval);
-  signal.addEventListener('abort', () => clearInterval(timer));
+  if (await draw()) repeat(interval, signal, draw);
 }
 
 function nodeTable(state) {

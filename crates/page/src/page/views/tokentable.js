@@ -7,7 +7,7 @@ import { liveTable } from '../lib/livetable.js';
 import { market } from '../lib/market.js';
 import { compactDollars } from '../lib/money.js';
 import { network } from '../lib/network.js';
-import { whenever } from '../lib/node.js';
+import { repeat, whenever } from '../lib/node.js';
 import { prices } from '../lib/prices.js';
 import { change } from './pricechart.js';
 import { tokenButton } from './tokenbutton.js';
@@ -125,8 +125,7 @@ export function tokenTable(signal, choose) {
   whenever(market, 'market', signal, drawTags);
   drawLines();
   figures();
-  const timer = setInterval(figures, PACE);
-  signal.addEventListener('abort', () => clearInterval(timer));
+  repeat(PACE, signal, figures);
 
   const body = h(
     'tbody',
