@@ -1,370 +1,294 @@
 // The swap form.
 
-import { decodeLog, topic } from '../lib/abi.js';
 import { announce, card, h, icon, replace, setContent, setText, toast } from '../lib/dom.js';
-import { approval, flow } from '../lib/flow.js';
-import { amount, amountProblem, fromUnits, toUnits } from '../lib/format.js';
+import { flow } from '../lib/flow.js';
+import { amount, toUnits } from '../lib/format.js';
 import { market } from '../lib/market.js';
-import { dollars } from '../lib/money.js';
-import { callData, member, network, read } from '../lib/network.js';
 import { node, whenever } from '../lib/node.js';
 import { setPlace } from '../lib/place.js';
 import { reasonOf } from '../lib/reasons.js';
+import { inputFor, outcomeText, readSwap, swapSteps } from '../lib/swaps.js';
 import { minimumOutput } from '../lib/trading.js';
 import { wallets } from '../lib/wallet.js';
 import { quoteDetails, worth } from './quotedetails.js';
 import { slippageControl } from './slippage.js';
-import { withoutAccount } from './start.js';
-import { tokenButton } from './tokenpicker.js';
+import { swapObstacle } from './swapobstacle.js';
+import { SwapSide } from './swapside.js';
 
-/**
- * Why the vault rejects a swap, by quote status: the label of the button, and a sentence if the
- * label does not say it all.
- */
-const REFUSALS = [
-  null,
-  ['Trading is paused'],
-  ['Choose two different tokens'],
-  ['Token not listed', 'The vault does not list one of the tokens.'],
-  ['Enter an amount'],
-  ['Amount too large'],
-  ['Price is stale', 'The price of one of the tokens is stale.'],
-  ['Amount too small', 'The amount is too small: nothing would be left after the fee.'],
-  null,
-  [
-    'Insufficient liquidity',
-    'The vault holds too little of the token to receive. Try a smaller amount.',
-  ],
-  [
-    'Share of the reserve too large',
-    'A swap may take at most 10% of the reserve. Try a smaller amount, or several swaps.',
-  ],
-  [
-    'Share of the reserve too large',
-    'Recent swaps have used up the limit of this hour. Try a smaller amount, or later.',
-  ],
-  [
-    'Token is halted',
-    'One of the tokens is halted: its price has not reached that of its source yet.',
-  ],
-];
-/** Most quotes for one exact output. */
-const MOST_QUOTES = 4;
+class SwapForm {
+  #signal;
+  #tokens;
+  /** Whether the amount to receive was typed, and the one to pay follows from it. */
+  #exactOutput = false;
+  /** The quote for the amounts in the form, and the balance of the token to pay with. */
+  #quote = null;
+  #balance = null;
+  /** Why a swap is not possible, and why the last one failed. */
+  #obstacle = null;
+  #failed = null;
+  #busy = false;
+  /** The number of the newest drawing; what an earlier one has read is out of date. */
+  #turn = 0;
 
-/**
- * The least input whose output is at least `wanted`, nearly: the rate hardly depends on the amount.
- * 0 if there is none.
- */
-async function inputFor(from, to, wanted) {
-  if (wanted === 0n) return 0n;
-  const quote = (value) =>
-    read('Vault', network.addresses.vault, 'quoteSwap', from.address, to.address, value);
-  const [own, other] = [market.of(from)?.price ?? 0n, market.of(to)?.price ?? 0n];
-  if (own === 0n) return 0n;
-  let value =
-    (wanted * other * 10n ** BigInt(from.decimals)) / (own * 10n ** BigInt(to.decimals)) + 1n;
-  for (let attempt = 0; attempt < MOST_QUOTES; attempt++) {
-    const { status, amountOut } = await quote(value);
-    // The form says why there is no quote for the input.
-    if (status !== 0n || amountOut === 0n || amountOut >= wanted) return value;
-    value = (value * wanted) / amountOut + 1n;
-  }
-  return value;
-}
-
-/** The amount in a field, 0 if it is empty, or the error that says what is wrong with it. */
-function parse(field, token) {
-  if (!field.value.trim()) return 0n;
-  try {
-    return fromUnits(field.value, token.decimals);
-  } catch (error) {
-    return new Error(amountProblem(error, token));
-  }
-}
-
-/**
- * The first reason for which a swap is not possible now: the button's label, a sentence, and what
- * the button does instead.
- */
-function obstacle({ from, to }, { value, quote, balance, elsewhere }) {
-  if (market.paused)
-    return { label: 'Trading is paused', text: 'The owner of the vault has paused trading.' };
-  for (const token of [from, to]) {
-    const found = market.obstacle(token);
-    if (found) return { label: `${token.symbol} is ${found.kind.toLowerCase()}`, text: found.text };
-  }
-  if (!wallets.current) return withoutAccount();
-  if (elsewhere)
-    return {
-      label: 'Switch network',
-      text: `${elsewhere} is on another network.`,
-      act: () => wallets.switchNetwork(),
-    };
-  if (value instanceof Error) return { label: 'Enter a valid amount', text: value.message };
-  if (value === 0n) return { label: 'Enter an amount' };
-  if (balance !== null && value > balance) return { label: `Insufficient ${from.symbol} balance` };
-  const refusal = quote && REFUSALS[Number(quote.status)];
-  return refusal ? { label: refusal[0], text: refusal[1] } : null;
-}
-
-/** What a swap's receipt says was received, or null. */
-function amountReceived(receipt) {
-  const swapped = member('Vault', 'event', 'Swap');
-  const log = receipt.logs.find((one) => one.topics[0] === topic(swapped));
-  return log ? decodeLog(swapped, log).amountOut : null;
-}
-
-function side(name, field, chosen) {
-  const { button, set } = tokenButton(
-    name === 'Pay' ? 'Token to pay with' : 'Token to receive',
-    chosen,
-  );
-  const balance = h('span');
-  const inDollars = h('span');
-  const below = h('div.below', inDollars, balance);
-  return {
-    button,
-    set,
-    balance,
-    inDollars,
-    element: h('div.swap-side', h('div.what', h('span', name)), field, button, below),
-  };
-}
-
-/** The card, and `buy(token)`, which selects the token to receive. */
-export function swapCard(signal, from, to) {
-  const input = h('input', {
-    inputmode: 'decimal',
-    placeholder: '0',
-    autocomplete: 'off',
-    'aria-label': 'Amount to pay',
-  });
-  const output = h('input', {
-    inputmode: 'decimal',
-    placeholder: '0',
-    autocomplete: 'off',
-    'aria-label': 'Amount to receive',
-  });
-  const pay = side('Pay', input, (token) => choose({ from: token }));
-  const get = side('Receive', output, (token) => choose({ to: token }));
-  const most = h(
+  #max = h(
     'button.link-button',
     { type: 'button', hidden: true, 'aria-label': 'Max balance' },
     'Max',
   );
-  pay.element.querySelector('.below').append(most);
-  const turn = h(
+  #pay = new SwapSide(
+    'Pay',
+    { amount: 'Amount to pay', token: 'Token to pay with' },
+    (token) => this.#choose({ tokenIn: token }),
+    this.#max,
+  );
+  #receive = new SwapSide(
+    'Receive',
+    { amount: 'Amount to receive', token: 'Token to receive' },
+    (token) => this.#choose({ tokenOut: token }),
+  );
+  #switch = h(
     'button.swap-turn',
     { type: 'button', 'aria-label': 'Switch tokens', title: 'Switch tokens' },
     icon('swap'),
   );
-  const slippage = slippageControl(() => draw());
-  const details = quoteDetails(() => slippage.value());
-  const problem = h('div', { 'aria-live': 'polite' });
-  const submit = h('button.primary.wide', { type: 'submit' }, 'Swap');
-  const steps = flow();
-  const outcome = h('div');
-  const form = h(
-    'form.stack',
-    pay.element,
-    turn,
-    get.element,
-    details.element,
-    problem,
-    submit,
-    steps.element,
-    outcome,
-  );
-  const state = {
-    from,
-    to,
-    quote: null,
-    balance: null,
-    busy: false,
-    failed: null,
-    exactOutput: false,
-  };
-  pay.set(from);
-  get.set(to);
+  #slippage = slippageControl(() => this.#draw());
+  #details = quoteDetails(() => this.#slippage.value());
+  #problem = h('div', { 'aria-live': 'polite' });
+  #submit = h('button.primary.wide', { type: 'submit' }, 'Swap');
+  #steps = flow();
+  #outcome = h('div');
 
-  const typed = () => {
-    const wanted = state.exactOutput ? parse(output, state.to) : 0n;
-    return wanted instanceof Error ? wanted : parse(input, state.from);
-  };
-
-  let turnOf = 0;
-  async function draw() {
-    if (state.busy) return;
-    const mine = ++turnOf;
-    if (state.exactOutput) {
-      const wanted = parse(output, state.to);
-      const needed =
-        typeof wanted === 'bigint'
-          ? await inputFor(state.from, state.to, wanted).catch(() => 0n)
-          : 0n;
-      if (mine !== turnOf || signal.aborted || state.busy) return;
-      input.value = needed ? toUnits(needed, state.from.decimals) : '';
-    }
-    const value = typed();
-    const who = wallets.current?.address;
-    const { from: tokenIn, to: tokenOut } = state;
-    const { vault } = network.addresses;
-    try {
-      const [quote, balance, other, allowed, elsewhere, gasPrice] = await Promise.all([
-        typeof value === 'bigint' && value > 0n
-          ? read('Vault', vault, 'quoteSwap', tokenIn.address, tokenOut.address, value)
-          : null,
-        who ? read('Token', tokenIn.address, 'balanceOf', who) : null,
-        who ? read('Token', tokenOut.address, 'balanceOf', who) : null,
-        who ? read('Token', tokenIn.address, 'allowance', who, vault) : null,
-        wallets.elsewhere(),
-        node.call('eth_gasPrice').then(BigInt),
-      ]);
-      if (mine !== turnOf || signal.aborted || state.busy) return;
-      show({ value, quote, balance, other, allowed, elsewhere, gasPrice });
-    } catch (error) {
-      if (mine === turnOf && !signal.aborted) replace(problem, h('p.failure', reasonOf(error)));
-    }
+  constructor(signal, tokenIn, tokenOut) {
+    this.#signal = signal;
+    this.#setTokens({ tokenIn, tokenOut });
+    const form = h(
+      'form.stack',
+      this.#pay.element,
+      this.#switch,
+      this.#receive.element,
+      this.#details.element,
+      this.#problem,
+      this.#submit,
+      this.#steps.element,
+      this.#outcome,
+    );
+    this.#listenTo(form);
+    this.#follow();
+    this.card = card(h('span.spread', 'Swap', this.#slippage.element), form);
+    this.card.classList.add('swap');
   }
 
-  function show(now) {
-    const { value, quote, balance, other, allowed } = now;
-    const { from: tokenIn, to: tokenOut } = state;
-    Object.assign(state, { quote, balance });
-    pay.set(tokenIn);
-    get.set(tokenOut);
-    setText(pay.balance, balance === null ? '' : `Balance ${amount(balance, tokenIn.decimals, 7)}`);
-    setText(get.balance, other === null ? '' : `Balance ${amount(other, tokenOut.decimals, 7)}`);
-    most.hidden = !balance;
-    const ok = quote?.status === 0n;
-    if (!state.exactOutput) output.value = ok ? amount(quote.amountOut, tokenOut.decimals, 9) : '';
-    const [paid, received] = [
-      typeof value === 'bigint' ? worth(value, tokenIn) : 0,
-      ok ? worth(quote.amountOut, tokenOut) : 0,
-    ];
-    setText(pay.inDollars, dollars(paid));
-    setText(get.inDollars, dollars(received));
-    state.blocked = obstacle(state, now);
-    details.draw(ok ? { ...now, tokenIn, tokenOut } : null);
-    const text = state.blocked ? state.blocked.text : state.failed;
-    const link = state.blocked?.link ?? null;
-    setContent(problem, text && h('p.failure', { role: 'alert' }, text, link));
-    const label =
-      state.blocked?.label ??
-      (allowed !== null && value > allowed ? `Approve ${tokenIn.symbol} and swap` : 'Swap');
-    setText(submit, label);
-    submit.disabled = state.busy || (state.blocked ? !state.blocked.act : !ok);
+  #listenTo(form) {
+    form.addEventListener('submit', (event) => {
+      event.preventDefault();
+      this.#run();
+    });
+    this.#pay.input.addEventListener('input', () => this.#typed(false));
+    this.#receive.input.addEventListener('input', () => this.#typed(true));
+    this.#switch.addEventListener('click', () => {
+      const { tokenIn, tokenOut } = this.#tokens;
+      this.#choose({ tokenIn: tokenOut, tokenOut: tokenIn });
+    });
+    this.#max.addEventListener('click', () => this.#payAll());
+  }
+
+  /** Draws again with each block, and when the account or what can be traded changes. */
+  #follow() {
+    const signal = this.#signal;
+    wallets.addEventListener(
+      'change',
+      () => {
+        this.#failed = null;
+        this.#draw();
+      },
+      { signal },
+    );
+    market.addEventListener('market', () => this.#draw(), { signal });
+    whenever(node, 'head', signal, () => this.#draw(), 1_000);
+  }
+
+  /** Selects the token to receive. */
+  buy(token) {
+    this.#choose({ tokenOut: token });
+  }
+
+  #choose(chosen) {
+    const before = this.#tokens;
+    const after = { ...before, ...chosen };
+    // Choosing the token of the other side switches the two.
+    const isSame = after.tokenIn === after.tokenOut;
+    this.#setTokens(isSame ? { tokenIn: before.tokenOut, tokenOut: before.tokenIn } : after);
+    setPlace({ from: this.#tokens.tokenIn.symbol, to: this.#tokens.tokenOut.symbol });
+
+    this.#forgetQuote();
+    if (!this.#busy) this.#clearOutcome();
+    this.#draw();
+  }
+
+  #setTokens(tokens) {
+    this.#tokens = tokens;
+    this.#pay.token = tokens.tokenIn;
+    this.#receive.token = tokens.tokenOut;
+  }
+
+  #typed(exactOutput) {
+    this.#exactOutput = exactOutput;
+    this.#forgetQuote();
+    if (!this.#busy) this.#clearOutcome();
+    this.#draw();
+  }
+
+  #payAll() {
+    if (this.#balance === null) return;
+    this.#pay.input.value = toUnits(this.#balance, this.#tokens.tokenIn.decimals);
+    this.#exactOutput = false;
+    this.#forgetQuote();
+    this.#draw();
   }
 
   /**
    * The quote was that of other amounts or tokens: until there is another, nothing can be
    * submitted.
    */
-  function forgetQuote(set) {
-    Object.assign(state, set, { failed: null, quote: null });
-    if (!state.busy) submit.disabled = true;
+  #forgetQuote() {
+    this.#quote = null;
+    this.#failed = null;
+    if (!this.#busy) this.#submit.disabled = true;
   }
 
-  function choose(set) {
-    const before = { from: state.from, to: state.to };
-    forgetQuote(set);
-    // Choosing the token of the other side switches the two.
-    if (state.from === state.to)
-      Object.assign(state, set.from ? { to: before.from } : { from: before.to });
-    pay.set(state.from);
-    get.set(state.to);
-    setPlace({ from: state.from.symbol, to: state.to.symbol });
-    if (!state.busy) clearOutcome();
-    draw();
+  #clearOutcome() {
+    this.#steps.clear();
+    replace(this.#outcome);
   }
 
-  function clearOutcome() {
-    steps.clear();
-    replace(outcome);
+  /** The amount to pay, or what is wrong with the amount that was typed. */
+  #amountIn() {
+    const wanted = this.#exactOutput ? this.#receive.amount : 0n;
+    return wanted instanceof Error ? wanted : this.#pay.amount;
   }
 
-  async function swap(value) {
+  /** Reads what decides about the swap, and shows it. */
+  async #draw() {
+    if (this.#busy) return;
+    const turn = ++this.#turn;
+    const isLate = () => turn !== this.#turn || this.#signal.aborted;
+
+    if (this.#exactOutput) {
+      const needed = await this.#neededInput();
+      if (isLate() || this.#busy) return;
+      this.#pay.input.value = needed ? toUnits(needed, this.#tokens.tokenIn.decimals) : '';
+    }
+
+    try {
+      const { tokenIn, tokenOut } = this.#tokens;
+      const swap = await readSwap(tokenIn, tokenOut, this.#amountIn());
+      if (isLate() || this.#busy) return;
+      this.#show(swap);
+    } catch (error) {
+      if (!isLate()) replace(this.#problem, h('p.failure', reasonOf(error)));
+    }
+  }
+
+  /** The input for the exact output in the form; 0 without one. */
+  async #neededInput() {
+    const { tokenIn, tokenOut } = this.#tokens;
+    const wanted = this.#receive.amount;
+    if (typeof wanted !== 'bigint') return 0n;
+    return inputFor(tokenIn, tokenOut, wanted).catch(() => 0n);
+  }
+
+  #show(swap) {
+    this.#quote = swap.quote;
+    this.#balance = swap.balance;
+    this.#obstacle = swapObstacle(swap);
+    const isQuoted = swap.quote?.status === 0n;
+
+    this.#showSides(swap, isQuoted);
+    this.#details.draw(isQuoted ? swap : null);
+    this.#showProblem();
+    this.#showSubmit(swap, isQuoted);
+  }
+
+  #showSides({ tokenIn, tokenOut, value, quote, balance, balanceOut }, isQuoted) {
+    // A token that was halted in the meantime has a tag.
+    this.#setTokens({ tokenIn, tokenOut });
+    this.#pay.showBalance(balance);
+    this.#receive.showBalance(balanceOut);
+    this.#max.hidden = !balance;
+
+    if (!this.#exactOutput)
+      this.#receive.input.value = isQuoted ? amount(quote.amountOut, tokenOut.decimals, 9) : '';
+    this.#pay.showWorth(typeof value === 'bigint' ? worth(value, tokenIn) : 0);
+    this.#receive.showWorth(isQuoted ? worth(quote.amountOut, tokenOut) : 0);
+  }
+
+  #showProblem() {
+    const text = this.#obstacle ? this.#obstacle.text : this.#failed;
+    const link = this.#obstacle?.link ?? null;
+    setContent(this.#problem, text && h('p.failure', { role: 'alert' }, text, link));
+  }
+
+  #showSubmit({ tokenIn, value, allowed }, isQuoted) {
+    const isApproving = allowed !== null && value > allowed;
+    const label = isApproving ? `Approve ${tokenIn.symbol} and swap` : 'Swap';
+    setText(this.#submit, this.#obstacle?.label ?? label);
+
+    const isPossible = this.#obstacle ? this.#obstacle.act : isQuoted;
+    this.#submit.disabled = this.#busy || !isPossible;
+  }
+
+  /** Swaps, or does what the button is for instead. */
+  async #run() {
+    if (this.#busy || this.#submit.disabled) return;
+    const value = this.#amountIn();
+    const instead = this.#obstacle?.act;
+    const isQuoted = typeof value === 'bigint' && this.#quote?.status === 0n;
+    if (!instead && !isQuoted) return;
+
+    this.#busy = true;
+    this.#submit.disabled = true;
+    this.#failed = null;
+    replace(this.#outcome);
+    replace(this.#problem);
+    try {
+      await (instead ? instead() : this.#swap(value));
+    } catch (error) {
+      this.#failed = reasonOf(error);
+      if (this.#signal.aborted) toast(this.#failed, 'error');
+    }
+    this.#busy = false;
+    this.#draw();
+  }
+
+  async #swap(value) {
+    setText(this.#submit, 'Swapping…');
+    // Other tokens may be chosen, or another account, while the transactions wait.
     const account = wallets.current;
-    const { from: tokenIn, to: tokenOut, quote } = state;
-    const { vault } = network.addresses;
-    const data = callData(
-      'Vault',
-      'swapExactTokensForTokens',
-      tokenIn.address,
-      tokenOut.address,
-      value,
-      minimumOutput(quote.amountOut, slippage.value()),
-    );
-    const approving = await approval(tokenIn, account.address, vault, value);
-    const receipt = await steps.run(
-      [
-        approving,
-        { name: `Swap ${tokenIn.symbol} for ${tokenOut.symbol}`, transaction: { to: vault, data } },
-      ].filter(Boolean),
-      account,
-    );
-    const out = amountReceived(receipt);
-    const text = `Swapped ${amount(value, tokenIn.decimals)} ${tokenIn.symbol} for ${out === null ? '' : `${amount(out, tokenOut.decimals, 8)} `}${tokenOut.symbol}`;
-    const link = { href: `#/tx/${receipt.transactionHash}`, text: 'View transaction' };
-    if (signal.aborted) return toast(text, 'good', link);
+    const minimum = minimumOutput(this.#quote.amountOut, this.#slippage.value());
+    const swap = { ...this.#tokens, value, minimum };
+
+    const receipt = await this.#steps.run(await swapSteps(swap, account), account);
+    this.#showOutcome(outcomeText(swap, receipt), receipt.transactionHash);
+  }
+
+  #showOutcome(text, hash) {
+    const link = { href: `#/tx/${hash}`, text: 'View transaction' };
+    if (this.#signal.aborted) return toast(text, 'good', link);
+
     announce(text);
-    steps.clear();
+    this.#steps.clear();
     replace(
-      outcome,
+      this.#outcome,
       h('p.note.good', { role: 'status' }, text, ' ', h('a', { href: link.href }, link.text)),
     );
-    input.value = output.value = '';
-    state.exactOutput = false;
+    this.#pay.input.value = '';
+    this.#receive.input.value = '';
+    this.#exactOutput = false;
   }
+}
 
-  form.addEventListener('submit', async (event) => {
-    event.preventDefault();
-    if (state.busy || submit.disabled) return;
-    const value = typed();
-    const instead = state.blocked?.act;
-    if (!instead && (typeof value !== 'bigint' || state.quote?.status !== 0n)) return;
-    state.busy = submit.disabled = true;
-    state.failed = null;
-    replace(outcome);
-    replace(problem);
-    try {
-      if (instead) await instead();
-      else {
-        setText(submit, 'Swapping…');
-        await swap(value);
-      }
-    } catch (error) {
-      state.failed = reasonOf(error);
-      if (signal.aborted) toast(state.failed, 'error');
-    }
-    state.busy = false;
-    draw();
-  });
-  for (const field of [input, output]) {
-    field.addEventListener('input', () => {
-      forgetQuote({ exactOutput: field === output });
-      if (!state.busy) clearOutcome();
-      draw();
-    });
-  }
-  turn.addEventListener('click', () => choose({ from: state.to, to: state.from }));
-  most.addEventListener('click', () => {
-    if (state.balance === null) return;
-    input.value = toUnits(state.balance, state.from.decimals);
-    forgetQuote({ exactOutput: false });
-    draw();
-  });
-  wallets.addEventListener(
-    'change',
-    () => {
-      state.failed = null;
-      draw();
-    },
-    { signal },
-  );
-  market.addEventListener('market', draw, { signal });
-  whenever(node, 'head', signal, draw, 1_000);
-  const element = card(h('span.spread', 'Swap', slippage.element), form);
-  element.classList.add('swap');
-  return { element, buy: (wanted) => choose({ to: wanted }) };
+/** The card, and `buy(token)`, which selects the token to receive. */
+export function swapCard(signal, from, to) {
+  const form = new SwapForm(signal, from, to);
+  return { element: form.card, buy: (token) => form.buy(token) };
 }
