@@ -1,5 +1,6 @@
 // The price of a token over time, with its figures of 24 hours.
 
+import { choiceButtons } from '../lib/choices.js';
 import { card, failure, h, replace, setText } from '../lib/dom.js';
 import { usd } from '../lib/format.js';
 import { addressLink } from '../lib/links.js';
@@ -8,57 +9,20 @@ import { market } from '../lib/market.js';
 import { compactDollars } from '../lib/money.js';
 import { whenever } from '../lib/node.js';
 import { placed, setPlace } from '../lib/place.js';
-import { ask, joinCandles, prices, withPrice } from '../lib/prices.js';
+import { prices } from '../lib/prices.js';
 import { timeChart } from '../lib/timechart.js';
+import { loadCandles, PAST_DAY, pointsOf, RANGES } from './candles.js';
 import { haltTag, nameElement } from './tokenpicker.js';
 
-const [MINUTE, HOUR, DAY] = [60_000, 3_600_000, 86_400_000];
-/**
- * Ranges: interval and number of the REST API's candles, their length, and the length of the
- * candles that are drawn.
- */
-const RANGES = [
-  {
-    name: '1H',
-    title: 'past hour',
-    interval: '1m',
-    limit: 61,
-    unit: MINUTE,
-    width: MINUTE,
-    span: HOUR,
-  },
-  {
-    name: '24H',
-    title: 'past 24 hours',
-    interval: '5m',
-    limit: 289,
-    unit: 5 * MINUTE,
-    width: 15 * MINUTE,
-    span: DAY,
-  },
-  {
-    name: '7D',
-    title: 'past week',
-    interval: '1h',
-    limit: 169,
-    unit: HOUR,
-    width: 2 * HOUR,
-    span: 7 * DAY,
-  },
-  {
-    name: '30D',
-    title: 'past month',
-    interval: '1h',
-    limit: 721,
-    unit: HOUR,
-    width: 8 * HOUR,
-    span: 30 * DAY,
-  },
+const KINDS = [
+  ['Line', 'line'],
+  ['Candles', 'candles'],
 ];
 /**
  * How often candles are loaded again, in milliseconds. Prices in between come from the WebSocket.
  */
 const PACE = 60_000;
+/** The setting of the kind of chart in the browser's storage. */
 const KIND = 'tetrad.chart';
 
 /** A change in per cent, with its sign and colour. */
@@ -75,179 +39,199 @@ function tile(name) {
   return { value, element: h('div', h('span', name), value) };
 }
 
-/** The card; `choose(token)` selects the token, `figures()` refreshes its volume and liquidity. */
-export function priceChart(signal) {
-  const state = {
-    token: null,
-    range: RANGES.find(({ name }) => name === placed('range')) ?? RANGES[1],
-    series: [],
-    kind: localStorage.getItem(KIND) === 'candles' ? 'candles' : 'line',
-  };
-  const title = h('h2.token-title');
-  const price = h('strong.price', '–');
-  const moved = h('span.moved');
-  const ranges = h('div.tabs', { role: 'group', 'aria-label': 'Range' });
-  const kinds = h('div.tabs', { role: 'group', 'aria-label': 'Chart type' });
-  const problem = h('div');
-  const [high, low, volume, liquidity] = ['24h high', '24h low', '24h volume', 'Liquidity'].map(
-    tile,
-  );
-  const plot = timeChart({ title: 'Price', height: 300, format: usd, hover: readout });
+class PriceChart {
+  #signal;
+  #token = null;
+  #range = RANGES.find(({ name }) => name === placed('range')) ?? PAST_DAY;
+  #kind = localStorage.getItem(KIND) === 'candles' ? 'candles' : 'line';
+  /** The candles of the token in the range. */
+  #series = [];
+  #isFollowing = false;
 
-  function readout(point) {
-    const now = prices.of(state.token.address);
-    if (!point) return drawPrice(now);
-    setText(price, usd(point.close));
-    const first = state.series[0]?.open;
-    replace(
-      moved,
-      first
-        ? [change((point.close / first - 1) * 100), h('span.soft', ' since the start of the range')]
-        : [],
-    );
-  }
+  #title = h('h2.token-title');
+  #contract = h('span');
+  #price = h('strong.price', '–');
+  #moved = h('span.moved');
+  #kinds = h('div.tabs', { role: 'group', 'aria-label': 'Chart type' });
+  #ranges = h('div.tabs', { role: 'group', 'aria-label': 'Range' });
+  #plot = timeChart({
+    title: 'Price',
+    height: 300,
+    format: usd,
+    hover: (point) => this.#readOut(point),
+  });
+  #problem = h('div');
+  #volume = tile('24h volume');
+  #liquidity = tile('Liquidity');
+  #high = tile('24h high');
+  #low = tile('24h low');
 
-  /** The change that is shown: that of the price service over 24 hours, or over the range. */
-  function moveOf(now) {
-    if (state.range.name === '24H') return now?.change24h ?? null;
-    const first = state.series[0]?.open;
-    return first && now ? (now.price / first - 1) * 100 : null;
-  }
-
-  function drawPrice(now) {
-    setText(price, now ? usd(now.price) : '–');
-    const percent = moveOf(now);
-    replace(
-      moved,
-      percent === null ? [] : [change(percent), h('span.soft', ` ${state.range.title}`)],
-    );
-  }
-
-  function draw() {
-    const now = prices.of(state.token.address);
-    const { range, kind } = state;
-    if (plot.querySelector('.cross > *') === null) drawPrice(now);
-    const width = kind === 'candles' ? range.width : range.unit;
-    const joined = joinCandles(state.series, width);
-    const points = now && joined.length ? withPrice(joined, now, width) : joined;
-    const to = Math.max(now?.timestamp ?? 0, points.at(-1)?.time ?? 0);
-    const within = points.filter((point) => point.time >= to - range.span - width);
-    // A candle's price at its end is that of a line.
-    const lines = within.map((point) => ({ ...point, time: Math.min(point.time + width, to) }));
-    plot.update({
-      kind,
-      width,
-      points: kind === 'candles' ? within : lines,
-      way: Number((moveOf(now) ?? 0).toFixed(2)) >= 0 ? 'up' : 'down',
-    });
-  }
-
-  function drawDay(found) {
-    const now = prices.of(state.token.address)?.price;
-    const highs = [...found.map((one) => one.high), now].filter(Boolean);
-    const lows = [...found.map((one) => one.low), now].filter(Boolean);
-    setText(high.value, highs.length ? usd(Math.max(...highs)) : '–');
-    setText(low.value, lows.length ? usd(Math.min(...lows)) : '–');
-  }
-
-  async function load() {
-    const { token, range } = state;
-    try {
-      const found = ({ interval, limit }) =>
-        ask(`api/prices/${token.address}/candles?interval=${interval}&limit=${limit}`);
-      const asked = found(range);
-      const [series, day] = await Promise.all([
-        asked,
-        range === RANGES[1] ? asked : found(RANGES[1]),
-      ]);
-      if (signal.aborted || token !== state.token || range !== state.range) return;
-      state.series = series.toSorted((a, b) => a.timestamp - b.timestamp);
-      drawDay(day);
-      draw();
-      replace(problem);
-    } catch (error) {
-      if (!signal.aborted) replace(problem, failure(error));
-    }
-  }
-
-  async function figures() {
-    const found = await market.figures().catch(() => null);
-    const own = found?.get(state.token.address.toLowerCase());
-    setText(volume.value, own ? compactDollars(own.volume24h) : '–');
-    setText(liquidity.value, own ? compactDollars(own.liquidity) : '–');
-  }
-
-  function drawTitle() {
-    const { token } = state;
-    replace(
-      title,
-      logo(token.symbol, 'large'),
+  constructor(signal) {
+    this.#signal = signal;
+    const tiles = [this.#volume, this.#liquidity, this.#high, this.#low];
+    this.element = card(
+      null,
+      h('div.spread.top-line', this.#title, h('span.soft.contract', 'Contract ', this.#contract)),
       h(
-        'span.token-name',
-        h('span.row', h('strong', token.symbol), haltTag(token)),
-        nameElement(token.symbol),
+        'div.spread',
+        h('div.readout', this.#price, this.#moved),
+        h('div.row', this.#kinds, this.#ranges),
+      ),
+      this.#plot,
+      this.#problem,
+      h(
+        'div.figures',
+        tiles.map((one) => one.element),
       ),
     );
   }
 
-  const choose = (set) => {
-    Object.assign(state, set);
-    const button = (name, on, next) =>
-      h(
-        'button',
-        { type: 'button', 'aria-pressed': String(on), onclick: () => choose(next) },
-        name,
-      );
-    replace(
-      ranges,
-      RANGES.map((range) => button(range.name, range === state.range, { range })),
-    );
-    replace(
-      kinds,
-      [
-        ['Line', 'line'],
-        ['Candles', 'candles'],
-      ].map(([name, kind]) => button(name, kind === state.kind, { kind })),
-    );
-    if (set.range) setPlace({ range: set.range.name });
-    if (set.kind) {
-      localStorage.setItem(KIND, set.kind);
-      return draw();
-    }
-    state.series = [];
-    drawTitle();
-    draw();
-    load();
-    if (set.token) figures();
-  };
+  chooseToken(token) {
+    this.#token = token;
+    this.#drawControls();
+    this.#reload();
+    this.figures();
+    replace(this.#contract, addressLink(token.address, { plain: true }));
+    if (!this.#isFollowing) this.#follow();
+  }
 
-  const element = card(
-    null,
-    h('div.spread.top-line', title, h('span.soft.contract', 'Contract ', h('span'))),
-    h('div.spread', h('div.readout', price, moved), h('div.row', kinds, ranges)),
-    plot,
-    problem,
-    h(
-      'div.figures',
-      [volume, liquidity, high, low].map((one) => one.element),
-    ),
-  );
-  const contract = element.querySelector('.contract span');
-  let begun = false;
-  const begin = () => {
-    begun = true;
-    whenever(prices, 'prices', signal, draw, 100);
-    whenever(market, 'market', signal, drawTitle);
-    const timers = [setInterval(load, PACE), setInterval(figures, PACE / 2)];
-    signal.addEventListener('abort', () => timers.forEach(clearInterval));
-  };
+  #chooseRange(range) {
+    this.#range = range;
+    this.#drawControls();
+    setPlace({ range: range.name });
+    this.#reload();
+  }
+
+  #chooseKind(kind) {
+    this.#kind = kind;
+    this.#drawControls();
+    localStorage.setItem(KIND, kind);
+    this.#draw();
+  }
+
+  #drawControls() {
+    const ranges = RANGES.map((range) => [range.name, range]);
+    replace(
+      this.#ranges,
+      choiceButtons(ranges, this.#range, (range) => this.#chooseRange(range)),
+    );
+    replace(
+      this.#kinds,
+      choiceButtons(KINDS, this.#kind, (kind) => this.#chooseKind(kind)),
+    );
+  }
+
+  /** Follows prices and halts, and loads candles and figures at intervals. */
+  #follow() {
+    this.#isFollowing = true;
+    whenever(prices, 'prices', this.#signal, () => this.#draw(), 100);
+    whenever(market, 'market', this.#signal, () => this.#drawTitle());
+
+    const timers = [
+      setInterval(() => this.#load(), PACE),
+      setInterval(() => this.figures(), PACE / 2),
+    ];
+    this.#signal.addEventListener('abort', () => timers.forEach(clearInterval));
+  }
+
+  #reload() {
+    this.#series = [];
+    this.#drawTitle();
+    this.#draw();
+    this.#load();
+  }
+
+  async #load() {
+    const token = this.#token;
+    const range = this.#range;
+    try {
+      const [series, day] = await loadCandles(token, range);
+      // Another token or range may have been chosen since.
+      if (this.#signal.aborted || token !== this.#token || range !== this.#range) return;
+
+      this.#series = series.toSorted((a, b) => a.timestamp - b.timestamp);
+      this.#drawBounds(day);
+      this.#draw();
+      replace(this.#problem);
+    } catch (error) {
+      if (!this.#signal.aborted) replace(this.#problem, failure(error));
+    }
+  }
+
+  /** Refreshes the volume and the liquidity of the token. */
+  async figures() {
+    const found = await market.figures().catch(() => null);
+    const own = found?.get(this.#token.address.toLowerCase());
+    setText(this.#volume.value, own ? compactDollars(own.volume24h) : '–');
+    setText(this.#liquidity.value, own ? compactDollars(own.liquidity) : '–');
+  }
+
+  #drawTitle() {
+    const { symbol } = this.#token;
+    replace(
+      this.#title,
+      logo(symbol, 'large'),
+      h(
+        'span.token-name',
+        h('span.row', h('strong', symbol), haltTag(this.#token)),
+        nameElement(symbol),
+      ),
+    );
+  }
+
+  #draw() {
+    const now = prices.of(this.#token.address);
+    const isPointedAt = this.#plot.querySelector('.cross > *') !== null;
+    if (!isPointedAt) this.#drawPrice(now);
+
+    const kind = this.#kind;
+    this.#plot.update({
+      kind,
+      ...pointsOf(this.#series, now, this.#range, kind),
+      way: Number((this.#moveOf(now) ?? 0).toFixed(2)) >= 0 ? 'up' : 'down',
+    });
+  }
+
+  #drawPrice(now) {
+    setText(this.#price, now ? usd(now.price) : '–');
+    const percent = this.#moveOf(now);
+    const { title } = this.#range;
+    replace(this.#moved, percent === null ? [] : [change(percent), h('span.soft', ` ${title}`)]);
+  }
+
+  /** The change that is shown: that of the price service over 24 hours, or over the range. */
+  #moveOf(now) {
+    if (this.#range === PAST_DAY) return now?.change24h ?? null;
+    const first = this.#series[0]?.open;
+    return first && now ? (now.price / first - 1) * 100 : null;
+  }
+
+  /** Shows the price at a point of the chart, or the current one. */
+  #readOut(point) {
+    if (!point) return this.#drawPrice(prices.of(this.#token.address));
+
+    setText(this.#price, usd(point.close));
+    const first = this.#series[0]?.open;
+    const since = h('span.soft', ' since the start of the range');
+    replace(this.#moved, first ? [change((point.close / first - 1) * 100), since] : []);
+  }
+
+  /** Shows the bounds of the price in the candles of the past day. */
+  #drawBounds(day) {
+    const now = prices.of(this.#token.address)?.price;
+    const highs = [...day.map((one) => one.high), now].filter(Boolean);
+    const lows = [...day.map((one) => one.low), now].filter(Boolean);
+    setText(this.#high.value, highs.length ? usd(Math.max(...highs)) : '–');
+    setText(this.#low.value, lows.length ? usd(Math.min(...lows)) : '–');
+  }
+}
+
+/** The card; `choose(token)` selects the token, `figures()` refreshes its volume and liquidity. */
+export function priceChart(signal) {
+  const chart = new PriceChart(signal);
   return {
-    element,
-    figures,
-    choose: (token) => {
-      choose({ token });
-      replace(contract, addressLink(token.address, { plain: true }));
-      if (!begun) begin();
-    },
+    element: chart.element,
+    figures: () => chart.figures(),
+    choose: (token) => chart.chooseToken(token),
   };
 }
