@@ -1,19 +1,38 @@
 // The slippage tolerance of a swap, which the browser remembers.
 
+import { choiceButtons } from '../lib/choices.js';
 import { h, replace, setText } from '../lib/dom.js';
 import { parseSlippage } from '../lib/trading.js';
 
 const SLIPPAGES = [0.1, 0.5, 1];
+/** The setting in the browser's storage. */
 const SLIPPAGE = 'tetrad.slippage';
+const DEFAULT = '0.5';
+/** Tolerances above and below which the control warns, in per cent. */
+const HIGH = 5;
+const LOW = 0.05;
+
+/** The tolerance that the browser remembers, or the default. */
+function storedSlippage() {
+  try {
+    return parseSlippage(localStorage.getItem(SLIPPAGE) ?? DEFAULT);
+  } catch {
+    // A damaged setting is replaced by the default.
+    return Number(DEFAULT);
+  }
+}
+
+/** What a tolerance means for a swap. */
+function consequence(value) {
+  if (value > HIGH)
+    return 'A high tolerance lets the price move far against you before the swap fails.';
+  if (value < LOW) return 'With a low tolerance the swap may fail when the price moves.';
+  return 'The swap fails if the price moves by more than this before it is mined.';
+}
 
 /** The control of the slippage tolerance; `value()` is in per cent. */
 export function slippageControl(changed) {
-  let value = 0.5;
-  try {
-    value = parseSlippage(localStorage.getItem(SLIPPAGE) ?? '0.5');
-  } catch {
-    // A damaged setting is replaced by the default.
-  }
+  let value = storedSlippage();
   const summary = h('summary');
   const presets = h('div.tabs', { role: 'group', 'aria-label': 'Slippage tolerance' });
   const custom = h('input', {
@@ -28,43 +47,36 @@ export function slippageControl(changed) {
     summary,
     h('div.stack', h('div.row', presets, custom), note),
   );
-  const draw = () => {
+
+  function draw() {
     setText(summary, `Slippage ${value}%`);
-    replace(
-      presets,
-      SLIPPAGES.map((one) =>
-        h(
-          'button',
-          { type: 'button', 'aria-pressed': String(one === value), onclick: () => set(one) },
-          `${one}%`,
-        ),
-      ),
-    );
-    setText(
-      note,
-      value > 5
-        ? 'A high tolerance lets the price move far against you before the swap fails.'
-        : value < 0.05
-          ? 'With a low tolerance the swap may fail when the price moves.'
-          : 'The swap fails if the price moves by more than this before it is mined.',
-    );
-    note.className = value > 5 || value < 0.05 ? 'warn' : 'soft';
-  };
-  const set = (next, typed = false) => {
+    const choices = SLIPPAGES.map((one) => [`${one}%`, one]);
+    replace(presets, choiceButtons(choices, value, choosePreset));
+    setText(note, consequence(value));
+    note.className = value > HIGH || value < LOW ? 'warn' : 'soft';
+  }
+
+  function set(next) {
     value = next;
-    if (!typed) custom.value = '';
     localStorage.setItem(SLIPPAGE, String(value));
     draw();
     changed();
-  };
+  }
+
+  function choosePreset(preset) {
+    custom.value = '';
+    set(preset);
+  }
+
   custom.addEventListener('input', () => {
     try {
-      set(parseSlippage(custom.value), true);
+      set(parseSlippage(custom.value));
     } catch (error) {
       setText(note, error.message);
       note.className = 'down';
     }
   });
   draw();
+
   return { element, value: () => value };
 }
