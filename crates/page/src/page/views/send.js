@@ -24,7 +24,8 @@ const OTHER = 'other';
  */
 function assetSelect(wanted) {
   const listed = [network.coin, ...network.tokens.map(({ symbol }) => symbol)];
-  const chosen = listed.includes(wanted) ? wanted : wanted ? OTHER : network.coin;
+  const unlisted = wanted ? OTHER : network.coin;
+  const chosen = listed.includes(wanted) ? wanted : unlisted;
   const options = listed.map((symbol) =>
     h('option', { value: symbol, selected: symbol === chosen }, symbol),
   );
@@ -39,6 +40,7 @@ function assetSelect(wanted) {
 async function assetOf(select, other) {
   if (select.value === network.coin) return { address: null, symbol: network.coin, decimals: 18 };
   if (select.value !== OTHER) return network.tokens.find(({ symbol }) => symbol === select.value);
+
   const address = parseAddress(other.value, network.prefix);
   const { symbol, decimals } = await tokenInfo(address);
   if (decimals === null)
@@ -48,13 +50,9 @@ async function assetOf(select, other) {
 
 async function balanceOf(asset, account) {
   if (!asset.address) return BigInt(await node.call('eth_getBalance', account, 'latest'));
-  return BigInt(
-    await node.call(
-      'eth_call',
-      { to: asset.address, data: encodeCall(BALANCE_OF, [account]) },
-      'latest',
-    ),
-  );
+
+  const call = { to: asset.address, data: encodeCall(BALANCE_OF, [account]) };
+  return BigInt(await node.call('eth_call', call, 'latest'));
 }
 
 function parseAmount(text, asset) {
@@ -70,105 +68,126 @@ function transactionOf(asset, to, value) {
   return { to: asset.address, data: encodeCall(TRANSFER, [to, value]) };
 }
 
-export function sendForm(signal) {
-  const asked = placed('asset') ?? '';
-  const asset = assetSelect(asked);
-  const other = h('input', {
+function textInput(properties) {
+  return h('input', { autocomplete: 'off', ...properties });
+}
+
+class SendForm {
+  #signal;
+  #asset;
+  #other;
+  #otherRow;
+  #to = textInput({
     spellcheck: 'false',
-    autocomplete: 'off',
-    placeholder: '0x…',
-    value: asset.value === OTHER ? asked : '',
-  });
-  const otherRow = field('Token address', other);
-  const to = h('input', {
-    spellcheck: 'false',
-    autocomplete: 'off',
     placeholder: `0x… or ${network.prefix}1…`,
     value: placed('to') ?? '',
   });
-  const sum = h('input', {
-    inputmode: 'decimal',
-    autocomplete: 'off',
-    placeholder: '0',
-    value: placed('amount') ?? '',
-  });
-  const balance = h('p.soft');
-  const problem = h('div', { 'aria-live': 'polite' });
-  const submit = h('button.primary', { type: 'submit' }, 'Send');
-  const forced = forcedSend();
-  const steps = flow();
-  const form = h(
-    'form.stack',
-    h('div.pair', field('Asset', asset), field('Amount', sum)),
-    otherRow,
-    field('To', to),
-    balance,
-    forced.element,
-    h('div.row', submit),
-    problem,
-    steps.element,
-  );
+  #amount = textInput({ inputmode: 'decimal', placeholder: '0', value: placed('amount') ?? '' });
+  #balance = h('p.soft');
+  #problem = h('div', { 'aria-live': 'polite' });
+  #submit = h('button.primary', { type: 'submit' }, 'Send');
+  #forced = forcedSend();
+  #steps = flow();
+  /** The number of the newest reading of a balance. */
+  #turn = 0;
 
-  let turn = 0;
-
-  const describe = async () => {
-    const own = ++turn;
-    const account = wallets.current?.address;
-    otherRow.hidden = asset.value !== OTHER;
-    if (!account) return setText(balance, 'To send, choose an account at the top.');
-    const chosen = await assetOf(asset, other).catch(() => null);
-    const held = chosen && (await balanceOf(chosen, account).catch(() => null));
-    // Another asset or account may have been chosen since.
-    if (own !== turn) return;
-    const known = held !== null && held !== undefined;
-    setText(
-      balance,
-      known ? `${shorten(account)} has ${amount(held, chosen.decimals, 9)} ${chosen.symbol}.` : '',
+  constructor(signal) {
+    this.#signal = signal;
+    const wanted = placed('asset') ?? '';
+    this.#asset = assetSelect(wanted);
+    this.#other = textInput({
+      spellcheck: 'false',
+      placeholder: '0x…',
+      value: this.#asset.value === OTHER ? wanted : '',
+    });
+    this.#otherRow = field('Token address', this.#other);
+    this.element = h(
+      'form.stack',
+      h('div.pair', field('Asset', this.#asset), field('Amount', this.#amount)),
+      this.#otherRow,
+      field('To', this.#to),
+      this.#balance,
+      this.#forced.element,
+      h('div.row', this.#submit),
+      this.#problem,
+      this.#steps.element,
     );
-  };
-  const run = async () => {
+    this.#listen();
+  }
+
+  #listen() {
+    submitOnce(this.element, this.#submit, () => this.#run(), this.#signal);
+    this.element.addEventListener('input', () => {
+      replace(this.#problem);
+      this.#keepPlace();
+    });
+
+    const describe = () => this.#describe();
+    this.element.addEventListener('change', describe);
+    wallets.addEventListener('change', describe, { signal: this.#signal });
+    whenever(node, 'head', this.#signal, describe, 2_000);
+  }
+
+  #keepPlace() {
+    setPlace({
+      asset: this.#asset.value === OTHER ? this.#other.value.trim() : this.#asset.value,
+      to: this.#to.value.trim(),
+      amount: this.#amount.value.trim(),
+    });
+  }
+
+  /** Shows the field of another token if it is needed, and what the account has of the asset. */
+  async #describe() {
+    const turn = ++this.#turn;
+    const account = wallets.current?.address;
+    this.#otherRow.hidden = this.#asset.value !== OTHER;
+    if (!account) return setText(this.#balance, 'To send, choose an account at the top.');
+
+    const asset = await assetOf(this.#asset, this.#other).catch(() => null);
+    const held = asset && (await balanceOf(asset, account).catch(() => null));
+    // Another asset or account may have been chosen since.
+    if (turn !== this.#turn) return;
+
+    const isKnown = held !== null && held !== undefined;
+    setText(
+      this.#balance,
+      isKnown ? `${shorten(account)} has ${amount(held, asset.decimals, 9)} ${asset.symbol}.` : '',
+    );
+  }
+
+  async #run() {
+    replace(this.#problem);
+    this.#steps.clear();
+    await this.#send().catch((error) => replace(this.#problem, failure(error)));
+    this.#describe();
+  }
+
+  async #send() {
     // What is in the fields now is sent by the account that is active now, even if either changes
     // while the token is asked for its decimals.
     const account = wallets.current;
-    const recipient = parseRecipient(to.value, network.prefix);
-    const sumText = sum.value;
-    const gas = forced.gas();
-    const mayFail = forced.on();
-    const chosen = await assetOf(asset, other);
-    const value = parseAmount(sumText, chosen);
-    const name = `Send ${toUnits(value, chosen.decimals)} ${chosen.symbol} to ${shorten(recipient)}`;
-    const receipt = await steps.run(
-      [{ name, transaction: { ...transactionOf(chosen, recipient, value), ...gas }, mayFail }],
-      account,
-    );
+    const recipient = parseRecipient(this.#to.value, network.prefix);
+    const amountText = this.#amount.value;
+    const gas = this.#forced.gas();
+    const mayFail = this.#forced.on();
+
+    const asset = await assetOf(this.#asset, this.#other);
+    const value = parseAmount(amountText, asset);
+    const what = `${toUnits(value, asset.decimals)} ${asset.symbol}`;
+    const step = {
+      name: `Send ${what} to ${shorten(recipient)}`,
+      transaction: { ...transactionOf(asset, recipient, value), ...gas },
+      mayFail,
+    };
+    const receipt = await this.#steps.run([step], account);
     if (receipt.status === '0x1')
-      toast(`Sent ${toUnits(value, chosen.decimals)} ${chosen.symbol}`, 'good', {
+      toast(`Sent ${what}`, 'good', {
         href: `#/tx/${receipt.transactionHash}`,
         text: 'View transaction',
       });
-  };
+  }
+}
 
-  submitOnce(
-    form,
-    submit,
-    async () => {
-      replace(problem);
-      steps.clear();
-      await run().catch((error) => replace(problem, failure(error)));
-      describe();
-    },
-    signal,
-  );
-  form.addEventListener('input', () => {
-    replace(problem);
-    setPlace({
-      asset: asset.value === OTHER ? other.value.trim() : asset.value,
-      to: to.value.trim(),
-      amount: sum.value.trim(),
-    });
-  });
-  form.addEventListener('change', describe);
-  wallets.addEventListener('change', describe, { signal });
-  whenever(node, 'head', signal, describe, 2_000);
-  return form;
+export function sendForm(signal) {
+  return new SendForm(signal).element;
 }
