@@ -12,6 +12,7 @@ import { needsBlock } from './miningnotice.js';
 /** How often the held prices are read, in milliseconds: other clients set prices, too. */
 const PACE = 5_000;
 
+/** Requests the prices that are held, or that of one token. */
 async function ask(method, token = null, body = null) {
   const options = {
     method,
@@ -28,84 +29,98 @@ function typedPrice(text) {
   let price;
   try {
     price = fromUnits(text.replace(/^\s*\$/, ''), USD_DECIMALS);
-  } catch (error) {
-    throw new Error(
-      `Price: enter US dollars, such as 3512.35${/decimal places/.test(error.message) ? `, with ${error.message}` : ''}`,
-    );
+  } catch ({ message }) {
+    const detail = /decimal places/.test(message) ? `, with ${message}` : '';
+    throw new Error(`Price: enter US dollars, such as 3512.35${detail}`);
   }
   if (price === 0n) throw new Error('Price: it must be above 0');
   return toUnits(price, USD_DECIMALS);
 }
 
-export function priceCard(signal) {
-  if (!network.addresses) return null;
-  prices.follow();
-  const select = h(
+class PriceCard {
+  #signal;
+  #select = h(
     'select',
     network.tokens.map((one) => h('option', one.symbol)),
   );
-  const price = h('input', { inputmode: 'decimal', placeholder: 'USD', autocomplete: 'off' });
-  const now = h('small.soft');
-  const list = h('div.stack');
-  const token = () => network.tokens.find((one) => one.symbol === select.value);
-  const draw = () => {
-    const known = prices.of(token().address);
-    setText(now, known ? `Current price: ${usd(Number(known.price))}` : '');
-  };
+  #price = h('input', { inputmode: 'decimal', placeholder: 'USD', autocomplete: 'off' });
+  #now = h('small.soft');
+  /** The tokens whose prices are held. */
+  #held = h('div.stack');
 
-  async function drawHeld() {
-    const found = await ask('GET').catch(() => null);
-    if (signal.aborted || !found || list.contains(document.activeElement)) return;
-    const held = network.tokens.filter((one) => one.address.toLowerCase() in found.prices);
-    replace(
-      list,
-      held.map((one) =>
-        h(
-          'div.spread',
-          h(
-            'span',
-            h('strong', one.symbol),
-            ` ${usd(found.prices[one.address.toLowerCase()])} `,
-            h('span.tag.accent', 'Fixed'),
-          ),
-          actionButton(
-            'Release',
-            async () => {
-              await ask('DELETE', one);
-              document.activeElement?.blur();
-              await drawHeld();
-              return `${one.symbol} price released`;
-            },
-            { 'aria-label': `Release the price of ${one.symbol}` },
-          ),
-        ),
-      ),
+  constructor(signal) {
+    this.#signal = signal;
+    this.#select.addEventListener('change', () => {
+      this.#price.value = '';
+      this.#drawNow();
+    });
+    prices.addEventListener('prices', () => this.#drawNow(), { signal });
+    whenever(node, 'head', signal, () => this.#drawHeld(), PACE);
+    this.#drawNow();
+    this.element = card(
+      'Price',
+      this.#form(),
+      needsBlock(signal),
+      this.#held,
+      h('p.soft', 'A price set here stays fixed until you release it.'),
     );
   }
 
-  const form = action(
-    [h('div.pair', field('Token', select), field('Price', price)), now],
-    'Set price',
-    async () => {
-      const text = typedPrice(price.value);
-      await ask('POST', token(), { price: text });
-      price.value = '';
-      await drawHeld();
-      return `${select.value} price set to $${text}`;
-    },
-  );
-  select.addEventListener('change', () => {
-    price.value = '';
-    draw();
-  });
-  prices.addEventListener('prices', draw, { signal });
-  whenever(node, 'head', signal, drawHeld, PACE);
-  draw();
-  return card(
-    'Price',
-    form,
-    needsBlock(signal),
-    list,
-    h('p.soft', 'A price set here stays fixed until you release it.'),
-  );
+  get #token() {
+    return network.tokens.find((one) => one.symbol === this.#select.value);
+  }
+
+  #form() {
+    const fields = [
+      h('div.pair', field('Token', this.#select), field('Price', this.#price)),
+      this.#now,
+    ];
+    return action(fields, 'Set price', async () => {
+      const text = typedPrice(this.#price.value);
+      await ask('POST', this.#token, { price: text });
+      this.#price.value = '';
+      await this.#drawHeld();
+      return `${this.#select.value} price set to $${text}`;
+    });
+  }
+
+  #drawNow() {
+    const known = prices.of(this.#token.address);
+    setText(this.#now, known ? `Current price: ${usd(Number(known.price))}` : '');
+  }
+
+  async #drawHeld() {
+    const found = await ask('GET').catch(() => null);
+    // A button with the focus would lose it.
+    const isInUse = this.#held.contains(document.activeElement);
+    if (this.#signal.aborted || !found || isInUse) return;
+
+    const priceOf = (token) => found.prices[token.address.toLowerCase()];
+    const held = network.tokens.filter((one) => one.address.toLowerCase() in found.prices);
+    replace(
+      this.#held,
+      held.map((token) => this.#entry(token, priceOf(token))),
+    );
+  }
+
+  #entry(token, price) {
+    const release = async () => {
+      await ask('DELETE', token);
+      document.activeElement?.blur();
+      await this.#drawHeld();
+      return `${token.symbol} price released`;
+    };
+    return h(
+      'div.spread',
+      h('span', h('strong', token.symbol), ` ${usd(price)} `, h('span.tag.accent', 'Fixed')),
+      actionButton('Release', release, { 'aria-label': `Release the price of ${token.symbol}` }),
+    );
+  }
+}
+
+/** The card; null on a chain without the network. */
+export function priceCard(signal) {
+  if (!network.addresses) return null;
+  prices.follow();
+  return new PriceCard(signal).element;
 }
