@@ -15,86 +15,126 @@ const SHOWN = 20;
 let taken = [];
 let genesis = null;
 
-export async function snapshotCard(signal) {
-  if (!(await node.has('evm_snapshot')) || !(await node.has('evm_revert'))) return null;
-  const [lists, named] = await Promise.all([
-    node.has('tetrad_snapshots'),
-    node.has('tetrad_snapshot'),
-  ]);
-  if (genesis !== node.genesis) [taken, genesis] = [[], node.genesis];
-  const list = h('div.stack');
-  const name = h('input', { maxlength: '60', autocomplete: 'off', placeholder: 'Optional' });
+/** The snapshots that the node lists, newest last: `{ id, name, block, time }`. */
+async function listed() {
+  const found = await node.call('tetrad_snapshots');
+  return found.map((one) => ({
+    id: one.id,
+    name: one.name,
+    block: Number(one.blockNumber),
+    time: one.timestamp && Number(one.timestamp),
+  }));
+}
 
-  /** Newest last: `{ id, name, block, time }`. */
-  async function all() {
-    if (!lists) return taken;
-    const found = await node.call('tetrad_snapshots');
-    return found.map((one) => ({
-      id: one.id,
-      name: one.name,
-      block: Number(one.blockNumber),
-      time: one.timestamp && Number(one.timestamp),
-    }));
+/** Takes a snapshot, with a name if the text is not empty. */
+async function take(text) {
+  const [id, header] = await Promise.all([
+    text ? node.call('tetrad_snapshot', text) : node.call('evm_snapshot'),
+    node.call('eth_getBlockByNumber', 'latest', false),
+  ]);
+  taken.push({
+    id,
+    name: text || null,
+    block: Number(header.number),
+    time: Number(header.timestamp),
+  });
+}
+
+/** Reverts the chain to a snapshot. Resolves to whether the node still has it. */
+async function revert({ id }) {
+  const isDone = await node.call('evm_revert', id);
+  // Reverting deletes the snapshot and all later ones.
+  const at = taken.findIndex((other) => other.id === id);
+  if (at >= 0) taken = taken.slice(0, at);
+  return isDone;
+}
+
+class Snapshots {
+  #signal;
+  #isListed;
+  #list = h('div.stack');
+  #name = h('input', { maxlength: '60', autocomplete: 'off', placeholder: 'Optional' });
+
+  /** `isListed` and `isNamed` say whether the node lists its snapshots and names them. */
+  constructor(signal, isListed, isNamed) {
+    this.#signal = signal;
+    this.#isListed = isListed;
+    this.element = card(
+      'Snapshots',
+      this.#form(isNamed),
+      this.#list,
+      h('p.soft', 'Reverting deletes the snapshot and all later ones.'),
+    );
   }
-  const entry = (one) =>
-    h(
+
+  #form(isNamed) {
+    return action(isNamed ? field('Name', this.#name) : null, 'Take snapshot', async () => {
+      const text = this.#name.value.trim();
+      await take(text);
+      this.#name.value = '';
+      await this.draw();
+      return text ? `Snapshot "${text}" taken` : 'Snapshot taken';
+    });
+  }
+
+  async draw() {
+    const found = await (this.#isListed ? listed().catch(() => null) : taken);
+    // A button with the focus would lose it.
+    const isInUse = this.#list.contains(document.activeElement);
+    if (this.#signal.aborted || !found || isInUse) return;
+
+    const shown = found.slice(-SHOWN).reverse();
+    const rest = found.length - SHOWN;
+    replace(
+      this.#list,
+      shown.length ? shown.map((one) => this.#entry(one)) : h('p.soft', 'No snapshots.'),
+      rest > 0 && h('p.soft', `${count(rest)} older ones are not shown.`),
+    );
+  }
+
+  #entry(snapshot) {
+    const { id, name, block, time } = snapshot;
+    const number = `#${Number(id)}`;
+    return h(
       'div.spread',
       h(
         'span',
-        one.name ? h('strong', one.name) : `#${Number(one.id)}`,
-        h('span.soft', ` · block ${count(one.block)}`, one.time && [' · ', moment(one.time)]),
+        name ? h('strong', name) : number,
+        h('span.soft', ` · block ${count(block)}`, time && [' · ', moment(time)]),
       ),
       confirmButton(
         'Revert',
-        `Delete all after block ${count(one.block)}?`,
-        () => back(one),
-        `Revert to ${one.name ?? `#${Number(one.id)}`}`,
+        `Delete all after block ${count(block)}?`,
+        () => this.#goBack(snapshot),
+        `Revert to ${name ?? number}`,
       ),
     );
-  async function draw() {
-    const found = await all().catch(() => null);
-    if (signal.aborted || !found || list.contains(document.activeElement)) return;
-    const shown = found.slice(-SHOWN).reverse();
-    replace(
-      list,
-      shown.length ? shown.map(entry) : h('p.soft', 'No snapshots.'),
-      found.length > SHOWN &&
-        h('p.soft', `${count(found.length - SHOWN)} older ones are not shown.`),
-    );
   }
-  async function back(one) {
-    const done = await node.call('evm_revert', one.id);
-    // Reverting deletes the snapshot and all later ones.
-    const at = taken.findIndex((other) => other.id === one.id);
-    if (at >= 0) taken = taken.slice(0, at);
+
+  async #goBack(snapshot) {
+    const isDone = await revert(snapshot);
     document.activeElement?.blur();
-    if (done) await node.refresh();
-    await draw();
-    if (!done) throw new Error('The node no longer has this snapshot');
-    return `Reverted to block ${count(one.block)}`;
+    if (isDone) await node.refresh();
+    await this.draw();
+    if (!isDone) throw new Error('The node no longer has this snapshot');
+    return `Reverted to block ${count(snapshot.block)}`;
   }
-  const take = action(named ? field('Name', name) : null, 'Take snapshot', async () => {
-    const text = name.value.trim();
-    const [id, header] = await Promise.all([
-      text ? node.call('tetrad_snapshot', text) : node.call('evm_snapshot'),
-      node.call('eth_getBlockByNumber', 'latest', false),
-    ]);
-    taken.push({
-      id,
-      name: text || null,
-      block: Number(header.number),
-      time: Number(header.timestamp),
-    });
-    name.value = '';
-    await draw();
-    return text ? `Snapshot "${text}" taken` : 'Snapshot taken';
-  });
-  whenever(node, 'head', signal, draw, 2_000);
-  await draw();
-  return card(
-    'Snapshots',
-    take,
-    list,
-    h('p.soft', 'Reverting deletes the snapshot and all later ones.'),
-  );
+}
+
+/** The card; null if the node takes no snapshots. */
+export async function snapshotCard(signal) {
+  if (!(await node.has('evm_snapshot')) || !(await node.has('evm_revert'))) return null;
+
+  const [isListed, isNamed] = await Promise.all([
+    node.has('tetrad_snapshots'),
+    node.has('tetrad_snapshot'),
+  ]);
+  if (genesis !== node.genesis) {
+    taken = [];
+    genesis = node.genesis;
+  }
+  const snapshots = new Snapshots(signal, isListed, isNamed);
+  whenever(node, 'head', signal, () => snapshots.draw(), 2_000);
+  await snapshots.draw();
+  return snapshots.element;
 }
