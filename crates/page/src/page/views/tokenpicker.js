@@ -28,127 +28,162 @@ export function haltTag(token) {
 const worth = (token, balance) =>
   (Number(balance) / 10 ** token.decimals) * (prices.of(token.address)?.price ?? 0);
 
-function entry(token, names, balance, current, choose) {
-  const held = balance > 0n;
+/** The choice of a token; `balance` is null without an account. */
+function entry(token, { name, balance, isCurrent, choose }) {
+  const isHeld = balance > 0n;
   return h(
     'li',
     h(
       'button.token-choice',
-      {
-        type: 'button',
-        'aria-current': token === current ? 'true' : null,
-        onclick: () => choose(token),
-      },
+      { type: 'button', 'aria-current': isCurrent ? 'true' : null, onclick: choose },
       logo(token.symbol, 'large'),
-      h(
-        'span.token-name',
-        h('strong', token.symbol, ' ', haltTag(token)),
-        h('span.soft', names.get(token.symbol) ?? ''),
-      ),
+      h('span.token-name', h('strong', token.symbol, ' ', haltTag(token)), h('span.soft', name)),
       balance !== null &&
         h(
           'span.token-balance',
-          h('span', held ? amount(balance, token.decimals, 7) : '0'),
-          held && h('span.soft', dollars(worth(token, balance))),
+          h('span', isHeld ? amount(balance, token.decimals, 7) : '0'),
+          isHeld && h('span.soft', dollars(worth(token, balance))),
         ),
     ),
   );
 }
 
-/** Opens the dialog; `chosen(token)` is called with the selected one. */
-async function pickToken(current, chosen) {
-  const input = h('input', {
+/** The dialog, which calls `chosen(token)` if another token than the current one is selected. */
+class TokenPicker {
+  #current;
+  #chosen;
+  #owner = wallets.current?.address;
+  #names = new Map();
+  #balances = new Map();
+
+  #input = h('input', {
     type: 'search',
     placeholder: 'Symbol, name or address',
     'aria-label': 'Search tokens',
     autocomplete: 'off',
     spellcheck: 'false',
   });
-  const list = h('ul.plain.token-list');
-  // The page's own live region is inert while the dialog is open.
-  const status = h('p.hidden', { role: 'status' });
-  const close = h('button.quiet', { type: 'button', 'aria-label': 'Close' }, '✕');
-  const dialog = h(
+  #list = h('ul.plain.token-list');
+  /** The page's own live region is inert while the dialog is open. */
+  #status = h('p.hidden', { role: 'status' });
+  #close = h('button.quiet', { type: 'button', 'aria-label': 'Close' }, '✕');
+  #dialog = h(
     'dialog.picker',
     { 'aria-label': 'Select a token' },
-    h('div.spread', h('h2', 'Select a token'), close),
-    input,
-    status,
-    list,
+    h('div.spread', h('h2', 'Select a token'), this.#close),
+    this.#input,
+    this.#status,
+    this.#list,
   );
-  const found = { names: new Map(), balances: new Map() };
-  const who = wallets.current?.address;
 
-  const draw = () => {
-    const wanted = input.value.trim().toLowerCase();
-    const matches = ({ symbol, address }) =>
-      [symbol, found.names.get(symbol) ?? '', address].some((text) =>
+  constructor(current, chosen) {
+    this.#current = current;
+    this.#chosen = chosen;
+    this.#input.addEventListener('input', () => this.#draw());
+    this.#close.addEventListener('click', () => this.#dialog.close());
+    this.#dialog.addEventListener('click', ({ target }) => {
+      // A click beside the dialog is one on its backdrop.
+      if (target === this.#dialog) this.#dialog.close();
+    });
+    this.#dialog.addEventListener('close', () => this.#dialog.remove());
+    this.#dialog.addEventListener('keydown', (event) => this.#move(event));
+  }
+
+  open() {
+    this.#draw();
+    document.body.append(this.#dialog);
+    this.#dialog.showModal();
+    this.#input.focus();
+    this.#loadNames();
+    if (this.#owner) this.#loadBalances();
+  }
+
+  #loadNames() {
+    tokenNames().then(
+      (names) => {
+        this.#names = names;
+        this.#draw();
+      },
+      () => {},
+    );
+  }
+
+  async #loadBalances() {
+    const all = await Promise.all(
+      network.tokens.map((token) =>
+        read('Token', token.address, 'balanceOf', this.#owner).catch(() => 0n),
+      ),
+    );
+    network.tokens.forEach((token, at) => this.#balances.set(token, all[at]));
+    if (this.#dialog.open) this.#draw();
+  }
+
+  #nameOf(token) {
+    return this.#names.get(token.symbol) ?? '';
+  }
+
+  /** The balance of the account, 0 before it is known; null without an account. */
+  #balanceOf(token) {
+    return this.#balances.get(token) ?? (this.#owner ? 0n : null);
+  }
+
+  /** The tokens that match a text, those of which the account holds most first. */
+  #matching(wanted) {
+    const worthOf = (token) => worth(token, this.#balanceOf(token) ?? 0n);
+    const matches = (token) =>
+      [token.symbol, this.#nameOf(token), token.address].some((text) =>
         text.toLowerCase().includes(wanted),
       );
-    const balance = (token) => found.balances.get(token) ?? (who ? 0n : null);
-    const shown = network.tokens
-      .filter(matches)
-      .toSorted((a, b) => worth(b, balance(b) ?? 0n) - worth(a, balance(a) ?? 0n));
-    replace(
-      list,
-      shown.length
-        ? shown.map((token) => entry(token, found.names, balance(token), current, choose))
-        : h('li.empty', 'No token matches'),
-    );
-    setText(status, wanted ? counted(shown.length, 'token matches', 'tokens match') : '');
-  };
-  const choose = (token) => {
-    dialog.close();
-    if (token !== current) chosen(token);
-  };
+    return network.tokens.filter(matches).toSorted((a, b) => worthOf(b) - worthOf(a));
+  }
 
-  input.addEventListener('input', draw);
-  close.addEventListener('click', () => dialog.close());
-  dialog.addEventListener('click', (event) => event.target === dialog && dialog.close());
-  dialog.addEventListener('close', () => dialog.remove());
-  dialog.addEventListener('keydown', (event) => {
-    const buttons = [...list.querySelectorAll('button')];
+  #draw() {
+    const wanted = this.#input.value.trim().toLowerCase();
+    const shown = this.#matching(wanted);
+    const entries = shown.map((token) =>
+      entry(token, {
+        name: this.#nameOf(token),
+        balance: this.#balanceOf(token),
+        isCurrent: token === this.#current,
+        choose: () => this.#choose(token),
+      }),
+    );
+    replace(this.#list, shown.length ? entries : h('li.empty', 'No token matches'));
+    setText(this.#status, wanted ? counted(shown.length, 'token matches', 'tokens match') : '');
+  }
+
+  #choose(token) {
+    this.#dialog.close();
+    if (token !== this.#current) this.#chosen(token);
+  }
+
+  /** Moves between the field and the tokens with the keyboard. */
+  #move(event) {
+    const buttons = [...this.#list.querySelectorAll('button')];
     const at = buttons.indexOf(document.activeElement);
     if (event.key === 'ArrowDown') buttons[Math.min(at + 1, buttons.length - 1)]?.focus();
-    else if (event.key === 'ArrowUp') (at > 0 ? buttons[at - 1] : input).focus();
-    else if (event.key === 'Enter' && document.activeElement === input) buttons[0]?.click();
+    else if (event.key === 'ArrowUp') (at > 0 ? buttons[at - 1] : this.#input).focus();
+    else if (event.key === 'Enter' && document.activeElement === this.#input) buttons[0]?.click();
     else return;
     event.preventDefault();
-  });
-  draw();
-  document.body.append(dialog);
-  dialog.showModal();
-  input.focus();
-  tokenNames().then(
-    (names) => {
-      found.names = names;
-      draw();
-    },
-    () => {},
-  );
-  if (!who) return;
-  const all = await Promise.all(
-    network.tokens.map((token) => read('Token', token.address, 'balanceOf', who).catch(() => 0n)),
-  );
-  network.tokens.forEach((token, at) => found.balances.set(token, all[at]));
-  if (dialog.open) draw();
+  }
 }
 
 /** A button that shows a token and opens the dialog; `set(token)` changes what it shows. */
 export function tokenButton(label, chosen) {
   let current = null;
   const button = h('button.token-button', { type: 'button', 'aria-haspopup': 'dialog' });
-  button.addEventListener('click', () => pickToken(current, chosen));
-  const set = (token) => {
+  button.addEventListener('click', () => new TokenPicker(current, chosen).open());
+
+  function set(token) {
+    current = token;
     const tag = haltTag(token);
     const state = `${token.symbol}${tag?.textContent ?? ''}`;
-    current = token;
     if (button.dataset.state === state) return;
     button.dataset.state = state;
-    button.setAttribute(
-      'aria-label',
-      `${label}: ${token.symbol}${tag ? `, ${tag.textContent.toLowerCase()}` : ''}`,
-    );
+
+    const halt = tag ? `, ${tag.textContent.toLowerCase()}` : '';
+    button.setAttribute('aria-label', `${label}: ${token.symbol}${halt}`);
     replace(
       button,
       logo(token.symbol),
@@ -156,6 +191,6 @@ export function tokenButton(label, chosen) {
       tag ? [' ', tag] : [],
       h('span.caret', { 'aria-hidden': 'true' }),
     );
-  };
+  }
   return { button, set };
 }
