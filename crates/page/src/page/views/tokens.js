@@ -13,6 +13,8 @@ import { prices } from '../lib/prices.js';
 import { priceOf, worthOf } from '../lib/worth.js';
 import { sections } from './sections.js';
 
+/** How long nothing is typed before the list is loaded, in milliseconds. */
+const TYPING_PAUSE = 250;
 const KINDS = ['', 'ERC-20', 'ERC-721', 'ERC-1155'];
 
 function row(token) {
@@ -89,29 +91,62 @@ const COLUMNS = [
   },
 ];
 
-/** The network's tokens in the network's order, and receipt tokens after them. */
-async function own(on) {
-  const all = [...network.tokens, ...(network.receipts ?? [])];
-  return Promise.all(
-    all.map(async (token) => {
-      const found = on ? await ask(`tokens/${token.address}`).catch(() => null) : null;
-      if (found) return row(found);
-      const supply = await read('Token', token.address, 'totalSupply').catch(() => null);
-      return row({
-        address_hash: token.address,
-        name: null,
-        symbol: token.symbol,
-        decimals: token.decimals,
-        type: 'ERC-20',
-        total_supply: supply === null ? null : String(supply),
-        holders_count: null,
-      });
-    }),
-  );
+/** The row of a token of the network, from its contract if the index does not have it. */
+async function networkRow(token, on) {
+  const found = on ? await ask(`tokens/${token.address}`).catch(() => null) : null;
+  if (found) return row(found);
+
+  const supply = await read('Token', token.address, 'totalSupply').catch(() => null);
+  return row({
+    address_hash: token.address,
+    name: null,
+    symbol: token.symbol,
+    decimals: token.decimals,
+    type: 'ERC-20',
+    total_supply: supply === null ? null : String(supply),
+    holders_count: null,
+  });
 }
 
-function otherTokens(signal, query) {
-  let list = null;
+/** The network's tokens in the network's order, and receipt tokens after them. */
+function networkRows(on) {
+  const all = [...network.tokens, ...(network.receipts ?? [])];
+  return Promise.all(all.map((token) => networkRow(token, on)));
+}
+
+function networkTokens(signal, on) {
+  const list = pagedList({
+    signal,
+    label: 'Tokens of the network',
+    columns: COLUMNS,
+    load: async () => ({ rows: await networkRows(on), next: null }),
+    live: true,
+    pace: 10_000,
+    size: network.tokens.length,
+    brief: true,
+  });
+  if (!prices.now.size)
+    prices.addEventListener('prices', () => list.reload(), { signal, once: true });
+  return list;
+}
+
+/**
+ * The next tokens that are not the network's own, which are listed above; `filter()` returns the
+ * parameters of the request.
+ */
+async function otherPage(cursor, filter) {
+  const rows = [];
+  let next = cursor;
+  do {
+    const page = await listOf('tokens', next, filter());
+    rows.push(...page.rows.filter((token) => !tokenAt(token.address_hash)).map(row));
+    next = page.next;
+  } while (next && !rows.length);
+  return { rows, next };
+}
+
+/** The fields of the filter: `values()` is what is in them, which `changed` is told of. */
+function filterFields(query, changed) {
   const words = h('input', {
     type: 'search',
     value: query.get('q') ?? '',
@@ -127,34 +162,29 @@ function otherTokens(signal, query) {
       h('option', { value, selected: value === (query.get('type') ?? '') }, value || 'All types'),
     ),
   );
+  words.addEventListener('input', changed);
+  kind.addEventListener('change', changed);
+  return {
+    controls: [words, kind],
+    values: () => ({ q: words.value.trim(), type: kind.value }),
+  };
+}
+
+function otherTokens(signal, query) {
   let timer = null;
-  const changed = () => {
+  const { controls, values } = filterFields(query, () => {
     clearTimeout(timer);
     timer = setTimeout(() => {
       if (signal.aborted) return;
-      setPlace({ q: words.value.trim(), type: kind.value });
+      setPlace(values());
       list.reload();
-    }, 250);
-  };
-  words.addEventListener('input', changed);
-  kind.addEventListener('change', changed);
-  const load = async (cursor) => {
-    const rows = [];
-    let next = cursor;
-    // The network's own tokens are listed above.
-    do {
-      const page = await listOf('tokens', next, { q: words.value.trim(), type: kind.value });
-      rows.push(...page.rows.filter((token) => !tokenAt(token.address_hash)).map(row));
-      next = page.next;
-    } while (next && !rows.length);
-    return { rows, next };
-  };
-  const controls = [words, kind];
-  list = pagedList({
+    }, TYPING_PAUSE);
+  });
+  const list = pagedList({
     signal,
     label: 'Other tokens',
     columns: COLUMNS,
-    load,
+    load: (cursor) => otherPage(cursor, values),
     empty: 'No other tokens',
     live: true,
     pace: 5_000,
@@ -169,27 +199,13 @@ export default async function view({ signal, query }) {
   if (network.addresses) prices.follow();
   const isNetwork = network.tokens.length > 0;
   const missing = on ? await gap() : null;
-  let list = null;
-  if (isNetwork) {
-    list = pagedList({
-      signal,
-      label: 'Tokens of the network',
-      columns: COLUMNS,
-      load: async () => ({ rows: await own(on), next: null }),
-      live: true,
-      pace: 10_000,
-      size: network.tokens.length,
-      brief: true,
-    });
-    if (!prices.now.size)
-      prices.addEventListener('prices', () => list.reload(), { signal, once: true });
-  }
+
   return [
     heading('Tokens'),
     sections('tokens'),
     !on && h('p.note', `${WITHOUT_INDEX}only the network’s own tokens are listed.`),
     missing && h('p.note', missing),
-    isNetwork && card('Tokens of the network', list),
+    isNetwork && card('Tokens of the network', networkTokens(signal, on)),
     on && card(isNetwork ? 'Other tokens' : null, otherTokens(signal, query)),
   ];
 }
