@@ -8,7 +8,8 @@ import { count } from '../lib/format.js';
 import { addressLink } from '../lib/links.js';
 import { coinTransfers, tokensOf, tokenTransfers } from '../lib/movements.js';
 import { callTree, resultsOf } from './calltree.js';
-import { addressesInLogs, eventList, hexBlock, movementAmount, stateChanges } from './parts.js';
+import { eventList, hexBlock, movementAmount } from './parts.js';
+import { addressesInLogs, stateChanges } from './statechanges.js';
 
 /** Most transfers, and names of events, that are listed. */
 const MOST_TRANSFERS = 20;

@@ -3,17 +3,18 @@
 import { typeName } from '../lib/abi.js';
 import { copyButton, h, replace, table } from '../lib/dom.js';
 import { count, shorten } from '../lib/format.js';
-import { keccak256 } from '../vendor/ethers.js';
 import { addressLink, argumentsOf, coins, exactAmount } from '../lib/links.js';
-import { network } from '../lib/network.js';
-import { SLOTS } from '../lib/contracts.js';
 import { ZERO } from '../lib/movements.js';
 
 /** Number of characters of hex data that are shown; copying gives all. */
 const SHOWN_HEX = 20_000;
-/** Number of events, accounts and slots shown before a button shows the rest. */
+/** Number of events shown before a button shows the rest. */
 const SHOWN_EVENTS = 50;
-const SHOWN_SLOTS = 25;
+/** Most transfers that are shown. */
+const SHOWN_TRANSFERS = 200;
+/** Longest data of an event that is shown in full, and what is shown of longer ones. */
+const LONGEST_DATA = 600;
+const SHOWN_DATA = { start: 560, end: 20 };
 
 /** Hex data in a box with a copy button. */
 export function hexBlock(data) {
@@ -37,15 +38,17 @@ export function hexBlock(data) {
 export function switcher(label, choices, chosen = 0) {
   const content = h('div.stack');
   let current = chosen;
-  const draw = () => replace(content, choices[current][1]());
   const buttons = choices.map(([name], at) =>
     h('button', { type: 'button', 'aria-pressed': 'false', onclick: () => choose(at) }, name),
   );
+  const draw = () => replace(content, choices[current][1]());
+
   function choose(at) {
     current = at;
     buttons.forEach((button, index) => button.setAttribute('aria-pressed', String(index === at)));
     draw();
   }
+
   choose(chosen);
   return { control: h('div.tabs', { role: 'group', 'aria-label': label }, buttons), content, draw };
 }
@@ -63,6 +66,7 @@ export function wordText(word) {
 export function rawCall(data) {
   if (data.length <= 10 || (data.length - 10) % 64 !== 0 || data.length > SHOWN_HEX)
     return hexBlock(data);
+
   const words = data.slice(10).match(/.{64}/g);
   const rows = words.map((word, at) => h('tr', h('td', `[${at}]`), h('td.mono', wordText(word))));
   return h(
@@ -81,18 +85,21 @@ export function rawCall(data) {
 
 /** The signature of a function or event with the names of its parameters. */
 export function declaration({ name, inputs }) {
-  return `${name}(${inputs.map((input) => `${typeName(input)}${input.indexed ? ' indexed' : ''}${input.name ? ` ${input.name}` : ''}`).join(', ')})`;
+  const parameters = inputs.map((input) =>
+    [typeName(input), input.indexed && 'indexed', input.name].filter(Boolean).join(' '),
+  );
+  return `${name}(${parameters.join(', ')})`;
 }
 
 function rawLog(log) {
   const rows = [...log.topics.map((topic, at) => [`Topic ${at}`, topic]), ['Data', log.data]];
+  const shown = (text) =>
+    text.length > LONGEST_DATA ? shorten(text, SHOWN_DATA.start, SHOWN_DATA.end) : text;
   return h(
     'table.arguments',
     h(
       'tbody',
-      rows.map(([name, text]) =>
-        h('tr', h('td', name), h('td.mono', text.length > 600 ? shorten(text, 560, 20) : text)),
-      ),
+      rows.map(([name, text]) => h('tr', h('td', name), h('td.mono', shown(text)))),
     ),
   );
 }
@@ -111,241 +118,82 @@ function event(log, decoder, raw) {
   );
 }
 
+/** The first events, and a button that shows the rest. */
+function firstEvents(logs, decoder, raw) {
+  const entries = (some) => some.map((log) => event(log, decoder, raw));
+  const rest = logs.slice(SHOWN_EVENTS);
+  const more = h(
+    'button',
+    { type: 'button', onclick: () => more.replaceWith(...entries(rest)) },
+    `Show ${count(rest.length)} more`,
+  );
+  return h('div', entries(logs.slice(0, SHOWN_EVENTS)), rest.length > 0 && more);
+}
+
 /** Events, decoded or raw. */
 export function eventList(logs, decoder) {
   if (!logs.length) return h('p.soft', 'No events');
-  const list = (raw) => () => {
-    const rest = logs.slice(SHOWN_EVENTS);
-    const more = rest.length
-      ? h(
-          'button',
-          {
-            type: 'button',
-            onclick: () => more.replaceWith(...rest.map((log) => event(log, decoder, raw))),
-          },
-          `Show ${count(rest.length)} more`,
-        )
-      : null;
-    return h(
-      'div',
-      logs.slice(0, SHOWN_EVENTS).map((log) => event(log, decoder, raw)),
-      more,
-    );
-  };
+
   const { control, content } = switcher('Form of events', [
-    ['Decoded', list(false)],
-    ['Raw', list(true)],
+    ['Decoded', () => firstEvents(logs, decoder, false)],
+    ['Raw', () => firstEvents(logs, decoder, true)],
   ]);
   return [control, content];
+}
+
+function tokenLink(address, symbol) {
+  return h('a', { href: `#/address/${address}` }, symbol ?? shorten(address, 8, 6));
 }
 
 /** The amount and token of a transfer. */
 export function movementAmount({ kind, token, value, id }, tokens) {
   if (!token) return coins(value, 18);
+
   const info = tokens.get(token.toLowerCase());
-  const symbol = info?.symbol ?? 'tokens';
-  if (kind === 'ERC-721')
-    return h('span.moved', addressLinkFor(token, info), ` #${shorten(id.toString(), 12, 6)}`);
-  if (kind === 'ERC-1155')
-    return h(
-      'span.moved',
-      `${count(value)} × `,
-      addressLinkFor(token, info),
-      ` #${shorten(id.toString(), 12, 6)}`,
-    );
+  if (kind === 'ERC-721' || kind === 'ERC-1155') {
+    const number = kind === 'ERC-1155' && `${count(value)} × `;
+    const item = ` #${shorten(id.toString(), 12, 6)}`;
+    return h('span.moved', number, tokenLink(token, info?.symbol), item);
+  }
   return h(
     'span.moved',
     exactAmount(value, info?.decimals ?? 0, 12),
     ' ',
-    info?.symbol ? addressLinkFor(token, info) : addressLinkFor(token, { symbol }),
+    tokenLink(token, info?.symbol ?? 'tokens'),
   );
 }
 
-function addressLinkFor(address, info) {
-  return h('a', { href: `#/address/${address}` }, info?.symbol ?? shorten(address, 8, 6));
+const KINDS = { native: 'Native', internal: 'Internal' };
+
+/** The kind of a transfer, and whether it is a mint or a burn of a token. */
+function kindText({ kind, token, from, to }) {
+  const name = KINDS[kind] ?? kind;
+  if (token && from === ZERO) return `${name} mint`;
+  return token && to === ZERO ? `${name} burn` : name;
+}
+
+/** An end of a transfer. */
+function endCell(address) {
+  return address === ZERO ? h('span.soft', 'Zero address') : addressLink(address);
 }
 
 /** A table of transfers. */
 export function transferTable(transfers, tokens) {
-  const end = (address) =>
-    address === ZERO ? h('span.soft', 'Zero address') : addressLink(address);
-  const kinds = { native: 'Native', internal: 'Internal' };
-  const rows = transfers.slice(0, 200).map((one) => {
-    const what =
-      one.token && one.from === ZERO ? ' mint' : one.token && one.to === ZERO ? ' burn' : '';
-    return [
-      h('span.tag', (kinds[one.kind] ?? one.kind) + what),
-      end(one.from),
-      end(one.to),
+  const rows = transfers
+    .slice(0, SHOWN_TRANSFERS)
+    .map((one) => [
+      h('span.tag', kindText(one)),
+      endCell(one.from),
+      endCell(one.to),
       movementAmount(one, tokens),
-    ];
-  });
+    ]);
   const options = {
     empty: 'No transfers',
     lines: ['line-1', 'line-2', 'line-2.parties-to', 'line-1.end'],
   };
+  const isCut = transfers.length > SHOWN_TRANSFERS;
   return [
     table(['Kind', 'From', 'To', '-Amount'], rows, options),
-    transfers.length > 200 && h('p.soft', `The first 200 of ${count(transfers.length)} transfers.`),
+    isCut && h('p.soft', `The first ${SHOWN_TRANSFERS} of ${count(transfers.length)} transfers.`),
   ];
-}
-
-const pad = (hex) => hex.slice(2).toLowerCase().padStart(64, '0');
-const slotOf = (key, base) => keccak256(`0x${pad(key)}${pad(base)}`);
-
-/**
- * Names of storage slots: those of proxies, and those where Solidity keeps the value of an address
- * in a mapping at one of the first slots, such as a token's balances, or of two addresses in a
- * mapping of mappings, such as its allowances.
- */
-function slotNames(addresses) {
-  const names = new Map([
-    [SLOTS.implementation, 'Proxy implementation'],
-    [SLOTS.beacon, 'Proxy beacon'],
-    [SLOTS.admin, 'Proxy admin'],
-  ]);
-  const short = (address) => network.names.get(address) ?? shorten(address, 8, 4);
-  const known = addresses.slice(0, 16);
-  for (let index = 0; index < 20; index++) {
-    const base = `0x${index.toString(16)}`;
-    for (const outer of known) {
-      const slot = slotOf(outer, base);
-      names.set(slot, `slot ${index} [${short(outer)}]`);
-      if (index < 12 && known.indexOf(outer) < 8)
-        for (const inner of known.slice(0, 8))
-          names.set(slotOf(inner, slot), `slot ${index} [${short(outer)}] [${short(inner)}]`);
-    }
-  }
-  return names;
-}
-
-/** A storage word as a number or address if it looks like one, with the word as its title. */
-function word(text) {
-  const number = BigInt(text);
-  if (number === 0n) return h('span.mono', { title: text }, '0');
-  const bits = number.toString(2).length;
-  if (bits > 128 && bits <= 160)
-    return h('span', { title: text }, addressLink(`0x${text.slice(-40)}`));
-  return h(
-    'span.mono',
-    { title: text },
-    bits <= 128 ? number.toString() : `0x${number.toString(16)}`,
-  );
-}
-
-function slotRows(before, after, names) {
-  const slots = [...new Set([...Object.keys(before), ...Object.keys(after)])];
-  const nothing = `0x${'0'.repeat(64)}`;
-  return slots.map((slot) => {
-    const small = BigInt(slot) < 1_000n;
-    const name = names.get(slot) ?? (small ? `slot ${BigInt(slot)}` : shorten(slot, 12, 8));
-    return h(
-      'tr',
-      h('td', { title: slot }, small || names.has(slot) ? name : h('span.mono', name)),
-      h('td', word(before[slot] ?? nothing)),
-      h('td', word(after[slot] ?? nothing)),
-    );
-  });
-}
-
-function accountChanges(address, before, after, destroyed, names, role) {
-  const rows = [];
-  const change = (name, was, is, extra) =>
-    rows.push(h('tr', h('td', name), h('td', was), h('td', is, extra)));
-  if (after.balance !== undefined) {
-    const [was, is] = [BigInt(before.balance ?? 0), BigInt(after.balance)];
-    const difference = is - was;
-    change(
-      'Balance',
-      coins(was, 24),
-      coins(is, 24),
-      h(
-        'small',
-        { class: difference < 0n ? 'down' : 'up' },
-        ` ${difference < 0n ? '−' : '+'}${coins(difference < 0n ? -difference : difference, 12)}`,
-      ),
-    );
-  }
-  if (after.nonce !== undefined)
-    change('Nonce', count(Number(before.nonce ?? 0)), count(Number(after.nonce)));
-  if (after.code !== undefined)
-    change(
-      'Code',
-      before.code ? `${count(before.code.length / 2 - 1)} bytes` : 'none',
-      after.code && after.code !== '0x' ? `${count(after.code.length / 2 - 1)} bytes` : 'none',
-    );
-  if (destroyed) change('Account', 'exists', 'deleted');
-  const slots = slotRows(before.storage ?? {}, after.storage ?? {}, names);
-  const rest = slots.slice(SHOWN_SLOTS);
-  const body = h('tbody', rows, slots.slice(0, SHOWN_SLOTS));
-  const more = rest.length
-    ? h('button', { type: 'button' }, `Show ${count(rest.length)} more slots`)
-    : null;
-  more?.addEventListener('click', () => {
-    body.append(...rest);
-    more.remove();
-  });
-  const head = h(
-    'thead',
-    h(
-      'tr',
-      ['', 'Before', 'After'].map((name) => (name ? h('th', { scope: 'col' }, name) : h('td'))),
-    ),
-  );
-  return h(
-    'div.log',
-    h(
-      'div.row',
-      addressLink(address),
-      role && h('span.tag', role),
-      slots.length > 0 &&
-        h('span.soft', `${count(slots.length)} storage ${slots.length === 1 ? 'slot' : 'slots'}`),
-    ),
-    h(
-      'div.scroll',
-      { tabindex: '0', role: 'group', 'aria-label': `Changes of ${address}` },
-      h('table.changes', head, body),
-    ),
-    more,
-  );
-}
-
-/**
- * The accounts and slots that an execution changed, from the prestate tracer. `addresses` are those
- * that may be keys of mappings; `roles` are what accounts have to do with it, by lower-case
- * address.
- */
-export function stateChanges({ pre, post }, addresses = [], roles = new Map()) {
-  const accounts = [...new Set([...Object.keys(post), ...Object.keys(pre)])];
-  if (!accounts.length) return h('p.soft', 'No state changes');
-  const names = slotNames([
-    ...new Set([...addresses, ...accounts].map((one) => one.toLowerCase())),
-  ]);
-  const rows = accounts.map((address) =>
-    accountChanges(
-      address,
-      pre[address] ?? {},
-      post[address] ?? {},
-      !(address in post),
-      names,
-      roles.get(address.toLowerCase()),
-    ),
-  );
-  const rest = rows.splice(SHOWN_EVENTS);
-  const more = rest.length
-    ? h(
-        'button',
-        { type: 'button', onclick: () => more.replaceWith(...rest) },
-        `Show ${count(rest.length)} more accounts`,
-      )
-    : null;
-  return h('div', rows, more);
-}
-
-/** The addresses among the arguments and topics of logs, as keys of mappings. */
-export function addressesInLogs(logs) {
-  const words = logs
-    .flatMap((log) => log.topics.slice(1))
-    .filter((topic) => /^0x0{24}[0-9a-f]{40}$/.test(topic) && !/^0x0{56}/.test(topic));
-  return [...new Set(words.map((topic) => `0x${topic.slice(26)}`))];
 }

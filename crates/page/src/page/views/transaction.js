@@ -13,15 +13,8 @@ import { transactionDetails } from '../lib/transactiondetails.js';
 import { callTree } from './calltree.js';
 import { cosmosCard, signedCard } from './cosmoscards.js';
 import { flame } from './flame.js';
-import {
-  addressesInLogs,
-  eventList,
-  hexBlock,
-  rawCall,
-  stateChanges,
-  switcher,
-  transferTable,
-} from './parts.js';
+import { eventList, hexBlock, rawCall, switcher, transferTable } from './parts.js';
+import { addressesInLogs, stateChanges } from './statechanges.js';
 import { transactionFacts } from './transactionfacts.js';
 import { caughtNote, outcomeSentence } from './transactionoutcome.js';
 
