@@ -61,26 +61,54 @@ function warning({ healthFactorBps: health, debtUsd }) {
   );
 }
 
+/** A button that opens the form for an action with an asset. */
+function actionLink({ symbol }, action, text, act) {
+  return h(
+    'button.link-button',
+    { type: 'button', 'aria-label': `${text} ${symbol}`, onclick: () => act(symbol, action) },
+    text,
+  );
+}
+
+/** What is supplied or borrowed of an asset. */
+function holding({ symbol, decimals }, { name, value, worth, rate, actions }) {
+  return h(
+    'div.holding',
+    h('span', h('span.soft', name), ' ', `${amount(value, Number(decimals), 8)} ${symbol}`),
+    h('span.number', worth),
+    h('span.row', actions),
+    h('span.number', rate),
+  );
+}
+
+function suppliedRow(one, collateral, set, act) {
+  return holding(one, {
+    name: 'Supplied',
+    value: one.supplied,
+    worth: money(one.suppliedUsd),
+    rate: h('span.up', `${percent(yearly(one.supplyRate))} APY`),
+    actions: [consent(one, collateral, set), actionLink(one, 'withdraw', 'Withdraw', act)],
+  });
+}
+
+function borrowedRow(one, act) {
+  return holding(one, {
+    name: 'Borrowed',
+    value: one.debt,
+    worth: money(one.debtUsd, true),
+    rate: h('span.down', `−${percent(yearly(one.borrowRate))} APY`),
+    actions: actionLink(one, 'repay', 'Repay', act),
+  });
+}
+
+/** The price of an asset at which the position is liquidated. */
+function liquidationText({ liquidationSide, liquidationPrice }) {
+  const side = liquidationSide === 1n ? 'below' : 'above';
+  return `Liquidated ${side} ${usd(Number(liquidationPrice) / 1e8)}`;
+}
+
+/** The position in an asset. */
 function row(one, collateral, set, act) {
-  const decimals = Number(one.decimals);
-  const link = (action, text) =>
-    h(
-      'button.link-button',
-      {
-        type: 'button',
-        'aria-label': `${text} ${one.symbol}`,
-        onclick: () => act(one.symbol, action),
-      },
-      text,
-    );
-  const line = (name, value, worth, rate, actions) =>
-    h(
-      'div.holding',
-      h('span', h('span.soft', name), ' ', `${amount(value, decimals, 8)} ${one.symbol}`),
-      h('span.number', worth),
-      h('span.row', actions),
-      h('span.number', rate),
-    );
   return h(
     'div.log',
     h(
@@ -91,28 +119,61 @@ function row(one, collateral, set, act) {
         h('strong', one.symbol),
         !one.priceFresh && h('span.tag.bad', 'Stale price'),
       ),
-      one.liquidationPrice > 0n &&
-        h(
-          'span.soft',
-          `Liquidated ${one.liquidationSide === 1n ? 'below' : 'above'} ${usd(Number(one.liquidationPrice) / 1e8)}`,
-        ),
+      one.liquidationPrice > 0n && h('span.soft', liquidationText(one)),
     ),
-    one.supplied > 0n &&
-      line(
-        'Supplied',
-        one.supplied,
-        money(one.suppliedUsd),
-        h('span.up', `${percent(yearly(one.supplyRate))} APY`),
-        [consent(one, collateral, set), link('withdraw', 'Withdraw')],
-      ),
-    one.debt > 0n &&
-      line(
-        'Borrowed',
-        one.debt,
-        money(one.debtUsd, true),
-        h('span.down', `−${percent(yearly(one.borrowRate))} APY`),
-        [link('repay', 'Repay')],
-      ),
+    one.supplied > 0n && suppliedRow(one, collateral, set, act),
+    one.debt > 0n && borrowedRow(one, act),
+  );
+}
+
+/** The net APY as a row; none without a net worth. */
+function yieldRow(account) {
+  const net = netYield(account);
+  if (net === null) return null;
+  const text = `${net < 0 ? '−' : ''}${percent(Math.abs(net))}`;
+  return ['Net APY', h(net < 0 ? 'span.down' : 'span', text)];
+}
+
+function accountFacts(account) {
+  return facts([
+    ['Net worth', money(account.suppliedUsd - account.debtUsd)],
+    yieldRow(account),
+    ['Supplied', money(account.suppliedUsd)],
+    ['Borrowed', money(account.debtUsd, true)],
+    ['Borrowing power', money(account.borrowingPowerUsd)],
+    ['Available to borrow', money(account.availableUsd)],
+    account.debtUsd > 0n && account.dueAt > 0n && ['Next payment due', date(Number(account.dueAt))],
+  ]);
+}
+
+/** How much of the borrowing power is used; null without debt. */
+function powerMeter(account) {
+  if (account.debtUsd === 0n) return null;
+
+  const all = totals(account);
+  const share = all.powerUsd > 0n ? Number(all.debtUsd) / Number(all.powerUsd) : 1;
+  const bar = h('i');
+  bar.style.width = `${Math.min(100, share * 100)}%`;
+  return h(
+    'div',
+    h('div.spread.soft', h('span', 'Borrowing power used'), h('span', usedText(all))),
+    h(
+      `div.meter${share > 0.9 ? '.bad' : ''}`,
+      { role: 'img', 'aria-label': `${usedText(all)} of the borrowing power used` },
+      bar,
+    ),
+  );
+}
+
+function healthTitle({ healthFactorBps }) {
+  return h(
+    'span.spread',
+    'Your position',
+    h(
+      'span.row',
+      h('span.soft', 'Health factor'),
+      h('strong.health', healthElement(healthFactorBps)),
+    ),
   );
 }
 
@@ -123,54 +184,17 @@ function row(one, collateral, set, act) {
 export function positionCard(account, collateral, set, act) {
   if (!account)
     return card('Your position', h('p.soft', 'Choose an account at the top to see its position.'));
-  const owes = account.debtUsd > 0n;
-  const all = totals(account);
-  const share =
-    owes && all.powerUsd > 0n ? Number(all.debtUsd) / Number(all.powerUsd) : owes ? 1 : 0;
-  const bar = h('i');
-  bar.style.width = `${Math.min(100, share * 100)}%`;
-  const worth = netYield(account);
+
+  const rows = account.positions.map((one) => row(one, collateral, set, act));
+  const none = h(
+    'p.soft',
+    'No supplied or borrowed assets. Supply an asset below to earn interest and use it as collateral.',
+  );
   return card(
-    h(
-      'span.spread',
-      'Your position',
-      h(
-        'span.row',
-        h('span.soft', 'Health factor'),
-        h('strong.health', healthElement(account.healthFactorBps)),
-      ),
-    ),
+    healthTitle(account),
     warning(account),
-    facts([
-      ['Net worth', money(account.suppliedUsd - account.debtUsd)],
-      worth !== null && [
-        'Net APY',
-        h(worth < 0 ? 'span.down' : 'span', `${worth < 0 ? '−' : ''}${percent(Math.abs(worth))}`),
-      ],
-      ['Supplied', money(account.suppliedUsd)],
-      ['Borrowed', money(account.debtUsd, true)],
-      ['Borrowing power', money(account.borrowingPowerUsd)],
-      ['Available to borrow', money(account.availableUsd)],
-      owes && account.dueAt > 0n && ['Next payment due', date(Number(account.dueAt))],
-    ]),
-    owes &&
-      h(
-        'div',
-        h('div.spread.soft', h('span', 'Borrowing power used'), h('span', usedText(all))),
-        h(
-          `div.meter${share > 0.9 ? '.bad' : ''}`,
-          { role: 'img', 'aria-label': `${usedText(all)} of the borrowing power used` },
-          bar,
-        ),
-      ),
-    account.positions.length
-      ? h(
-          'div',
-          account.positions.map((one) => row(one, collateral, set, act)),
-        )
-      : h(
-          'p.soft',
-          'No supplied or borrowed assets. Supply an asset below to earn interest and use it as collateral.',
-        ),
+    accountFacts(account),
+    powerMeter(account),
+    rows.length ? h('div', rows) : none,
   );
 }

@@ -63,11 +63,44 @@ async function connectWallet() {
 /** Whether the active account has coins. */
 async function hasCoins() {
   if (!wallets.current) return false;
-  return (
-    BigInt(
-      await node.call('eth_getBalance', wallets.current.address, 'latest').catch(() => '0x0'),
-    ) > 0n
+  const balance = await node
+    .call('eth_getBalance', wallets.current.address, 'latest')
+    .catch(() => '0x0');
+  return BigInt(balance) > 0n;
+}
+
+function step(title, ...content) {
+  return h('li', h('div', h('h3', title), content));
+}
+
+/** How an account gets coins for gas. */
+function coinsStep(faucet) {
+  const title = `Get ${network.coin} for gas`;
+  if (faucet?.enabled)
+    return step(
+      title,
+      h('p.soft', 'The faucet pays test coins and tokens to any address.'),
+      h('div.row', h('a.button', { href: '#/faucet' }, 'Open faucet')),
+    );
+  return step(
+    title,
+    h(
+      'p.soft',
+      `This node has no faucet. Ask its operator to send ${network.coin} to your address. Operators: start the node with `,
+      h('span.mono', '--faucet 10'),
+      ', or send coins from the treasury’s account.',
+    ),
   );
+}
+
+/** Links to what the network can be used for. */
+function useLinks() {
+  const links = [
+    network.addresses && ['#/exchange', 'Swap tokens'],
+    network.addresses && ['#/lending', 'Lend and borrow'],
+    ['#/explorer', 'Explore transactions'],
+  ];
+  return links.filter(Boolean).map(([href, text]) => h('a.button', { href }, text));
 }
 
 /**
@@ -76,55 +109,19 @@ async function hasCoins() {
  */
 export async function startCard(signal) {
   if (wallets.held.length) return null;
+
   const [faucet, started] = await Promise.all([describeFaucet(), hasCoins()]);
-  const coins = faucet?.enabled
-    ? [
-        h('p.soft', 'The faucet pays test coins and tokens to any address.'),
-        h('div.row', h('a.button', { href: '#/faucet' }, 'Open faucet')),
-      ]
-    : [
-        h(
-          'p.soft',
-          `This node has no faucet. Ask its operator to send ${network.coin} to your address. Operators: start the node with `,
-          h('span.mono', '--faucet 10'),
-          ', or send coins from the treasury’s account.',
-        ),
-      ];
-  const use = [
-    network.addresses && ['#/exchange', 'Swap tokens'],
-    network.addresses && ['#/lending', 'Lend and borrow'],
-    ['#/explorer', 'Explore transactions'],
-  ].filter(Boolean);
-  const element = card(
-    'Get started',
+  const connect = step(
+    'Connect a wallet',
     h(
-      'ol.steps',
-      h(
-        'li',
-        h(
-          'div',
-          h('h3', 'Connect a wallet'),
-          h(
-            'p.soft',
-            'Your wallet keeps the keys; this node has none. The network is added to it at the same time.',
-          ),
-          h('div.row', h('button', { type: 'button', onclick: connectWallet }, 'Connect wallet')),
-        ),
-      ),
-      h('li', h('div', h('h3', `Get ${network.coin} for gas`), coins)),
-      h(
-        'li',
-        h(
-          'div',
-          h('h3', 'Use the network'),
-          h(
-            'div.row',
-            use.map(([href, text]) => h('a.button', { href }, text)),
-          ),
-        ),
-      ),
+      'p.soft',
+      'Your wallet keeps the keys; this node has none. The network is added to it at the same time.',
     ),
+    h('div.row', h('button', { type: 'button', onclick: connectWallet }, 'Connect wallet')),
   );
+  const use = step('Use the network', h('div.row', useLinks()));
+  const element = card('Get started', h('ol.steps', connect, coinsStep(faucet), use));
+
   element.hidden = started;
   whenever(wallets, 'change', signal, async () => (element.hidden = await hasCoins()));
   return element;
