@@ -17,26 +17,26 @@ const KEYWORDS = new Set(
 const TOKEN =
   /(\/\/[^\n]*|\/\*[\s\S]*?(?:\*\/|$))|("(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')|(\b(?:0x[0-9a-fA-F_]+|\d[\d_]*(?:\.\d+)?(?:e\d+)?)\b)|([A-Za-z_$][\w$]*)/g;
 
+/** The class of a token's colour; null without one. */
+function kindOf([, comment, string, number, word]) {
+  if (comment) return 'comment';
+  if (string) return 'string';
+  if (number) return 'number';
+  return KEYWORDS.has(word) || /^(u?int|bytes)\d*$/.test(word) ? 'keyword' : null;
+}
+
 /** Source text as texts and coloured spans. */
 function coloured(text) {
   if (text.length > LONGEST_COLOURED) return [text];
+
   const parts = [];
   let from = 0;
   for (const match of text.matchAll(TOKEN)) {
-    const [all, comment, string, number, word] = match;
-    const kind = comment
-      ? 'comment'
-      : string
-        ? 'string'
-        : number
-          ? 'number'
-          : KEYWORDS.has(word) || /^(u?int|bytes)\d*$/.test(word)
-            ? 'keyword'
-            : null;
+    const kind = kindOf(match);
     if (!kind) continue;
     if (match.index > from) parts.push(text.slice(from, match.index));
-    parts.push(h(`span.${kind}`, all));
-    from = match.index + all.length;
+    parts.push(h(`span.${kind}`, match[0]));
+    from = match.index + match[0].length;
   }
   parts.push(text.slice(from));
   return parts;
@@ -77,86 +77,91 @@ function fileView(path, text) {
   );
 }
 
+/** How much of a contract the source explains; null if it is not verified. */
+function matchText(info) {
+  if (info.is_fully_verified) return 'Exact';
+  return info.is_partially_verified ? 'Partial: the metadata differs' : null;
+}
+
+/** The setting of the optimiser; null if it is not known. */
+function optimiserText({ optimization_enabled: isEnabled, optimization_runs: runs }) {
+  if (isEnabled === null) return null;
+  return isEnabled ? `${count(runs ?? 200)} runs` : 'off';
+}
+
+function verificationFacts(info) {
+  const { language, verified_at: time } = info;
+  return facts([
+    ['Contract', info.name],
+    ['Match', matchText(info)],
+    [
+      'Verified',
+      time && new Date(time).toLocaleString('en-GB', { dateStyle: 'medium', timeStyle: 'short' }),
+    ],
+    ['Language', language && `${language[0].toUpperCase()}${language.slice(1)}`],
+    ['Compiler', info.compiler_version],
+    ['EVM version', info.evm_version],
+    ['Optimiser', optimiserText(info)],
+    ['License', info.license_type],
+  ]);
+}
+
+/** The arguments of the constructor, in hex if their types are not known; null without any. */
+function constructorArguments({ decoded_constructor_args: decoded, constructor_args: raw }) {
+  const title = h('h3', 'Constructor arguments');
+  if (decoded?.length > 0) {
+    const rows = decoded.map(([value, about]) =>
+      h(
+        'tr',
+        h('td', about?.name || about?.type),
+        h('td.mono', typeof value === 'string' ? value : JSON.stringify(value)),
+      ),
+    );
+    return [title, h('table.arguments', h('tbody', rows))];
+  }
+  return raw && raw !== '0x' ? [title, hexBlock(raw)] : null;
+}
+
+function settingsDetails(settings) {
+  const text = JSON.stringify(settings, null, 2);
+  return h(
+    'details',
+    h('summary', 'Compiler settings'),
+    h('div.code', h('pre', { tabindex: '0' }, text), copyButton(text)),
+  );
+}
+
+/** The files of a source, of which one is shown at a time. */
+function fileList(files) {
+  const shown = h('div');
+  const buttons = files.map(({ path }, at) =>
+    h('button', { type: 'button', onclick: () => choose(at) }, path),
+  );
+
+  function choose(at) {
+    for (const [index, button] of buttons.entries()) {
+      if (index === at) button.setAttribute('aria-current', 'true');
+      else button.removeAttribute('aria-current');
+    }
+    replace(shown, fileView(files[at].path, files[at].text));
+  }
+
+  choose(0);
+  if (files.length === 1) return shown;
+  return h('div.files', h('nav', { 'aria-label': 'Files' }, buttons), shown);
+}
+
 /** The source of a contract, from the explorer API's `smart-contracts/<address>`. */
 export function sourceViewer(info) {
   const files = [
     { path: info.file_path ?? info.name ?? 'Source', text: info.source_code },
     ...info.additional_sources.map((one) => ({ path: one.file_path, text: one.source_code })),
   ];
-  const shown = h('div');
-  const buttons = files.map(({ path }, at) =>
-    h('button', { type: 'button', onclick: () => choose(at) }, path),
-  );
-  function choose(at) {
-    buttons.forEach((button, index) =>
-      index === at
-        ? button.setAttribute('aria-current', 'true')
-        : button.removeAttribute('aria-current'),
-    );
-    replace(shown, fileView(files[at].path, files[at].text));
-  }
-  choose(0);
-  const settings = info.compiler_settings ? JSON.stringify(info.compiler_settings, null, 2) : null;
-  const optimiser =
-    info.optimization_enabled === null
-      ? null
-      : info.optimization_enabled
-        ? `${count(info.optimization_runs ?? 200)} runs`
-        : 'off';
   return h(
     'div.stack',
-    facts([
-      ['Contract', info.name],
-      [
-        'Match',
-        info.is_fully_verified
-          ? 'Exact'
-          : info.is_partially_verified
-            ? 'Partial: the metadata differs'
-            : null,
-      ],
-      [
-        'Verified',
-        info.verified_at &&
-          new Date(info.verified_at).toLocaleString('en-GB', {
-            dateStyle: 'medium',
-            timeStyle: 'short',
-          }),
-      ],
-      ['Language', info.language && `${info.language[0].toUpperCase()}${info.language.slice(1)}`],
-      ['Compiler', info.compiler_version],
-      ['EVM version', info.evm_version],
-      ['Optimiser', optimiser],
-      ['License', info.license_type],
-    ]),
-    info.decoded_constructor_args?.length > 0 && [
-      h('h3', 'Constructor arguments'),
-      h(
-        'table.arguments',
-        h(
-          'tbody',
-          info.decoded_constructor_args.map(([value, about]) =>
-            h(
-              'tr',
-              h('td', about?.name || about?.type),
-              h('td.mono', typeof value === 'string' ? value : JSON.stringify(value)),
-            ),
-          ),
-        ),
-      ),
-    ],
-    !info.decoded_constructor_args?.length &&
-      info.constructor_args &&
-      info.constructor_args !== '0x' && [
-        h('h3', 'Constructor arguments'),
-        hexBlock(info.constructor_args),
-      ],
-    settings &&
-      h(
-        'details',
-        h('summary', 'Compiler settings'),
-        h('div.code', h('pre', { tabindex: '0' }, settings), copyButton(settings)),
-      ),
-    files.length > 1 ? h('div.files', h('nav', { 'aria-label': 'Files' }, buttons), shown) : shown,
+    verificationFacts(info),
+    constructorArguments(info),
+    info.compiler_settings && settingsDetails(info.compiler_settings),
+    fileList(files),
   );
 }
