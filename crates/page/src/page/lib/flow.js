@@ -50,6 +50,97 @@ function checkAccount(account) {
   );
 }
 
+function transactionLink(hash) {
+  return h('a', { href: `#/tx/${hash}` }, h('span.mono', shorten(hash, 10, 4)));
+}
+
+/** The list of an action's steps, with the state of each. */
+class StepList {
+  rows = [];
+  element = h('ol.steps', { 'aria-live': 'polite' });
+
+  /** Replaces the steps. */
+  set(steps) {
+    this.rows = steps.map(({ name }, at) => {
+      const mark = h('span.mark', String(at + 1));
+      const state = h('span.soft');
+      return { row: h('li', mark, h('span', h('span', name), state)), mark, state };
+    });
+    replace(
+      this.element,
+      this.rows.map(({ row }) => row),
+    );
+  }
+
+  /** Shows the state of a step, of a kind: active, done or failed. */
+  show(at, kind, ...content) {
+    const shown = this.rows[at];
+    // The list may have been emptied while the transaction waited.
+    if (!shown) return;
+
+    const { row, mark, state } = shown;
+    row.className = kind;
+    replace(mark, kind === 'done' ? icon('check') : String(at + 1));
+    replace(state, content);
+  }
+
+  /**
+   * Shows that a transaction waits for a block, and what to do if none is mined, until the signal
+   * aborts.
+   */
+  showWaiting(at, hash, signal) {
+    this.show(at, 'active', 'Waiting for a block · ', transactionLink(hash));
+
+    const timer = setTimeout(async () => {
+      if (!(await miningIsOff()) || signal.aborted) return;
+      this.show(
+        at,
+        'active',
+        'Mining is off: the transaction waits until a block is mined. ',
+        h('a', { href: '#/developer' }, 'Mine a block'),
+        ' · ',
+        transactionLink(hash),
+      );
+    }, USUAL);
+    signal.addEventListener('abort', () => clearTimeout(timer));
+  }
+
+  /** Shows that a transaction was mined, with success or without. */
+  showMined(at, receipt) {
+    const reverted = receipt.status !== '0x1';
+    this.show(
+      at,
+      reverted ? 'failed' : 'done',
+      reverted && 'Mined, and failed · ',
+      h('a', { href: `#/tx/${receipt.transactionHash}` }, 'View transaction'),
+    );
+  }
+}
+
+/** Sends the transaction of a step, and resolves to its receipt. */
+async function send(list, { transaction, mayFail }, at, account) {
+  try {
+    checkAccount(account);
+  } catch (error) {
+    list.show(at, 'failed', 'Not sent');
+    throw error;
+  }
+
+  list.show(at, 'active', wallets.current?.via === 'node' ? 'Sending…' : 'Confirm in your wallet');
+  const done = new AbortController();
+  try {
+    const sent = (hash) => list.showWaiting(at, hash, done.signal);
+    const receipt = await wallets.send(transaction, sent, { mayFail });
+    list.showMined(at, receipt);
+    return receipt;
+  } catch (error) {
+    list.show(at, 'failed', error?.code === 4001 ? 'Rejected' : 'Failed');
+    throw Object.assign(new Error(reasonOf(error)), { code: error?.code });
+  } finally {
+    done.abort();
+  }
+}
+
 /**
  * A list of steps. `run(steps, account)` sends the transactions in order and resolves to the last
  * receipt; it stops if `account`, the active one when the action began, is no longer active, as the
@@ -57,86 +148,14 @@ function checkAccount(account) {
  * have `mayFail`: the transaction may be mined and revert.
  */
 export function flow() {
-  const element = h('ol.steps', { 'aria-live': 'polite' });
-  const rows = [];
+  const list = new StepList();
 
-  function add({ name }, at) {
-    const mark = h('span.mark', String(at + 1));
-    const state = h('span.soft');
-    const row = h('li', mark, h('span', h('span', name), state));
-    rows.push({ row, mark, state });
-    return row;
+  async function run(steps, account) {
+    list.set(steps);
+    let receipt = null;
+    for (const [at, step] of steps.entries()) receipt = await send(list, step, at, account);
+    return receipt;
   }
 
-  function show(at, kind, ...content) {
-    const shown = rows[at];
-    // The list may have been emptied while the transaction waited.
-    if (!shown) return;
-    const { row, mark, state } = shown;
-    row.className = kind;
-    replace(mark, kind === 'done' ? icon('check') : String(at + 1));
-    replace(state, content);
-  }
-
-  const link = (hash) => h('a', { href: `#/tx/${hash}` }, h('span.mono', shorten(hash, 10, 4)));
-
-  async function send(step, at, account) {
-    try {
-      checkAccount(account);
-    } catch (error) {
-      show(at, 'failed', 'Not sent');
-      throw error;
-    }
-    let timer = null;
-    show(at, 'active', wallets.current?.via === 'node' ? 'Sending…' : 'Confirm in your wallet');
-    try {
-      const receipt = await wallets.send(
-        step.transaction,
-        (hash) => {
-          show(at, 'active', 'Waiting for a block · ', link(hash));
-          timer = setTimeout(async () => {
-            if (timer === null || !(await miningIsOff()) || timer === null) return;
-            show(
-              at,
-              'active',
-              'Mining is off: the transaction waits until a block is mined. ',
-              h('a', { href: '#/developer' }, 'Mine a block'),
-              ' · ',
-              link(hash),
-            );
-          }, USUAL);
-        },
-        { mayFail: step.mayFail },
-      );
-      const reverted = receipt.status !== '0x1';
-      show(
-        at,
-        reverted ? 'failed' : 'done',
-        reverted && 'Mined, and failed · ',
-        h('a', { href: `#/tx/${receipt.transactionHash}` }, 'View transaction'),
-      );
-      return receipt;
-    } catch (error) {
-      show(at, 'failed', error?.code === 4001 ? 'Rejected' : 'Failed');
-      throw Object.assign(new Error(reasonOf(error)), { code: error?.code });
-    } finally {
-      clearTimeout(timer);
-      timer = null;
-    }
-  }
-
-  return {
-    element,
-    clear: () => {
-      rows.length = 0;
-      replace(element);
-    },
-    async run(steps, account) {
-      rows.length = 0;
-      replace(element, steps.map(add));
-      let receipt = null;
-      for (const [at, step] of steps.entries()) receipt = await send(step, at, account);
-      return receipt;
-    },
-  };
+  return { element: list.element, clear: () => list.set([]), run };
 }
