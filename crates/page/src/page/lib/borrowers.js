@@ -3,7 +3,8 @@
 import { topic } from './abi.js';
 import { checksum } from './address.js';
 import { account } from './lens.js';
-import { member, network } from './network.js';
+import { member } from './knownabis.js';
+import { network } from './network.js';
 import { node } from './node.js';
 
 /** The most recent borrowers whose positions are read. */

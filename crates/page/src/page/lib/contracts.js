@@ -2,7 +2,8 @@
 // proxy delegates to.
 
 import { addressIn, checksum, delegateOf } from './address.js';
-import { contractAbi, network } from './network.js';
+import { contractAbi } from './knownabis.js';
+import { network } from './network.js';
 import { node } from './node.js';
 import { parseInterface } from './signature.js';
 

@@ -2,7 +2,7 @@
 
 import { decode, decodeCall, decodeLog, selector, topic } from './abi.js';
 import { abiOf, contractAt } from './contracts.js';
-import { interfaces } from './network.js';
+import { interfaces } from './knownabis.js';
 import { explainRevert } from './reverts.js';
 import { standards } from './standards.js';
 import { isTokenAbi, tokenInfo } from './tokens.js';

@@ -1,7 +1,8 @@
 // Reads of the lending contracts.
 
 import { decodeLog, topic } from './abi.js';
-import { member, network, read } from './network.js';
+import { member } from './knownabis.js';
+import { network, read } from './network.js';
 import { node } from './node.js';
 
 const YEAR = 31_536_000;

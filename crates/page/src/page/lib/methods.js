@@ -4,7 +4,8 @@ import { isView, selector, signature, topic } from './abi.js';
 import { MOST_SAVED, ownContract, savedContracts } from './contracts.js';
 import { shorten } from './format.js';
 import { displayName } from './labels.js';
-import { contractAbi, MOST_PASTED, network, pastedInterfaces } from './network.js';
+import { contractAbi, MOST_PASTED, pastedInterfaces } from './knownabis.js';
+import { network } from './network.js';
 import { parseInterface } from './signature.js';
 
 /**

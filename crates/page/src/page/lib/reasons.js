@@ -3,7 +3,8 @@
 import { decodeCall } from './abi.js';
 import { percent, sentence } from './format.js';
 import { money } from './money.js';
-import { interfaces, tokenAt } from './network.js';
+import { interfaces } from './knownabis.js';
+import { tokenAt } from './network.js';
 
 const symbol = (address) => tokenAt(address)?.symbol ?? 'the token';
 const share = (bps) => percent(Number(bps) / 10_000);

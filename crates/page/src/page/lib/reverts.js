@@ -3,7 +3,8 @@
 import { decodeCall } from './abi.js';
 import { amount, shorten, toUnits } from './format.js';
 import { tokenFor } from './links.js';
-import { interfaces, nameOf } from './network.js';
+import { interfaces } from './knownabis.js';
+import { nameOf } from './network.js';
 
 /**
  * Most elements of a list, and characters of a text, in the words for an error: both are untrusted.

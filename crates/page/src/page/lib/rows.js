@@ -3,7 +3,7 @@
 import { checksum } from './address.js';
 import { cosmosMessage } from './cosmos.js';
 import { learn, learnNames, methodName } from './index.js';
-import { explainCall } from './network.js';
+import { explainCall } from './knownabis.js';
 import { node } from './node.js';
 import { explainRevert, panicText } from './reverts.js';
 
