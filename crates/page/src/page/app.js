@@ -1,8 +1,9 @@
 // The frame around the views: navigation, search, the active account and the connection status.
 
+import { followAccounts } from './lib/accountmenu.js';
 import { clockText, followClock } from './lib/clock.js';
 import { announce, failure, h, heading, icon, replace, setText, toast } from './lib/dom.js';
-import { count, shorten } from './lib/format.js';
+import { count } from './lib/format.js';
 import { load, network } from './lib/network.js';
 import { node, whenever } from './lib/node.js';
 import { arrive, followScrolling, leave } from './lib/place.js';
@@ -38,11 +39,6 @@ const VIEWS = [
   { path: 'interfaces', file: 'interfaces', under: 'explorer' },
 ];
 
-/**
- * Windows in which the header has room for the short form of an account only; as in the stylesheet.
- */
-const PHONE = matchMedia('(max-width: 46rem)');
-
 const main = document.getElementById('main');
 const nav = document.getElementById('nav');
 let leaving = new AbortController();
@@ -60,9 +56,10 @@ const WITHOUT = {
 
 /** What is shown in place of a view that does not exist. */
 function missing(title, message) {
-  const links = VIEWS.filter((one) => one.name && (!one.needs || one.needs())).flatMap(
-    ({ path, name }) => [h('a', { href: `#/${path}` }, name), ', '],
-  );
+  const links = VIEWS.filter((one) => one.name && isAvailable(one)).flatMap(({ path, name }) => [
+    h('a', { href: `#/${path}` }, name),
+    ', ',
+  ]);
   return h(
     'div.stack',
     heading(title),
@@ -94,32 +91,45 @@ async function loadView(file) {
   }
 }
 
+/** The view of a route, or undefined. */
+function viewOf({ name, rest }) {
+  return VIEWS.find((one) => one.path === name && (!one.last || one.last === rest.at(-1)));
+}
+
+function isAvailable(view) {
+  return !view.needs || Boolean(view.needs());
+}
+
+/** Why a route has no view, as a sentence; null or undefined if it has one. */
+function absenceOf(view, name) {
+  if (!view) return `There is no page “${name.slice(0, 60)}”.`;
+  return isAvailable(view) ? null : WITHOUT[view.path];
+}
+
+/** Shows the view of the route, and again once the node is there if it does not load without. */
 async function show({ focus }) {
   leaving.abort();
   leave();
   leaving = new AbortController();
   const { signal } = leaving;
+
   let content;
   let view;
   try {
     const { name, rest, query } = route();
-    view = VIEWS.find((one) => one.path === name && (!one.last || one.last === rest.at(-1)));
-    const absence = view
-      ? view.needs && !view.needs()
-        ? WITHOUT[view.path]
-        : null
-      : `There is no page “${name.slice(0, 60)}”.`;
+    view = viewOf({ name, rest });
+    const absence = absenceOf(view, name);
     if (absence) content = missing(view?.name ?? 'Page not found', absence);
     else content = await (await loadView(view.file)).default({ signal, rest, query });
   } catch (error) {
     content = h('div.stack', heading(error.title ?? 'Page could not be loaded'), failure(error));
-    if (view && !node.connected)
-      node.addEventListener('status', () => signal.aborted || show({ focus: false }), {
-        once: true,
-        signal,
-      });
+    if (view && !node.connected) {
+      const again = () => signal.aborted || show({ focus: false });
+      node.addEventListener('status', again, { once: true, signal });
+    }
   }
   if (signal.aborted) return;
+
   replace(main, content);
   drawNavigation(view);
   const title = main.querySelector('h1');
@@ -132,7 +142,7 @@ async function show({ focus }) {
 }
 
 function drawNavigation(view) {
-  const shown = VIEWS.filter((one) => one.name && (!one.needs || one.needs()));
+  const shown = VIEWS.filter((one) => one.name && isAvailable(one));
   const current = view?.under ?? view?.path;
   const link = (one) =>
     h(
@@ -155,69 +165,15 @@ function drawStatus() {
   setText(clock, `clock ${clockText()}`);
 }
 
-function drawAccounts() {
-  const select = document.getElementById('account');
-  const { current, held, impersonated, injected } = wallets;
-  const option = (via, address, text) =>
-    h(
-      'option',
-      { value: `${via}/${address}`, selected: current?.via === via && current.address === address },
-      text,
-    );
-  const groups = [
-    !current && h('option', { value: '', selected: true, disabled: true }, 'No account'),
-  ];
-  if (held.length) {
-    const options = held.map((address, at) =>
-      option(
-        'node',
-        address,
-        PHONE.matches
-          ? `#${at} ${address.slice(0, 6)}…`
-          : `Account ${at} · ${shorten(address, 6, 4)}`,
-      ),
-    );
-    groups.push(h('optgroup', { label: 'Node accounts' }, options));
-  }
-  if (impersonated.length) {
-    const options = impersonated.map((address) => option('node', address, shorten(address, 6, 4)));
-    groups.push(h('optgroup', { label: 'Impersonated' }, options));
-  }
-  for (const [via, { name }] of injected) {
-    const connected = current?.via === via;
-    const options = connected
-      ? option(
-          via,
-          current.address,
-          PHONE.matches
-            ? shorten(current.address, 6, 4)
-            : `${name} · ${shorten(current.address, 6, 4)}`,
-        )
-      : h('option', { value: `${via}/` }, `Connect ${name}…`);
-    groups.push(h('optgroup', { label: name }, options));
-  }
-  if (!held.length && !injected.size)
-    groups.push(h('option', { value: '', disabled: true }, 'No browser wallet found'));
-  replace(select, groups);
-}
-
-async function chooseAccount(event) {
-  const [via, address] = event.target.value.split('/');
-  try {
-    if (via === 'node') wallets.useHeld(address);
-    else await wallets.connect(via);
-  } catch (error) {
-    toast(error.message ?? 'The wallet rejected the request', 'error');
-    drawAccounts();
-  }
-}
-
-function listen() {
-  window.addEventListener('hashchange', () => show({ focus: true }));
+/** Follows the skip link without a change of the route, which is after the `#`. */
+function listenToSkipLink() {
   document.querySelector('.skip').addEventListener('click', (event) => {
     event.preventDefault();
     main.focus();
   });
+}
+
+function listenToSearch() {
   const query = document.getElementById('query');
   const form = document.getElementById('search');
   form.addEventListener('submit', (event) => {
@@ -226,6 +182,7 @@ function listen() {
     if (text && query.getAttribute('role') !== 'combobox')
       location.hash = `#/search/${encodeURIComponent(text)}`;
   });
+
   // The search box is loaded when it is used first, and again if that failed.
   const arm = () =>
     query.addEventListener(
@@ -234,6 +191,7 @@ function listen() {
       { once: true },
     );
   arm();
+
   document.addEventListener('keydown', (event) => {
     const typing = /^(INPUT|TEXTAREA|SELECT)$/.test(document.activeElement?.tagName ?? '');
     if (event.key === '/' && !typing && !event.ctrlKey && !event.metaKey) {
@@ -241,21 +199,29 @@ function listen() {
       query.focus();
     }
   });
-  document.getElementById('account').addEventListener('change', chooseAccount);
+}
+
+function listenToTheme() {
   const theme = document.getElementById('theme');
   theme.append(icon('theme'));
   theme.addEventListener('click', switchTheme);
-  wallets.addEventListener('change', drawAccounts);
-  PHONE.addEventListener('change', drawAccounts);
+}
+
+function followStatus() {
   const always = new AbortController().signal;
   whenever(node, 'head', always, drawStatus);
   whenever(node, 'status', always, drawStatus, 0);
+}
+
+/** Shows the view again when another node is there. */
+function followRestarts() {
   node.addEventListener('restart', async () => {
     prices.forget();
     await learn();
     toast('The node was restarted with a new chain');
     await show({ focus: false });
   });
+
   // A restarted node may have the same chain, but another profile or version.
   node.addEventListener('status', async () => {
     const before = learnt;
@@ -307,20 +273,32 @@ async function learn() {
   drawStatus();
 }
 
-async function begin() {
-  listen();
-  followClock();
-  followScrolling();
-  node.follow();
+/** Loads it as soon as the node responds. */
+async function learnPatiently() {
   for (;;) {
     try {
       await learn();
-      break;
+      return;
     } catch (error) {
       replace(main, failure(`${error.message}. Retrying…`));
       await new Promise((resolve) => setTimeout(resolve, 1_000));
     }
   }
+}
+
+async function begin() {
+  window.addEventListener('hashchange', () => show({ focus: true }));
+  listenToSkipLink();
+  listenToSearch();
+  listenToTheme();
+  followAccounts();
+  followStatus();
+  followRestarts();
+  followClock();
+  followScrolling();
+  node.follow();
+  await learnPatiently();
+
   showMiningNotice();
   await Promise.all([wallets.begin(), show({ focus: false })]);
   prepareViews();
