@@ -15,6 +15,13 @@ const SMALL_WINDOW = 30;
  * another node.
  */
 const SMALL_WINDOWS = 4;
+/** Number of blocks that a search reads first. */
+const FIRST_WINDOW = 10;
+/** An index after those of all transactions of a block. */
+const LAST_INDEX = 0xffffffff;
+/** Number of transactions of which `searchRows` reads all members at once, and how often. */
+const ROUND = 100;
+const MOST_ROUNDS = 5;
 /** Number of blocks after which a search pauses. */
 const PAUSE_AFTER_BLOCKS = 5_000;
 
@@ -94,6 +101,90 @@ export async function outlines(from, to, outcome = false) {
   return { blocks: await nodeBlocks(start, to), from: start, slow: true };
 }
 
+/** A search through blocks downwards, and what it has found so far. */
+class BlockSearch {
+  found = [];
+  /** Number of transactions that were left out. */
+  skipped = 0;
+  /** The position after which there may be more; null while the search goes on, and at its end. */
+  left = null;
+  /** The times of the blocks that were searched, by their numbers. */
+  times = new Map();
+  /** Number of blocks that are read next. */
+  #window = FIRST_WINDOW;
+  /** Number of reads by JSON-RPC. */
+  #slowReads = 0;
+
+  constructor(options, head) {
+    const { before, floor } = options;
+    Object.assign(this, options);
+    this.start = Math.min(before ? before.block : head, head);
+    /** The next block. */
+    this.to = this.start;
+    this.lowest = floor ? floor.block : 0;
+  }
+
+  async run() {
+    while (this.to >= this.lowest && !this.left && this.found.length <= this.limit) {
+      if (this.#isPaused()) {
+        this.left = { block: this.to, index: Infinity };
+        return;
+      }
+      if (!(await this.#readWindow())) return;
+    }
+  }
+
+  #isPaused() {
+    return (
+      this.signal?.aborted || this.start - this.to >= this.most || this.#slowReads >= SMALL_WINDOWS
+    );
+  }
+
+  /** Searches the next blocks; false if there are no earlier ones. */
+  async #readWindow() {
+    const wanted = Math.max(this.lowest, this.to - this.#window + 1);
+    const { blocks, from, slow } = await outlines(wanted, this.to, this.outcome);
+    if (slow) this.#slowReads++;
+    for (const block of blocks.toReversed()) {
+      this.#searchBlock(block);
+      if (this.left) break;
+    }
+
+    // Blocks that the node no longer holds.
+    const expected = this.to - from + 1;
+    if (blocks.length < expected && (blocks[0]?.number ?? Infinity) > from) return false;
+    this.to = from - 1;
+    const transactions = blocks.reduce((sum, block) => sum + block.transactions.length, 0);
+    this.#adaptWindow(transactions / expected);
+    return true;
+  }
+
+  #searchBlock({ number, time, transactions }) {
+    const { before, floor } = this;
+    this.times.set(number, time);
+    for (const one of transactions.toReversed()) {
+      if (before && number === before.block && one.index >= before.index) continue;
+      if (floor && number === floor.block && one.index <= floor.index) continue;
+      if (!this.accepts(one)) this.skipped++;
+      else if (this.found.length < this.limit) this.found.push({ ...one, block: number });
+      else this.left ??= this.found.at(-1);
+    }
+  }
+
+  /** Reads more blocks at once the emptier they are. */
+  #adaptWindow(perBlock) {
+    const fitting = Math.floor(WINDOW / Math.max(perBlock, 1));
+    this.#window = Math.max(1, Math.min(WINDOW, 4 * this.#window, fitting));
+  }
+
+  /** The position after which the search continues; null at the first block. */
+  get next() {
+    if (!this.left) return null;
+    const { block, index } = this.left;
+    return { block, index: Number.isFinite(index) ? index : LAST_INDEX };
+  }
+}
+
 /**
  * Searches blocks downwards for transactions whose outlines `accepts` takes. `before` is a position
  * { block, index }, `floor` the last position that was seen. Returns rows, the position after which
@@ -110,50 +201,20 @@ async function searchBlocks({
   signal,
 }) {
   const head = Number(node.head?.number ?? (await node.call('eth_blockNumber')));
-  let to = Math.min(before ? before.block : head, head);
-  const lowest = floor ? floor.block : 0;
-  const start = to;
-  const times = new Map();
-  const found = [];
-  let [left, skipped, size, reads] = [null, 0, 10, 0];
-  while (to >= lowest && !left && found.length <= limit) {
-    if (signal?.aborted || start - to >= most || reads >= SMALL_WINDOWS) {
-      left = { block: to, index: Infinity };
-      break;
-    }
-    const { blocks, from, slow } = await outlines(Math.max(lowest, to - size + 1), to, outcome);
-    if (slow) reads++;
-    const expected = to - from + 1;
-    for (const block of blocks.toReversed()) {
-      times.set(block.number, block.time);
-      for (const one of block.transactions.toReversed()) {
-        if (before && block.number === before.block && one.index >= before.index) continue;
-        if (floor && block.number === floor.block && one.index <= floor.index) continue;
-        if (!accepts(one)) skipped++;
-        else if (found.length < limit) found.push({ ...one, block: block.number });
-        else left ??= found.at(-1);
-      }
-      if (left) break;
-    }
-    // Blocks that the node no longer holds.
-    if (blocks.length < expected && (blocks[0]?.number ?? Infinity) > from) break;
-    to = from - 1;
-    const perBlock = blocks.reduce((sum, block) => sum + block.transactions.length, 0) / expected;
-    size = Math.max(1, Math.min(WINDOW, 4 * size, Math.floor(WINDOW / Math.max(perBlock, 1))));
-  }
-  const next = left && {
-    block: left.block,
-    index: Number.isFinite(left.index) ? left.index : 0xffffffff,
-  };
+  const options = { accepts, before, floor, limit, most, outcome, signal };
+  const search = new BlockSearch(options, head);
+  await search.run();
+
+  const { found, next, lowest, to, start } = search;
   const rows = await transactionsByHash(
     found.map((one) => one.hash),
-    (block) => times.get(block),
+    (block) => search.times.get(block),
   );
   return {
     rows,
     next,
     paused: next !== null && found.length < limit,
-    skipped,
+    skipped: search.skipped,
     from: Math.max(lowest, Math.min(to + 1, start)),
     to: start,
   };
@@ -165,28 +226,27 @@ async function searchBlocks({
  */
 export async function searchRows({ keeps, ...options }) {
   if (!keeps) return searchBlocks(options);
+
   const limit = options.limit ?? ROWS;
   const rows = [];
-  let [before, skipped, to] = [options.before ?? null, 0, null];
-  for (let round = 0; ; round++) {
-    const page = await searchBlocks({ ...options, before, limit: 100 });
+  let before = options.before ?? null;
+  let skipped = 0;
+  let to = null;
+  for (let round = 1; ; round++) {
+    const page = await searchBlocks({ ...options, before, limit: ROUND });
     to ??= page.to;
     skipped += page.skipped;
     for (const row of page.rows) {
       if (!keeps(row)) continue;
-      if (rows.length === limit)
-        return {
-          rows,
-          next: { block: rows.at(-1).block, index: rows.at(-1).index },
-          paused: false,
-          skipped,
-          from: rows.at(-1).block,
-          to,
-        };
+      if (rows.length === limit) {
+        const { block, index } = rows.at(-1);
+        return { rows, next: { block, index }, paused: false, skipped, from: block, to };
+      }
       rows.push(row);
     }
+
     before = page.next;
-    if (!before || page.paused || round === 4)
+    if (!before || page.paused || round === MOST_ROUNDS)
       return { ...page, rows, skipped, to, paused: before !== null };
   }
 }
