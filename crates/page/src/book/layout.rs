@@ -64,6 +64,7 @@ impl ChapterPage<'_> {
              <link rel=\"modulepreload\" href=\"{root}site/lib/bech32.js\">\n\
              <link rel=\"modulepreload\" href=\"{root}site/lib/bytes.js\">\n\
              <link rel=\"modulepreload\" href=\"{root}site/lib/bookindex.js\">\n\
+             <link rel=\"modulepreload\" href=\"{root}site/lib/booksearch.js\">\n\
              <link rel=\"modulepreload\" href=\"{root}site/vendor/bech32.js\">\n\
              <script type=\"module\" src=\"{root}site/book.js\"></script>\n\
              </head>\n\

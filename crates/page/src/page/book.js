@@ -2,13 +2,11 @@
 // and buttons that copy code. Chapters can be read without it.
 
 import { describeNode, replaced, replacements, WRITTEN, WRITTEN_URL } from './lib/bookexamples.js';
-import { find, marked, prepare } from './lib/bookindex.js';
-import { copyButton, h, icon, replace } from './lib/dom.js';
+import { listenToSearch } from './lib/booksearch.js';
+import { copyButton, h, icon } from './lib/dom.js';
 import { switchTheme } from './lib/theme.js';
 
 const book = new URL(document.body.dataset.book, location.href);
-const query = document.getElementById('book-query');
-const results = document.getElementById('book-results');
 const contents = document.getElementById('book-contents');
 
 function listenToTheme() {
@@ -83,6 +81,24 @@ function examples() {
   return [...blocks, ...urls, ...links];
 }
 
+/** The note that examples are for a node, and what of them does not work there. */
+function nodeNote(node, root) {
+  const missing = [
+    node.accounts?.length === 0 && 'It holds no accounts: send from your own.',
+    node.contracts === null &&
+      'It has neither exchange nor lending; examples that use them do not work here.',
+  ];
+  return h(
+    'p.own-node',
+    { role: 'note' },
+    'Examples on this page are for this node: ',
+    h('code', root.replace(/\/$/, '')),
+    node.chainId && [', chain id ', h('code', node.chainId)],
+    '. ',
+    missing.filter(Boolean).join(' '),
+  );
+}
+
 /** Writes the examples for this node, so that they work as they are copied, and says so. */
 async function adaptExamples() {
   const shown = examples();
@@ -96,21 +112,7 @@ async function adaptExamples() {
     const href = element.getAttribute('href');
     if (href) element.href = replaced(href, replacements(href, node));
   }
-  const missing = [
-    node.accounts?.length === 0 && 'It holds no accounts: send from your own.',
-    node.contracts === null &&
-      'It has neither exchange nor lending; examples that use them do not work here.',
-  ];
-  const note = h(
-    'p.own-node',
-    { role: 'note' },
-    'Examples on this page are for this node: ',
-    h('code', root.replace(/\/$/, '')),
-    node.chainId && [', chain id ', h('code', node.chainId)],
-    '. ',
-    missing.filter(Boolean).join(' '),
-  );
-  document.querySelector('article h1').after(note);
+  document.querySelector('article h1').after(nodeNote(node, root));
 }
 
 /** Lets the keyboard scroll what is wider or higher than its box. */
@@ -127,6 +129,14 @@ function reachScrollers() {
   }
 }
 
+/** The heading that is being read: the last one in the upper part of the window. */
+function readHeading(headings) {
+  const atEnd = innerHeight + scrollY >= document.documentElement.scrollHeight - 2;
+  if (atEnd) return headings.at(-1);
+  const limit = innerHeight / 4;
+  return headings.findLast((heading) => heading.getBoundingClientRect().top < limit);
+}
+
 /** Marks the heading that is being read in the list of this page's headings. */
 function followOutline() {
   const links = new Map(
@@ -137,12 +147,9 @@ function followOutline() {
   );
   const headings = [...links.keys()].map((id) => document.getElementById(id)).filter(Boolean);
   if (!headings.length) return;
+
   const mark = () => {
-    const limit = innerHeight / 4;
-    const atEnd = innerHeight + scrollY >= document.documentElement.scrollHeight - 2;
-    const read = atEnd
-      ? headings.at(-1)
-      : headings.findLast((heading) => heading.getBoundingClientRect().top < limit);
+    const read = readHeading(headings);
     for (const [id, link] of links) {
       if (id === read?.id) link.setAttribute('aria-current', 'true');
       else link.removeAttribute('aria-current');
@@ -153,127 +160,9 @@ function followOutline() {
   mark();
 }
 
-/** The index, loaded once; a failure is not kept. */
-let loading = null;
-function index() {
-  loading ??= fetch(new URL('search.json', book))
-    .then((response) => {
-      if (!response.ok) throw new Error(`HTTP ${response.status}`);
-      return response.json();
-    })
-    .then(prepare)
-    .catch((error) => {
-      loading = null;
-      throw error;
-    });
-  return loading;
-}
-
-let chosen = -1;
-
-function options() {
-  return [...results.querySelectorAll('[role=option]')];
-}
-
-function choose(at) {
-  const all = options();
-  chosen = all.length ? (at + all.length) % all.length : -1;
-  all.forEach((option, own) => option.setAttribute('aria-selected', String(own === chosen)));
-  if (chosen < 0) query.removeAttribute('aria-activedescendant');
-  else {
-    query.setAttribute('aria-activedescendant', all[chosen].id);
-    all[chosen].scrollIntoView({ block: 'nearest' });
-  }
-}
-
-function close() {
-  results.hidden = true;
-  query.setAttribute('aria-expanded', 'false');
-  choose(-1);
-  chosen = -1;
-}
-
-const highlighted = (text, words) =>
-  marked(text, words).map(([part, matches]) => (matches ? h('mark', part) : part));
-
-function optionFor({ title, heading, href, excerpt }, at, words) {
-  const place = heading === title ? null : h('small.soft', title);
-  return h(
-    'a',
-    {
-      role: 'option',
-      id: `book-result-${at}`,
-      href: new URL(href, book).href,
-      tabindex: '-1',
-      'aria-selected': 'false',
-    },
-    h('strong', highlighted(heading, words)),
-    place,
-    excerpt && h('span', highlighted(excerpt, words)),
-  );
-}
-
-async function search() {
-  const words = query.value.trim();
-  if (!words) return close();
-  let shown;
-  try {
-    const found = find(await index(), words);
-    if (words !== query.value.trim()) return undefined;
-    shown = found.length
-      ? found.map((one, at) => optionFor(one, at, words))
-      : h('p.empty', { role: 'presentation' }, `Nothing found for “${words.slice(0, 60)}”`);
-  } catch {
-    shown = h(
-      'p.empty',
-      { role: 'presentation' },
-      'The search could not be loaded. Check the connection to the node.',
-    );
-  }
-  replace(results, shown);
-  results.hidden = false;
-  query.setAttribute('aria-expanded', 'true');
-  if (options().length) choose(0);
-  return undefined;
-}
-
-function listenToSearch() {
-  query.addEventListener('focus', () => index().catch(() => {}), { once: true });
-  query.addEventListener('input', search);
-  query.addEventListener('keydown', (event) => {
-    if (event.key === 'Escape') {
-      if (results.hidden) query.value = '';
-      close();
-    } else if ((event.key === 'ArrowDown' || event.key === 'ArrowUp') && !results.hidden) {
-      event.preventDefault();
-      choose(chosen + (event.key === 'ArrowDown' ? 1 : -1));
-    }
-  });
-  document.getElementById('book-search').addEventListener('submit', (event) => {
-    event.preventDefault();
-    options()[chosen]?.click();
-  });
-  results.addEventListener('click', (event) => {
-    if (event.target.closest('a')) close();
-  });
-  document.addEventListener('pointerdown', (event) => {
-    if (!event.target.closest('#book-search')) close();
-  });
-  document.addEventListener('focusin', (event) => {
-    if (!event.target.closest('#book-search')) close();
-  });
-  document.addEventListener('keydown', (event) => {
-    const typing = /^(INPUT|TEXTAREA|SELECT)$/.test(document.activeElement?.tagName ?? '');
-    if (event.key === '/' && !typing && !event.ctrlKey && !event.metaKey && !event.altKey) {
-      event.preventDefault();
-      query.focus();
-    }
-  });
-}
-
 listenToTheme();
 listenToMenu();
-listenToSearch();
+listenToSearch(book);
 addCopyButtons();
 adaptExamples();
 reachScrollers();
