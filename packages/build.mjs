@@ -10,15 +10,7 @@
 // The version is the one in Cargo.toml, which the binary has to report as well. The same sources
 // give the same files.
 import { execFileSync } from 'node:child_process';
-import {
-  chmodSync,
-  cpSync,
-  mkdirSync,
-  readFileSync,
-  readdirSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, cpSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -63,59 +55,72 @@ export function platformManifest(platform) {
   };
 }
 
-function build(folder) {
+/**
+ * The platform that this script runs on. Throws if there is no package for it, or the binary has
+ * another version.
+ */
+function checkedPlatform() {
   const platform = `${process.platform}-${process.arch}`;
   if (!PLATFORMS.includes(platform))
     throw new Error(`no package for ${platform}, only for ${PLATFORMS.join(', ')}`);
   const reported = execFileSync(binary, ['--version'], { encoding: 'utf8' }).trim();
   if (reported !== `tetrad ${version}`)
     throw new Error(`${binary} is ${reported}, but Cargo.toml has ${version}`);
+  return platform;
+}
 
-  rmSync(folder, { recursive: true, force: true });
-  const staged = path.join(folder, 'staged');
-  const npm = (name, manifest, fill) => {
-    const directory = path.join(staged, name);
-    mkdirSync(directory, { recursive: true });
-    fill(directory);
-    addLicences(directory);
-    writeFileSync(path.join(directory, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
-    const flags = ['pack', '--silent', '--pack-destination', folder];
-    execFileSync('npm', flags, { cwd: directory, stdio: ['ignore', 'ignore', 'inherit'] });
-  };
-  npm('tetrad', mainManifest(), (directory) =>
-    cpSync(path.join(root, 'packages/npm'), directory, { recursive: true }),
+/** Packs a folder, with its manifest and the licences, for npm. */
+function packNpm(directory, manifest, folder) {
+  addLicences(directory);
+  writeFileSync(path.join(directory, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
+  const flags = ['pack', '--silent', '--pack-destination', folder];
+  execFileSync('npm', flags, { cwd: directory, stdio: ['ignore', 'ignore', 'inherit'] });
+}
+
+/** Packs the package `tetrad` for npm. */
+function packMain(staged, folder) {
+  const directory = path.join(staged, 'tetrad');
+  cpSync(path.join(root, 'packages/npm'), directory, { recursive: true });
+  packNpm(directory, mainManifest(), folder);
+}
+
+/** Packs the package with the binary for npm. */
+function packPlatform(platform, staged, folder) {
+  const manifest = platformManifest(platform);
+  const directory = path.join(staged, manifest.name);
+  addBinary(directory);
+  writeFileSync(
+    path.join(directory, 'README.md'),
+    `# ${manifest.name}\n\n${manifest.description}.\n`,
   );
-  npm(`tetrad-${platform}`, platformManifest(platform), (directory) => {
-    addBinary(directory);
-    writeFileSync(
-      path.join(directory, 'README.md'),
-      `# tetrad-${platform}\n\n${platformManifest(platform).description}.\n`,
-    );
-  });
+  packNpm(directory, manifest, folder);
+}
 
-  const wheel = path.join(staged, 'python');
-  cpSync(path.join(root, 'packages/python'), wheel, {
+/** Packs the wheel. */
+function packWheel(staged, folder) {
+  const directory = path.join(staged, 'python');
+  cpSync(path.join(root, 'packages/python'), directory, {
     recursive: true,
     filter: (file) => !file.includes('__pycache__'),
   });
-  addBinary(wheel);
-  addLicences(wheel);
-  const flags = [
-    '-m',
-    'pip',
-    'wheel',
-    '--quiet',
-    '--disable-pip-version-check',
-    '--no-deps',
-    '--wheel-dir',
-    folder,
-    wheel,
-  ];
-  const env = { ...process.env, TETRAD_VERSION: version };
-  execFileSync(process.env.PYTHON ?? 'python3', flags, {
-    env,
+  addBinary(directory);
+  addLicences(directory);
+
+  const pip = ['-m', 'pip', 'wheel', '--quiet', '--disable-pip-version-check', '--no-deps'];
+  execFileSync(process.env.PYTHON ?? 'python3', [...pip, '--wheel-dir', folder, directory], {
+    env: { ...process.env, TETRAD_VERSION: version },
     stdio: ['ignore', 'inherit', 'inherit'],
   });
+}
+
+function build(folder) {
+  const platform = checkedPlatform();
+  rmSync(folder, { recursive: true, force: true });
+
+  const staged = path.join(folder, 'staged');
+  packMain(staged, folder);
+  packPlatform(platform, staged, folder);
+  packWheel(staged, folder);
   rmSync(staged, { recursive: true });
 }
 

@@ -86,11 +86,13 @@ class NodeProcess {
     this.#output = verbose ? 'inherit' : fs.openSync(path.join(folder, 'output'), 'w+');
     const env = { ...process.env, ...DEFAULTS, TETRAD_READY_FILE: this.#readyFile };
     if (!verbose) env.TETRAD_QUIET = 'true';
+
     // In a session of its own, so that Ctrl-C reaches the test process alone, which may still need
     // the node.
     const options = { env, stdio: ['pipe', this.#output, this.#output], detached: true };
     const child = spawn('/bin/sh', ['-c', GUARD, 'tetrad', program, ...args], options);
     this.#child = child;
+
     this.#ended = new Promise((resolve) => {
       child.once('exit', (code, signal) => {
         const reason = signal ? `was ended by ${signal}` : `exited with code ${code}`;
@@ -116,6 +118,7 @@ class NodeProcess {
       if (Date.now() > deadline) throw new Error(`the node was not ready within ${timeout} ms`);
       await sleep(10);
     }
+
     const { exchange_ws: exchangeWs, ...urls } = JSON.parse(
       fs.readFileSync(this.#readyFile, 'utf8'),
     );
