@@ -27,6 +27,7 @@ export async function start(...args) {
   const node = { output: '', child };
   for (const stream of [child.stdout, child.stderr])
     stream.on('data', (text) => (node.output += text));
+
   const ended = new Promise((resolve) => child.once('close', resolve));
   let watcher;
   const urls = await new Promise((resolve, reject) => {
@@ -41,6 +42,7 @@ export async function start(...args) {
     look();
   });
   watcher.close();
+
   node.stop = async () => {
     child.kill('SIGTERM');
     await ended;

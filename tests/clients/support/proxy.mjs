@@ -141,6 +141,7 @@ export async function proxy(kind, upstream) {
     env: { ...process.env, ...made.environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
+
   const started = { port, output: '' };
   for (const stream of [child.stdout, child.stderr])
     stream.on('data', (text) => (started.output += text));
@@ -152,6 +153,7 @@ export async function proxy(kind, upstream) {
     await ended;
     rmSync(folder, { recursive: true, force: true });
   };
+
   while (!(await answers(port))) {
     if (failed || child.exitCode !== null)
       throw new Error(`${kind} exited: ${failed ?? started.output}`);

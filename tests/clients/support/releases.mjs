@@ -9,88 +9,61 @@ import path from 'node:path';
 
 const HOST = 'binaries.soliditylang.org';
 
-/**
- * Starts a proxy that answers for the list; the environment with which forge uses it, and a
- * function that ends it.
- */
-export async function releases(folder, version) {
-  const file = (name) => path.join(folder, name);
-  const openssl = (...args) => execFileSync('openssl', args, { cwd: folder, stdio: 'ignore' });
+/** Creates an authority in `ca.pem`, and a certificate for the host in `host.pem` and `host.key`. */
+function createCertificates(folder) {
+  const openssl = (command) =>
+    execFileSync('openssl', command.split(' '), { cwd: folder, stdio: 'ignore' });
   openssl(
-    'req',
-    '-x509',
-    '-newkey',
-    'rsa:2048',
-    '-nodes',
-    '-keyout',
-    'ca.key',
-    '-out',
-    'ca.pem',
-    '-days',
-    '2',
-    '-subj',
-    '/CN=test',
-    '-addext',
-    'basicConstraints=critical,CA:TRUE',
+    'req -x509 -newkey rsa:2048 -nodes -keyout ca.key -out ca.pem -days 2 -subj /CN=test -addext basicConstraints=critical,CA:TRUE',
   );
+  openssl(`req -newkey rsa:2048 -nodes -keyout host.key -out host.csr -subj /CN=${HOST}`);
+  writeFileSync(path.join(folder, 'names'), `subjectAltName=DNS:${HOST}\n`);
   openssl(
-    'req',
-    '-newkey',
-    'rsa:2048',
-    '-nodes',
-    '-keyout',
-    'host.key',
-    '-out',
-    'host.csr',
-    '-subj',
-    `/CN=${HOST}`,
+    'x509 -req -in host.csr -CA ca.pem -CAkey ca.key -CAcreateserial -out host.pem -days 2 -extfile names',
   );
-  writeFileSync(file('names'), `subjectAltName=DNS:${HOST}\n`);
-  openssl(
-    'x509',
-    '-req',
-    '-in',
-    'host.csr',
-    '-CA',
-    'ca.pem',
-    '-CAkey',
-    'ca.key',
-    '-CAcreateserial',
-    '-out',
-    'host.pem',
-    '-days',
-    '2',
-    '-extfile',
-    'names',
-  );
+}
 
-  const list = https.createServer(
-    { key: readFileSync(file('host.key')), cert: readFileSync(file('host.pem')) },
-    (_, response) => response.end(`soljson-v${version}.js\n`),
-  );
+/** A proxy that connects to `target()`, a port, in place of the host, and to nothing else. */
+function proxyTo(target) {
   const proxy = http.createServer();
   proxy.on('connect', (request, client, head) => {
     client.on('error', () => {});
     if (request.url !== `${HOST}:443`) return client.end('HTTP/1.1 403 Forbidden\r\n\r\n');
-    const server = net.connect(list.address().port, '127.0.0.1', () => {
+
+    const server = net.connect(target(), '127.0.0.1', () => {
       client.write('HTTP/1.1 200 OK\r\n\r\n');
       server.write(head);
       server.pipe(client).pipe(server);
     });
     server.on('error', () => client.destroy());
   });
+  return proxy;
+}
+
+/**
+ * Starts a proxy that answers for the list; the environment with which forge uses it, and a
+ * function that ends it.
+ */
+export async function releases(folder, version) {
+  const file = (name) => path.join(folder, name);
+  createCertificates(folder);
+  const list = https.createServer(
+    { key: readFileSync(file('host.key')), cert: readFileSync(file('host.pem')) },
+    (_, response) => response.end(`soljson-v${version}.js\n`),
+  );
+  const proxy = proxyTo(() => list.address().port);
   for (const server of [list, proxy]) await once(server.listen(0, '127.0.0.1'), 'listening');
+
   const env = {
     HTTPS_PROXY: `http://127.0.0.1:${proxy.address().port}`,
     NO_PROXY: '127.0.0.1',
     SSL_CERT_FILE: file('ca.pem'),
   };
-  return {
-    env,
-    stop: () =>
-      [list, proxy].forEach((server) => {
-        server.close();
-        server.closeAllConnections?.();
-      }),
-  };
+  function stop() {
+    for (const server of [list, proxy]) {
+      server.close();
+      server.closeAllConnections?.();
+    }
+  }
+  return { env, stop };
 }
