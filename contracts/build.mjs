@@ -11,6 +11,8 @@ import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
+import { allInterfaces } from './interfaces.mjs';
+
 const root = dirname(fileURLToPath(import.meta.url));
 const solc = createRequire(import.meta.url)('solc');
 
@@ -58,13 +60,10 @@ export function targets(sources) {
 }
 
 /**
- * The artifacts of one file, by path below artifacts/, the source maps of those that are deployed,
- * the variants of the enumerations that it can name, and the files that it read; throws with the
- * compiler's messages if it finds a fault. Each file is compiled on its own, so that its bytecode
- * depends on nothing it does not import. A warning about our own sources is a fault, too, unless
- * `lenient`; the library's warnings are not ours to mend.
+ * What the compiler makes of one file, and the files that it read. `isFault` is whether one of its
+ * messages is a fault; throws with those.
  */
-export function build(target, sources, { lenient = false } = {}) {
+export function compile(target, sources, settings, isFault) {
   const read = new Set([target]);
   const findImport = (path) => {
     if (path in sources) {
@@ -76,31 +75,45 @@ export function build(target, sources, { lenient = false } = {}) {
       ? { contents: readFileSync(file, 'utf8') }
       : { error: `${path}: not found` };
   };
+
   const input = {
     language: 'Solidity',
     sources: { [target]: { content: sources[target] } },
-    settings: {
-      ...SETTINGS,
-      outputSelection: { [target]: { '*': OUTPUTS }, '*': { '': ['ast'] } },
-    },
+    settings,
   };
   const output = JSON.parse(solc.compile(JSON.stringify(input), { import: findImport }));
-  const faults = (output.errors ?? []).filter(
-    (message) =>
-      message.severity === 'error' || !(lenient || message.sourceLocation?.file.startsWith('@')),
-  );
+  const faults = (output.errors ?? []).filter(isFault);
   if (faults.length > 0) throw new Error(faults.map((fault) => fault.formattedMessage).join('\n'));
+  return { output, read };
+}
 
-  const directory = target.startsWith('test/') ? 'test/' : '';
+function json(value) {
+  return `${JSON.stringify(value, null, 2)}\n`;
+}
+
+/**
+ * The artifacts of one file, by path below artifacts/, the source maps of those that are deployed,
+ * the variants of the enumerations that it can name, and the files that it read; throws with the
+ * compiler's messages if it finds a fault. Each file is compiled on its own, so that its bytecode
+ * depends on nothing it does not import. A warning about our own sources is a fault, too, unless
+ * `lenient`; the library's warnings are not ours to mend.
+ */
+export function build(target, sources, { lenient = false } = {}) {
+  const settings = {
+    ...SETTINGS,
+    outputSelection: { [target]: { '*': OUTPUTS }, '*': { '': ['ast'] } },
+  };
+  const isFault = (message) =>
+    message.severity === 'error' || !(lenient || message.sourceLocation?.file.startsWith('@'));
+  const { output, read } = compile(target, sources, settings, isFault);
+
+  const isTest = target.startsWith('test/');
   const artifacts = {};
   const maps = {};
   for (const [name, contract] of Object.entries(output.contracts[target])) {
     if (contract.evm.bytecode.object.length === 0) continue;
-    artifacts[`${directory}${name}.json`] =
-      `${JSON.stringify(artifact(name, contract), null, 2)}\n`;
-    if (directory === '')
-      maps[`source-maps/${name}.json`] =
-        `${JSON.stringify(sourceMap(contract, output.sources), null, 2)}\n`;
+    artifacts[`${isTest ? 'test/' : ''}${name}.json`] = json(artifact(name, contract));
+    if (!isTest) maps[`source-maps/${name}.json`] = json(sourceMap(contract, output.sources));
   }
   return { artifacts, maps, enums: enumerations(output.sources), read };
 }
@@ -145,90 +158,6 @@ function enumerations(sources) {
   return enums;
 }
 
-/**
- * One Solidity file with the interfaces of these contracts (`[name, abi]`). It is made from the
- * ABIs, and has two things that they lack: a struct that several contracts use is one type, and
- * enumerations have their variants. A contract's errors are in an interface of their own, since one
- * of them may have the name of an event.
- */
-function interfaces(contracts, enums) {
-  const shared = new Map();
-  const blocks = contracts.flatMap(([contractName, abi]) => {
-    const own = new Map();
-    /** A type as Solidity spells it. Takes down the definition of a struct or enumeration. */
-    const type = ({ internalType, type: plain, components }) => {
-      const [, kind, scope, name, array] =
-        /^(struct|enum) (?:(\w+)\.)?(\w+)((?:\[\d*\])*)$/.exec(internalType) ?? [];
-      if (kind === undefined) return plain;
-      const definitions = scope === undefined ? shared : own;
-      if (kind === 'enum') {
-        const variants = enums[scope === undefined ? name : `${scope}.${name}`];
-        definitions.set(name, `enum ${name} { ${variants.join(', ')} }`);
-      } else {
-        const fields = components.map((field) => `${type(field)} ${field.name};`);
-        definitions.set(name, block(`struct ${name}`, fields));
-      }
-      return `${name}${array}`;
-    };
-    const parameter = (one) =>
-      [type(one), ...(one.indexed ? ['indexed'] : []), one.name].join(' ').trimEnd();
-    const list = (parameters) => `(${parameters.map(parameter).join(', ')})`;
-    const line = (entry) => {
-      if (entry.type === 'constructor') return `constructor${list(entry.inputs)};`;
-      if (entry.type !== 'function') return `${entry.type} ${entry.name}${list(entry.inputs)};`;
-      const mutability = entry.stateMutability === 'nonpayable' ? '' : ` ${entry.stateMutability}`;
-      const returns = entry.outputs.length > 0 ? ` returns ${list(entry.outputs)}` : '';
-      return `function ${entry.name}${list(entry.inputs)} external${mutability}${returns};`;
-    };
-    const lines = (...types) => abi.filter((entry) => types.includes(entry.type)).map(line);
-    const body = lines('constructor', 'event', 'function');
-    return [
-      block(`interface ${contractName}Errors`, lines('error')),
-      block(`interface ${contractName}`, [...sorted(own), ...body]),
-    ];
-  });
-  const parts = [...sorted(shared), ...blocks.filter((text) => text !== '')];
-  return `// The contracts' interfaces, written by build.mjs.\n\n${parts.join('\n\n')}\n`;
-}
-
-/** An ABI leaves out the constructor that every contract has that declares none. */
-function withConstructor(abi) {
-  const declared = abi.some((entry) => entry.type === 'constructor');
-  return declared ? abi : [{ type: 'constructor', inputs: [] }, ...abi];
-}
-
-function sorted(definitions) {
-  return [...definitions].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, text]) => text);
-}
-
-function block(head, lines) {
-  const indented = lines.map((line) => `    ${line.replaceAll('\n', '\n    ')}\n`);
-  return lines.length === 0 ? '' : `${head} {\n${indented.join('')}}`;
-}
-
-/**
- * The two files of interfaces: of the contracts that are deployed, and of what those of the tests
- * have in addition.
- */
-function allInterfaces(artifacts, enums) {
-  const all = Object.entries(artifacts).map(([path, text]) => [path, JSON.parse(text)]);
-  const contracts = (inTests) =>
-    all
-      .filter(([path]) => path.startsWith('test/') === inTests)
-      .map(([, { contractName, abi }]) => [contractName, withConstructor(abi)])
-      .sort(([a], [b]) => (a < b ? -1 : 1));
-  const deployed = contracts(false);
-  const known = new Set(deployed.flatMap(([, abi]) => abi.map((entry) => JSON.stringify(entry))));
-  const added = contracts(true).map(([name, abi]) => [
-    name,
-    abi.filter((entry) => !known.has(JSON.stringify(entry))),
-  ]);
-  return {
-    'interfaces.sol': interfaces(deployed, enums),
-    'test/interfaces.sol': interfaces(added, enums),
-  };
-}
-
 function filesBelow(directory, ending) {
   return readdirSync(join(root, directory), { recursive: true })
     .map((path) => `${directory}/${path.replaceAll('\\', '/')}`)
@@ -236,32 +165,56 @@ function filesBelow(directory, ending) {
     .sort();
 }
 
-function main() {
-  const check = process.argv.includes('--check');
+/** All files below artifacts/, by their paths; `artifacts` are those of the contracts. */
+function buildAll() {
   const sources = readSources();
   const builds = targets(sources).map((target) => build(target, sources));
   const artifacts = Object.assign({}, ...builds.map((built) => built.artifacts));
   const maps = Object.assign({}, ...builds.map((built) => built.maps));
   const enums = Object.assign({}, ...builds.map((built) => built.enums));
-  const written = { ...artifacts, ...maps, ...allInterfaces(artifacts, enums) };
+  return { artifacts, files: { ...artifacts, ...maps, ...allInterfaces(artifacts, enums) } };
+}
+
+/** The files below artifacts/ that are not made any longer, by their paths below contracts/. */
+function leftovers(files) {
   const present = ['.json', '.sol'].flatMap((ending) => filesBelow('artifacts', ending));
-  const stale = present.filter((path) => !(path.slice('artifacts/'.length) in written));
-  if (!check) stale.splice(0).forEach((path) => rmSync(join(root, path)));
-  for (const [name, text] of Object.entries(written)) {
+  return present.filter((path) => !(path.slice('artifacts/'.length) in files));
+}
+
+/** Those of the files that are missing below artifacts/, or differ there. */
+function differences(files) {
+  return Object.entries(files)
+    .filter(([name, text]) => {
+      const file = join(root, 'artifacts', name);
+      return !existsSync(file) || readFileSync(file, 'utf8') !== text;
+    })
+    .map(([name]) => `artifacts/${name}`);
+}
+
+function write(files) {
+  for (const path of leftovers(files)) rmSync(join(root, path));
+  for (const [name, text] of Object.entries(files)) {
     const file = join(root, 'artifacts', name);
-    if (check) {
-      if (!existsSync(file) || readFileSync(file, 'utf8') !== text) stale.push(`artifacts/${name}`);
-    } else {
-      mkdirSync(dirname(file), { recursive: true });
-      writeFileSync(file, text);
-    }
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, text);
   }
-  for (const [name, text] of Object.entries(artifacts).filter(
-    ([name]) => !name.startsWith('test/'),
-  )) {
+}
+
+function printSizes(artifacts) {
+  for (const [name, text] of Object.entries(artifacts)) {
+    if (name.startsWith('test/')) continue;
     const size = (JSON.parse(text).deployedBytecode.length - 2) / 2;
     console.log(`${name.padEnd(18)} ${String(size).padStart(6)} bytes`);
   }
+}
+
+function main() {
+  const { artifacts, files } = buildAll();
+  const isCheck = process.argv.includes('--check');
+  const stale = isCheck ? [...leftovers(files), ...differences(files)] : [];
+  if (!isCheck) write(files);
+
+  printSizes(artifacts);
   if (stale.length > 0) {
     console.error(`not what the sources compile to: ${stale.join(', ')}`);
     process.exit(1);

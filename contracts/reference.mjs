@@ -4,15 +4,13 @@
 //   node reference.mjs --check    fail if a page is not what the sources say
 
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-import { readSources } from './build.mjs';
+import { compile, readSources } from './build.mjs';
 
 const root = dirname(fileURLToPath(import.meta.url));
 const pages = join(root, '../docs/src/contracts');
-const solc = createRequire(import.meta.url)('solc');
 
 /** The contracts that people call, in the order of the book. */
 const CONTRACTS = {
@@ -24,65 +22,81 @@ const CONTRACTS = {
   PToken: 'src/lending/PToken.sol',
 };
 
+/** Sections of a page: title, type of the entries, and where the compiler has their comments. */
+const SECTIONS = [
+  ['Functions', 'function', 'methods'],
+  ['Events', 'event', 'events'],
+  ['Errors', 'error', 'errors'],
+];
+
 function describe(name, path, sources) {
-  const input = {
-    language: 'Solidity',
-    sources: { [path]: { content: sources[path] } },
-    settings: { outputSelection: { [path]: { [name]: ['abi', 'devdoc', 'userdoc'] } } },
-  };
-  const findImport = (wanted) => {
-    if (wanted in sources) return { contents: sources[wanted] };
-    const file = join(root, 'node_modules', wanted);
-    return existsSync(file)
-      ? { contents: readFileSync(file, 'utf8') }
-      : { error: `${wanted}: not found` };
-  };
-  const output = JSON.parse(solc.compile(JSON.stringify(input), { import: findImport }));
-  const faults = (output.errors ?? []).filter((message) => message.severity === 'error');
-  if (faults.length > 0) throw new Error(faults.map((fault) => fault.formattedMessage).join('\n'));
+  const settings = { outputSelection: { [path]: { [name]: ['abi', 'devdoc', 'userdoc'] } } };
+  const isFault = (message) => message.severity === 'error';
+  const { output } = compile(path, sources, settings, isFault);
   return page(name, output.contracts[path][name]);
 }
 
-const type = (input) =>
-  input.components
-    ? `(${input.components.map(parameter).join(', ')})${input.type.slice('tuple'.length)}`
-    : input.type;
-const parameter = (input) =>
-  [type(input), input.indexed && 'indexed', input.name].filter(Boolean).join(' ');
-const canonical = (input) =>
-  input.components
-    ? `(${input.components.map(canonical).join(',')})${input.type.slice('tuple'.length)}`
-    : input.type;
-const key = (entry) => `${entry.name}(${entry.inputs.map(canonical).join(',')})`;
-const sentence = (text) => text?.replace(/\s+/g, ' ').trim() ?? '';
+/** The components of a tuple with its brackets, such as `(a,b)[]`. */
+function tuple(input, components) {
+  return `(${components})${input.type.slice('tuple'.length)}`;
+}
 
-function entryText(entry, user, developer) {
+function type(input) {
+  return input.components ? tuple(input, input.components.map(parameter).join(', ')) : input.type;
+}
+
+function parameter(input) {
+  return [type(input), input.indexed && 'indexed', input.name].filter(Boolean).join(' ');
+}
+
+/** A type as in a signature. */
+function canonical(input) {
+  return input.components ? tuple(input, input.components.map(canonical).join(',')) : input.type;
+}
+
+/** The signature of an entry, by which the compiler lists its comments. */
+function key(entry) {
+  return `${entry.name}(${entry.inputs.map(canonical).join(',')})`;
+}
+
+function sentence(text) {
+  return text?.replace(/\s+/g, ' ').trim() ?? '';
+}
+
+/** An entry as Solidity declares it. */
+function declaration(entry) {
+  const inputs = entry.inputs.map(parameter).join(', ');
   const returns = entry.outputs?.length
     ? ` returns (${entry.outputs.map(parameter).join(', ')})`
     : '';
   const mutability = ['view', 'pure', 'payable'].includes(entry.stateMutability)
     ? ` ${entry.stateMutability}`
     : '';
-  const lines = [`### \`${entry.name}\``, '', '```solidity'];
-  lines.push(
-    `${entry.type} ${entry.name}(${entry.inputs.map(parameter).join(', ')})${mutability}${returns};`,
-    '```',
-    '',
-  );
+  return `${entry.type} ${entry.name}(${inputs})${mutability}${returns};`;
+}
+
+/** The parameters and results of an entry that have a comment, `[name, text]`. */
+function documentedParameters(entry, details) {
+  const inputs = entry.inputs.map((input) => [input.name, details?.params?.[input.name]]);
+  const outputs = (entry.outputs ?? []).map((output, at) => [
+    output.name || 'result',
+    details?.returns?.[output.name || `_${at}`],
+  ]);
+  return [...inputs, ...outputs].filter(([, text]) => text);
+}
+
+function entryText(entry, user, developer) {
+  const lines = [`### \`${entry.name}\``, '', '```solidity', declaration(entry), '```', ''];
+
   // Errors may be documented in several places, so the compiler gives a list.
   const [notice] = [user].flat();
   const [details] = [developer].flat();
   const about = [sentence(notice?.notice), sentence(details?.details)].filter(Boolean).join(' ');
   if (about) lines.push(about, '');
-  const named = [
-    ...entry.inputs.map((input) => [input.name, details?.params?.[input.name]]),
-    ...(entry.outputs ?? []).map((output, at) => [
-      output.name || 'result',
-      details?.returns?.[output.name || `_${at}`],
-    ]),
-  ].filter(([, text]) => text);
-  for (const [name, text] of named) lines.push(`- \`${name}\`: ${sentence(text)}`);
-  if (named.length > 0) lines.push('');
+
+  const documented = documentedParameters(entry, details);
+  for (const [name, text] of documented) lines.push(`- \`${name}\`: ${sentence(text)}`);
+  if (documented.length > 0) lines.push('');
   return lines;
 }
 
@@ -95,20 +109,16 @@ function page(name, { abi, userdoc, devdoc }) {
   ];
   const about = [sentence(userdoc.notice), sentence(devdoc.details)].filter(Boolean).join(' ');
   if (about) lines.push(about, '');
-  const sections = [
-    ['Functions', 'function', 'methods'],
-    ['Events', 'event', 'events'],
-    ['Errors', 'error', 'errors'],
-  ];
-  for (const [title, kind, documented] of sections) {
+
+  for (const [title, kind, documented] of SECTIONS) {
     const entries = abi
       .filter((entry) => entry.type === kind)
       .sort((a, b) => key(a).localeCompare(key(b), 'en'));
     if (entries.length > 0) lines.push(`## ${title}`, '');
     for (const entry of entries) {
-      lines.push(
-        ...entryText(entry, userdoc[documented]?.[key(entry)], devdoc[documented]?.[key(entry)]),
-      );
+      const user = userdoc[documented]?.[key(entry)];
+      const developer = devdoc[documented]?.[key(entry)];
+      lines.push(...entryText(entry, user, developer));
     }
   }
   return `${lines.join('\n').trimEnd()}\n`;
