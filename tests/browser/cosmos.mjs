@@ -3,6 +3,7 @@
 import { createECDH } from 'node:crypto';
 
 import { forms } from '../../crates/page/src/page/lib/address.js';
+import { KNOWN_KEYS } from '../../crates/page/src/page/lib/keys.js';
 import { keccak256 as keccak } from '../../crates/page/src/page/vendor/ethers.js';
 
 /** The order of the curve secp256k1. */
@@ -88,8 +89,8 @@ async function accountOf(node, address) {
 }
 
 /** A transaction that sends coins, signed, as bytes. */
-async function signedSend(node, key, from, to, amount, network) {
-  const secret = Buffer.from(key.slice(2), 'hex');
+async function signedSend(node, network, { from, to, amount, memo, keyType }) {
+  const secret = Buffer.from(KNOWN_KEYS[from.toLowerCase()].slice(2), 'hex');
   const curve = createECDH('secp256k1');
   curve.setPrivateKey(secret);
   const sender = forms(from, network.bech32Prefix).account;
@@ -98,10 +99,10 @@ async function signedSend(node, key, from, to, amount, network) {
 
   const coin = (value) => message({ 1: network.nativeCoin.denomination, 2: value.toString() });
   const send = message({ 1: sender, 2: recipient, 3: coin(amount) });
-  const body = message({ 1: any('/cosmos.bank.v1beta1.MsgSend', send), 2: 'Lunch' });
+  const body = message({ 1: any('/cosmos.bank.v1beta1.MsgSend', send), 2: memo });
 
   const publicKey = any(
-    '/hyperpaxeer.crypto.v1.ethsecp256k1.PubKey',
+    `/${keyType}.crypto.v1.ethsecp256k1.PubKey`,
     message({ 1: curve.getPublicKey(null, 'compressed') }),
   );
   const signDirect = message({ 1: message({ 1: 1 }) });
@@ -124,9 +125,17 @@ async function heightOf(node, hash) {
   }
 }
 
-/** Sends coins by a Cosmos transaction, and returns its hash on the EVM side. */
-export async function cosmosSend(node, key, from, to, amount, network) {
-  const raw = await signedSend(node, key, from, to, amount, network);
+/**
+ * Sends coins from an account of the node by a Cosmos transaction. `keyType` begins the type of
+ * its public key, which has several names. Returns the transaction's hash on the EVM side, and
+ * that on the Cosmos side.
+ */
+export async function cosmosSend(
+  node,
+  network,
+  { from, to, amount, memo, keyType = 'hyperpaxeer' },
+) {
+  const raw = await signedSend(node, network, { from, to, amount, memo, keyType });
   const response = await fetch(`${node.url}/cosmos/tx/v1beta1/txs`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
@@ -136,7 +145,9 @@ export async function cosmosSend(node, key, from, to, amount, network) {
   if (answer.tx_response?.code !== 0)
     throw new Error(`the Cosmos transaction was refused: ${JSON.stringify(answer)}`);
 
-  const height = await heightOf(node, answer.tx_response.txhash);
+  const cosmosHash = answer.tx_response.txhash;
+  const height = await heightOf(node, cosmosHash);
   const block = await node.rpc('eth_getBlockByNumber', `0x${height.toString(16)}`, true);
-  return block.transactions.find(({ v, r, s }) => [v, r, s].every((part) => part === '0x0')).hash;
+  const isCosmos = ({ v, r, s }) => [v, r, s].every((part) => part === '0x0');
+  return { hash: block.transactions.find(isCosmos).hash, cosmosHash };
 }

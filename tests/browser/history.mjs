@@ -3,7 +3,6 @@
 import { readFileSync } from 'node:fs';
 
 import { encodeCall, fragment } from '../../crates/page/src/page/lib/abi.js';
-import { KNOWN_KEYS } from '../../crates/page/src/page/lib/keys.js';
 import { cosmosSend } from './cosmos.mjs';
 
 /**
@@ -183,7 +182,8 @@ export async function seed(node, { transfers = 0 } = {}) {
   const badges = await makeBadges(sender, people);
   const { factory, purse } = await makeFactory(sender, people);
 
-  const cosmos = await cosmosSend(node, KNOWN_KEYS[dave], dave, alice, ETHER / 2n, network);
+  const payment = { from: dave, to: alice, amount: ETHER / 2n, memo: 'Lunch' };
+  const { hash: cosmos } = await cosmosSend(node, network, payment);
   for (let at = 0; at < transfers; at++) {
     const value = BigInt(at + 1) * GWEI;
     await sender.send(accounts[5], accounts[6 + (at % 4)], { value, gas: '0x5208' });

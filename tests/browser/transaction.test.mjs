@@ -1,15 +1,13 @@
 // Transactions, and their simulation with changes, in a real browser.
 
 import assert from 'node:assert/strict';
-import { createECDH } from 'node:crypto';
 import { after, before, test } from 'node:test';
 
 import { encodeCall, fragment, selector, topic } from '../../crates/page/src/page/lib/abi.js';
 import { checksum, forms } from '../../crates/page/src/page/lib/address.js';
-import { KNOWN_KEYS } from '../../crates/page/src/page/lib/keys.js';
-import { keccak256 } from '../../crates/page/src/page/vendor/ethers.js';
 import { LOOKS, assertAccessible, assertFits } from './accessible.mjs';
 import { BOX, cloneOf, deploy, send } from './contracts.mjs';
+import { cosmosSend } from './cosmos.mjs';
 import { clean, startBrowser, startNode } from './node.mjs';
 
 const SWAP = 'swapExactTokensForTokens(address,address,uint256,uint256)';
@@ -483,130 +481,31 @@ test('calls through a proxy are decoded with the ABI of its implementation', asy
   await clean(page);
 });
 
-/** Fields of a protobuf message: numbers, or bytes with their length. */
-function message(fields) {
-  const varint = (value) => (value < 128 ? [value] : [(value & 127) | 128, ...varint(value >>> 7)]);
-  return Buffer.concat(
-    fields
-      .filter(([, value]) => value !== 0)
-      .flatMap(([tag, value]) =>
-        typeof value === 'number'
-          ? [Buffer.from([...varint(tag << 3), ...varint(value)])]
-          : [
-              Buffer.from([...varint((tag << 3) | 2), ...varint(Buffer.byteLength(value))]),
-              Buffer.from(value),
-            ],
-      ),
-  );
-}
-
-/** A secp256k1 signature over a digest, as 64 bytes; the nonce is as good as a test needs. */
-function sign(digest, key) {
-  const order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
-  const number = (bytes) => BigInt(`0x${Buffer.from(bytes).toString('hex')}`);
-  const bytes = (value) => Buffer.from(value.toString(16).padStart(64, '0'), 'hex');
-  const power = (base, exponent) => {
-    let [result, square] = [1n, base % order];
-    for (let left = exponent; left; left >>= 1n) {
-      if (left & 1n) result = (result * square) % order;
-      square = (square * square) % order;
-    }
-    return result;
-  };
-  const nonce = BigInt(keccak256(Buffer.concat([key, digest]))) % order;
-  const curve = createECDH('secp256k1');
-  curve.setPrivateKey(bytes(nonce));
-  const r = number(curve.getPublicKey().subarray(1, 33)) % order;
-  const s = (power(nonce, order - 2n) * (number(digest) + r * number(key))) % order;
-  return Buffer.concat([bytes(r), bytes(s > order / 2n ? order - s : s)]);
-}
-
 test('a Cosmos transaction is shown as one', async () => {
-  const key = Buffer.from(KNOWN_KEYS[accounts[7].toLowerCase()].slice(2), 'hex');
-  const curve = createECDH('secp256k1');
-  curve.setPrivateKey(key);
-  const [from, to] = [forms(accounts[7], 'pax').account, forms(accounts[8], 'pax').account];
-  const { account } = await (
-    await fetch(`${node.url}/cosmos/auth/v1beta1/accounts/${from}`)
-  ).json();
-  const coin = (amount) =>
-    message([
-      [1, 'ahpx'],
-      [2, amount],
-    ]);
-  const any = (url, value) =>
-    message([
-      [1, url],
-      [2, value],
-    ]);
-  const body = message([
-    [
-      1,
-      any(
-        '/cosmos.bank.v1beta1.MsgSend',
-        message([
-          [1, from],
-          [2, to],
-          [3, coin('2500000000000000000')],
-        ]),
-      ),
-    ],
-    [2, 'For lunch'],
-  ]);
-  const publicKey = any(
-    '/ethermint.crypto.v1.ethsecp256k1.PubKey',
-    message([[1, curve.getPublicKey(null, 'compressed')]]),
-  );
-  const signer = message([
-    [1, publicKey],
-    [2, message([[1, message([[1, 1]])]])],
-    [3, Number(account.base_account.sequence)],
-  ]);
-  const auth = message([
-    [1, signer],
-    [
-      2,
-      message([
-        [1, coin('2000000000000000')],
-        [2, 200_000],
-      ]),
-    ],
-  ]);
-  const document = message([
-    [1, body],
-    [2, auth],
-    [3, network.cosmosChainId],
-    [4, Number(account.base_account.account_number)],
-  ]);
-  const raw = message([
-    [1, body],
-    [2, auth],
-    [3, sign(Buffer.from(keccak256(document).slice(2), 'hex'), key)],
-  ]);
-  const response = await fetch(`${node.url}/cosmos/tx/v1beta1/txs`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ tx_bytes: raw.toString('base64'), mode: 'BROADCAST_MODE_SYNC' }),
+  const { hash, cosmosHash } = await cosmosSend(node, network, {
+    from: accounts[7],
+    to: accounts[8],
+    amount: 25n * 10n ** 17n,
+    memo: 'For lunch',
+    keyType: 'ethermint',
   });
-  const { tx_response: sent } = await response.json();
-  assert.equal(sent.code, 0, sent.raw_log);
-  const { transactions } = await node.rpc('eth_getBlockByNumber', 'latest', true);
-  const page = await browser.open(`${node.url}/#/tx/${transactions.at(-1).hash}`);
+  const page = await browser.open(`${node.url}/#/tx/${hash}`);
   await page.waitForSelector('h1:text-is("Cosmos transaction")');
   assert.match(
     await page.textContent('.happened'),
     /^Account 7 sent 2.5 HPX to 0x23618e…8f$|sent 2.5 HPX to/,
   );
+
   const text = await card(page, 'Cosmos transaction').textContent();
   for (const expected of [
-    sent.txhash,
+    cosmosHash,
     'For lunch',
     'MsgSend',
     '/cosmos.bank.v1beta1.MsgSend',
     '2.5 HPX',
     '0.002 HPX',
-    from,
-    to,
+    forms(accounts[7], 'pax').account,
+    forms(accounts[8], 'pax').account,
   ])
     assert.ok(text.includes(expected), `${expected}: ${text}`);
   assert.equal(await page.locator('a:text-is("Replay with changes")').count(), 0);
