@@ -616,15 +616,18 @@ test('page, filter, tab and scroll survive Back, a reload and a shared link', as
       (wanted) => document.querySelector('[aria-label="Transactions"] tbody a')?.title === wanted,
       hash,
     );
+
   const page = await browser.open(`${node.url}/#/explorer?kind=transfer`);
   await wait(page, 'Transactions');
   const newest = await first(page);
+
   await page.click(`${list} button:has-text("Older")`);
   await page.waitForFunction(
     (hash) => document.querySelector('[aria-label="Transactions"] tbody a').title !== hash,
     newest,
   );
   const second = await first(page);
+
   await page.evaluate(() => scrollTo(0, 600));
   await page.waitForFunction(() => scrollY === 600);
   // A click with the mouse would scroll to the link.
@@ -645,6 +648,7 @@ test('page, filter, tab and scroll survive Back, a reload and a shared link', as
   await isBack();
   await page.reload();
   await isBack();
+
   // The way back through the pages is kept as well.
   await page.click(`${list} button:has-text("← Newer")`);
   await shows(page, newest);
@@ -654,6 +658,7 @@ test('page, filter, tab and scroll survive Back, a reload and a shared link', as
   await shows(page, newest);
   await page.click(`${list} button:has-text("Older")`);
   await shows(page, second);
+
   const shared = await browser.open(page.url());
   await shows(shared, second);
   await shared.click(`${list} button:has-text("Newest")`);

@@ -79,6 +79,7 @@ test('a node account supplies, borrows and repays, and sees its health before an
   await page.waitForSelector('.tile:has-text("Total supplied") strong:has-text("$1")');
   for (const name of ['Supply APY', 'Borrow APY', 'Utilisation'])
     await page.waitForSelector(`.markets th:text-is("${name}")`);
+
   await page.waitForSelector(`${SUBMIT}:has-text("Enter an amount"):disabled`);
   await page.fill(AMOUNT, '10');
   await page.waitForSelector('.manage .below:has-text("$35,1")');
@@ -88,6 +89,7 @@ test('a node account supplies, borrows and repays, and sees its health before an
     'at the score after the supply',
   );
   assert.equal(await fact(page, 'Credit score').textContent(), '300→350');
+
   await page.click(`${SUBMIT}:has-text("Supply WETH"):enabled`);
   await page.waitForSelector('.note.good:has-text("Supplied 10 WETH")');
   await page.waitForSelector(
@@ -98,9 +100,11 @@ test('a node account supplies, borrows and repays, and sees its health before an
   await page.fill(AMOUNT, '500');
   assert.match(await fact(page, 'Health factor').textContent(), /^No debt→59\.\d\d$/);
   assert.match(await fact(page, 'Power used').textContent(), /^0\.0%→2\.\d%$/);
+
   await page.click(`${SUBMIT}:has-text("Borrow USDC"):enabled`);
   await page.waitForSelector('.note.good:has-text("Borrowed 500 USDC")');
   await page.waitForSelector('dt:has-text("Next payment due")');
+
   await page.fill(AMOUNT, '1000');
   await page.waitForFunction(() =>
     /^59\.\d\d→19\.\d\d$/.test(
@@ -109,6 +113,7 @@ test('a node account supplies, borrows and repays, and sees its health before an
         ?.querySelector('dd').textContent,
     ),
   );
+
   await browser.picture(page, 'lending');
   await page.waitForSelector('h3:has-text("Score history")');
   await page.waitForSelector(
@@ -141,12 +146,14 @@ test('an impossible action is disabled, with one reason in words', async () => {
   const page = await browser.open(`${node.url}/#/lending`);
   await use(page, accounts[4]);
   await page.waitForSelector('.health:has-text("29.")');
+
   const refused = async (amount, reason) => {
     await page.fill(AMOUNT, amount);
     await page.waitForSelector(`.manage .failure:has-text("${reason}")`);
     assert.ok(await page.isDisabled(SUBMIT));
     assert.equal(await page.locator('.failure').count(), 1);
   };
+
   await choose(page, 'Borrow', 'USDC');
   await page.waitForSelector('.manage .below:has-text("Available 2,")');
   await refused('2500', 'Exceeds your borrowing power by $');
@@ -155,13 +162,16 @@ test('an impossible action is disabled, with one reason in words', async () => {
   await refused('1.2.3', 'Enter a number, such as 1.5.');
   await page.click('.manage button:text-is("Max")');
   await page.waitForSelector(`${SUBMIT}:enabled`);
+
   await choose(page, 'Withdraw', 'WETH');
   await refused('0.98', 'Your debt would exceed your borrowing power by $');
   await refused('2', 'Exceeds your supply by ');
+
   await choose(page, 'Repay', 'USDC');
   await refused('200', 'Exceeds your debt by ');
   await choose(page, 'Repay', 'SOL');
   await refused('1', 'You have no SOL debt.');
+
   await choose(page, 'Supply', 'WBTC');
   await refused('1000', 'Exceeds your wallet balance by 990 WBTC.');
   await clean(page);
@@ -174,14 +184,17 @@ test('an error of the contract is shown as a sentence', async () => {
   await page.waitForSelector('.manage .below:has-text("Available 2,")');
   await page.fill(AMOUNT, '2000');
   await page.waitForSelector(`${SUBMIT}:enabled`);
+
   // The price falls in the same instant, so that the form still allows the loan.
   await page.route('**/rpc', async (route) => {
     if (route.request().postData().includes('eth_estimateGas')) await setPrice('WETH', 2_000);
     await route.continue();
   });
+
   await page.click(SUBMIT);
   await page.waitForSelector('.manage .failure:has-text("xceeds your borrowing power by $")');
   assert.equal(await page.locator('.manage .failure').count(), 1);
+
   await page.unroute('**/rpc');
   await setPrice('WETH', 3_500);
   await clean(page);
@@ -192,6 +205,7 @@ test('a position below 1 is found, warned of and liquidated', async () => {
   await setPrice('WETH', 3_500);
   await position(borrower, 10n * 10n ** 18n, 20_000_000_000n);
   await position(healthy, 10n * 10n ** 18n, 9_000_000_000n);
+
   const page = await browser.open(`${node.url}/#/lending`);
   const risk = page.locator('.risk');
   await risk.locator('tr', { hasText: '1.48' }).waitFor();
@@ -200,8 +214,10 @@ test('a position below 1 is found, warned of and liquidated', async () => {
     await risk.locator('p:has-text("a health factor")').textContent(),
     /^((All|[1-9]) .*borrowers? (have|has)|The only borrower has) a health factor/,
   );
+
   await use(page, borrower);
   await page.waitForSelector('.note.warn:has-text("Below a health factor of 1")');
+
   await setPrice('WETH', 2_280);
   await page.waitForSelector('.failure:has-text("anyone can liquidate this position now")');
   await risk.locator('.tag.bad:has-text("1 liquidatable")').waitFor();
@@ -216,6 +232,7 @@ test('a position below 1 is found, warned of and liquidated', async () => {
   await risk.locator('button:has-text("Check account")').click();
   await risk.locator('tr:has-text("No debt")').waitFor();
   await risk.locator('button:text-is("Liquidate")').click();
+
   const dialog = page.locator('dialog');
   const term = (name) => dialog.locator(`.facts div:has(dt:text-is("${name}")) dd`);
   await term('Expected bonus').waitFor();
@@ -224,13 +241,16 @@ test('a position below 1 is found, warned of and liquidated', async () => {
   assert.match(await term('You repay').textContent(), /^10,000 USDC \$/);
   assert.match(await term('Expected bonus').textContent(), /^\$4(49|50)\.\d\d/);
   assert.match(await term('Borrower’s health factor').textContent(), /^0\.96→1\.0\d$/);
+
   await dialog.locator('[aria-label="Amount to repay"]').fill('15000');
   await dialog.locator('.failure:has-text("At most 10,000")').waitFor();
   assert.ok(await dialog.locator('button.primary').isDisabled());
   await dialog.locator('button:text-is("Max")').click();
   await dialog.locator('button.primary:has-text("Liquidate"):enabled').waitFor();
+
   await assertAccessible(page, 'the dialog of a liquidation', 'dialog');
   await browser.picture(page, 'liquidation');
+
   await dialog.locator('button.primary').click();
   await dialog.locator('.note.good:has-text("Repaid 10,000")').waitFor();
   await page.click('dialog [aria-label="Close"]');
@@ -238,10 +258,12 @@ test('a position below 1 is found, warned of and liquidated', async () => {
   await page.waitForSelector(
     'section:has(h2:has-text("Your history")) tr:has-text("Liquidated"):has-text("USDC")',
   );
+
   await use(page, borrower);
   await page.waitForSelector(
     'section:has(h2:has-text("Your history")) tr:has-text("Was liquidated")',
   );
+
   // The penalty of the liquidation shows in the score's history.
   await page.click('summary:has-text("How the score is made up")');
   await page.waitForSelector('td:has-text("Penalties")');

@@ -91,6 +91,7 @@ test('patterns, masks and markers that repeat each other are drawn on request on
     `<pattern id="l${id}" width="1" height="1">${rects(`fill="url(#l${below})"`, times)}</pattern>`;
   const mask = (id, below, times) =>
     `<mask id="l${id}">${rects(`mask="url(#l${below})"`, times)}</mask>`;
+
   assert.ok(isCostly(nested(5, 12, pattern)) && isCostly(nested(5, 12, mask)));
   assert.ok(!isCostly(nested(1, 3, pattern)) && !isCostly(nested(2, 2, mask)));
 
@@ -98,7 +99,9 @@ test('patterns, masks and markers that repeat each other are drawn on request on
     base64(
       `<svg xmlns="http://www.w3.org/2000/svg" xmlns:s="http://www.w3.org/2000/svg">${body}</svg>`,
     );
+
   const levels = (level) => Array.from({ length: 6 }, (_, at) => level(at + 1, at)).join('');
+
   const costly = {
     'a stylesheet': `<style>${levels((id, below) => `.c${id} { fill: url(#l${below}) }`)}</style>${levels((id) => `<pattern id="l${id}">${rects(`class="c${id}"`, 20)}</pattern>`)}`,
     'a stylesheet with another selector':
@@ -136,6 +139,7 @@ test('patterns, masks and markers that repeat each other are drawn on request on
     depth: `${'<g>'.repeat(1_000)}${'</g>'.repeat(1_000)}`,
     'what is no XML': '<g><rect></g>',
   };
+
   // Only one level has something to draw.
   const notCostly = Object.entries(costly).filter(
     ([, body]) => !isCostly(bomb(`<pattern id="l0"><rect/></pattern>${body}`)),

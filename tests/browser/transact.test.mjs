@@ -627,6 +627,7 @@ test('a raw transaction is decoded before it is broadcast', async () => {
     chainId: `0x${network.chainId.toString(16)}`,
   };
   const { raw } = await node.rpc('eth_signTransaction', given);
+
   const page = await open('transact?tab=broadcast');
   const field = page.locator('label:has-text("Signed transaction") textarea');
   assert.ok(await page.isDisabled('button.primary:text-is("Broadcast")'));
@@ -634,6 +635,7 @@ test('a raw transaction is decoded before it is broadcast', async () => {
   await page.waitForSelector('.failure:has-text("end too early")');
   await field.fill(encodeRlp([`0x${'ff'.repeat(400_000)}`, ...Array(8).fill('0x01')]));
   await page.waitForSelector('.failure:has-text("The field nonce is too long.")');
+
   await field.fill(raw);
   const fact = (name) =>
     page.locator('.facts > div', { has: page.locator(`dt:text-is("${name}")`) }).locator('dd');
@@ -645,6 +647,7 @@ test('a raw transaction is decoded before it is broadcast', async () => {
   await page.waitForSelector('.arguments td:has-text("3 USDC")');
   await page.waitForSelector('text=transfer(address,uint256)');
   assert.equal(await page.locator('.failure').count(), 0);
+
   await page.click('button.primary:text-is("Broadcast")');
   await page.waitForSelector('.toast.good:has-text("The transaction was sent")');
   const hash = await page.locator('p:has-text("Sent: ") a').getAttribute('title');
@@ -657,6 +660,7 @@ test('a raw transaction is decoded before it is broadcast', async () => {
   await field.fill('');
   await field.fill(raw);
   await page.waitForSelector('.failure:has-text("has been used")');
+
   const legacy = await node.rpc('eth_signTransaction', {
     from: accounts[3],
     to: accounts[4],
@@ -665,6 +669,7 @@ test('a raw transaction is decoded before it is broadcast', async () => {
     gasPrice: '0x77359400',
     nonce: '0x64',
   });
+
   await field.fill(legacy.raw);
   await page.waitForSelector(
     '.failure:has-text("it waits until the account has sent the transactions")',
