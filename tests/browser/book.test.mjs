@@ -50,6 +50,7 @@ test('the search prefers titles to headings and headings to text', () => {
       ],
     },
   ]);
+
   const places = (query) => find(sections, query).map(({ href }) => href);
   assert.deepEqual(places('oracle'), [
     'oracle.html',
@@ -62,6 +63,7 @@ test('the search prefers titles to headings and headings to text', () => {
   assert.deepEqual(places('oracle absent'), []);
   assert.deepEqual(places('  '), []);
   assert.deepEqual(places('(.*'), []);
+
   assert.deepEqual(marked('The (a) oracle', 'ORA (a'), [
     ['The ', false],
     ['(a', true],
@@ -69,6 +71,9 @@ test('the search prefers titles to headings and headings to text', () => {
     ['ora', true],
     ['cle', false],
   ]);
+});
+
+test('the search knows other words for subjects, and prefers chapters to references', () => {
   const subjects = prepare([
     {
       title: 'REST reference',
@@ -95,6 +100,7 @@ test('the search prefers titles to headings and headings to text', () => {
       sections: [['Source verification', '', 'Send sources.']],
     },
   ]);
+
   const first = (query) => find(subjects, query)[0].href;
   assert.deepEqual(['faucet', 'coins', 'operator', 'verify'].map(first), [
     'start/funding.html',
@@ -103,6 +109,9 @@ test('the search prefers titles to headings and headings to text', () => {
     'interfaces/verification.html',
   ]);
   assert.equal(first('rest reference'), 'interfaces/rest.html');
+});
+
+test('a result of the search shows the text around the match', () => {
   const long = prepare([
     {
       title: 'Long',
@@ -110,6 +119,7 @@ test('the search prefers titles to headings and headings to text', () => {
       sections: [['Long', '', `${'word '.repeat(100)}needle ${'word '.repeat(100)}`]],
     },
   ]);
+
   const [{ excerpt }] = find(long, 'needle');
   assert.ok(
     excerpt.includes('needle') &&
@@ -194,16 +204,18 @@ test('code is copied, and the theme is shared with the page', async () => {
   await clean(page);
 });
 
-test('examples name what is different on a node, and nothing else', async () => {
-  const other = '0x00000000000000000000000000000000000a4711';
-  const own = {
-    root: 'https://a.example/node/',
-    chainId: '7',
-    cosmosChainId: 'other_7-1',
-    contracts: { vault: other },
-    accounts: [other],
-  };
-  const rewritten = (text) => replacements(text, own).map(([, , replacement]) => replacement);
+const OTHER = '0x00000000000000000000000000000000000a4711';
+/** A node that differs from the one that the book is written with. */
+const OWN = {
+  root: 'https://a.example/node/',
+  chainId: '7',
+  cosmosChainId: 'other_7-1',
+  contracts: { vault: OTHER },
+  accounts: [OTHER],
+};
+
+test('examples name what is different on a node, and nothing else', () => {
+  const rewritten = (text) => replacements(text, OWN).map(([, , replacement]) => replacement);
   assert.deepEqual(
     rewritten(
       "curl -s 'localhost:8545/api?a=http://localhost:8545/rpc' ws://localhost:8545/ws http://127.0.0.1:8545",
@@ -225,7 +237,7 @@ test('examples name what is different on a node, and nothing else', async () => 
     rewritten(
       `${WRITTEN.contracts.vault} ${WRITTEN.accounts[0].toLowerCase()} ${WRITTEN.accounts[1]}`,
     ),
-    [other, other],
+    [OTHER, OTHER],
   );
   assert.deepEqual(
     rewritten(
@@ -234,10 +246,14 @@ test('examples name what is different on a node, and nothing else', async () => 
     [],
   );
 
-  // Addresses in bech32; those of others keep their bytes, and what is none stays.
+  const link = 'http://localhost:8545/verify/125#top';
+  assert.equal(replaced(link, replacements(link, OWN)), 'https://a.example/node/verify/7#top');
+});
+
+test('examples keep the bytes of the addresses of others in bech32, and what is no address', () => {
   const stranger = forms('0x00000000000000000000000000000000000a4712', 'pax').account;
   const address = forms(WRITTEN.accounts[0], 'pax');
-  const elsewhere = { ...own, prefix: 'tern' };
+  const elsewhere = { ...OWN, prefix: 'tern' };
   const rewrittenThere = (text) =>
     replacements(text, elsewhere).map(([, , replacement]) => replacement);
   assert.deepEqual(
@@ -245,8 +261,8 @@ test('examples name what is different on a node, and nothing else', async () => 
       `a/${address.account}/${address.operator} "${stranger}" ${address.account.slice(0, -1)}q`,
     ),
     [
-      forms(other, 'tern').account,
-      forms(other, 'tern').operator,
+      forms(OTHER, 'tern').account,
+      forms(OTHER, 'tern').operator,
       forms('0x00000000000000000000000000000000000a4712', 'tern').account,
     ],
   );
@@ -256,11 +272,9 @@ test('examples name what is different on a node, and nothing else', async () => 
     ),
     ['tern', 'tern', 'tern'],
   );
+});
 
-  const link = 'http://localhost:8545/verify/125#top';
-  assert.equal(replaced(link, replacements(link, own)), 'https://a.example/node/verify/7#top');
-
-  // What the book is written with is what a node has by default.
+test('the book is written with what a node has by default', async () => {
   const info = await (await fetch(`${node.url}/api/network`)).json();
   const { chainId, cosmosChainId, prefix, contracts, accounts } = WRITTEN;
   assert.deepEqual(
