@@ -75,6 +75,7 @@ function bech32Addresses(text, { prefix = WRITTEN.prefix, accounts, contracts })
   );
   for (const [name, address] of Object.entries(WRITTEN.contracts))
     own.set(address.toLowerCase(), contracts?.[name]);
+
   return [...text.matchAll(BECH32)].flatMap((match) => {
     const [written, role] = match;
     let bytes;
@@ -103,6 +104,7 @@ export function replacements(text, node) {
   found.push(...words(text, WRITTEN.cosmosChainId, node.cosmosChainId));
   for (const [name, address] of Object.entries(WRITTEN.contracts))
     found.push(...words(text, address, node.contracts?.[name]));
+
   if (node.prefix)
     found.push(...[...text.matchAll(PREFIX)].map((match) => [match.index, match[0], node.prefix]));
   found.push(...bech32Addresses(text, node));

@@ -67,31 +67,39 @@ export function prepare(chapters) {
   );
 }
 
+/**
+ * What a section is worth for a query: the sum of what the words are worth; null if one of them is
+ * absent.
+ */
+function scoreOf(section, words) {
+  const { title, heading, text } = section.low;
+  const share = section.isReference && !section.isChapter ? REFERENCE_SHARE : 1;
+  let score = 0;
+  for (const word of words) {
+    // The chapter's title counts in full for its beginning only, so that its other sections do
+    // not crowd the list.
+    const inTitle = fitAny(title, word) * WORTH.title * (section.isChapter ? 1 : 0.15);
+    const worth =
+      inTitle + fitAny(heading, word) * WORTH.heading * share + fitAny(text, word) * WORTH.text;
+    if (!(worth > 0)) return null;
+    score += worth;
+  }
+
+  const phrase = words.join(' ');
+  if (heading === phrase || (section.isChapter && title === phrase)) score += 100 * share;
+  if (words.length > 1 && (heading.includes(phrase) || text.includes(phrase))) score += 20;
+  return score;
+}
+
 /** The sections that have all words of a query, best first: `{ title, heading, href, excerpt }`. */
 export function find(sections, query, most = 12) {
   const words = wordsOf(query);
   if (!words.length) return [];
-  const phrase = words.join(' ');
-  const found = [];
-  for (const section of sections) {
-    const { title, heading, text } = section.low;
-    const share = section.isReference && !section.isChapter ? REFERENCE_SHARE : 1;
-    let score = 0;
-    const everywhere = words.every((word) => {
-      // The chapter's title counts in full for its beginning only, so that its other sections do
-      // not crowd the list.
-      const inTitle = fitAny(title, word) * WORTH.title * (section.isChapter ? 1 : 0.15);
-      const worth =
-        inTitle + fitAny(heading, word) * WORTH.heading * share + fitAny(text, word) * WORTH.text;
-      score += worth;
-      return worth > 0;
-    });
-    if (!everywhere) continue;
-    if (heading === phrase || (section.isChapter && title === phrase)) score += 100 * share;
-    if (words.length > 1 && (heading.includes(phrase) || text.includes(phrase))) score += 20;
-    found.push({ section, score });
-  }
-  found.sort((one, other) => other.score - one.score);
+
+  const found = sections
+    .map((section) => ({ section, score: scoreOf(section, words) }))
+    .filter(({ score }) => score !== null)
+    .sort((one, other) => other.score - one.score);
   return found.slice(0, most).map(({ section: { title, heading, href, text, low } }) => ({
     title,
     heading,
