@@ -13,17 +13,18 @@ function parseInteger(type, given, path) {
   const text = String(given)
     .trim()
     .replace(/(?<=\d)[_,](?=\d)/g, '');
+
   const scaled = /^(-?\d+)(?:\.(\d+))?[eE]\+?(\d{1,3})$/.exec(text);
+  const [, whole, decimals = '', exponent] = scaled ?? [];
   let number;
-  if (scaled && (scaled[2] ?? '').length <= Number(scaled[3])) {
-    number = BigInt(
-      scaled[1] + (scaled[2] ?? '') + '0'.repeat(Number(scaled[3]) - (scaled[2] ?? '').length),
-    );
+  if (scaled && decimals.length <= Number(exponent)) {
+    number = BigInt(whole + decimals + '0'.repeat(Number(exponent) - decimals.length));
   } else if (/^-?\d+$|^0x[0-9a-f]+$/i.test(text)) {
     number = BigInt(text);
   } else {
     fail(path, text === '' ? 'enter a number' : `expected a whole number, got ${quoted(given)}`);
   }
+
   const bits = BigInt(/\d+$/.exec(type)?.[0] ?? 256);
   const [least, most] = type.startsWith('u')
     ? [0n, (1n << bits) - 1n]
@@ -66,37 +67,44 @@ function parseTuple(input, given, path, prefix) {
   });
 }
 
+function parseList(input, [, element, length], given, path, prefix) {
+  if (!Array.isArray(given)) fail(path, `expected a JSON list for ${typeName(input)}`);
+  if (length !== '' && given.length !== Number(length))
+    fail(path, `expected ${length} elements, got ${given.length}`);
+  return given.map((part, at) =>
+    parseValue({ ...input, type: element }, part, `${path}[${at}]`, prefix),
+  );
+}
+
+function parseBool(given, path) {
+  const text = String(given).trim().toLowerCase();
+  if (!['true', 'false', '1', '0'].includes(text))
+    fail(path, `expected true or false, got ${quoted(given)}`);
+  return text === 'true' || text === '1';
+}
+
+function parseAddressText(given, path, prefix) {
+  const text = String(given).trim();
+  if (text === '') fail(path, 'enter an address');
+  try {
+    return parseAddress(text, prefix);
+  } catch (error) {
+    return fail(path, error.message);
+  }
+}
+
 function parseValue(input, given, path, prefix) {
   const list = /^(.*)\[(\d*)\]$/.exec(input.type);
-  if (list) {
-    if (!Array.isArray(given)) fail(path, `expected a JSON list for ${typeName(input)}`);
-    if (list[2] !== '' && given.length !== Number(list[2]))
-      fail(path, `expected ${list[2]} elements, got ${given.length}`);
-    return given.map((part, at) =>
-      parseValue({ ...input, type: list[1] }, part, `${path}[${at}]`, prefix),
-    );
-  }
+  if (list) return parseList(input, list, given, path, prefix);
   if (input.components) return parseTuple(input, given, path, prefix);
+
   const { type } = input;
   if (given === null || typeof given === 'object') fail(path, `expected a value of type ${type}`);
   if (/^u?int\d*$/.test(type)) return parseInteger(type, given, path);
   if (/^bytes\d*$/.test(type)) return parseBytes(type, given, path);
   if (type === 'string') return String(given);
-  if (type === 'bool') {
-    const text = String(given).trim().toLowerCase();
-    if (!['true', 'false', '1', '0'].includes(text))
-      fail(path, `expected true or false, got ${quoted(given)}`);
-    return text === 'true' || text === '1';
-  }
-  if (type === 'address') {
-    const text = String(given).trim();
-    if (text === '') fail(path, 'enter an address');
-    try {
-      return parseAddress(text, prefix);
-    } catch (error) {
-      fail(path, error.message);
-    }
-  }
+  if (type === 'bool') return parseBool(given, path);
+  if (type === 'address') return parseAddressText(given, path, prefix);
   return fail(path, `the type ${type} cannot be entered here`);
 }
 

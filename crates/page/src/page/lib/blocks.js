@@ -14,6 +14,22 @@ export const BLOCKS = 25;
 /** Number of transactions up to which their senders are read, to tell price updates. */
 const MOST_READ = 500;
 
+function blockRow(block, updates) {
+  const baseFee = block.baseFeePerGas ? BigInt(block.baseFeePerGas) : null;
+  return {
+    key: block.hash,
+    number: Number(block.number),
+    time: Number(block.timestamp),
+    transactions: block.transactions.length,
+    updates,
+    used: Number(block.gasUsed),
+    limit: Number(block.gasLimit),
+    baseFee,
+    burnt: baseFee === null ? null : baseFee * BigInt(block.gasUsed),
+    recipient: block.miner,
+  };
+}
+
 /** Blocks from `first` downwards, with the number of price updates among their transactions. */
 export async function blocksFrom(first, size = BLOCKS) {
   const last = Math.max(0, first - size + 1);
@@ -25,27 +41,17 @@ export async function blocksFrom(first, size = BLOCKS) {
     Promise.all(numbers.map((number) => node.call('eth_getBlockByNumber', number, false))),
     priceUpdates(),
   ]);
+
   const total = blocks.reduce((sum, block) => sum + (block?.transactions.length ?? 0), 0);
   const read =
     network.addresses && total <= MOST_READ ? await outlines(last, first).catch(() => null) : null;
   const known = new Map((read?.blocks ?? []).map((block) => [block.number, block]));
-  const rows = blocks.filter(Boolean).map((block) => {
-    const number = Number(block.number);
-    const updates =
-      known.get(number)?.transactions.filter((one) => isUpdate(one.from, one.to)).length ?? 0;
-    return {
-      key: block.hash,
-      number,
-      time: Number(block.timestamp),
-      transactions: block.transactions.length,
-      updates,
-      used: Number(block.gasUsed),
-      limit: Number(block.gasLimit),
-      baseFee: block.baseFeePerGas ? BigInt(block.baseFeePerGas) : null,
-      burnt: block.baseFeePerGas ? BigInt(block.baseFeePerGas) * BigInt(block.gasUsed) : null,
-      recipient: block.miner,
-    };
-  });
+
+  const updatesIn = (number) =>
+    known.get(number)?.transactions.filter((one) => isUpdate(one.from, one.to)).length ?? 0;
+  const rows = blocks
+    .filter(Boolean)
+    .map((block) => blockRow(block, updatesIn(Number(block.number))));
   return { rows, next: last > 0 ? last - 1 : null };
 }
 

@@ -13,6 +13,33 @@ function csvField(value) {
   return /[",\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
+/** Downloads lines of fields as a file. */
+function download(name, lines) {
+  const text = lines.map((line) => line.map(csvField).join(',')).join('\r\n');
+  const blob = new Blob([text], { type: 'text/csv' });
+  const link = h('a', { href: URL.createObjectURL(blob), download: `${name}.csv` });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 1_000);
+}
+
+/**
+ * Reads the rows of a list, up to a maximum, as lines after that of the titles. Calls back with the
+ * number of rows after each page. `isCut` is whether there are more.
+ */
+async function readLines(columns, load, progress) {
+  const written = columns.filter((column) => column.csv);
+  const lines = [written.map((column) => (column.title === 'Age' ? 'Time' : column.title))];
+  let cursor = null;
+  do {
+    const page = await load(cursor);
+    for (const row of page.rows.slice(0, EXPORTED + 1 - lines.length))
+      lines.push(written.map((column) => column.csv(row)));
+    cursor = page.next;
+    progress(lines.length - 1);
+  } while (cursor && lines.length <= EXPORTED);
+  return { lines, isCut: Boolean(cursor) };
+}
+
 /** A button that downloads all rows of a list as CSV, up to a maximum. */
 export function exportButton(name, columns, load) {
   const button = h(
@@ -20,34 +47,20 @@ export function exportButton(name, columns, load) {
     { type: 'button', title: `Download up to ${count(EXPORTED)} rows` },
     'Export CSV',
   );
+  const progress = (rows) => setText(button, `Exporting ${count(rows)}…`);
+
   button.addEventListener('click', async () => {
-    const written = columns.filter((column) => column.csv);
-    const lines = [written.map((column) => (column.title === 'Age' ? 'Time' : column.title))];
     button.disabled = true;
     try {
-      let cursor = null;
-      do {
-        const page = await load(cursor);
-        for (const row of page.rows.slice(0, EXPORTED + 1 - lines.length))
-          lines.push(written.map((column) => column.csv(row)));
-        cursor = page.next;
-        setText(button, `Exporting ${count(lines.length - 1)}…`);
-      } while (cursor && lines.length <= EXPORTED);
-      const blob = new Blob([lines.map((line) => line.map(csvField).join(',')).join('\r\n')], {
-        type: 'text/csv',
-      });
-      const link = h('a', { href: URL.createObjectURL(blob), download: `${name}.csv` });
-      link.click();
-      setTimeout(() => URL.revokeObjectURL(link.href), 1_000);
+      const { lines, isCut } = await readLines(columns, load, progress);
+      download(name, lines);
       announce(`Exported ${count(lines.length - 1)} rows`);
-      setText(button, cursor ? `Exported the newest ${count(EXPORTED)}` : 'Export CSV');
+      setText(button, isCut ? `Exported the newest ${count(EXPORTED)}` : 'Export CSV');
     } catch (error) {
       setText(button, 'Export CSV');
-      replace(
-        button.parentElement.querySelector('.problem') ??
-          button.parentElement.appendChild(h('div.problem')),
-        failure(error),
-      );
+      const bar = button.parentElement;
+      const problem = bar.querySelector('.problem') ?? bar.appendChild(h('div.problem'));
+      replace(problem, failure(error));
     }
     button.disabled = false;
   });

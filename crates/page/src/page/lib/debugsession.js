@@ -128,11 +128,13 @@ class Storage {
         if (known === null && !this.#unused.has(`${account}/${slot}`)) missing.add(slot);
         return known;
       };
+
       const now = variables(layout, {
         read: (slot) => written.get(slot) ?? before(slot),
         keys,
         used,
       });
+
       const then = new Map(
         variables(layout, { read: before, keys, used }).rows.map((row) => [row.name, row.text]),
       );
@@ -140,6 +142,7 @@ class Storage {
         ...row,
         before: then.get(row.name) === row.text ? null : (then.get(row.name) ?? 'none'),
       }));
+
       if (!missing.size || round === MOST_ROUNDS || this.#unused.size >= MOST_READ)
         return { ...now, rows };
       await this.#readAll(account, [...missing].slice(0, READ_AT_ONCE));
@@ -157,6 +160,24 @@ class Storage {
   }
 }
 
+/** The machine at a step: `{ stack, memory, returnData }`. */
+async function readMachine(run, step) {
+  const {
+    structLogs: [line],
+  } = await run({
+    offset: step,
+    limit: 1,
+    enableMemory: true,
+    enableReturnData: true,
+    disableStorage: true,
+  });
+  return {
+    stack: line?.stack ?? [],
+    memory: line?.memory ?? [],
+    returnData: line?.returnData ?? '0x',
+  };
+}
+
 /** Reads everything about an execution. `progress(text)` is called with what is being read. */
 export async function debugSession({ run, readSlot, replaced }, progress) {
   progress('Reading calls…');
@@ -167,12 +188,14 @@ export async function debugSession({ run, readSlot, replaced }, progress) {
   const steps = await readSteps(run, trace, (count) =>
     progress(`Reading steps: ${count.toLocaleString('en')}…`),
   );
+
   progress('Reading sources…');
   const { contracts, lines } = await debugInfo(steps.frames, replaced);
   const stops = new Stops(steps, (frame) => lines.get(frame) ?? null);
   const storage = new Storage(steps, readSlot, prestate);
   const keys = keysBySlot(preimages);
   const path = failedPath(trace);
+
   return {
     trace,
     steps,
@@ -181,23 +204,7 @@ export async function debugSession({ run, readSlot, replaced }, progress) {
     storage,
     hasFailed: path.length > 0,
     failingStep: failingStep(steps, path),
-    /** The machine at a step: `{ stack, memory, returnData }`. */
-    machine: async (step) => {
-      const {
-        structLogs: [line],
-      } = await run({
-        offset: step,
-        limit: 1,
-        enableMemory: true,
-        enableReturnData: true,
-        disableStorage: true,
-      });
-      return {
-        stack: line?.stack ?? [],
-        memory: line?.memory ?? [],
-        returnData: line?.returnData ?? '0x',
-      };
-    },
+    machine: (step) => readMachine(run, step),
     /** The variables of a frame's contract at a step, or null without a layout. */
     variables: (frame, step) => {
       const layout = contracts.get(frame.code)?.layout;

@@ -105,6 +105,7 @@ function tupleTable(values, element, token) {
     h('th', { scope: 'col' }, '#'),
     element.components.map((one, at) => h('th', { scope: 'col' }, one.name || `#${at}`)),
   );
+
   const body = h('tbody');
   const row = (value, at) =>
     h(
@@ -112,6 +113,7 @@ function tupleTable(values, element, token) {
       h('td', count(at)),
       element.components.map((one, index) => h('td', memberOf(value[index], one, token))),
     );
+
   const box = h(
     'div.stack',
     h(
@@ -134,35 +136,34 @@ function listOf(values, input, token) {
   return box;
 }
 
+function tupleOf(values, input, token) {
+  const members = (input.components ?? []).map((one, at) =>
+    h('li', one.name && h('span.soft', `${one.name}: `), memberOf(values[at], one, token)),
+  );
+  return members.length ? h('ul.plain', members) : h('span.soft', 'empty');
+}
+
+/** A number whose name says what it is: the time of a block, an amount, or US dollars. */
+function decodedNumber(value, { name }, token) {
+  const exact = value.toString();
+  if (value === (1n << 256n) - 1n) return h('span', { title: exact }, 'unlimited');
+  if (/timestamp|(At|deadline)$/i.test(name) && value > 1_000_000_000n && value < 10_000_000_000n)
+    return h('span', { title: exact }, date(Number(value)));
+  if (token) {
+    const sum = amount(value, token.decimals, Infinity);
+    return h('span', { title: exact }, `${sum} ${token.symbol ?? 'tokens'}`);
+  }
+  if (/usd$|^price/i.test(name) && value < 10n ** 24n)
+    return h('span', { title: exact }, `$${amount(value, 8, 10)}`);
+  return h('span.mono', exact);
+}
+
 /** A decoded value as an element. `token` is the token that it is an amount of, if it is one. */
 export function decodedValue(value, input, token) {
-  if (Array.isArray(value)) {
-    if (input.type.endsWith(']')) return listOf(value, input, token);
-    const members = (input.components ?? []).map((one, at) =>
-      h('li', one.name && h('span.soft', `${one.name}: `), memberOf(value[at], one, token)),
-    );
-    return members.length ? h('ul.plain', members) : h('span.soft', 'empty');
-  }
+  if (input.type.endsWith(']') && Array.isArray(value)) return listOf(value, input, token);
+  if (Array.isArray(value)) return tupleOf(value, input, token);
   if (input.type === 'address') return addressLink(value);
-  if (typeof value === 'bigint') {
-    if (value === (1n << 256n) - 1n) return h('span', { title: value.toString() }, 'unlimited');
-    if (
-      /timestamp|(At|deadline)$/i.test(input.name) &&
-      value > 1_000_000_000n &&
-      value < 10_000_000_000n
-    ) {
-      return h('span', { title: value.toString() }, date(Number(value)));
-    }
-    if (token)
-      return h(
-        'span',
-        { title: value.toString() },
-        `${amount(value, token.decimals, Infinity)} ${token.symbol ?? 'tokens'}`,
-      );
-    if (/usd$|^price/i.test(input.name) && value < 10n ** 24n)
-      return h('span', { title: value.toString() }, `$${amount(value, 8, 10)}`);
-    return h('span.mono', value.toString());
-  }
+  if (typeof value === 'bigint') return decodedNumber(value, input, token);
   if (isHex(value, 32)) return h('span.mono', { title: value }, shorten(value, 18, 10));
   return h('span.mono', String(value));
 }

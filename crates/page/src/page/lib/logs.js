@@ -69,11 +69,7 @@ export class LogPages {
       const from = Math.max(0, this.before - this.#window);
       let logs;
       try {
-        logs = await node.call('eth_getLogs', {
-          ...this.filter,
-          fromBlock: hex(from),
-          toBlock: hex(this.before - 1),
-        });
+        logs = await this.#read(from);
       } catch (error) {
         // Nodes limit the blocks or the logs of a request; only a window of one block cannot be
         // made smaller.
@@ -81,16 +77,27 @@ export class LogPages {
         this.#window = Math.max(LEAST_WINDOW, Math.floor(this.#window / 8));
         continue;
       }
+
       found.push(...logs.reverse());
       this.before = from;
-      this.#window =
-        logs.length > 4 * PAGE
-          ? Math.max(LEAST_WINDOW, this.#window >> 2)
-          : logs.length
-            ? this.#window
-            : Math.min(MOST_WINDOW, this.#window * 4);
+      this.#adaptWindow(logs.length);
     }
     return found;
+  }
+
+  /** The logs from a block to the last page. */
+  #read(from) {
+    return node.call('eth_getLogs', {
+      ...this.filter,
+      fromBlock: hex(from),
+      toBlock: hex(this.before - 1),
+    });
+  }
+
+  /** Reads fewer blocks at once after many logs, and more after none. */
+  #adaptWindow(logs) {
+    if (logs > 4 * PAGE) this.#window = Math.max(LEAST_WINDOW, this.#window >> 2);
+    else if (logs === 0) this.#window = Math.min(MOST_WINDOW, this.#window * 4);
   }
 }
 
@@ -99,22 +106,15 @@ export class LogPages {
  * the connection.
  */
 export function followLogs(filter, signal, added, status) {
+  const request = { jsonrpc: '2.0', id: 1, method: 'eth_subscribe', params: ['logs', filter] };
   let socket;
   let timer;
+
   const open = () => {
     const url = new URL('rpc', location.href);
     url.protocol = url.protocol.replace('http', 'ws');
     socket = new WebSocket(url);
-    socket.addEventListener('open', () =>
-      socket.send(
-        JSON.stringify({
-          jsonrpc: '2.0',
-          id: 1,
-          method: 'eth_subscribe',
-          params: ['logs', filter],
-        }),
-      ),
-    );
+    socket.addEventListener('open', () => socket.send(JSON.stringify(request)));
     socket.addEventListener('message', ({ data }) => {
       const { id, method, params } = JSON.parse(data);
       if (id === 1) status(true);
@@ -125,6 +125,7 @@ export function followLogs(filter, signal, added, status) {
       if (!signal.aborted) timer = setTimeout(open, RECONNECT_MS);
     });
   };
+
   signal.addEventListener('abort', () => {
     clearTimeout(timer);
     socket.close();

@@ -11,6 +11,15 @@ import { span } from './format.js';
 const KEPT = 20_000;
 const TARGETED = 4;
 
+/** Why a price is stale, as the end of a sentence about it. */
+function staleReason({ address }, { price }) {
+  if (price === 0n) return 'has no price yet';
+  const entry = prices.of(address);
+  const updated = entry && Math.floor((entry.lastUpdated ?? 0) || entry.timestamp / 1_000);
+  const age = updated && node.head ? Number(node.head.timestamp) - updated : 0;
+  return age > 0 ? `was last updated ${span(age)} ago` : 'is too old';
+}
+
 /** Events: `market`, when a state may have changed. */
 class Market extends EventTarget {
   /** By lower-case address: price (× 10^8), fresh, halted and target (× 10^8; 0 if unknown). */
@@ -39,6 +48,7 @@ class Market extends EventTarget {
       ]);
       this.#maxAge = maxAge;
       this.paused = paused;
+
       const halted = all.filter((_, at) => found[at]?.isHalted).slice(0, TARGETED);
       // A chain of an earlier version halts no token, and its oracle lacks this function.
       const halts = halted.length
@@ -49,6 +59,7 @@ class Market extends EventTarget {
             halted.map(({ address }) => address),
           ).catch(() => null)
         : null;
+
       all.forEach(({ address }, at) => {
         if (!found[at]) return;
         const { price, fresh, isHalted } = found[at];
@@ -70,19 +81,14 @@ class Market extends EventTarget {
     const state = this.of(token);
     if (!state) return null;
     if (!state.fresh) {
-      const entry = prices.of(token.address);
-      const updated = entry && Math.floor((entry.lastUpdated ?? 0) || entry.timestamp / 1_000);
-      const age = updated && node.head ? Number(node.head.timestamp) - updated : 0;
-      const since =
-        state.price === 0n
-          ? 'has no price yet'
-          : age > 0
-            ? `was last updated ${span(age)} ago`
-            : 'is too old';
+      const reason = staleReason(token, state);
       const limit = this.#maxAge
         ? ` Swaps need one of the last ${span(Number(this.#maxAge))}.`
         : '';
-      return { kind: 'Stale', text: `The price of ${token.symbol} is stale: it ${since}.${limit}` };
+      return {
+        kind: 'Stale',
+        text: `The price of ${token.symbol} is stale: it ${reason}.${limit}`,
+      };
     }
     if (state.halted) {
       const why =

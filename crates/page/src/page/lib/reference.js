@@ -33,35 +33,38 @@ async function json(url, options) {
   return response.json();
 }
 
+/** Operations by their kind and group. `about` has the descriptions of groups. */
+function groupOperations(operations, about) {
+  const groups = new Map();
+  for (const operation of operations) {
+    const { kind, group: name } = operation;
+    const key = `${kind}/${name}`;
+    if (!groups.has(key)) {
+      const description = about.get(key) ?? '';
+      groups.set(key, { key, kind, name, description, operations: [] });
+    }
+    groups.get(key).operations.push(operation);
+  }
+  return [...groups.values()];
+}
+
 /** Both documents as one list of operations in groups. */
 export function build(openapi, openrpc) {
   const operations = [...restOperations(openapi), ...rpcOperations(openrpc)];
-  const groups = new Map();
   const about = new Map((openapi.tags ?? []).map((tag) => [`rest/${tag.name}`, tag.description]));
   for (const [name, tag] of Object.entries(openrpc.components?.tags ?? {}))
     about.set(`rpc/${name}`, tag.description);
-  for (const operation of operations) {
-    const key = `${operation.kind}/${operation.group}`;
-    if (!groups.has(key))
-      groups.set(key, {
-        key,
-        kind: operation.kind,
-        name: operation.group,
-        description: about.get(key) ?? '',
-        operations: [],
-      });
-    groups.get(key).operations.push(operation);
-  }
+
   const tagOrder = [...about.keys()];
   const place = ({ kind, name, key }) => {
     if (kind === 'live') return -1;
     if (kind === 'rest') return tagOrder.includes(key) ? tagOrder.indexOf(key) : 500;
     return 1_000 + (FIRST.includes(name) ? FIRST.indexOf(name) : 100);
   };
-  const sorted = [...groups.values()].sort(
+  const groups = groupOperations(operations, about).sort(
     (a, b) => place(a) - place(b) || a.name.localeCompare(b.name),
   );
-  return { operations, groups: sorted, byId: new Map(operations.map((one) => [one.id, one])) };
+  return { operations, groups, byId: new Map(operations.map((one) => [one.id, one])) };
 }
 
 /** Follows a reference within a document. */
@@ -74,44 +77,54 @@ function resolve(document, value) {
     .reduce((at, part) => at?.[part.replaceAll('~1', '/').replaceAll('~0', '~')], document);
 }
 
+function restResponse(status, { description, content }) {
+  const [body] = Object.values(content ?? {});
+  return { status, description, example: body?.example, schema: body?.schema };
+}
+
+function restBody(requestBody) {
+  const [media, content] = Object.entries(requestBody?.content ?? {})[0] ?? [];
+  return media ? { media, example: content.example ?? null, schema: content.schema } : null;
+}
+
+/** Whether an operation needs a token: it has no alternative without one. */
+function needsToken(document, described) {
+  const security = described.security ?? document.security ?? [];
+  return security.length > 0 && !security.some((one) => Object.keys(one).length === 0);
+}
+
+function restOperation(document, path, method, described) {
+  const responses = Object.entries(described.responses ?? {}).map(([status, response]) =>
+    restResponse(status, resolve(document, response)),
+  );
+  const live = responses.some(({ status }) => status === '101');
+  return {
+    kind: live ? 'live' : 'rest',
+    id: described.operationId,
+    group: live ? 'Live' : (described.tags?.[0] ?? 'Other'),
+    method: method.toUpperCase(),
+    path,
+    summary: described.summary ?? '',
+    parameters: (described.parameters ?? []).map((one) => ({
+      ...one,
+      place: one.in,
+      example: one.example ?? null,
+    })),
+    body: restBody(described.requestBody),
+    responses,
+    changes: method !== 'get' && !isRead(path),
+    needsToken: needsToken(document, described),
+    document,
+    text: `${described.operationId} ${method} ${path} ${described.summary}`.toLowerCase(),
+  };
+}
+
 function restOperations(document) {
-  const found = [];
-  for (const [path, methods] of Object.entries(document.paths ?? {})) {
-    for (const [method, described] of Object.entries(methods)) {
-      const responses = Object.entries(described.responses ?? {}).map(([status, response]) => [
-        status,
-        resolve(document, response),
-      ]);
-      const live = responses.some(([status]) => status === '101');
-      const [media, content] = Object.entries(described.requestBody?.content ?? {})[0] ?? [];
-      const security = described.security ?? document.security ?? [];
-      found.push({
-        kind: live ? 'live' : 'rest',
-        id: described.operationId,
-        group: live ? 'Live' : (described.tags?.[0] ?? 'Other'),
-        method: method.toUpperCase(),
-        path,
-        summary: described.summary ?? '',
-        parameters: (described.parameters ?? []).map((one) => ({
-          ...one,
-          place: one.in,
-          example: one.example ?? null,
-        })),
-        body: media ? { media, example: content.example ?? null, schema: content.schema } : null,
-        responses: responses.map(([status, { description, content: bodies }]) => ({
-          status,
-          description,
-          example: Object.values(bodies ?? {})[0]?.example,
-          schema: Object.values(bodies ?? {})[0]?.schema,
-        })),
-        changes: method !== 'get' && !isRead(path),
-        needsToken: security.length > 0 && !security.some((one) => Object.keys(one).length === 0),
-        document,
-        text: `${described.operationId} ${method} ${path} ${described.summary}`.toLowerCase(),
-      });
-    }
-  }
-  return found;
+  return Object.entries(document.paths ?? {}).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, described]) =>
+      restOperation(document, path, method, described),
+    ),
+  );
 }
 
 /** Routes that take POST for its body only. */
