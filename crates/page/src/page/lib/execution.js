@@ -108,6 +108,24 @@ export function stateOptions({ index = null, overrides = null }) {
   };
 }
 
+/** The outcome of a call on a node that does not trace. */
+async function simulateWithoutTracing(given, at, overrides) {
+  const blocks = [{ calls: [given], ...(overrides && { stateOverrides: overrides }) }];
+  const [block] = await node.call('eth_simulateV1', { blockStateCalls: blocks }, at);
+  const [found] = block.calls;
+  const logs = (found.logs ?? []).map((log, position) => ({ ...log, logIndex: hex(position) }));
+  const failed = found.status !== '0x1';
+  return {
+    status: !failed,
+    output: failed ? (found.error?.data ?? found.returnData) : found.returnData,
+    error: failed ? (found.error?.message ?? 'execution reverted') : null,
+    gasUsed: BigInt(found.gasUsed),
+    logs,
+    trace: null,
+    diff: null,
+  };
+}
+
 /**
  * Executes a call without changing the chain. `call` is `{ from, to, value, data, gas }`, `at` the
  * block whose state it sees; with an `index` it sees the state before the transaction at that
@@ -122,25 +140,10 @@ export async function simulate(call, { at = 'latest', index = null, overrides = 
     });
     return outcomeOf({ trace: found.callTracer, diff: found.prestateTracer });
   }
+
   // Without tracing there is no position in a block: the state before the block is the nearest.
   const before = index !== null ? hex(Math.max(0, Number(at) - 1)) : at;
-  const [block] = await node.call(
-    'eth_simulateV1',
-    { blockStateCalls: [{ calls: [given], ...(overrides && { stateOverrides: overrides }) }] },
-    before,
-  );
-  const [found] = block.calls;
-  const logs = (found.logs ?? []).map((log, position) => ({ ...log, logIndex: hex(position) }));
-  const failed = found.status !== '0x1';
-  return {
-    status: !failed,
-    output: failed ? (found.error?.data ?? found.returnData) : found.returnData,
-    error: failed ? (found.error?.message ?? 'execution reverted') : null,
-    gasUsed: BigInt(found.gasUsed),
-    logs,
-    trace: null,
-    diff: null,
-  };
+  return simulateWithoutTracing(given, before, overrides);
 }
 
 /**

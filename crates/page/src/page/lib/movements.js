@@ -38,14 +38,8 @@ function ofLog(log) {
   }
   if (event === BATCH) {
     const { from, to, ids, values } = decodeLog(EVENTS.batch, log);
-    return ids.map((id, at) => ({
-      ...about,
-      kind: 'ERC-1155',
-      from,
-      to,
-      id,
-      value: values[at] ?? 0n,
-    }));
+    const batch = { ...about, kind: 'ERC-1155', from, to };
+    return ids.map((id, at) => ({ ...batch, id, value: values[at] ?? 0n }));
   }
   return [];
 }

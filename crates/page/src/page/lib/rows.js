@@ -93,20 +93,18 @@ export async function addReasons(rows) {
   const wanted = rows.filter((row) => row.ok === false && !row.reason);
   if (!wanted.length) return rows;
   const traces = await node.has('debug_traceTransaction');
-  await Promise.all(
-    wanted.map(async (row) => {
-      const options = { tracer: 'callTracer', tracerConfig: { onlyTopCall: true } };
-      const trace = traces
-        ? await node.call('debug_traceTransaction', row.hash, options).catch(() => null)
-        : null;
-      if (trace?.output && trace.output !== '0x')
-        row.reason = await explainRevert(trace.output, { contract: row.to });
-      else if (trace?.error)
-        row.reason =
-          trace.error === 'execution reverted' ? 'reverted without a reason' : trace.error;
-    }),
-  );
+  if (traces) await Promise.all(wanted.map(addReason));
   return rows;
+}
+
+/** Adds the reason of a failed transaction from its trace. */
+async function addReason(row) {
+  const options = { tracer: 'callTracer', tracerConfig: { onlyTopCall: true } };
+  const trace = await node.call('debug_traceTransaction', row.hash, options).catch(() => null);
+  if (trace?.output && trace.output !== '0x')
+    row.reason = await explainRevert(trace.output, { contract: row.to });
+  else if (trace?.error)
+    row.reason = trace.error === 'execution reverted' ? 'reverted without a reason' : trace.error;
 }
 
 /**
@@ -121,15 +119,16 @@ export async function transactionsByHash(hashes, times) {
     ]),
   );
   const found = (await Promise.all(asked)).filter(([transaction]) => transaction);
+
   const called = found
     .map(([{ to, input }, receipt]) => (input === '0x' ? null : (to ?? receipt?.contractAddress)))
     .filter(Boolean);
   await learnNames(called);
-  return addReasons(
-    await Promise.all(
-      found.map(([transaction, receipt]) =>
-        nodeRow(transaction, receipt, times(Number(transaction.blockNumber))),
-      ),
+
+  const rows = await Promise.all(
+    found.map(([transaction, receipt]) =>
+      nodeRow(transaction, receipt, times(Number(transaction.blockNumber))),
     ),
   );
+  return addReasons(rows);
 }

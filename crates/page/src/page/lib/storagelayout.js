@@ -47,6 +47,7 @@ function typeIn(layout, id) {
     !types[id]
   )
     return null;
+
   const { encoding, label, numberOfBytes, base, key, value, members } = types[id];
   return {
     id,
@@ -241,6 +242,7 @@ class Variables {
     if (size <= 0n) return;
     const inSlot = size <= 16n ? 32n / size : 1n;
     const slots = (size + 31n) / 32n;
+
     const wanted = new Set();
     for (let at = 0n; at < count && at < BigInt(MOST_ELEMENTS); at++) wanted.add(at);
     for (const slot of this.#used) {
@@ -248,6 +250,7 @@ class Variables {
       if (slot >= first && at < count && wanted.size < 2 * MOST_ELEMENTS) wanted.add(at);
     }
     if (count > BigInt(wanted.size)) this.isComplete = false;
+
     for (const at of wanted) {
       if (this.isFull) return;
       this.add(
@@ -271,13 +274,11 @@ class Variables {
     const isShort = (number & 1n) === 0n;
     const length = isShort ? (number & 0xffn) / 2n : number / 2n;
     if (isShort && length > 31n) return this.#row(name, type, slot, { kind: 'bytes', text: word });
+
     const slots = isShort ? 0n : (length + 31n) / 32n;
-    let digits = isShort ? word.slice(2) : '';
-    for (let at = 0n; at < slots && at < BigInt(MOST_TEXT_SLOTS); at++) {
-      const part = this.#read(toWord(dataSlot(slot) + at));
-      if (part === null) return this.#row(name, type, slot, { kind: 'unknown', text: null });
-      digits += part.slice(2);
-    }
+    const digits = isShort ? word.slice(2) : this.#longText(slot, slots);
+    if (digits === null) return this.#row(name, type, slot, { kind: 'unknown', text: null });
+
     const isCut = slots > BigInt(MOST_TEXT_SLOTS);
     const hex = isCut ? `0x${digits}` : `0x${digits.slice(0, 2 * Number(length))}`;
     const text = /^t_string/.test(type.id) && !isCut ? utf8Text(toBytes(hex)) : null;
@@ -289,6 +290,17 @@ class Variables {
         ? { kind: 'bytes', text: `${hex}${isCut ? `… (${length} bytes)` : ''}` }
         : { kind: 'text', text: JSON.stringify(text) },
     );
+  }
+
+  /** The hex digits in the first slots of a long text; null while one of them is unknown. */
+  #longText(slot, slots) {
+    let digits = '';
+    for (let at = 0n; at < slots && at < BigInt(MOST_TEXT_SLOTS); at++) {
+      const part = this.#read(toWord(dataSlot(slot) + at));
+      if (part === null) return null;
+      digits += part.slice(2);
+    }
+    return digits;
   }
 }
 
