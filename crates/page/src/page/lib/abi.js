@@ -92,6 +92,7 @@ function checked(parameter, value) {
       throw new Error(`wrong length: expected ${array.size} elements, got ${value.length}`);
     return value.map((one) => checked(array.element, one));
   }
+
   const { type, components } = parameter;
   if (components) {
     const values = Array.isArray(value) ? value : components.map((part) => value?.[part.name]);
@@ -99,9 +100,11 @@ function checked(parameter, value) {
       throw new Error(`expected ${components.length} values, got ${values.length}`);
     return components.map((part, at) => named(part, () => checked(part, values[at])));
   }
+
   if (value === undefined || value === null || value === '') {
     if (type !== 'string' || value !== '') throw new Error('a value is missing');
   }
+
   if (/^u?int/.test(type)) return integer(type, value);
   if (type === 'address') return parseHex(String(value));
   if (type === 'bool') {
@@ -110,6 +113,7 @@ function checked(parameter, value) {
     return value === true || value === 'true';
   }
   if (type === 'string') return String(value);
+
   const size = /^bytes(\d*)$/.exec(type)?.[1];
   if (size && !isHex(value, Number(size)))
     throw new Error(`expected ${size} bytes in hex for ${type}`);

@@ -37,6 +37,7 @@ export function submitOnce(form, submit, run, signal) {
     submit.disabled = busy || !wallets.current;
     submit.title = wallets.current ? '' : 'Choose an account at the top';
   };
+
   form.addEventListener('submit', async (event) => {
     event.preventDefault();
     if (busy) return;
@@ -49,6 +50,7 @@ export function submitOnce(form, submit, run, signal) {
       redraw();
     }
   });
+
   wallets.addEventListener('change', redraw, { signal });
   redraw();
   return () => busy;
@@ -76,6 +78,7 @@ export function actionButton(text, run, properties = {}) {
  */
 export function confirmButton(text, question, run, label = text) {
   const button = h('button', { type: 'button', 'aria-label': label }, text);
+
   let asked = null;
   const calm = () => {
     clearTimeout(asked);
@@ -84,6 +87,7 @@ export function confirmButton(text, question, run, label = text) {
     button.setAttribute('aria-label', label);
     button.classList.remove('danger');
   };
+
   button.addEventListener('click', async () => {
     if (asked === null) {
       button.textContent = question;
@@ -94,6 +98,7 @@ export function confirmButton(text, question, run, label = text) {
       asked = setTimeout(calm, 6_000);
       return;
     }
+
     calm();
     button.disabled = true;
     try {
@@ -103,6 +108,7 @@ export function confirmButton(text, question, run, label = text) {
     }
     button.disabled = false;
   });
+
   button.addEventListener('blur', () => asked !== null && calm());
   return button;
 }

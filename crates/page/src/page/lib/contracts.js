@@ -53,6 +53,7 @@ async function proxyOf(address, code) {
     if (match)
       return { kind: 'Minimal proxy (EIP-1167)', implementation: checksum(`0x${match[1]}`) };
   }
+
   const slot = (at) => node.call('eth_getStorageAt', address, at, 'latest').then(addressIn);
   const [implementation, beacon, admin, proxiable] = await Promise.all([
     slot(SLOTS.implementation),
@@ -60,6 +61,7 @@ async function proxyOf(address, code) {
     slot(SLOTS.admin),
     slot(SLOTS.proxiable),
   ]);
+
   if (implementation) return { kind: 'Proxy (EIP-1967)', implementation, admin };
   if (beacon) {
     const behind = await node
@@ -184,6 +186,7 @@ async function identify(address) {
     proxy: null,
   };
   if (code === '0x') return found;
+
   const own = ownContract(address);
   const saved = savedAbi(address);
   if (saved) {
@@ -195,6 +198,7 @@ async function identify(address) {
   } else if (own && contractAbi(own)) {
     return Object.assign(found, { abi: contractAbi(own), name: own, origin: 'network' });
   }
+
   const [proxy, verified] = await Promise.all([
     proxyOf(address, code),
     verifiedAbi(address).catch(() => null),

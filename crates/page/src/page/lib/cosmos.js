@@ -8,6 +8,7 @@ import { toBytes, utf8Text } from './bytes.js';
 function fields(bytes) {
   const found = [];
   let at = 0;
+
   const varint = () => {
     let value = 0;
     for (let scale = 1; ; scale *= 128) {
@@ -17,6 +18,7 @@ function fields(bytes) {
       if (byte < 128) return value;
     }
   };
+
   while (at < bytes.length) {
     const tag = varint();
     if (tag === null || (tag & 7) !== 2) return null;

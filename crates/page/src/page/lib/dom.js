@@ -100,14 +100,17 @@ export function toast(text, kind = 'info', link = null) {
     close,
   );
   close.addEventListener('click', () => box.remove());
+
   toasts.append(box);
   while (toasts.children.length > MOST_TOASTS) toasts.firstElementChild.remove();
   announce(text);
+
   // On a phone, where messages are at the end of the window, the button in use must not be below
   // them.
   document.activeElement
     ?.closest?.('main button, main a, main input')
     ?.scrollIntoView({ block: 'nearest' });
+
   const expire = () =>
     box.matches(':hover, :focus-within') ? setTimeout(expire, 1_000) : box.remove();
   setTimeout(expire, kind === 'error' ? 9_000 : 5_000);
@@ -207,6 +210,7 @@ export function table(columns, rows, { empty = 'No data', lines = [] } = {}) {
     ),
   );
   const none = h('tr', h('td.empty', { colspan: columns.length }, empty));
+
   const titles = columns.map((name) => name.replace(/^-/, '')).filter(Boolean);
   return h(
     'div.scroll',

@@ -27,12 +27,14 @@ export async function ask(path, parameters = {}, parse = JSON.parse) {
       ([, value]) => value !== null && value !== undefined && value !== '',
     ),
   );
+
   let response;
   try {
     response = await fetch(`api/v2/${path}${query.size ? `?${query}` : ''}`);
   } catch {
     throw new Error('the node is not responding');
   }
+
   const body = await response
     .text()
     .then((text) => parse(text))

@@ -75,6 +75,7 @@ export async function scoreHistory(user) {
     address: network.addresses.lendingPool,
     topics: [topic(updated), padded],
   });
+
   return logs.map((log) => {
     const { score: points, credit } = decodeLog(updated, log);
     return {

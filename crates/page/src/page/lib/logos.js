@@ -134,6 +134,7 @@ function generated(symbol) {
       .toUpperCase() || '?';
   let hash = 7;
   for (const letter of symbol) hash = (hash * 31 + letter.codePointAt(0)) % 360;
+
   const size = [17, 17, 13, 10.5][text.length];
   return [
     spot(16, 16, 16, `hsl(${hash} 45% 38%)`),

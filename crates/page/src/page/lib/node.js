@@ -70,6 +70,7 @@ class Node extends EventTarget {
       const reason = error instanceof TypeError ? new Error('the node is not responding') : error;
       return batch.forEach((request) => request.reject(reason));
     }
+
     const byId = new Map(answers.map((answer) => [answer.id, answer]));
     for (const request of batch) {
       const answer = byId.get(request.id) ?? answers.find((one) => one.id === null);
@@ -155,6 +156,7 @@ class Node extends EventTarget {
       this.headers = [];
       this.dispatchEvent(new Event('restart'));
     }
+
     this.genesis = first?.hash ?? null;
     const newest = Number(number);
     const from = Math.max(0, newest - REMEMBERED + 1);
@@ -162,6 +164,7 @@ class Node extends EventTarget {
       { length: newest - from + 1 },
       (_, at) => `0x${(from + at).toString(16)}`,
     );
+
     const blocks = await Promise.all(
       wanted.map((at) => this.call('eth_getBlockByNumber', at, false).catch(() => null)),
     );
@@ -191,6 +194,7 @@ class Node extends EventTarget {
         this.#readClock().then(() => this.dispatchEvent(new Event('head')));
       }, CLOCK_PACE);
     }
+
     // After a revert the chain continues at a lower number, which replaces the headers from there
     // on.
     while (this.headers.length && Number(this.headers.at(-1).number) >= number) this.headers.pop();

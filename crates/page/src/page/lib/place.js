@@ -88,6 +88,7 @@ export function arrive(signal) {
   const wanted = scrolls.get(shown) ?? 0;
   window.scrollTo(0, wanted);
   if (window.scrollY >= wanted - 1) return;
+
   const done = new AbortController();
   const stop = () => done.abort();
   const growth = new ResizeObserver(() => {
@@ -99,6 +100,7 @@ export function arrive(signal) {
     clearTimeout(timer);
     growth.disconnect();
   });
+
   // A user who scrolls decides.
   for (const event of ['wheel', 'touchmove', 'keydown', 'pointerdown'])
     window.addEventListener(event, stop, { signal: done.signal, passive: true });

@@ -71,6 +71,7 @@ class Prices extends EventTarget {
     const key = `tetrad.${address.toLowerCase()}/${period}/${limit}`;
     const kept = this.#series.get(key) ?? stored(key);
     if (kept && kept.until > Date.now()) return kept.series;
+
     const series = this.#ask(address.toLowerCase(), period, limit);
     const until = Date.now() + KEPT;
     this.#series.set(key, { series, until });

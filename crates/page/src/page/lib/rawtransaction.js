@@ -119,6 +119,7 @@ export function decodeTransaction(text) {
   if (raw.length > LONGEST) throw new Error('the transaction is too long');
   if (!isHex(raw) || raw === '0x')
     throw new Error('expected a signed transaction in hex, such as 0x02f8…');
+
   const {
     type,
     fields,
@@ -128,6 +129,7 @@ export function decodeTransaction(text) {
     whole = raw,
   } = parseInt(raw.slice(2, 4), 16) >= 0xc0 ? legacy(decodeRlp(raw)) : typed(raw);
   if (parity !== 0n && parity !== 1n) throw new Error('the transaction is not signed');
+
   const fee = (name) => (fields[name] === undefined ? null : number(fields[name]));
   return {
     type,

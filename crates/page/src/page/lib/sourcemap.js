@@ -47,6 +47,7 @@ export function readSourceMap(text, count) {
   const starts = new Int32Array(count).fill(-1);
   const files = new Int32Array(count).fill(-1);
   const jumps = new Int8Array(count);
+
   let [start, file, jump, from] = [-1, -1, 0, 0];
   for (let at = 0; at < count && from <= text.length && text !== ''; at++) {
     const semicolon = text.indexOf(';', from);
@@ -55,6 +56,7 @@ export function readSourceMap(text, count) {
     if (fields[0]) start = numberIn(fields[0]);
     if (fields[2]) file = numberIn(fields[2]);
     if (fields[3]) jump = fields[3] === 'i' ? 1 : fields[3] === 'o' ? -1 : 0;
+
     starts[at] = start;
     files[at] = file;
     jumps[at] = jump;

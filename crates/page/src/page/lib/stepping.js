@@ -45,6 +45,7 @@ export class Stops {
       if (!lines) this.#add(step, 0);
     }
     if (!lines) return;
+
     const place = lines.placeAt(this.#steps.pc(step));
     if (
       place &&

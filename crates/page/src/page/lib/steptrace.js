@@ -203,6 +203,7 @@ export async function readSteps(run, trace, progress = () => {}) {
       stackLimit: STACK_LIMIT,
       disableStorage: true,
     });
+
     steps.add(lines);
     progress(steps.count);
     if (lines.length < PART) return steps;

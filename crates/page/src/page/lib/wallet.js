@@ -38,10 +38,12 @@ class Wallets extends EventTarget {
       });
       this.#changed();
     });
+
     window.dispatchEvent(new Event('eip6963:requestProvider'));
     if (!this.injected.size && window.ethereum?.request) {
       this.injected.set('injected', { name: 'Browser wallet', provider: window.ethereum });
     }
+
     await this.refresh();
     const [via, address] = (localStorage.getItem(CHOSEN) ?? '').split('/');
     const known = this.held.find((held) => held === address);
