@@ -16,7 +16,9 @@ const MESSAGE: usize = 2_000;
 /// take them for failures of the transaction. `result` then returns text: `=` and the result as
 /// JSON, or `!` and the error.
 pub(super) fn wrapped(script: &str) -> String {
-    format!("{}(\n{script}\n)", include_str!("wrapper.js").trim_end())
+    // In its file the function is a statement.
+    let wrap = include_str!("wrapper.js").trim_end().trim_end_matches(';');
+    format!("{wrap}(\n{script}\n)")
 }
 
 /// The inspector that runs a script.
