@@ -6,7 +6,7 @@ import { callObject, simulationLink, stateOptions } from '../lib/execution.js';
 import { transactionLink } from '../lib/links.js';
 import { node } from '../lib/node.js';
 import { NotFound } from '../lib/notfound.js';
-import { minedTransaction, parseOverrides, placeOf, startingFrom } from './simulate.js';
+import { minedTransaction, parseOverrides, placeOf, startingFrom } from '../lib/simulation.js';
 
 async function transactionSubject(hash) {
   if (!/^0x[0-9a-f]{64}$/i.test(hash))

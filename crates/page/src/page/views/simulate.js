@@ -8,8 +8,6 @@ import { minedTransaction, parseOverrides, placeOf, startingFrom } from '../lib/
 import { CallForm } from './callform.js';
 import { comparison } from './comparison.js';
 
-export { minedTransaction, parseOverrides, placeOf, startingFrom };
-
 /** Parameters of the link with which there is something to simulate. */
 const PARAMETERS = ['tx', 'data', 'value'];
 
