@@ -371,3 +371,16 @@ test('every view is accessible, fits its window and labels its controls', async 
     await clean(page);
   }
 });
+
+test('characters that change the direction of writing are replaced, however a text is set', async () => {
+  const page = await browser.open(node.url);
+  const texts = await page.evaluate(async () => {
+    const { h, replace, setText } = await import('/site/lib/dom.js');
+    const text = '1 \u202etoken';
+    const set = h('p');
+    setText(set, text);
+    return [h('p', text), replace(h('p'), [text, null]), set].map((one) => one.textContent);
+  });
+  assert.deepEqual(texts, Array(3).fill('1 \ufffdtoken'));
+  await clean(page);
+});

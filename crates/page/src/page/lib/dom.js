@@ -9,6 +9,17 @@ import { sentence } from './format.js';
 const DIRECTION = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 const SVG = 'http://www.w3.org/2000/svg';
 
+/** A text without the characters that change its direction. */
+const shown = (text) => String(text).replace(DIRECTION, '\ufffd');
+
+/** Children as nodes and texts to show, of lists of any depth. */
+function contentOf(children) {
+  return children
+    .flat(Infinity)
+    .filter((child) => child !== null && child !== undefined && child !== false)
+    .map((child) => (child instanceof Node ? child : shown(child)));
+}
+
 function fill(element, properties, children) {
   for (const [name, value] of Object.entries(properties)) {
     if (value === undefined || value === null || value === false) continue;
@@ -17,14 +28,7 @@ function fill(element, properties, children) {
     else if (name === 'value') element.value = value;
     else element.setAttribute(name, value === true ? '' : String(value));
   }
-  const shown = children
-    .flat(Infinity)
-    .filter((child) => child !== null && child !== undefined && child !== false);
-  element.append(
-    ...shown.map((child) =>
-      child instanceof Node ? child : String(child).replace(DIRECTION, '\ufffd'),
-    ),
-  );
+  element.append(...contentOf(children));
   return element;
 }
 
@@ -55,17 +59,14 @@ export function s(selector, ...rest) {
 
 /** Replaces the children of an element. */
 export function replace(element, ...children) {
-  element.replaceChildren(
-    ...children
-      .flat(Infinity)
-      .filter((child) => child !== null && child !== undefined && child !== false),
-  );
+  element.replaceChildren(...contentOf(children));
   return element;
 }
 
 /** Sets a text if it differs, so that an unchanged one is neither announced nor repainted. */
 export function setText(element, text) {
-  if (element.textContent !== String(text)) element.textContent = text;
+  const wanted = shown(text);
+  if (element.textContent !== wanted) element.textContent = wanted;
 }
 
 /**
