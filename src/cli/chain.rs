@@ -96,7 +96,14 @@ impl ChainArgs {
             ChainCommand::Backup { target } => self.backup(target)?,
             ChainCommand::Restore { backup } => self.restore(backup)?,
             ChainCommand::Import { file } => self.import(file)?,
-            other => self.run_on_existing(other)?,
+            ChainCommand::Export { file, rlp } => {
+                self.on_existing(|chain| self.export(chain, file, *rlp))?
+            }
+            ChainCommand::Compact { keep } => {
+                self.on_existing(|chain| Self::compact(chain, *keep))?
+            }
+            ChainCommand::Repair => self.on_existing(Self::repair)?,
+            ChainCommand::Verify => self.on_existing(|chain| self.verify(chain))?,
         };
 
         if !result.is_empty() {
@@ -106,21 +113,13 @@ impl ChainArgs {
         Ok(())
     }
 
-    /// Runs a command on the chain of the existing directory.
-    fn run_on_existing(&self, command: &ChainCommand) -> Result<String, Error> {
-        // Holds the lock of the directory until the command has ended.
+    /// Runs a command on the chain of the existing directory, whose lock it holds until it has ended.
+    fn on_existing(
+        &self,
+        run: impl FnOnce(&ChainStore) -> Result<String, Error>,
+    ) -> Result<String, Error> {
         let directory = self.existing()?;
-        let chain = kept_in(directory.storage(), Durability::Fsync);
-        match command {
-            ChainCommand::Export { file, rlp } => self.export(&chain, file, *rlp),
-            ChainCommand::Compact { keep } => {
-                // Blocks whose prices are not yet in the prices' file have to stay.
-                let oldest = compact(&chain, *keep, exchange::prices_kept_until(&*chain.storage))?;
-                Ok(format!("the oldest block is now {oldest}"))
-            }
-            ChainCommand::Repair => Self::repair(&chain),
-            _ => self.verify(&chain),
-        }
+        run(&kept_in(directory.storage(), Durability::Fsync))
     }
 
     /// Opens the existing directory, with its lock.
@@ -158,6 +157,12 @@ impl ChainArgs {
             "{blocks}: {} entries, {} transactions, {} accounts, {} checkpoints{indexed}, all in order{without_state}",
             found.entries, found.transactions, found.accounts, found.checkpoints
         ))
+    }
+
+    fn compact(chain: &ChainStore, keep: u64) -> Result<String, Error> {
+        // Blocks whose prices are not yet in the prices' file have to stay.
+        let oldest = compact(chain, keep, exchange::prices_kept_until(&*chain.storage))?;
+        Ok(format!("the oldest block is now {oldest}"))
     }
 
     fn repair(chain: &ChainStore) -> Result<String, Error> {
