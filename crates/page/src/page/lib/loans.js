@@ -10,11 +10,8 @@ import { BPS, least, positionOf, projected, remaining } from './projection.js';
 
 export { afterLiquidation, healthFactor, loanToValue, projected, totals } from './projection.js';
 
-/**
- * Interest accrues until a transaction is mined, so the largest amounts leave a thousandth of what
- * they depend on.
- */
-const MARGIN = 1_000n;
+/** Interest accrues until a transaction is mined: amounts leave a thousandth for it. */
+const INTEREST_MARGIN = 1_000n;
 /** Health factors below which a position is close to liquidation, and at risk. */
 export const CLOSE = 11_000n;
 export const RISKY = 15_000n;
@@ -25,8 +22,13 @@ function amountOf(usd, { price, decimals }) {
 }
 
 /** An amount less the margin for interest. */
-function withMargin(value) {
-  return value - value / MARGIN;
+function lessInterest(value) {
+  return value - value / INTEREST_MARGIN;
+}
+
+/** What repays a debt, or a part of it, with the interest until the transaction is mined. */
+export function withInterest(debt) {
+  return debt + debt / INTEREST_MARGIN + 1n;
 }
 
 function largestDeposit({ pool, balance }) {
@@ -35,8 +37,7 @@ function largestDeposit({ pool, balance }) {
 }
 
 function largestRepayment({ balance }, own) {
-  // A little more than the debt, for the interest until the repayment is mined.
-  const whole = own.debt > 0n && balance >= own.debt + own.debt / MARGIN + 1n;
+  const whole = own.debt > 0n && balance >= withInterest(own.debt);
   return { value: least(own.debt, balance), whole };
 }
 
@@ -50,14 +51,14 @@ function largestWithdrawal({ account, pool }, own) {
 
   const spare = remaining(account.borrowingPowerUsd, account.debtUsd);
   const within = amountOf((spare * BPS) / own.loanToValueBps, pool);
-  const value = within >= own.supplied ? own.supplied : withMargin(within);
+  const value = within >= own.supplied ? own.supplied : lessInterest(within);
   return { value: least(value, pool.cash), whole: false };
 }
 
 function largestLoan({ account, pool }) {
   const within = amountOf(account.availableUsd, pool);
   const room = pool.borrowCap > 0n ? remaining(pool.borrowCap, pool.totalDebt) : pool.cash;
-  return { value: least(withMargin(within), pool.cash, room), whole: false };
+  return { value: least(lessInterest(within), pool.cash, room), whole: false };
 }
 
 /** The largest amount of an action, and whether it stands for the whole balance or debt. */

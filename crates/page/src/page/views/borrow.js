@@ -4,7 +4,7 @@ import { announce, card, h, replace, setContent, setText, toast } from '../lib/d
 import { approval, flow } from '../lib/flow.js';
 import { amount, toUnits } from '../lib/format.js';
 import { ENDLESS, limits, refusedCollateral } from '../lib/lens.js';
-import { largest, refusal } from '../lib/loans.js';
+import { largest, refusal, withInterest } from '../lib/loans.js';
 import { market } from '../lib/market.js';
 import { callData, network, read } from '../lib/network.js';
 import { placed, setPlace } from '../lib/place.js';
@@ -13,12 +13,6 @@ import { wallets } from '../lib/wallet.js';
 import { AmountField } from './amountfield.js';
 import { loanDetails } from './loandetails.js';
 import { withoutAccount } from './start.js';
-
-/**
- * Interest accrues until the repayment is mined, so a thousandth more than the current debt is
- * approved.
- */
-const MARGIN = 1_000n;
 
 const ACTIONS = {
   deposit: { name: 'Supply', past: 'Supplied', limit: 'Wallet balance' },
@@ -65,7 +59,7 @@ function availableFor(action, situation) {
 function spentBy(action, value, isWhole) {
   if (action === 'deposit') return value;
   if (action !== 'repay') return null;
-  return isWhole ? value + value / MARGIN + 1n : value;
+  return isWhole ? withInterest(value) : value;
 }
 
 function actionButton(action, onclick) {

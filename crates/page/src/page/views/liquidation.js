@@ -5,6 +5,7 @@ import { approval, flow } from '../lib/flow.js';
 import { amount, amountProblem, fromUnits, toUnits } from '../lib/format.js';
 import { account as readAccount, ENDLESS, quoteLiquidation } from '../lib/lens.js';
 import { addressLink } from '../lib/links.js';
+import { withInterest } from '../lib/loans.js';
 import { money, valueUsd } from '../lib/money.js';
 import { callData, network, read, tokenAt } from '../lib/network.js';
 import { node, whenever } from '../lib/node.js';
@@ -14,8 +15,6 @@ import { liquidationFacts, obstacle } from './liquidationterms.js';
 
 /** Least time between two reads of the position, in milliseconds. */
 const PACE = 1_000;
-/** The part of the largest amount by which the offer exceeds it: a thousandth. */
-const MARGIN = 1_000n;
 const NOTHING = { repaid: 0n, received: 0n };
 
 /** Offers positions in a select, the most valuable first, and keeps the one that is chosen. */
@@ -314,7 +313,7 @@ class LiquidationDialog {
    * interest until the transaction is mined.
    */
   #spendable(value) {
-    const offered = this.#repaysAll ? value + value / MARGIN + 1n : value;
+    const offered = this.#repaysAll ? withInterest(value) : value;
     return this.#balance !== null && offered > this.#balance ? value : offered;
   }
 
