@@ -29,7 +29,7 @@ const MAX_BATCH = 100;
  * have changed), `status` (connected or disconnected), `restart` (the node serves a different
  * chain).
  */
-class Node extends EventTarget {
+class NodeClient extends EventTarget {
   #queue = [];
   #next = 1;
   #absent = new Map();
@@ -204,7 +204,7 @@ class Node extends EventTarget {
   }
 }
 
-export const node = new Node();
+export const node = new NodeClient();
 
 /**
  * Calls back immediately and after each event, at most once in `least` milliseconds, until the

@@ -47,7 +47,7 @@ async function proxyAt(address) {
 
 /** What the node, and its index if it `hasIndex`, know of an address. */
 async function describe(address, hasIndex) {
-  const [code, account, about, counters, tabCounters, sender, missing] = await Promise.all([
+  const [code, account, about, counters, tabCounters, isPriceUpdate, missing] = await Promise.all([
     node.call('eth_getCode', address, 'latest'),
     cosmosAccount(address).catch(() => null),
     hasIndex ? ask(`addresses/${address}`).catch(() => null) : null,
@@ -61,7 +61,7 @@ async function describe(address, hasIndex) {
 
   const delegate = delegateOf(code);
   const isContract = code !== '0x' && !delegate;
-  const isUpdater = network.addresses && sender(address, network.addresses.oracle);
+  const isUpdater = network.addresses && isPriceUpdate(address, network.addresses.oracle);
   const kind = delegate ? 'Delegated account' : isContract ? 'Contract' : 'Account';
   const name =
     nameOf(address) ??
