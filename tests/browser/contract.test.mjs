@@ -24,7 +24,12 @@ const ABI_TEXT = BOX.abi
       `${type} ${name}(${inputs.map((one) => `${one.type}${one.indexed ? ' indexed' : ''} ${one.name}`).join(', ')})${name === 'value' ? ' view returns (uint256)' : ''}`,
   )
   .join('\n');
-let [node, browser, network, accounts, sender, folder] = [];
+let node;
+let browser;
+let network;
+let accounts;
+let sender;
+let folder;
 
 before(async () => {
   folder = mkdtempSync(join(tmpdir(), 'tetrad-artifacts-'));
@@ -236,7 +241,8 @@ test('getters are read with a limit of gas, and not again before the node has an
   const isGetter = (call) =>
     call?.to.toLowerCase() === box && call.data === selector(fragment('value()'));
   const calls = [];
-  let [asked, release] = [null, null];
+  let asked = null;
+  let release = null;
   const isAsked = new Promise((resolve) => (asked = resolve));
   const isReleased = new Promise((resolve) => (release = resolve));
   await page.route('**/rpc', async (route) => {

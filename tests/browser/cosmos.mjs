@@ -22,7 +22,10 @@ function modulo(value, by) {
 
 /** The inverse of a number modulo a prime, by Euclid's algorithm. */
 function inverse(value, by) {
-  let [a, b, x, y] = [modulo(value, by), by, 1n, 0n];
+  let a = modulo(value, by);
+  let b = by;
+  let x = 1n;
+  let y = 0n;
   while (a > 1n) [a, b, x, y] = [b % a, a, y - (b / a) * x, x];
   return modulo(x, by);
 }

@@ -23,7 +23,12 @@ const SOURCE = input.sources[FILE].content.split('\n');
 const { Bank, Limits } = output.contracts[FILE];
 const LIMIT = 1_000n;
 
-let [node, browser, sender, folder, limits, bank] = [];
+let node;
+let browser;
+let sender;
+let folder;
+let limits;
+let bank;
 
 const lineOf = (text) => 1 + SOURCE.findIndex((line) => line.includes(text));
 const word = (type, value) => encode([{ type, name: '' }], [value]).slice(2);

@@ -182,10 +182,8 @@ test('the form is the first thing in the view for keyboards and on phones', asyn
 
 test('tokens are searched in a dialog, and choosing the token of the other side switches the two', async () => {
   const page = await browser.open(`${node.url}/#/exchange?from=USDC&to=WETH`);
-  const [pay, get] = [
-    page.locator('.swap .token-button').nth(0),
-    page.locator('.swap .token-button').nth(1),
-  ];
+  const pay = page.locator('.swap .token-button').nth(0);
+  const get = page.locator('.swap .token-button').nth(1);
   const shown = async () => [await pay.textContent(), await get.textContent()];
   assert.deepEqual(await shown(), ['USDC', 'WETH']);
   await get.click();
@@ -213,10 +211,8 @@ test('tokens are searched in a dialog, and choosing the token of the other side 
 
 test('the form knows its tokens after a reconnection', async () => {
   const page = await browser.open(`${node.url}/#/exchange?from=USDC&to=WETH`);
-  const [pay, get] = [
-    page.locator('.swap .token-button').nth(0),
-    page.locator('.swap .token-button').nth(1),
-  ];
+  const pay = page.locator('.swap .token-button').nth(0);
+  const get = page.locator('.swap .token-button').nth(1);
   await get.waitFor();
   // What the page does when its WebSocket is open again.
   await page.evaluate(async () => (await import('./site/lib/network.js')).load());

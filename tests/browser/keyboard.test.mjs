@@ -9,7 +9,10 @@ import { clean, startBrowser, startNode } from './node.mjs';
 
 /** Most presses of Tab on the way to a control. */
 const MOST_TABS = 120;
-let [node, browser, network, accounts] = [];
+let node;
+let browser;
+let network;
+let accounts;
 
 before(async () => {
   [node, browser] = await Promise.all([startNode(), startBrowser()]);

@@ -11,7 +11,11 @@ import { cosmosSend } from './cosmos.mjs';
 import { clean, startBrowser, startNode } from './node.mjs';
 
 const SWAP = 'swapExactTokensForTokens(address,address,uint256,uint256)';
-let [node, browser, network, accounts, sender] = [];
+let node;
+let browser;
+let network;
+let accounts;
+let sender;
 
 before(async () => {
   [node, browser] = await Promise.all([startNode(), startBrowser()]);
@@ -284,7 +288,8 @@ test('the time of a transaction is its date with its age', async () => {
 test('input and events are decoded or raw', async () => {
   const hash = await swap(10n ** 6n, 0n);
   const page = await browser.open(`${node.url}/#/tx/${hash}`);
-  const [input, events] = [card(page, 'Input data'), card(page, 'Events (4)')];
+  const input = card(page, 'Input data');
+  const events = card(page, 'Events (4)');
   await input.locator('td:has-text("1 USDC")').waitFor();
   await input
     .locator(
@@ -399,7 +404,8 @@ test('unique and multiple tokens are recognised by their events', async () => {
       .join(
         '',
       )}7f${topic(fragment(text)).slice(2)}60${(data.length * 32).toString(16).padStart(2, '0')}5fa${topics.length + 1}`;
-  const [from, to] = [0, accounts[6]];
+  const from = 0;
+  const to = accounts[6];
   const runtime = `${log('event Transfer(address,address,uint256)', [from, to, 77], [])}00`;
   const unique = await deploy(node, sender, runtime);
   const single = await deploy(

@@ -39,7 +39,8 @@ const root = HDNodeWallet.fromPhrase(MNEMONIC, undefined, "m/44'/60'/0'/0");
 const wallets = Array.from({ length: 10 }, (_, index) => root.deriveChild(index));
 const accounts = wallets.map((wallet) => wallet.address.toLowerCase());
 const [owner, other, third] = accounts;
-const [ether, gwei] = [10n ** 18n, 10n ** 9n];
+const ether = 10n ** 18n;
+const gwei = 10n ** 9n;
 const emptyRoot = '0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421';
 const hex = (number) => `0x${number.toString(16)}`;
 const word = (value) => `0x${BigInt(value).toString(16).padStart(64, '0')}`;
@@ -143,7 +144,8 @@ on(
 );
 
 on('sets storage, empty code and the chain id', [], async (node) => {
-  const [contract, slot] = ['0xe9e7CEA3DedcA5984780Bafc599bD69ADd087D56', word(0xa6eef7e35aben)];
+  const contract = '0xe9e7CEA3DedcA5984780Bafc599bD69ADd087D56';
+  const slot = word(0xa6eef7e35aben);
   await node('hardhat_setStorageAt', contract, slot, word(12345));
   await node('anvil_setCode', contract, '0x');
   await same(
@@ -171,7 +173,8 @@ for (const [kind, begin, end] of [
   on(`sends from ${kind}, also a contract, until that ends`, [], async (node) => {
     const contract = await node.deploy();
     for (const from of [stranger(), stranger(), contract]) {
-      const [to, before] = [stranger(), await node.nonce(from)];
+      const to = stranger();
+      const before = await node.nonce(from);
       const transaction = { from, to, value: hex(1337) };
       await node('anvil_setBalance', from, hex(ether));
       await node.refuses(/./, 'eth_sendTransaction', transaction);
@@ -428,11 +431,9 @@ on('rolls back one block or several', ['--chain-id', '421611'], async (node) => 
 });
 
 on('resets to its first block, as another instance', [], async (node) => {
-  const [{ instanceId }, before, to] = [
-    await node('anvil_metadata'),
-    await node.balance(owner),
-    stranger(),
-  ];
+  const { instanceId } = await node('anvil_metadata');
+  const before = await node.balance(owner);
+  const to = stranger();
   await node.mine(5);
   await node.send({ from: owner, to, value: hex(1337) });
   assert.ok((await node.balance(owner)) < before);
@@ -583,11 +584,9 @@ each('has the fields of a block of the hardfork', async (start) => {
 
 for (const v of [0x1b, 0x11]) {
   on(`recovers the impersonated signer of a signature with the parity ${v}`, [], async (node) => {
-    const [contract, signer, half] = [
-      await node.deploy(),
-      '0x1234567890123456789012345678901234567890',
-      '11'.repeat(32),
-    ];
+    const contract = await node.deploy();
+    const signer = '0x1234567890123456789012345678901234567890';
+    const half = '11'.repeat(32);
     const request = {
       from: owner,
       to: contract,
@@ -607,7 +606,8 @@ each(
     const node = await start();
     await node.mine(2);
     await node.send({ from: owner, to: other, value: hex(ether) });
-    const [first, next] = [await node.block(0), await node.baseFee('pending')];
+    const first = await node.block(0);
+    const next = await node.baseFee('pending');
     assert.notEqual(next, gwei);
     const file = await save(await node('anvil_dumpState'));
     const loaded = await start('--timestamp', Number(first.timestamp) + 1000, '--load-state', file);
@@ -640,7 +640,8 @@ each(
     await upstream.mine(10);
     const fork = (number, ...args) =>
       start('--fork-url', upstream.rpc, '--fork-block-number', number, ...args);
-    const [node, to] = [await fork(5), stranger()];
+    const node = await fork(5);
+    const to = stranger();
     await node.send({ from: owner, to, value: hex(ether) });
     const file = await save(await node('anvil_dumpState'));
     assert.equal(await (await fork(5, '--load-state', file)).height(), 6);
@@ -836,7 +837,8 @@ on(
   'lists the transactions of its pool, those that wait for others apart',
   ['--no-mining'],
   async (node) => {
-    const [gasPrice, price] = [hex(221435145689), '21000 gas × 221435145689 wei'];
+    const gasPrice = hex(221435145689);
+    const price = '21000 gas × 221435145689 wei';
     const send = (from, to, value, index) =>
       node.submit({ from, to, value: hex(value), gasPrice, nonce: hex(index) });
     for (let index = 0; index < 10; index++) await send(owner, owner, 42, index);
@@ -938,7 +940,8 @@ on(
 );
 
 on('calls and estimates with fees below the base fee', [], async (node) => {
-  const [contract, maxFeePerGas] = [await node.deploy(), '0x1'];
+  const contract = await node.deploy();
+  const maxFeePerGas = '0x1';
   assert.ok((await node.baseFee()) > 1n);
   assert.equal(BigInt(await node.read(contract, 'writer', [], { from: owner, maxFeePerGas })), 0n);
   const request = { from: owner, to: contract, data: data('write', 'next'), maxFeePerGas };

@@ -46,7 +46,8 @@ const wallets = [0, 1, 2].map((index) =>
   ethers.HDNodeWallet.fromPhrase(MNEMONIC, '', `m/44'/60'/0'/0/${index}`),
 );
 const [owner, other, third] = wallets.map(({ address }) => address.toLowerCase());
-const [hex, word] = [ethers.toQuantity, (number) => ethers.toBeHex(number, 32)];
+const hex = ethers.toQuantity;
+const word = (number) => ethers.toBeHex(number, 32);
 const anyone = () => ethers.Wallet.createRandom().address.toLowerCase();
 const ether = 10n ** 18n;
 const half = hex(5000n * ether);
@@ -335,7 +336,8 @@ both(
   'pending transactions reach filters and subscriptions, as hashes and in full',
   ['--block-time', '1'],
   async (node) => {
-    const [hashes, full] = [await connect(node), await connect(node)];
+    const hashes = await connect(node);
+    const full = await connect(node);
     await hashes.subscribe('newPendingTransactions');
     await full.subscribe('newPendingTransactions', true);
     const filter = await rpc(node, 'eth_newPendingTransactionFilter');
@@ -354,7 +356,8 @@ both(
 );
 
 both('access lists hold what a call touches, without its own addresses', [], async (node) => {
-  const [reader, store] = [await deployed(node, code('Reader')), await deployed(node)];
+  const reader = await deployed(node, code('Reader'));
+  const store = await deployed(node);
   const list = async (to, data) => {
     const { accessList } = await rpc(node, 'eth_createAccessList', [
       { from: anyone(), to, data },
@@ -422,7 +425,8 @@ both('calls and simulations override the state and the block', [], async (node) 
 });
 
 both('Berlin refuses the fees of London', ['--hardfork', 'berlin'], async (node) => {
-  const [price, { gasLimit: gas }] = [await rpc(node, 'eth_gasPrice'), await block(node)];
+  const price = await rpc(node, 'eth_gasPrice');
+  const { gasLimit: gas } = await block(node);
   const dynamic = {
     data: creation('first'),
     gas,
@@ -471,11 +475,9 @@ both(
   'log filters and subscriptions yield what receipts hold, for any kind of sender',
   [],
   async (node) => {
-    const [store, from, { take, subscribe }] = [
-      await deployed(node),
-      anyone(),
-      await connect(node),
-    ];
+    const store = await deployed(node);
+    const from = anyone();
+    const { take, subscribe } = await connect(node);
     await rpc(node, 'anvil_setBalance', [from, hex(ether)]);
     await rpc(node, 'anvil_impersonateAccount', [from]);
     const filter = await rpc(node, 'eth_newFilter', [{ address: store }]);

@@ -114,7 +114,8 @@ for (const kind of ['nginx', 'caddy', 'haproxy']) {
           socket.once('message', (data) => resolve(JSON.parse(data)));
           socket.once('error', reject);
         });
-      const [first, answer] = [message(prices), message(rpc)];
+      const first = message(prices);
+      const answer = message(rpc);
       rpc.once('open', () => rpc.send(chainId));
       assert.ok((await first).type);
       assert.equal((await answer).result, '0x7d');

@@ -67,10 +67,8 @@ export function method(row) {
 /** Whether an address is sender or recipient. */
 export function direction(row, here) {
   const wanted = here.toLowerCase();
-  const [out, into] = [
-    row.from?.toLowerCase() === wanted,
-    (row.to ?? row.created)?.toLowerCase() === wanted,
-  ];
+  const out = row.from?.toLowerCase() === wanted;
+  const into = (row.to ?? row.created)?.toLowerCase() === wanted;
   if (out && into) return h('span.tag', 'Self');
   return h(out ? 'span.tag' : 'span.tag.good', out ? 'Out' : 'In');
 }

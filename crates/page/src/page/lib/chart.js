@@ -42,7 +42,8 @@ function scale(kind, points, zero) {
 /** A line through points, and the area below it. */
 function line(points, x, y, height) {
   const path = linePath(points.map((point, at) => [x(at), y(point.y)]));
-  const [start, end] = [x(0).toFixed(1), x(points.length - 1).toFixed(1)];
+  const start = x(0).toFixed(1);
+  const end = x(points.length - 1).toFixed(1);
   return [
     s('path.area', { d: `${path}L${end} ${height}L${start} ${height}Z` }),
     s('path.line', { d: path }),
@@ -159,7 +160,8 @@ class Chart {
   /** Names the first and the last point, and describes the latest value. */
   drawTexts() {
     const { points } = this;
-    const [oldest, newest] = [points[0], points.at(-1)];
+    const oldest = points[0];
+    const newest = points.at(-1);
     setText(this.from, points.length > 1 ? (oldest.short ?? oldest.label) : '');
     setText(this.to, newest.short ?? newest.label);
 
@@ -199,8 +201,10 @@ export function chart(options) {
  * values.
  */
 export function sparkline(values, label, way = values.at(-1) >= values[0] ? 'up' : 'down') {
-  const [width, height] = [96, 28];
-  const [least, most] = [Math.min(...values), Math.max(...values)];
+  const width = 96;
+  const height = 28;
+  const least = Math.min(...values);
+  const most = Math.max(...values);
   const spread = most - least || 1;
   const x = (at) => (at / Math.max(values.length - 1, 1)) * width;
   const y = (value) => height - 2 - ((value - least) / spread) * (height - 4);
@@ -215,12 +219,14 @@ export function sparkline(values, label, way = values.at(-1) >= values[0] ? 'up'
 
 /** An interest rate curve over utilisation, with a mark at the current utilisation. */
 export function curve(rate, now, format) {
-  const [width, height] = [320, 130];
+  const width = 320;
+  const height = 130;
   const values = Array.from({ length: 101 }, (_, at) => rate(at / 100));
   const most = niceCeiling(Math.max(...values));
   const y = (value) => height - (value / most) * (height - 8);
   const path = linePath(values.map((value, at) => [(at / 100) * width, y(value)]));
-  const [markX, markY] = [now * width, y(rate(now))];
+  const markX = now * width;
+  const markY = y(rate(now));
 
   return s(
     'svg.curve',

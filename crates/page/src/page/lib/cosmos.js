@@ -32,7 +32,9 @@ function fields(bytes) {
 
 /** The content of the first field, of a message that has fields of other types after it. */
 function firstField(bytes) {
-  let [size, at, scale] = [0, 1, 1];
+  let size = 0;
+  let at = 1;
+  let scale = 1;
   for (; at < bytes.length; scale *= 128) {
     const byte = bytes[at++];
     size += (byte & 127) * scale;

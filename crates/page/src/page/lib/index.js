@@ -8,7 +8,8 @@ import { node } from './node.js';
  * token.
  */
 const learned = new Map();
-let [state, forked] = [null, null];
+let state = null;
+let forked = null;
 
 node.addEventListener('restart', () => {
   [state, forked] = [null, null];

@@ -10,7 +10,10 @@ import { priceUpdates, searchRows } from './scan.js';
  * the blocks after them only.
  */
 export function latestTransactions(limit, signal) {
-  let [rows, from, searched, running] = [[], null, null, null];
+  let rows = [];
+  let from = null;
+  let searched = null;
+  let running = null;
 
   async function read() {
     const isUpdate = await priceUpdates();

@@ -56,7 +56,8 @@ export function coins(wei, digits = 6) {
  * shows the exact one.
  */
 export function exactAmount(value, decimals, digits) {
-  const [short, exact] = [amount(value, decimals, digits), amount(value, decimals, Infinity)];
+  const short = amount(value, decimals, digits);
+  const exact = amount(value, decimals, Infinity);
   if (short === exact) return h('span', exact);
   const button = h(
     'button.exact',

@@ -211,7 +211,8 @@ export const node = new NodeClient();
  * signal aborts.
  */
 export function whenever(target, event, signal, callback, least = 200) {
-  let [timer, last] = [null, 0];
+  let timer = null;
+  let last = 0;
   const run = () => {
     [timer, last] = [null, performance.now()];
     if (!signal.aborted) callback();

@@ -7,7 +7,8 @@ import { valueUsd } from './money.js';
 export const BPS = 10_000n;
 /** The health factor without debt. */
 const ENDLESS = (1n << 256n) - 1n;
-const [MIN_SCORE, MAX_SCORE] = [300n, 850n];
+const MIN_SCORE = 300n;
+const MAX_SCORE = 850n;
 /** The most points for the present health, and the least collateral that earns them. */
 const HEALTH_POINTS = 50n;
 const MIN_COLLATERAL_USD = 100n * 10n ** 8n;
@@ -36,7 +37,8 @@ export function remaining(limit, used) {
 
 /** The loan-to-value ratio of an asset at a credit score. */
 export function loanToValue({ minLtvBps, maxLtvBps }, score) {
-  const [low, high] = [BigInt(minLtvBps), BigInt(maxLtvBps)];
+  const low = BigInt(minLtvBps);
+  const high = BigInt(maxLtvBps);
   return low + ((high - low) * (score - MIN_SCORE)) / (MAX_SCORE - MIN_SCORE);
 }
 

@@ -5,7 +5,8 @@
  * list if there is none.
  */
 export function after(list, value) {
-  let [low, high] = [0, list.length];
+  let low = 0;
+  let high = list.length;
   while (low < high) {
     const middle = (low + high) >> 1;
     if (list[middle] > value) high = middle;

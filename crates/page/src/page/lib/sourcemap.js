@@ -48,7 +48,10 @@ export function readSourceMap(text, count) {
   const files = new Int32Array(count).fill(-1);
   const jumps = new Int8Array(count);
 
-  let [start, file, jump, from] = [-1, -1, 0, 0];
+  let start = -1;
+  let file = -1;
+  let jump = 0;
+  let from = 0;
   for (let at = 0; at < count && from <= text.length && text !== ''; at++) {
     const semicolon = text.indexOf(';', from);
     const end = semicolon < 0 ? text.length : semicolon;

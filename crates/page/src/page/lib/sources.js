@@ -26,7 +26,8 @@ const LONGEST_WAIT = 1_000;
  * (tokens have another one) and `transaction` the hash of the one that created the contract.
  */
 const sources = new Map();
-let [reading, readAt] = [null, 0];
+let reading = null;
+let readAt = 0;
 
 node.addEventListener('restart', () => {
   sources.clear();

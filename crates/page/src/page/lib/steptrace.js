@@ -111,7 +111,8 @@ export class Steps {
   /** Notes what a step does to other frames or to storage. */
   #note({ op, error, stack = [] }, frame) {
     if (error) return;
-    const [under, top] = [stack.at(-2), stack.at(-1)];
+    const under = stack.at(-2);
+    const top = stack.at(-1);
     if (op === 'SSTORE' && under)
       this.accesses.push({ step: this.count, frame, slot: toWord(top), value: toWord(under) });
     else if (op === 'SLOAD' && top)

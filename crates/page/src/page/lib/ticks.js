@@ -1,6 +1,9 @@
 // The ticks of axes: round values and round times.
 
-const [SECOND, MINUTE, HOUR, DAY] = [1_000, 60_000, 3_600_000, 86_400_000];
+const SECOND = 1_000;
+const MINUTE = 60_000;
+const HOUR = 3_600_000;
+const DAY = 86_400_000;
 /** Distances of ticks on the axis of time, in milliseconds. */
 const STEPS = [1, 2, 5, 10, 15, 30]
   .map((n) => n * SECOND)

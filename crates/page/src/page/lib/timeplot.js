@@ -26,7 +26,8 @@ export function valuesOf(kind, point) {
 
 /** Bounds of the values, with a margin. Values that are never negative have no axis below zero. */
 function bounds(values) {
-  const [least, most] = [Math.min(...values), Math.max(...values)];
+  const least = Math.min(...values);
+  const most = Math.max(...values);
   const margin = (most - least) * 0.08 || Math.abs(most) * 0.005 || 1;
   return [least >= 0 ? Math.max(0, least - margin) : least - margin, most + margin];
 }

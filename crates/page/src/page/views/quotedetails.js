@@ -32,7 +32,8 @@ function rateOf({ value, quote, tokenIn, tokenOut }, isInverted) {
  */
 export function quoteDetails(slippage) {
   const element = h('div');
-  let [shown, isInverted] = [null, false];
+  let shown = null;
+  let isInverted = false;
   // It stays, as drawing it anew would take the focus away from it.
   const flip = h('button.link-button', {
     type: 'button',

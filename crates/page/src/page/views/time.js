@@ -15,7 +15,8 @@ function local(seconds) {
 
 export async function timeCard(signal) {
   if (!(await node.has('evm_increaseTime'))) return null;
-  const [now, ahead] = [h('strong'), h('span.soft')];
+  const now = h('strong');
+  const ahead = h('span.soft');
   const at = h('input', { type: 'datetime-local', step: '1' });
   let touched = false;
   at.addEventListener('input', () => (touched = true));

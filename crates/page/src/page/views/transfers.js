@@ -64,7 +64,8 @@ async function row(log, event, times) {
   const { from, to, value } = decodeLog(event, log);
   const known = tokenAt(log.address);
   const token = known ?? (await described(log.address));
-  const [nobody, block] = [/^0x0{40}$/, Number(log.blockNumber)];
+  const nobody = /^0x0{40}$/;
+  const block = Number(log.blockNumber);
   return {
     hash: log.transactionHash,
     log: Number(log.logIndex),

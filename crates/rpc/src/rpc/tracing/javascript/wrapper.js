@@ -33,7 +33,9 @@
       padded = log;
       const { slice, length } = log.memory;
       log.memory.slice = (begin, end) => {
-        const [from, to, size] = [Number(begin), Number(end), length()];
+        const from = Number(begin);
+        const to = Number(end);
+        const size = length();
         if (!(from >= 0 && from <= to && to > size && to - size <= PADDING))
           return slice(begin, end);
         const bytes = new Uint8Array(to - from);
