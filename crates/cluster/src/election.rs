@@ -1,7 +1,7 @@
 //! The election of the leader: a lease in the cluster's bucket that the leader renews.
 //!
-//! A node that sees the same revision of the lease for [`LAPSE`], while the bucket answers, takes
-//! it, follows the log to its end and begins an epoch. The lease only avoids that two nodes try to
+//! A node that sees the same revision of the lease for [`LEASE_TIMEOUT`], while the bucket answers, takes
+//! it, follows the log to its end and begins an epoch. The lease only keeps two nodes from trying to
 //! lead at the same time: a leader that was thought dead finds that the log no longer takes its
 //! entries.
 
@@ -30,23 +30,24 @@ use super::{
     state::StateBoard,
 };
 
-/// Interval at which the lease is read, and renewed by its holder.
-const TICK: Duration = Duration::from_millis(250);
-/// Time without a renewal after which the lease is void.
-const LAPSE: Duration = Duration::from_millis(1_500);
-/// Interval at which a leader checks whether it can seal blocks.
-const CHECK: Duration = Duration::from_secs(2);
-/// Number of failed checks after which a leader lets another node lead.
-const FAILED_CHECKS: u32 = 3;
-/// Time for which a node that stepped down does not lead again.
-const REST: Duration = Duration::from_secs(10);
-/// Time for which a node that has less of the log than another one leaves a vacant lease to it.
-/// Clients wait longer, so that a false announcement costs them no request.
-const YIELD: Duration = Duration::from_secs(3);
-/// Time without an answer after which a node connects again: its server may be cut off from the
+/// Interval at which the lease is read, and renewed by its holder: several attempts fit into
+/// [`LEASE_TIMEOUT`].
+const LEASE_POLL: Duration = Duration::from_millis(250);
+/// Time without a renewal after which another node may take the lease.
+const LEASE_TIMEOUT: Duration = Duration::from_millis(1_500);
+/// Interval at which a node checks its server and its clock, and a leader its writer.
+const HEALTH_CHECK_INTERVAL: Duration = Duration::from_secs(2);
+/// Number of consecutive failed checks of the writer after which a leader steps down.
+const MAX_FAILED_CHECKS: u32 = 3;
+/// Time for which a node that stepped down does not lead again, so that another one can.
+const STEP_DOWN_PAUSE: Duration = Duration::from_secs(10);
+/// Time for which a node leaves a vacant lease to one that has more of the log. Clients wait
+/// longer, so that a false announcement costs them no request.
+const YIELD_TIMEOUT: Duration = Duration::from_secs(3);
+/// Time without an answer after which a node reconnects: its server may be cut off from the
 /// others.
-const UNANSWERED: Duration = Duration::from_secs(4);
-/// Time in which the writer ceases to lead.
+const RECONNECT_AFTER: Duration = Duration::from_secs(4);
+/// Time limit for the writer to stop leading, and for the lease to be released.
 const RESIGN_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A node's part in the election.
@@ -59,13 +60,15 @@ pub(super) struct Election {
     has_left: AtomicBool,
     /// The holder of the lease.
     leader: watch::Sender<Option<NodeProcess>>,
-    resting: Mutex<Option<Instant>>,
+    /// Time until which the node does not lead, after it stepped down.
+    paused_until: Mutex<Option<Instant>>,
     /// How the clock differs from the servers', if it is wrong.
     wrong_clock: Mutex<Option<String>>,
-    /// Since when the bucket does not answer.
+    /// When the bucket stopped answering.
     unanswered: Mutex<Option<Instant>>,
-    wish: Mutex<Option<oneshot::Sender<()>>>,
-    wished: Notify,
+    /// A request to release the lease, and the channel on which to confirm it.
+    release_request: Mutex<Option<oneshot::Sender<()>>>,
+    release_requested: Notify,
 }
 
 impl Election {
@@ -76,11 +79,11 @@ impl Election {
             may_lead: AtomicBool::new(role == ClusterRole::Auto),
             has_left: AtomicBool::new(false),
             leader: watch::Sender::new(None),
-            resting: Mutex::default(),
+            paused_until: Mutex::default(),
             wrong_clock: Mutex::default(),
             unanswered: Mutex::default(),
-            wish: Mutex::default(),
-            wished: Notify::new(),
+            release_request: Mutex::default(),
+            release_requested: Notify::new(),
         }
     }
 
@@ -111,38 +114,38 @@ impl Election {
     pub(super) fn is_unanswered(&self) -> bool {
         self.unanswered
             .lock()
-            .is_some_and(|since| since.elapsed() >= UNANSWERED)
+            .is_some_and(|since| since.elapsed() >= RECONNECT_AFTER)
     }
 
     fn may_lead(&self) -> bool {
         self.may_lead.load(Ordering::Acquire)
             && self.wrong_clock.lock().is_none()
             && self
-                .resting
+                .paused_until
                 .lock()
                 .is_none_or(|until| Instant::now() >= until)
     }
 
     /// Ceases to lead for a while.
     pub(super) async fn step_down(&self, chain: &Chain) {
-        *self.resting.lock() = Some(Instant::now() + REST);
-        self.release(chain).await;
+        *self.paused_until.lock() = Some(Instant::now() + STEP_DOWN_PAUSE);
+        self.resign_and_request_release(chain).await;
     }
 
     /// Ceases to lead for good.
     pub(super) async fn leave(&self, chain: &Chain) {
         self.may_lead.store(false, Ordering::Release);
         self.has_left.store(true, Ordering::Release);
-        self.release(chain).await;
+        self.resign_and_request_release(chain).await;
     }
 
-    async fn release(&self, chain: &Chain) {
-        // The writer first: once the lease is free, another node begins.
+    async fn resign_and_request_release(&self, chain: &Chain) {
+        // The writer first: once the lease is free, another node begins to lead.
         let _ = timeout(RESIGN_TIMEOUT, chain.resign()).await;
 
         let (done, released) = oneshot::channel();
-        *self.wish.lock() = Some(done);
-        self.wished.notify_one();
+        *self.release_request.lock() = Some(done);
+        self.release_requested.notify_one();
         let _ = timeout(RESIGN_TIMEOUT, released).await;
     }
 }
@@ -167,7 +170,7 @@ pub(super) fn run(
         seen: None,
         yielding: None,
         beginning: None,
-        failed: 0,
+        failed_checks: 0,
         clock: ClockWatch::begin(),
         has_jumped: false,
         reconnected: None,
@@ -196,34 +199,34 @@ struct Candidate {
     counts: Arc<ClusterCounts>,
     held: Option<HeldLease>,
     seen: Option<Seen>,
-    /// Since when this node leaves a vacant lease to one that has more of the log.
+    /// When this node began to leave a vacant lease to one that has more of the log.
     yielding: Option<Instant>,
     /// The beginning of an epoch under way.
     beginning: Option<JoinHandle<Result<u64, ChangeError>>>,
-    /// Number of checks that failed in a row.
-    failed: u32,
+    /// Number of consecutive failed checks of the writer.
+    failed_checks: u32,
     clock: ClockWatch,
-    /// Whether the clock has jumped, and was not right since.
+    /// Whether the clock has jumped, and has not been right since.
     has_jumped: bool,
-    /// When this node last gave its connection up.
+    /// When this node last gave up its connection.
     reconnected: Option<Instant>,
 }
 
 impl Candidate {
     async fn run(mut self) {
-        let mut ticks = interval(TICK);
+        let mut ticks = interval(LEASE_POLL);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut checked = Instant::now();
         loop {
             tokio::select! {
                 _ = ticks.tick() => {}
-                () = self.election.wished.notified() => {}
+                () = self.election.release_requested.notified() => {}
             }
 
-            // A wish to give up the lead comes before the lease is renewed.
-            let wish = self.election.wish.lock().take();
-            if let Some(done) = wish {
-                self.release().await;
+            // Before the lease is renewed.
+            let release_request = self.election.release_request.lock().take();
+            if let Some(done) = release_request {
+                self.release_lease().await;
                 let _ = done.send(());
             }
 
@@ -233,12 +236,12 @@ impl Candidate {
                 self.observe().await;
             }
 
-            if checked.elapsed() >= CHECK {
+            if checked.elapsed() >= HEALTH_CHECK_INTERVAL {
                 checked = Instant::now();
                 self.check_server().await;
                 self.check_clock().await;
                 if self.held.is_some() && self.beginning.is_none() {
-                    self.check().await;
+                    self.check_writer().await;
                 }
             }
         }
@@ -255,7 +258,7 @@ impl Candidate {
                 }
                 Ok(Err(error)) => {
                     tracing::warn!(%error, "this node cannot lead the cluster");
-                    return self.release().await;
+                    return self.release_lease().await;
                 }
                 Err(error) => tracing::error!(%error, "beginning to lead failed"),
             }
@@ -263,7 +266,7 @@ impl Candidate {
 
         // Another node's epoch in the log has deposed the writer.
         if self.beginning.is_none() && !self.chain.leadership().borrow().leads {
-            return self.release().await;
+            return self.release_lease().await;
         }
 
         let Some(HeldLease { revision, claim }) = &self.held else {
@@ -308,7 +311,7 @@ impl Candidate {
         *self.election.unanswered.lock() = None;
     }
 
-    /// Connects again, to any of the servers, if this one has not answered for a while.
+    /// Reconnects, to any of the servers, if this one has not answered for [`RECONNECT_AFTER`].
     async fn missed_answer(&mut self) {
         let since = *self
             .election
@@ -316,7 +319,7 @@ impl Candidate {
             .lock()
             .get_or_insert_with(Instant::now);
         let before = self.reconnected.filter(|reconnected| *reconnected > since);
-        if before.unwrap_or(since).elapsed() < UNANSWERED || !self.connection.is_connected() {
+        if before.unwrap_or(since).elapsed() < RECONNECT_AFTER || !self.connection.is_connected() {
             return;
         }
 
@@ -338,13 +341,18 @@ impl Candidate {
 
         tracing::warn!(reason, "this node connects again");
         if self.held.is_some() {
-            let _ = timeout(RESIGN_TIMEOUT, self.chain.resign()).await;
-            self.release().await;
+            self.resign_and_release().await;
         }
         self.connection.reconnect().await;
     }
 
-    async fn release(&mut self) {
+    /// Stops the writer, then releases the lease: once it is free, another node begins to lead.
+    async fn resign_and_release(&mut self) {
+        let _ = timeout(RESIGN_TIMEOUT, self.chain.resign()).await;
+        self.release_lease().await;
+    }
+
+    async fn release_lease(&mut self) {
         self.beginning = None;
         if let Some(HeldLease { revision, claim }) = self.held.take() {
             let _ = self.bucket.release_lease(revision, &claim).await;
@@ -410,19 +418,20 @@ impl Candidate {
             revision,
             since: Instant::now(),
         });
-        let has_lapsed = seen.since.elapsed() >= LAPSE;
+        let has_lapsed = seen.since.elapsed() >= LEASE_TIMEOUT;
         self.seen = Some(seen);
         has_lapsed
     }
 
-    /// Whether this node waits for one with more of the log, which completes a stream that has lost
-    /// its end before anything else is appended. Not for ever: an announcement proves nothing.
+    /// Whether this node leaves the lease to one with more of the log, which completes a stream that
+    /// has lost its end before anything else is appended. Limited to [`YIELD_TIMEOUT`], because an
+    /// announcement proves nothing.
     fn yields(&mut self) -> bool {
         if !self.board.is_behind(&self.chain) {
             self.yielding = None;
             return false;
         }
-        self.yielding.get_or_insert_with(Instant::now).elapsed() < YIELD
+        self.yielding.get_or_insert_with(Instant::now).elapsed() < YIELD_TIMEOUT
     }
 
     async fn take(&mut self, revision: Option<u64>, epoch: u64) {
@@ -434,7 +443,7 @@ impl Candidate {
         match self.bucket.take_lease(revision, &claim).await {
             Ok(Some(revision)) => {
                 self.held = Some(HeldLease { revision, claim });
-                self.failed = 0;
+                self.failed_checks = 0;
 
                 let chain = self.chain.clone();
                 let node = self.election.node.clone();
@@ -462,7 +471,7 @@ impl Candidate {
         let wrong = match clock::check(&self.bucket, &self.election.node).await {
             Ok(()) => None,
             Err(ClusterError::Refused(reason)) => Some(reason),
-            // Without an answer nothing is known. The next check asks again.
+            // Nothing is known without an answer. The next check retries.
             Err(_) => return,
         };
 
@@ -475,32 +484,30 @@ impl Candidate {
         *self.election.wrong_clock.lock() = wrong;
 
         if self.has_jumped && self.held.is_some() {
-            let _ = timeout(RESIGN_TIMEOUT, self.chain.resign()).await;
-            self.release().await;
+            self.resign_and_release().await;
         }
     }
 
-    /// Lets another node lead if this one cannot seal blocks although the servers answer.
-    async fn check(&mut self) {
-        let obstacle = match timeout(CHECK, self.chain.obstacle()).await {
+    /// Steps down if this node cannot seal blocks although the servers answer.
+    async fn check_writer(&mut self) {
+        let obstacle = match timeout(HEALTH_CHECK_INTERVAL, self.chain.obstacle()).await {
             Ok(Ok(obstacle)) => obstacle,
             // A busy writer is not an obstacle.
             _ => None,
         };
         let Some(reason) = obstacle else {
-            self.failed = 0;
+            self.failed_checks = 0;
             return;
         };
 
-        self.failed += 1;
-        if self.failed >= FAILED_CHECKS && self.connection.is_connected() {
+        self.failed_checks += 1;
+        if self.failed_checks >= MAX_FAILED_CHECKS && self.connection.is_connected() {
             tracing::warn!(
                 reason,
                 "this node cannot seal blocks: another one may lead the cluster"
             );
-            *self.election.resting.lock() = Some(Instant::now() + REST);
-            let _ = timeout(RESIGN_TIMEOUT, self.chain.resign()).await;
-            self.release().await;
+            *self.election.paused_until.lock() = Some(Instant::now() + STEP_DOWN_PAUSE);
+            self.resign_and_release().await;
         }
     }
 }
