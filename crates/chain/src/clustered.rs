@@ -20,7 +20,8 @@ use tokio::{
 
 use super::{
     Accepted, Acknowledgement, Chain, Change, ChangeError, ChangeOutcome, Event, Leadership, Peers,
-    PoolSelection, Pooled, Stopped, SubmitError, writer::thread::WriterCommand,
+    PoolSelection, Pooled, Stopped, SubmitError,
+    writer::{journal::FollowTo, thread::WriterCommand},
 };
 
 /// Time in which a transaction must be acknowledged, and a change forwarded: clients wait ten
@@ -62,7 +63,7 @@ impl Chain {
         {
             // Sending fails once the chain has stopped.
             let _ = self.commands.send(WriterCommand::Follow {
-                all: false,
+                to: FollowTo::Arrived,
                 reply: None,
             });
         }
@@ -72,7 +73,7 @@ impl Chain {
     /// includes.
     pub async fn follow(&self) -> Result<u64, ChangeError> {
         self.ask(|reply| WriterCommand::Follow {
-            all: true,
+            to: FollowTo::LogEnd,
             reply: Some(reply),
         })
         .await?

@@ -9,7 +9,7 @@ use std::{iter, sync::Arc};
 use tetrad_primitives::block::Block;
 use tetrad_store::log::{AppendError, DecodedEntries, DecodedEntry, LogEntry, LogError};
 
-use super::ChainWriter;
+use super::{ChainWriter, journal::FollowTo};
 use crate::{ChangeError, Head, block::recorded::Replayed, disk::recover::replay};
 
 /// Most attempts at one change while other writers keep extending the log.
@@ -86,7 +86,9 @@ impl ChainWriter {
     ) -> Result<T, ChangeError> {
         for _ in 1..ATTEMPTS {
             match attempt(self) {
-                Err(ChangeError::Append(AppendError::Conflict { .. })) => self.follow(true)?,
+                Err(ChangeError::Append(AppendError::Conflict { .. })) => {
+                    self.follow(FollowTo::LogEnd)?
+                }
                 outcome => return outcome,
             }
 
@@ -99,13 +101,12 @@ impl ChainWriter {
     }
 
     /// Replays the entries that other writers appended to the log, and publishes the resulting
-    /// heads: with `all`, every entry appended before this call, or else those that have arrived.
-    /// If an entry cannot be replayed, nothing more can be recorded until a restart, which reads
+    /// heads. If an entry cannot be replayed, nothing more can be recorded until a restart, which reads
     /// the whole log. Entries of this writer that the log does not have are given up. In a cluster,
     /// a revert beyond the oldest checkpoint is followed once there is one after it.
-    pub(super) fn follow(&mut self, all: bool) -> Result<(), ChangeError> {
+    pub(super) fn follow(&mut self, to: FollowTo) -> Result<(), ChangeError> {
         loop {
-            let caught_up = self.catch_up(all);
+            let caught_up = self.catch_up(to);
             if caught_up.is_ok() {
                 *self.shared.needs_checkpoint_after.lock() = None;
             }
@@ -190,9 +191,9 @@ impl ChainWriter {
 
     /// Replays the next entries that the published head does not include. Returns `None` if there
     /// are none.
-    fn catch_up(&mut self, all: bool) -> Result<Option<CaughtUp>, FollowError> {
+    fn catch_up(&mut self, to: FollowTo) -> Result<Option<CaughtUp>, FollowError> {
         let published = self.published_height();
-        self.replay_unseen(all).inspect_err(|_| {
+        self.replay_unseen(to).inspect_err(|_| {
             // The entries before an error are read again.
             if let Some(journal) = &mut self.recorder.journal {
                 journal.set_published(published);
@@ -200,12 +201,12 @@ impl ChainWriter {
         })
     }
 
-    fn replay_unseen(&mut self, all: bool) -> Result<Option<CaughtUp>, FollowError> {
-        self.check_needed_checkpoint(all)?;
+    fn replay_unseen(&mut self, to: FollowTo) -> Result<Option<CaughtUp>, FollowError> {
+        self.check_needed_checkpoint(to)?;
         let Some(journal) = &mut self.recorder.journal else {
             return Ok(None);
         };
-        let mut entries = journal.unseen(all, PUBLISHED_AT_ONCE)?.peekable();
+        let mut entries = journal.unseen(to, PUBLISHED_AT_ONCE)?.peekable();
         if entries.peek().is_none() {
             return Ok(None);
         }
@@ -261,14 +262,14 @@ impl ChainWriter {
     }
 
     /// Checks that there is a checkpoint after the entry that could not be followed without one.
-    fn check_needed_checkpoint(&mut self, all: bool) -> Result<(), FollowError> {
+    fn check_needed_checkpoint(&mut self, to: FollowTo) -> Result<(), FollowError> {
         let needed = *self.shared.needs_checkpoint_after.lock();
         let (Some(after), Some(journal)) = (needed, &mut self.recorder.journal) else {
             return Ok(());
         };
 
-        // Whether the log still has the entry is looked up even so.
-        drop(journal.unseen(all, 0)?);
+        // Fails if the log no longer has the entry.
+        drop(journal.unseen(to, 0)?);
         if journal.has_checkpoint_after(after)? {
             Ok(())
         } else {
@@ -316,7 +317,7 @@ impl ChainWriter {
             if journal.published() == before {
                 break;
             }
-            entries = journal.unseen(true, PUBLISHED_AT_ONCE)?;
+            entries = journal.unseen(FollowTo::LogEnd, PUBLISHED_AT_ONCE)?;
         }
 
         let end = journal.height();

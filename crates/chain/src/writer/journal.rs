@@ -23,6 +23,15 @@ use crate::Head;
 /// Number of newest entries in which requests are searched for after a start.
 const SEARCHED: u64 = 1_024;
 
+/// How far a writer follows the entries of other writers.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum FollowTo {
+    /// To the end of the log at the time of the call.
+    LogEnd,
+    /// To the last entry that has arrived.
+    Arrived,
+}
+
 /// The log, with the files that are kept up to date with it. Knows nothing about sealing blocks.
 pub struct Journal {
     log: Box<dyn BlockLog>,
@@ -220,17 +229,14 @@ impl Journal {
         self.published = published;
     }
 
-    /// Streams the next entries that the published head does not include, at most `most`: with
-    /// `all`, those that other writers have appended before this call, or else those that have
-    /// arrived.
-    pub(super) fn unseen(&mut self, all: bool, most: u64) -> Result<DecodedEntries, LogError> {
+    /// Streams the next entries that the published head does not include, at most `most`.
+    pub(super) fn unseen(&mut self, to: FollowTo, most: u64) -> Result<DecodedEntries, LogError> {
         // From here on requests are noted, however many other entries come before this node leads.
         self.requests()?;
 
-        if all {
-            self.log.catch_up()?
-        } else {
-            self.log.receive()?
+        match to {
+            FollowTo::LogEnd => self.log.catch_up()?,
+            FollowTo::Arrived => self.log.receive()?,
         }
 
         let count = self.log.end().saturating_sub(self.published).min(most);

@@ -2,7 +2,7 @@
 
 use tetrad_store::log::{AppendError, LogEntry};
 
-use super::{ChainWriter, requests::Requests};
+use super::{ChainWriter, journal::FollowTo, requests::Requests};
 use crate::{ChangeError, Journal, Leadership};
 
 /// Most attempts at recording an epoch while another node extends the log.
@@ -16,7 +16,7 @@ impl ChainWriter {
             return Ok(());
         }
         for _ in 0..ATTEMPTS {
-            self.follow(true)?;
+            self.follow(FollowTo::LogEnd)?;
             let recorded = self.record(|| LogEntry::Epoch {
                 number,
                 node: node.clone(),
@@ -71,7 +71,7 @@ impl ChainWriter {
             let epoch = self.shared.leadership.borrow().epoch;
             self.cease(epoch);
             // Another node's entries are read from now on. An error is noted by the next attempt.
-            let _ = self.follow(false);
+            let _ = self.follow(FollowTo::Arrived);
         }
     }
 

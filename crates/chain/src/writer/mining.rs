@@ -13,6 +13,7 @@ use tetrad_store::log::{AppendError, RequestPart};
 use super::{
     ChainWriter,
     change::{ChangeOutcome, Pace, Reply},
+    journal::FollowTo,
     schedule::MiningOrder,
     sealing::{Sealed, block_span},
 };
@@ -98,7 +99,7 @@ impl ChainWriter {
         let outcome = match self.mine_piece(&mut order) {
             // The blocks so far are published; the next piece continues after those of the other
             // writer.
-            Err(ChangeError::Append(AppendError::Conflict { .. })) => self.follow(true),
+            Err(ChangeError::Append(AppendError::Conflict { .. })) => self.follow(FollowTo::LogEnd),
             outcome => outcome,
         };
 
@@ -209,12 +210,8 @@ impl ChainWriter {
             Vec::new()
         };
 
-        let mut candidate = self.candidate(head, &environment, first)?;
-        let left_out = std::mem::take(&mut candidate.left_out);
-        let sealed = self.seal(head, &environment, candidate);
-
-        self.record_sealed(&sealed)?;
-        self.leave_out(left_out);
+        let candidate = self.candidate(head, &environment, first)?;
+        let (sealed, _) = self.seal_and_record(head, &environment, candidate)?;
         Ok(sealed)
     }
 }

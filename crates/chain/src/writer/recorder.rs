@@ -12,7 +12,8 @@ use tetrad_store::{
 };
 
 use super::{
-    ChainWriter, phases::Phase, schedule::SealReason, sealing::Sealed, thread::StoreRequest,
+    ChainWriter, journal::FollowTo, phases::Phase, schedule::SealReason, sealing::Sealed,
+    thread::StoreRequest,
 };
 use crate::{Head, Journal, SubmitError, block::candidate::Candidate};
 
@@ -143,7 +144,7 @@ impl ChainWriter {
                 if probed.is_ok() {
                     // An entry without an answer may have been stored. An error shows at the next
                     // change.
-                    let _ = self.follow(true);
+                    let _ = self.follow(FollowTo::LogEnd);
                 }
             }
             ChangeFailure::Block(_) => {
@@ -273,7 +274,7 @@ impl ChainWriter {
             return Err(match error {
                 AppendError::Conflict { .. } | AppendError::Unavailable(_) => {
                     journal.set_published(published);
-                    let _ = self.follow(true);
+                    let _ = self.follow(FollowTo::LogEnd);
                     AppendError::Unavailable(format!(
                         "blocks were removed, and not all replaced: {error}"
                     ))

@@ -12,7 +12,7 @@ use tetrad_store::{
     store::{SnapshotInfo, Snapshots, Standing},
 };
 
-use super::{ChainWriter, sealing::Sealed, timing::Timing};
+use super::{ChainWriter, journal::FollowTo, sealing::Sealed, timing::Timing};
 use crate::{
     ChangeError, DumpError, Head, Journal, PreparedDump, Pruned, SubmitError,
     block::{candidate::Candidate, recorded::Replayed},
@@ -157,7 +157,7 @@ impl ChainWriter {
     pub(crate) fn revert(&mut self, id: u64) -> Result<bool, ChangeError> {
         if self.revert_points.snapshots.get(id).is_none() {
             // Another writer may have taken it.
-            self.follow(true)?;
+            self.follow(FollowTo::LogEnd)?;
             if !self.leads {
                 return Err(ChangeError::NotLeading);
             }

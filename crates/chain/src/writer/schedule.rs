@@ -121,8 +121,8 @@ impl ChainWriter {
         if !self.schedule.orders.is_empty() {
             self.proceed_mining(is_awaited);
         } else if self.schedule.seal_reason != SealReason::Nothing {
-            let alone = std::mem::take(&mut self.schedule.seal_reason) == SealReason::Preamble;
-            if self.seal_next(alone, true) {
+            let reason = std::mem::take(&mut self.schedule.seal_reason);
+            if self.seal_next(reason) {
                 self.schedule.request_seal(SealReason::Transactions);
             }
         }

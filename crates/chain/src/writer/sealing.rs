@@ -13,7 +13,7 @@ use tetrad_primitives::{
 use tetrad_store::log::{AppendError, TimeShift};
 use tracing::span::EnteredSpan;
 
-use super::{ChainWriter, phases::Phase, schedule::SealReason, timing::Timing};
+use super::{ChainWriter, journal::FollowTo, phases::Phase, schedule::SealReason, timing::Timing};
 use crate::{
     ChangeError, Head, SubmitError,
     block::{
@@ -64,7 +64,7 @@ impl ChainWriter {
         let began = Instant::now();
         while self.schedule.orders.is_empty()
             && began.elapsed() < MAX_SEALING_TIME
-            && self.seal_next(false, true)
+            && self.seal_next(SealReason::Transactions)
         {}
     }
 
@@ -97,62 +97,75 @@ impl ChainWriter {
                 return false;
             }
 
-            if !self.mining().is_instant() || !self.seal_after(&head, &environment, false, false) {
+            let may_have_more = self.mining().is_instant()
+                && self.wants_block(&head, &environment, SealReason::Transactions)
+                && self.seal_after(&head, &environment);
+            if !may_have_more {
                 return true;
             }
         }
         false
     }
 
-    /// With instant mining: seals a block if transactions are ready, and returns whether there may
-    /// be more. With `alone`, a due preamble is reason enough. With `gather`, waits a moment for
-    /// transactions that are about to arrive.
-    pub(super) fn seal_next(&mut self, alone: bool, gather: bool) -> bool {
+    /// With instant mining: waits a moment for transactions that are about to arrive, and seals a
+    /// block if there is `reason` to. Returns whether there may be more to seal.
+    pub(super) fn seal_next(&mut self, reason: SealReason) -> bool {
         if !self.mining().is_instant() || !self.leads {
             return false;
         }
+
         let head = self.head();
         let environment = self.shared.next_environment(&head, 0);
-        self.seal_after(&head, &environment, alone, gather)
-    }
-
-    fn seal_after(
-        &mut self,
-        head: &Arc<Head>,
-        environment: &Environment,
-        alone: bool,
-        gather: bool,
-    ) -> bool {
-        let base_fee = environment.base_fee.unwrap_or(0);
-        let wanted = self.shared.pool.has_executable(base_fee)
-            || (alone && self.shared.preamble_wants_block(head, environment));
-        if !wanted {
-            // Without a block their submitters would wait in vain.
-            self.shared.pool.release_unaffordable(base_fee);
+        if !self.wants_block(&head, &environment, reason) {
             return false;
         }
 
-        // A block costs almost the same with one transaction as with many.
-        if gather {
-            self.shared.arrivals.gather();
-            if self.shared.peers.get().is_some() {
-                self.shared
-                    .arrivals
-                    .gather_next(|| self.shared.pool.awaited());
-            }
+        self.gather_arrivals();
+        self.seal_after(&head, &environment)
+    }
+
+    /// Returns whether transactions are ready, or a preamble alone is due and `reason` admits that.
+    /// Otherwise releases the submitters, who would wait for a block in vain.
+    fn wants_block(&self, head: &Arc<Head>, environment: &Environment, reason: SealReason) -> bool {
+        let base_fee = environment.base_fee.unwrap_or(0);
+        if self.shared.pool.has_executable(base_fee) {
+            return true;
+        }
+        if reason == SealReason::Preamble && self.shared.preamble_wants_block(head, environment) {
+            return true;
         }
 
+        self.shared.pool.release_unaffordable(base_fee);
+        false
+    }
+
+    /// Waits a moment for transactions that are about to arrive: a block costs almost the same with
+    /// one transaction as with many.
+    fn gather_arrivals(&self) {
+        self.shared.arrivals.gather();
+        if self.shared.peers.get().is_some() {
+            self.shared
+                .arrivals
+                .gather_next(|| self.shared.pool.awaited());
+        }
+    }
+
+    /// Seals a block after `head` unless it would be empty. Returns whether there may be more to
+    /// seal.
+    fn seal_after(&mut self, head: &Arc<Head>, environment: &Environment) -> bool {
         match self.seal_wanted(head, environment) {
             Ok(true) => return true,
             // No block has room for the ready transactions, so submitters must not wait for them.
             Ok(false) => self.shared.pool.release_unaffordable(u64::MAX),
             // The next attempt builds on the other writer's blocks, with the same transactions from
             // the pool.
-            Err(ChangeError::Append(AppendError::Conflict { .. })) => match self.follow(true) {
-                // Another node's epoch may have begun among the entries.
-                Ok(()) => return self.leads,
-                Err(error) => self.refuse_all(|| SubmitError::Storage(error.to_string())),
-            },
+            Err(ChangeError::Append(AppendError::Conflict { .. })) => {
+                match self.follow(FollowTo::LogEnd) {
+                    // Another node's epoch may have begun among the entries.
+                    Ok(()) => return self.leads,
+                    Err(error) => self.refuse_all(|| SubmitError::Storage(error.to_string())),
+                }
+            }
             Err(ChangeError::Append(error)) => {
                 self.refuse_all(|| SubmitError::Storage(error.to_string()))
             }
@@ -176,13 +189,8 @@ impl ChainWriter {
         let _span = block_span(&head);
 
         let first = self.preamble(&head, &environment);
-        let mut candidate = self.candidate(&head, &environment, first)?;
-        let left_out = std::mem::take(&mut candidate.left_out);
-
-        let sealed = self.seal(&head, &environment, candidate);
-        self.record_sealed(&sealed)?;
-        // Only now: on top of another writer's block they may be executable.
-        self.leave_out(left_out);
+        let candidate = self.candidate(&head, &environment, first)?;
+        let (sealed, _) = self.seal_and_record(&head, &environment, candidate)?;
         Ok(self.publish_sealed(sealed))
     }
 
@@ -194,20 +202,14 @@ impl ChainWriter {
     ) -> Result<bool, ChangeError> {
         let _span = block_span(head);
         let first = self.preamble(head, environment);
-        let mut candidate = self.candidate(head, environment, first)?;
-        let left_out = std::mem::take(&mut candidate.left_out);
+        let candidate = self.candidate(head, environment, first)?;
         if candidate.content.transactions.is_empty() {
-            return Ok(self.leave_out(left_out));
+            return Ok(self.leave_out(candidate.left_out));
         }
 
-        let sealed = self.seal(head, environment, candidate);
-        // Only a cluster's writer waits by this time.
-        let began = self.shared.peers.get().map(|_| Instant::now());
-        self.record_sealed(&sealed)?;
-        let stored_in = began.map(|began| began.elapsed());
-
-        self.leave_out(left_out);
-        if let Some(stored_in) = stored_in {
+        let (sealed, stored_in) = self.seal_and_record(head, environment, candidate)?;
+        // Only a cluster's writer derives its waits from this time.
+        if self.shared.peers.get().is_some() {
             self.shared
                 .arrivals
                 .stored(stored_in, self.shared.pool.awaited());
@@ -215,6 +217,26 @@ impl ChainWriter {
 
         self.publish_sealed(sealed);
         Ok(true)
+    }
+
+    /// Seals and records an executed candidate, and handles the transactions that it left out.
+    /// Returns the time that recording took as well.
+    pub(super) fn seal_and_record(
+        &mut self,
+        head: &Head,
+        environment: &Environment,
+        mut candidate: Candidate,
+    ) -> Result<(Sealed, Duration), AppendError> {
+        let left_out = std::mem::take(&mut candidate.left_out);
+        let sealed = self.seal(head, environment, candidate);
+
+        let began = Instant::now();
+        self.record_sealed(&sealed)?;
+        let stored_in = began.elapsed();
+
+        // Only now: on top of another writer's block they may be executable.
+        self.leave_out(left_out);
+        Ok((sealed, stored_in))
     }
 
     /// Returns the preamble of the next block.

@@ -19,6 +19,7 @@ use tokio::sync::oneshot;
 use super::{
     ChainWriter,
     change::{Change, Reply},
+    journal::FollowTo,
     schedule::SealReason,
 };
 use crate::{ChangeError, Head, Pooled, SubmitError};
@@ -47,10 +48,9 @@ pub(crate) enum WriterCommand {
         asked: Instant,
         reply: Reply,
     },
-    /// Follow the log: every entry appended so far, or else those that have arrived. Return the
-    /// height of the published head.
+    /// Follow the log. Return the height of the published head.
     Follow {
-        all: bool,
+        to: FollowTo,
         reply: Option<oneshot::Sender<Result<u64, ChangeError>>>,
     },
     /// Begin to lead the cluster with this epoch. Return the height of the published head.
@@ -173,10 +173,10 @@ fn execute(writer: &mut ChainWriter, inbox: &mut Inbox, command: WriterCommand) 
             reply,
             ..
         } => writer.change(change, request, reply),
-        WriterCommand::Follow { all, reply } => {
+        WriterCommand::Follow { to, reply } => {
             // Before the log is read, so that an entry that comes later is announced again.
             writer.shared.summoned.store(false, Ordering::Release);
-            let followed = writer.follow(all);
+            let followed = writer.follow(to);
 
             match reply {
                 // The caller may have disconnected.
