@@ -214,7 +214,7 @@ impl Chain {
             return;
         }
 
-        let fee_floor = self
+        let base_fee = self
             .shared
             .next_environment(&self.head(), 0)
             .base_fee
@@ -226,7 +226,7 @@ impl Chain {
             let inserted = self
                 .shared
                 .pool
-                .insert(submission, || self.head(), fee_floor);
+                .insert(submission, || self.head(), base_fee);
             match inserted {
                 Ok(_) => restored += 1,
                 Err(error) => tracing::debug!(%error, "dropped a stored transaction"),

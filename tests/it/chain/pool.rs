@@ -252,7 +252,7 @@ fn assert_behaves_like_the_model(steps: Vec<Step>) -> Result<(), TestCaseError> 
         prop_assert_eq!(chain.pool().len(), model.waiting.len());
         let offered: Vec<_> = chain
             .pool()
-            .executable(0, 1_000)
+            .ready(0, 1_000)
             .iter()
             .map(|pooled| (pooled.transaction.sender, pooled.nonce()))
             .collect();

@@ -457,7 +457,7 @@ impl Pools {
 
     /// Releases submitters whose transactions do not pay the fee, and those only.
     fn release(&mut self, fee: u64) -> Result<(), TestCaseError> {
-        self.chain.pool().release_unaffordable(wei(fee));
+        self.chain.pool().release_not_ready(wei(fee));
         let included = self.model.executable_at(wei(fee));
 
         for each in &self.model.waiting {
@@ -492,12 +492,12 @@ impl Pools {
 
         for fee in [0, 4, 9, 15, 22, 30, 38, 60].map(wei) {
             let offered: Vec<_> = pool
-                .executable(fee, 1_000)
+                .ready(fee, 1_000)
                 .iter()
                 .map(|pooled| (pooled.transaction.sender, pooled.nonce()))
                 .collect();
             let expected = with_addresses(self.model.executable_at(fee));
-            prop_assert_eq!(pool.has_executable(fee), !expected.is_empty());
+            prop_assert_eq!(pool.has_ready(fee), !expected.is_empty());
             prop_assert_eq!(offered, expected);
         }
         Ok(())

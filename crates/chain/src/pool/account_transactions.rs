@@ -4,7 +4,6 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use alloy_consensus::Transaction as _;
 use alloy_primitives::U256;
-use tetrad_store::store::PendingTransaction;
 use tokio::sync::oneshot;
 
 use super::Pooled;
@@ -19,7 +18,7 @@ pub(super) struct ReadyEntry {
     /// Fee cap of the next transaction, in wei per gas, if it is executable.
     pub(super) cap: Option<u128>,
     /// Number of executable transactions.
-    pub(super) transactions: usize,
+    pub(super) executable: usize,
 }
 
 /// Usage of a limit: transactions and bytes.
@@ -62,10 +61,6 @@ impl PoolSlot {
             // The submitter may have disconnected.
             let _ = waiter.send(outcome());
         }
-    }
-
-    fn is_affordable(&self, base_fee: u64) -> bool {
-        self.pooled.transaction.envelope.max_fee_per_gas() >= u128::from(base_fee)
     }
 }
 
@@ -153,7 +148,7 @@ impl AccountTransactions {
             .map(|pooled| pooled.transaction.envelope.max_fee_per_gas());
         let now = ReadyEntry {
             cap,
-            transactions: (self.end - self.nonce) as usize,
+            executable: (self.end - self.nonce) as usize,
         };
         (std::mem::replace(&mut self.ready_entry, now), now)
     }
@@ -231,7 +226,7 @@ impl AccountTransactions {
     /// before it.
     pub(super) fn can_include(&self, nonce: u64, base_fee: u64) -> bool {
         let mut before = self.slots.range(self.nonce.min(nonce)..=nonce);
-        nonce < self.end && before.all(|(_, slot)| slot.is_affordable(base_fee))
+        nonce < self.end && before.all(|(_, slot)| slot.pooled.pays(base_fee))
     }
 
     /// Answers the submitter of the transaction at `nonce`. The transaction stays in the pool.
@@ -252,7 +247,7 @@ impl AccountTransactions {
         let first = self
             .slots
             .range(self.nonce..self.end)
-            .find(|(_, slot)| !slot.is_affordable(base_fee));
+            .find(|(_, slot)| !slot.pooled.pays(base_fee));
         self.end = first.map_or(self.end, |(nonce, _)| *nonce);
 
         let stuck = self.slots.split_off(&self.end);
@@ -269,21 +264,6 @@ impl AccountTransactions {
     fn extend(&mut self) {
         while self.slots.contains_key(&self.end) {
             self.end += 1;
-        }
-    }
-}
-
-impl Pooled {
-    /// Returns the transaction's nonce.
-    pub fn nonce(&self) -> u64 {
-        self.transaction.envelope.nonce()
-    }
-
-    /// Returns the transaction as it is stored on disk.
-    pub(crate) fn to_pending(&self) -> PendingTransaction {
-        PendingTransaction {
-            transaction: self.transaction.clone(),
-            sidecar: self.sidecar.clone(),
         }
     }
 }

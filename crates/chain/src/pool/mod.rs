@@ -30,6 +30,7 @@ use tetrad_primitives::{
     state::{Account, State},
 };
 use tetrad_stdx::clock::Clock;
+use tetrad_store::store::PendingTransaction;
 use tokio::sync::oneshot;
 
 pub use validate::Admission;
@@ -120,6 +121,24 @@ impl Pooled {
     pub fn arrival(&self) -> u64 {
         self.arrival
     }
+
+    /// Returns the transaction's nonce.
+    pub fn nonce(&self) -> u64 {
+        self.transaction.envelope.nonce()
+    }
+
+    /// Returns whether the fee cap covers this base fee, in wei per gas.
+    fn pays(&self, base_fee: u64) -> bool {
+        self.transaction.envelope.max_fee_per_gas() >= u128::from(base_fee)
+    }
+
+    /// Returns the transaction as it is stored on disk.
+    pub(crate) fn to_pending(&self) -> PendingTransaction {
+        PendingTransaction {
+            transaction: self.transaction.clone(),
+            sidecar: self.sidecar.clone(),
+        }
+    }
 }
 
 /// An accepted transaction.
@@ -189,12 +208,12 @@ impl Pool {
 
     /// Adds a transaction that passed [`Admission::check`]. `head` is called under the lock, so
     /// that the account is read from a head at least as new as the last one that the pool has
-    /// [advanced](Self::advance) to. `fee_floor` is the next block's base fee.
+    /// [advanced](Self::advance) to. `base_fee` is that of the next block.
     pub fn insert(
         &self,
         submission: Submission,
         head: impl FnOnce() -> Arc<Head>,
-        fee_floor: u64,
+        base_fee: u64,
     ) -> Result<Accepted, SubmitError> {
         let Submission {
             transaction,
@@ -237,10 +256,10 @@ impl Pool {
 
         let incoming = Incoming {
             pooled: &pooled,
-            worth: Worth::of(&pooled, executable, fee_floor),
+            worth: Worth::of(&pooled, executable, base_fee),
             replaces,
         };
-        inner.make_room(&incoming, fee_floor)?;
+        inner.make_room(&incoming, base_fee)?;
 
         inner
             .senders
@@ -249,8 +268,8 @@ impl Pool {
             .touch(now);
 
         // Submitters wait only for transactions that the very next block can include.
-        let affordable = pooled.transaction.envelope.max_fee_per_gas() >= u128::from(fee_floor);
-        let (waiter, included) = (affordable && executable).then(oneshot::channel).unzip();
+        let is_ready = executable && pooled.pays(base_fee);
+        let (waiter, included) = is_ready.then(oneshot::channel).unzip();
         inner.add(&pooled, waiter);
 
         Ok(Accepted { pooled, included })
@@ -375,7 +394,8 @@ impl Pool {
         inner
             .senders
             .values()
-            .flat_map(|sender| sender.all().map(|(pooled, ready)| (pooled.clone(), ready)))
+            .flat_map(|sender| sender.all())
+            .map(|(pooled, executable)| (pooled.clone(), executable))
             .collect()
     }
 
@@ -385,7 +405,7 @@ impl Pool {
         let sender = inner.senders.get(&address).into_iter();
         sender
             .flat_map(AccountTransactions::all)
-            .map(|(pooled, ready)| (pooled.clone(), ready))
+            .map(|(pooled, executable)| (pooled.clone(), executable))
             .collect()
     }
 
@@ -398,7 +418,7 @@ impl Pool {
     /// Returns the number of executable transactions and the number of queued ones.
     pub fn counts(&self) -> (usize, usize) {
         let inner = self.inner.lock();
-        let executable = inner.ready.transactions();
+        let executable = inner.ready.executable();
         (executable, inner.by_hash.len().saturating_sub(executable))
     }
 

@@ -26,15 +26,15 @@ pub(super) struct ReadyIndex {
     /// Fee cap of each sender's next transaction, in wei per gas, and the sender.
     by_cap: BTreeSet<(u128, Address)>,
     /// Number of executable transactions of all senders.
-    transactions: usize,
+    executable: usize,
     /// Sender and nonce of each transaction whose submitter waits.
     awaited: BTreeSet<(Address, u64)>,
 }
 
 impl ReadyIndex {
     /// Returns the number of executable transactions of all senders, whatever they pay.
-    pub(super) fn transactions(&self) -> usize {
-        self.transactions
+    pub(super) fn executable(&self) -> usize {
+        self.executable
     }
 
     pub(super) fn add_awaited(&mut self, sender: Address, nonce: u64) {
@@ -46,7 +46,7 @@ impl ReadyIndex {
     }
 
     fn update(&mut self, sender: Address, before: ReadyEntry, now: ReadyEntry) {
-        self.transactions = self.transactions + now.transactions - before.transactions;
+        self.executable = self.executable + now.executable - before.executable;
         if before.cap != now.cap {
             before.cap.map(|cap| self.by_cap.remove(&(cap, sender)));
             now.cap.map(|cap| self.by_cap.insert((cap, sender)));
@@ -54,7 +54,7 @@ impl ReadyIndex {
     }
 
     /// Iterates over the senders whose next transaction pays this base fee.
-    fn affordable(&self, base_fee: u64) -> impl Iterator<Item = &Address> {
+    fn paying(&self, base_fee: u64) -> impl Iterator<Item = &Address> {
         self.by_cap
             .range((u128::from(base_fee), Address::ZERO)..)
             .map(|(_, sender)| sender)
@@ -78,29 +78,24 @@ impl PoolState {
 }
 
 impl Pool {
-    /// Returns up to `limit` transactions for the next block, in the pool's order: each sender's in
-    /// order of nonce.
-    pub fn executable(&self, base_fee: u64, limit: usize) -> Vec<Arc<Pooled>> {
+    /// Returns up to `limit` ready transactions for the next block, in the pool's order: each sender's
+    /// in order of nonce.
+    pub fn ready(&self, base_fee: u64, limit: usize) -> Vec<Arc<Pooled>> {
         let inner = self.inner.lock();
         let mut queues = Vec::with_capacity(inner.ready.by_cap.len().min(INITIAL_QUEUES));
-        let affordable = inner
+        let paying = inner
             .ready
-            .affordable(base_fee)
+            .paying(base_fee)
             .filter_map(|address| inner.senders.get(address));
-        queues.extend(affordable.map(AccountTransactions::executable));
+        queues.extend(paying.map(AccountTransactions::executable));
 
         let limits = inner.limits;
         order::merge(queues, base_fee, limits.order, limit.min(limits.per_block))
     }
 
-    /// Returns whether [`executable`](Self::executable) would return any transaction.
-    pub fn has_executable(&self, base_fee: u64) -> bool {
-        self.inner
-            .lock()
-            .ready
-            .affordable(base_fee)
-            .next()
-            .is_some()
+    /// Returns whether [`ready`](Self::ready) would return any transaction.
+    pub fn has_ready(&self, base_fee: u64) -> bool {
+        self.inner.lock().ready.paying(base_fee).next().is_some()
     }
 
     /// Returns the number of transactions whose submitters wait for their block.
@@ -108,17 +103,17 @@ impl Pool {
         self.inner.lock().ready.awaited.len()
     }
 
-    /// Returns whether the transactions that are ready and pay the base fee come from no more than
+    /// Returns whether the transactions that are ready at this base fee come from no more than
     /// `senders` accounts and have gas limits of no more than `gas` in total.
     pub(crate) fn has_little_ready(&self, base_fee: u64, senders: usize, gas: u64) -> bool {
         let inner = self.inner.lock();
         let mut left = gas;
-        let affordable = inner
+        let paying = inner
             .ready
-            .affordable(base_fee)
+            .paying(base_fee)
             .filter_map(|address| inner.senders.get(address));
 
-        affordable.enumerate().all(|(count, sender)| {
+        paying.enumerate().all(|(count, sender)| {
             count < senders
                 && sender.executable().all(|pooled| {
                     let rest = left.checked_sub(pooled.transaction.envelope.gas_limit());
@@ -131,7 +126,7 @@ impl Pool {
     /// Answers the submitters of transactions that the next block can no longer include because the
     /// base fee rose above their fee cap or that of an earlier one, or because an earlier one was
     /// removed. The transactions stay in the pool.
-    pub fn release_unaffordable(&self, base_fee: u64) {
+    pub fn release_not_ready(&self, base_fee: u64) {
         let mut guard = self.inner.lock();
         let PoolState { senders, ready, .. } = &mut *guard;
         ready.awaited.retain(|(address, nonce)| {

@@ -145,7 +145,7 @@ impl Chain {
             let environment = shared.next_environment(head, 0);
             let pooled = shared
                 .pool
-                .executable(environment.base_fee.unwrap_or(0), MAX_OFFERED);
+                .ready(environment.base_fee.unwrap_or(0), MAX_OFFERED);
             let first = shared.preamble(head, &environment);
             let deadline = Some(began + PENDING_TIMEOUT);
             let candidate = Candidate::build(head, &environment, first, &pooled, deadline)?;

@@ -203,7 +203,7 @@ impl ChainWriter {
             || self
                 .shared
                 .pool
-                .has_executable(environment.base_fee.unwrap_or_default());
+                .has_ready(environment.base_fee.unwrap_or_default());
         let first = if has_preamble {
             self.preamble(head, &environment)
         } else {

@@ -128,14 +128,14 @@ impl ChainWriter {
     /// Otherwise releases the submitters, who would wait for a block in vain.
     fn wants_block(&self, head: &Arc<Head>, environment: &Environment, reason: SealReason) -> bool {
         let base_fee = environment.base_fee.unwrap_or(0);
-        if self.shared.pool.has_executable(base_fee) {
+        if self.shared.pool.has_ready(base_fee) {
             return true;
         }
         if reason == SealReason::Preamble && self.shared.preamble_wants_block(head, environment) {
             return true;
         }
 
-        self.shared.pool.release_unaffordable(base_fee);
+        self.shared.pool.release_not_ready(base_fee);
         false
     }
 
@@ -156,7 +156,7 @@ impl ChainWriter {
         match self.seal_wanted(head, environment) {
             Ok(true) => return true,
             // No block has room for the ready transactions, so submitters must not wait for them.
-            Ok(false) => self.shared.pool.release_unaffordable(u64::MAX),
+            Ok(false) => self.shared.pool.release_not_ready(u64::MAX),
             // The next attempt builds on the other writer's blocks, with the same transactions from
             // the pool.
             Err(ChangeError::Append(AppendError::Conflict { .. })) => {
@@ -172,7 +172,7 @@ impl ChainWriter {
             Err(ChangeError::Block(BlockError::Read(error))) => {
                 self.refuse_all(|| error.clone().into())
             }
-            Err(_) => self.shared.pool.release_unaffordable(u64::MAX),
+            Err(_) => self.shared.pool.release_not_ready(u64::MAX),
         }
         false
     }
@@ -262,7 +262,7 @@ impl ChainWriter {
     ) -> Result<Candidate, BlockError> {
         let built = self.shared.phases.time(Phase::Execute, || {
             let base_fee = environment.base_fee.unwrap_or(0);
-            let mut pooled = self.shared.pool.executable(base_fee, MAX_OFFERED);
+            let mut pooled = self.shared.pool.ready(base_fee, MAX_OFFERED);
             self.unread.leave_out(&mut pooled);
             Candidate::build(head, environment, first, &pooled, None)
         });

@@ -68,7 +68,7 @@ impl ChainWriter {
     /// sealed for these: they would wait in vain.
     fn release_unless_instant(&self) {
         if !self.mining().is_instant() {
-            self.shared.pool.release_unaffordable(u64::MAX);
+            self.shared.pool.release_not_ready(u64::MAX);
         }
     }
 

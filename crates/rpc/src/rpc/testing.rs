@@ -127,7 +127,7 @@ fn build_block(
         }
     } else {
         let base_fee = next.base_fee.unwrap_or(0);
-        for pooled in context.chain.pool().executable(base_fee, MAX_POOLED) {
+        for pooled in context.chain.pool().ready(base_fee, MAX_POOLED) {
             included.push(pooled.transaction.clone());
             sidecars.extend(pooled.sidecar.as_deref().cloned().map(Arc::new));
         }
