@@ -21,11 +21,12 @@ use super::{
     writer::thread::{StoreRequest, WriterCommand},
 };
 
-/// Most rounds that a submitter seals for others before the writer takes over: its own client is
-/// waiting, too.
+/// Most rounds that a submitter seals for others before the writer takes over: its own client waits
+/// meanwhile.
 const MAX_ROUNDS: u64 = 16;
-/// The longest time that a transaction on a fork is tried out. What is found by then is at hand.
-const TRYING_TIME: Duration = Duration::from_secs(2);
+/// Time limit of the trial run of a transaction on a fork. State that was fetched by then stays
+/// cached.
+const TRIAL_TIMEOUT: Duration = Duration::from_secs(2);
 
 impl Chain {
     /// Decodes a signed transaction and adds it to the pool. Its signature and everything else is
@@ -278,8 +279,8 @@ impl Drop for SealGuard<'_> {
     }
 }
 
-/// Runs a transaction on the newest state of a fork, for what it reads alone: the outcome is that of
-/// the block that has it.
+/// Runs a transaction on the newest state of a fork only to fetch the state that it reads. The block
+/// that includes it determines its outcome.
 fn try_out(transaction: &Transaction, head: &Head, next: &Environment) {
     let tx = &transaction.envelope;
     if !head.state.is_remote() || transaction.is_cosmos() {
@@ -287,7 +288,7 @@ fn try_out(transaction: &Transaction, head: &Head, next: &Environment) {
     }
 
     let begun = Instant::now();
-    let out_of_time = || begun.elapsed() > TRYING_TIME;
+    let out_of_time = || begun.elapsed() > TRIAL_TIMEOUT;
     let context = CallContext {
         chain: &head.params,
         environment: next,

@@ -77,7 +77,7 @@ impl PriceHistory {
         }
 
         history.minutes.advance(genesis);
-        history.minutes.seal();
+        history.minutes.fix();
         history
     }
 

@@ -1,6 +1,6 @@
 //! Price bars and volumes of each minute of a month.
 //!
-//! Minutes are grouped by hours, which copies share: a copy costs no more than a list of seven
+//! Minutes are grouped by hours, which clones share: a clone costs no more than a list of seven
 //! hundred pointers.
 
 mod stored;
@@ -58,7 +58,7 @@ impl Bar {
     }
 }
 
-/// All tokens' bars of one minute. Minutes in which nothing happened share one.
+/// All tokens' bars of one minute. Consecutive minutes with equal bars share a row.
 type MinuteRow = Arc<[Bar]>;
 
 /// Consecutive minutes, and their volumes: minute, token and US dollars × 10^8.
@@ -71,20 +71,24 @@ struct Group {
 /// The minutes, numbered since the Unix epoch.
 #[derive(Clone, Debug)]
 pub(super) struct Minutes {
-    /// Groups of past minutes; the first may begin, and the last may end, within its hour.
+    /// Past minutes by hours. The first and the last hour may be incomplete.
     groups: VecDeque<Arc<Group>>,
-    /// The first minute of all, the first that is held, and the current one.
+    /// The minute at which recording began.
     origin: u64,
+    /// The oldest minute that is held.
     first: u64,
+    /// The current minute.
     present: u64,
-    /// The newest minute that cannot be rebuilt from blocks.
-    sealed: u64,
+    /// The newest minute that cannot be rebuilt from blocks, beyond which there is no rewind.
+    fixed: u64,
+    /// Each token's bar of the current minute.
     bars: Vec<Bar>,
+    /// Volumes of the current minute: token and US dollars × 10^8.
     volumes: Vec<(usize, u128)>,
 }
 
 impl Minutes {
-    /// Minutes from `time` on, starting with these prices.
+    /// Returns minutes that begin at `time` with these prices.
     pub(super) fn starting(time: u64, prices: &[u64]) -> Self {
         let number = time / MINUTE;
         let bars = prices.iter().copied().map(Bar::flat).collect();
@@ -93,15 +97,15 @@ impl Minutes {
             origin: number,
             first: number,
             present: number,
-            sealed: number,
+            fixed: number,
             bars,
             volumes: Vec::new(),
         }
     }
 
     /// Marks all minutes so far as not derived from blocks.
-    pub(super) fn seal(&mut self) {
-        self.sealed = self.present;
+    pub(super) fn fix(&mut self) {
+        self.fixed = self.present;
     }
 
     /// Advances to `time`.
@@ -132,12 +136,12 @@ impl Minutes {
         self.forget();
     }
 
-    /// The index of the group that a minute belongs to, which is not before the first one held.
+    /// Returns the index of the group of a minute, which is at or after the oldest one held.
     fn group_index(&self, minute: u64) -> usize {
         (minute / GROUP_MINUTES - self.first / GROUP_MINUTES) as usize
     }
 
-    /// The first minute that the group of a minute holds.
+    /// Returns the first minute of the group of a minute.
     fn group_start(&self, minute: u64) -> u64 {
         let hour_start = minute - minute % GROUP_MINUTES;
         hour_start.max(self.first)
@@ -164,7 +168,7 @@ impl Minutes {
         self.present += 1;
     }
 
-    /// Drops whole groups that no query reaches.
+    /// Drops groups that are older than any query reaches.
     fn forget(&mut self) {
         while self.present - self.first > HELD_MINUTES {
             let Some(group) = self.groups.pop_front() else {
@@ -192,11 +196,11 @@ impl Minutes {
         }
     }
 
-    /// Rewinds to the end of the minute before the one of `time`. Returns the last instant that is
-    /// still covered; none if too much of the past is gone.
+    /// Rewinds to the end of the minute before the one of `time`. Returns that end in seconds, or
+    /// `None` if minutes that queries reach cannot be restored.
     pub(super) fn rewind(&mut self, time: u64) -> Option<u64> {
         let target = (time / MINUTE).min(self.present);
-        if target <= self.sealed {
+        if target <= self.fixed {
             return None;
         }
 
@@ -234,7 +238,7 @@ impl Minutes {
         }
     }
 
-    /// The bars of a minute that is held, by token.
+    /// Returns each token's bar of a minute that is held.
     fn bar_rows(&self, number: u64) -> Option<&[Bar]> {
         if number == self.present {
             return Some(&self.bars);
@@ -253,8 +257,8 @@ impl Minutes {
         self.bar_rows(number)?.get(token).copied()
     }
 
-    /// The start of the minute of `time`, and the price then; those of the oldest or newest minute
-    /// if `time` is outside of what is held.
+    /// Returns the start of the minute of `time`, and the price then. If the minute is not held, the
+    /// oldest or the newest one takes its place.
     pub(super) fn at(&self, time: u64, token: usize) -> Option<(u64, u64)> {
         let number = (time / MINUTE).clamp(self.first, self.present);
         self.bar(number, token)
@@ -287,7 +291,7 @@ impl Minutes {
         sums
     }
 
-    /// The volume of a token within the minutes of one candle.
+    /// Returns the volume of a token within the minutes of one candle.
     pub(super) fn volume(&self, token: usize, minutes: std::ops::Range<u64>) -> u128 {
         let last = minutes.end.saturating_sub(1);
         let first_group = self.group_index(minutes.start.max(self.first));

@@ -1,9 +1,9 @@
 //! The memory budget of requests and responses in flight, shared by all connections.
 //!
-//! A holder never gets more than what stays free for the others (a dynamic threshold, as switches
-//! use for their buffers): however many hold memory, the next one finds room for as much as the
-//! last one got. Requests leave a share to responses: otherwise all but the shortest responses
-//! would be refused while a client holds bodies back.
+//! A request or a response gets at most as much as it leaves free (a dynamic threshold, as switches
+//! use for their buffers), so that the next one finds room for as much as the last one got.
+//! Requests leave a share to responses: otherwise all but the shortest responses would be refused
+//! while a client delays the bodies of its requests.
 
 use std::{
     sync::{
@@ -18,21 +18,21 @@ use tokio::{sync::Notify, time::timeout};
 
 use super::{ClientKey, ClientSlot, ClientSlots};
 
-/// Bytes that are not counted: most requests and responses are smaller, and are never refused. The
-/// streams of a connection of HTTP/2 have these bytes together.
+/// Size in bytes up to which a request or a response is not counted, and so never refused: most are
+/// smaller. The streams of an HTTP/2 connection share one such allowance.
 pub(super) const UNCOUNTED: usize = 16 << 10;
-/// The largest growth in bytes that waits for room when the bytes already take memory: many larger
-/// ones would wait at the same time.
+/// The largest growth in bytes that waits for room if its memory is allocated already. Larger ones
+/// fail at once, since many could wait at the same time.
 const MAX_WAITING_GROWTH: usize = 256 << 10;
-/// What held memory may lack in bytes to count as enough: those who need so little more may wait
-/// for it.
+/// The largest shortfall in bytes at which held memory counts as sufficient: a growth of this size
+/// may wait for room.
 const MAX_LACKING: usize = MAX_WAITING_GROWTH;
-/// The divisor of all bytes that gives those that requests leave to responses.
-const SHARES: usize = 8;
-/// The memory of a stream of HTTP/2 until its response is made, apart from its bytes: the states
-/// of the functions that answer it, and of the protocol.
+/// Requests leave the budget divided by this to responses.
+const RESPONSE_SHARES: usize = 8;
+/// Memory in bytes of an HTTP/2 stream without a response yet, in addition to its body: the futures
+/// that answer it, and the state of the protocol.
 pub(super) const PENDING_STREAM: usize = 8 << 10;
-/// The divisor of all bytes that gives those that one client's waiting streams may take.
+/// The waiting streams of one client take at most the budget divided by this.
 const STREAM_SHARES: usize = 2;
 /// The time for which a holder waits for others to release memory.
 const RELEASE_TIMEOUT: Duration = Duration::from_secs(2);
@@ -41,7 +41,7 @@ const RELEASE_TIMEOUT: Duration = Duration::from_secs(2);
 #[derive(Clone, Debug)]
 pub struct Budget {
     shared: Arc<SharedBudget>,
-    /// The bytes that stay free when a holder takes some from this clone.
+    /// Bytes that stay free when memory is taken through this clone.
     reserved: usize,
 }
 
@@ -82,17 +82,18 @@ impl Budget {
         }
     }
 
-    /// The same bytes for requests, which leave a share of them to responses, unless a request is
-    /// the only holder.
+    /// Returns the same budget for requests, which leave a share of it to responses, unless a request
+    /// is the only holder.
     pub(super) fn for_requests(&self) -> Self {
         Self {
             shared: self.shared.clone(),
-            reserved: self.bytes() / SHARES,
+            reserved: self.bytes() / RESPONSE_SHARES,
         }
     }
 
-    /// Takes one of the streams of HTTP/2 that a client may have without a response, on all of its
-    /// connections: requests whose bodies do not come cost it next to nothing.
+    /// Takes one of the HTTP/2 streams that a client may have without a response, on all of its
+    /// connections. They are limited because requests with delayed bodies cost a client next to
+    /// nothing.
     pub(super) fn take_stream(&self, client: ClientKey) -> Option<ClientSlot> {
         self.shared.streams.take(client)
     }
@@ -113,8 +114,8 @@ impl Budget {
         self.reserve(&mut held, bytes).await.then_some(held)
     }
 
-    /// Extends `held` to `bytes`, which already take the memory. Returns false if there is no room
-    /// in time; many bytes do not wait.
+    /// Extends `held` to `bytes` that are allocated already. Returns false if there is no room in
+    /// time, or at once if the growth is large.
     pub async fn grow(&self, held: &mut Held, bytes: usize) -> bool {
         if self.try_grow(held, bytes) {
             return true;
@@ -122,7 +123,7 @@ impl Budget {
         bytes.saturating_sub(held.bytes) <= MAX_WAITING_GROWTH && self.reserve(held, bytes).await
     }
 
-    /// Extends `held` to `bytes` before they take memory. Returns false if there is no room in
+    /// Extends `held` to `bytes` before they are allocated. Returns false if there is no room in
     /// time.
     pub async fn reserve(&self, held: &mut Held, bytes: usize) -> bool {
         let growing = async {
@@ -204,7 +205,7 @@ impl Drop for Held {
 }
 
 impl Held {
-    /// Whether this is the memory of so many bytes, or of nearly as many.
+    /// Returns whether this memory covers `bytes`, except for a shortfall of [`MAX_LACKING`].
     pub(super) fn covers(&self, bytes: usize) -> bool {
         let total = self.from.as_ref().map_or(usize::MAX, |from| from.total);
         // Refusals at the end of a batch come after the memory was used up.

@@ -20,7 +20,7 @@ impl Minutes {
             self.origin,
             self.first,
             self.present,
-            self.sealed,
+            self.fixed,
             self.bars.len() as u64,
         ] {
             out.number(number);
@@ -66,7 +66,7 @@ impl Minutes {
         let origin = from.number()?;
         let first = from.number()?;
         let present = from.number()?;
-        let sealed = from.number()?;
+        let fixed = from.number()?;
         let tokens = from.number()?;
 
         // A damaged file must not have much memory allocated.
@@ -83,7 +83,7 @@ impl Minutes {
             present: first,
             origin,
             first,
-            sealed,
+            fixed,
             ..Self::starting(0, &vec![0; tokens])
         };
 

@@ -19,7 +19,7 @@ use super::{
 
 /// The most gas of a payment: enough for a contract that records what it receives.
 const MAX_GAS: u64 = 200_000;
-/// Divisor of what a development account begins with that gives the payment of a token.
+/// A payment of a token is a development account's initial balance divided by this.
 const TOKEN_SHARE: u64 = 100;
 
 /// The parts of a faucet.
@@ -357,6 +357,7 @@ impl Faucet {
             config.allowance(payments, asset.token, Some(recipient), &tags, now)
         });
         match allowance.exhausted {
+            // The tag of today, which is that of new payments.
             None => Ok(tags[0]),
             Some((scope, retry_after)) => {
                 let limit = config.limit(scope);

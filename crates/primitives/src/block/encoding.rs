@@ -1,9 +1,9 @@
 //! The encodings of signed transactions, and of those without a signature, whose `v`, `r` and `s`
 //! are zero.
 //!
-//! No valid signature has these values, so that simulated transactions and those of Cosmos, which
-//! carry a signature of their own, are told from all others. Ethereum's clients decode such a
-//! transaction; alloy's encoding would make its `v` 27.
+//! No valid signature has these values, which therefore mark simulated transactions and those of
+//! Cosmos, which carry a signature of their own. Ethereum's clients decode such a transaction;
+//! alloy's encoding would set its `v` to 27.
 
 use alloy_consensus::{
     EthereumTxEnvelope, EthereumTypedTransaction, SignableTransaction, Signed, TxEip4844, TxLegacy,

@@ -1,4 +1,4 @@
-//! The batches in which several calls are sent.
+//! Batches: several calls in one request.
 
 use std::collections::HashMap;
 
@@ -17,7 +17,7 @@ use crate::fork::pace::Pacer;
 /// The most calls in a batch. Providers limit it, some to 100.
 const MAX_BATCH_CALLS: usize = 100;
 
-/// Some of several calls, with their positions among all of them, that are sent in one request.
+/// Calls that are sent in one request, each with its position among the caller's calls.
 #[derive(Debug)]
 pub(super) struct Batch {
     pub(super) calls: Vec<(usize, ForkCall)>,
@@ -34,7 +34,7 @@ impl Batch {
         self.calls.iter().map(|(_, call)| call.method)
     }
 
-    /// The method that stands for all of them in errors.
+    /// The method that errors name for the whole batch.
     pub(super) fn first_method(&self) -> &'static str {
         self.methods().next().unwrap_or("a batch")
     }
@@ -50,8 +50,8 @@ impl Batch {
         Value::Array(calls.collect()).to_string()
     }
 
-    /// Reads the response. None if it is not that of a batch. Calls that have no response, or that
-    /// may succeed later, have no result.
+    /// Reads the response. Returns `None` if it is not that of a batch. Calls without a response, and
+    /// those that may succeed later, have no result.
     pub(super) fn read_response(
         &self,
         status: StatusCode,
@@ -70,14 +70,14 @@ impl Batch {
             match extract_result(call.method, status, &response) {
                 Ok(json) => results.insert(id, Ok(json)),
                 Err(AttemptError::Permanent(error)) => results.insert(id, Err(error)),
-                // It is sent again by itself.
+                // Sent again, in a request of its own.
                 Err(AttemptError::Transient { .. }) => None,
             };
         }
         Some(results)
     }
 
-    /// The same failure for each of the calls.
+    /// Returns the same failure for each of the calls.
     pub(super) fn failed(
         self,
         error: ForkCallError,
@@ -88,7 +88,7 @@ impl Batch {
     }
 }
 
-/// Divides calls into batches, each of which is worth a second of the pace at most.
+/// Divides calls into batches, each of which costs at most a second of the pace.
 pub(super) fn divide(calls: Vec<ForkCall>, pacer: &Pacer) -> Vec<Batch> {
     let mut batches = Vec::new();
     let mut rest = calls.into_iter();
@@ -97,7 +97,7 @@ pub(super) fn divide(calls: Vec<ForkCall>, pacer: &Pacer) -> Vec<Batch> {
         let methods = rest.as_slice().iter().map(|call| call.method);
         let size = pacer.calls_at_once(methods.take(MAX_BATCH_CALLS));
 
-        // Memory of its own, as long as itself.
+        // An allocation of its own, so that it is freed with the batch.
         let mut calls = Vec::with_capacity(size);
         calls.extend((first..).zip(rest.by_ref().take(size)));
         first += size;

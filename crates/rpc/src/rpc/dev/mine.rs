@@ -268,7 +268,8 @@ async fn mine_at(context: &Context, blocks: u64, pace: Pace) -> Result<(), RpcEr
 
 /// Makes a setting.
 pub(super) async fn set(context: &Context, setting: Setting) -> Result<(), RpcError> {
-    Ok(context.chain.change(Change::Set(setting)).await.map(drop)?)
+    context.chain.change(Change::Set(setting)).await?;
+    Ok(())
 }
 
 /// Seals a block as soon as there is a transaction, or only on demand.

@@ -79,11 +79,8 @@ fn below(head: &Head, what: &str, depth: u64) -> Result<u64, RpcError> {
 async fn rollback(context: Arc<Context>, (depth,): (Option<SmallNumber>,)) -> Result<(), RpcError> {
     let depth = depth.map_or(1, |depth| depth.0);
     below(&context.chain.head(), "Rollback", depth)?;
-    Ok(context
-        .chain
-        .change(Change::Rollback { depth })
-        .await
-        .map(drop)?)
+    context.chain.change(Change::Rollback { depth }).await?;
+    Ok(())
 }
 
 /// Removes the blocks after the one with this number.
@@ -97,11 +94,8 @@ async fn set_head(context: Arc<Context>, (number,): (SmallNumber,)) -> Result<()
     below(&head, "Rollback", depth)?;
 
     // By number, not by depth: another block may be sealed in the meantime.
-    Ok(context
-        .chain
-        .change(Change::Rewind(number.0))
-        .await
-        .map(drop)?)
+    context.chain.change(Change::Rewind(number.0)).await?;
+    Ok(())
 }
 
 /// The number of blocks to replace and the transactions of the new ones, each with the position of
@@ -254,11 +248,8 @@ async fn reorg(context: Arc<Context>, options: ReorgOptions) -> Result<(), RpcEr
         });
     }
 
-    Ok(context
-        .chain
-        .change(Change::Reorg { blocks })
-        .await
-        .map(drop)?)
+    context.chain.change(Change::Reorg { blocks }).await?;
+    Ok(())
 }
 
 /// Fills in and signs a transaction that can follow block `base`. Nonces continue from one request
@@ -476,5 +467,6 @@ async fn begin_again(context: &Context, options: ResetOptions) -> Result<(), Rpc
 }
 
 async fn start_anew(context: &Context) -> Result<(), RpcError> {
-    Ok(context.chain.change(Change::Reset).await.map(drop)?)
+    context.chain.change(Change::Reset).await?;
+    Ok(())
 }

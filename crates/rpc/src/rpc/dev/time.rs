@@ -103,7 +103,10 @@ async fn set_block_timestamp_interval(
         Err(ChangeError::Timestamp(_)) => Err(RpcError::invalid_params(
             "params[0]: expected at least 1: each block of this chain is later than its parent",
         )),
-        set => Ok(set.map(drop)?),
+        set => {
+            set?;
+            Ok(())
+        }
     }
 }
 

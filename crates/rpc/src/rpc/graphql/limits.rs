@@ -26,11 +26,11 @@ const MAX_DEPTH: usize = 20;
 const MAX_SELECTIONS: usize = 5_000;
 /// The maximum number of tokens.
 const MAX_TOKENS: usize = 32_000;
-/// The memory in bytes that the parser takes for a token.
+/// The memory in bytes that the parser allocates for a token.
 const TOKEN_BYTES: usize = 1 << 10;
-/// The number of tokens that are not counted.
+/// Documents of at most this number of tokens are not charged to the budget.
 const FEW_TOKENS: usize = 100;
-/// The maximum length of a name that a field has in the response, which repeats it for every value.
+/// The maximum length of a field's name or alias, which the response repeats for every value.
 const MAX_NAME: usize = 256;
 /// The maximum number of fragments, which may use one another.
 const MAX_FRAGMENTS: usize = 32;
@@ -38,7 +38,7 @@ const MAX_FRAGMENTS: usize = 32;
 pub(super) const MAX_ERRORS: usize = 100;
 /// The maximum length of an error's text, which may repeat a part of the query.
 const MAX_MESSAGE: usize = 1_000;
-/// The approximate memory of a value in addition to its text, and of a name in a path.
+/// The approximate memory in bytes of a value in addition to its text, and of a name in a path.
 const VALUE_BYTES: usize = 128;
 const NAME_BYTES: usize = 32;
 
@@ -91,7 +91,7 @@ pub(super) fn check_tokens(query: &str) -> Result<usize, String> {
     })
 }
 
-/// Returns what follows a text of which the first quotation mark was read.
+/// Returns the rest after a string literal whose first quotation mark was read.
 fn after_text(rest: &[u8]) -> &[u8] {
     if let Some(block) = rest.strip_prefix(b"\"\"") {
         let mut at = 0;
@@ -181,7 +181,7 @@ impl<'d> Measure<'d> {
 
     fn fragment(&mut self, name: &'d str) -> Result<QuerySize, String> {
         match self.known.get(name) {
-            Some(Some(extent)) => return Ok(*extent),
+            Some(Some(size)) => return Ok(*size),
             Some(None) => return Err(format!("the fragment {name} contains itself")),
             None => {}
         }
@@ -193,9 +193,9 @@ impl<'d> Measure<'d> {
 
         // Marks the fragment as being measured, so that a cycle is noticed.
         self.known.insert(name, None);
-        let extent = self.set(&fragment.node.selection_set.node)?;
-        self.known.insert(name, Some(extent));
-        Ok(extent)
+        let size = self.set(&fragment.node.selection_set.node)?;
+        self.known.insert(name, Some(size));
+        Ok(size)
     }
 }
 
@@ -235,28 +235,28 @@ pub(super) struct QueryLimits {
     pub(super) budget: Budget,
     bytes: AtomicUsize,
     held: Mutex<Held>,
-    /// Whether the response did not fit, so that nothing of it is sent and nothing more is
-    /// executed.
+    /// Set once the response exceeds its memory: no further field is executed, and no part of the
+    /// response is sent.
     is_exhausted: AtomicBool,
     failures: Mutex<Failures>,
 }
 
-/// The errors of fields. async-graphql leaves out a field that failed; by the specification it is
-/// null, or if it must not be, what contains it.
+/// The errors of fields. By the specification a failed field is null, or its parent is if the field
+/// is non-null; async-graphql leaves the field out.
 #[derive(Default)]
 struct Failures {
     errors: Vec<ServerError>,
-    /// The paths of what has to be null.
+    /// The paths of the fields that become null.
     nulls: HashSet<Vec<String>>,
 }
 
 impl Failures {
-    /// Returns whether nothing is left of the data.
+    /// Returns whether all of the data is null.
     fn is_void(&self) -> bool {
         self.nulls.contains(&Vec::new())
     }
 
-    /// Has all of the data be null.
+    /// Makes all of the data null.
     fn void(&mut self) {
         self.nulls = HashSet::from([Vec::new()]);
     }
@@ -271,7 +271,8 @@ pub(super) fn shortened(mut error: ServerError) -> ServerError {
     error
 }
 
-/// A part of the path of an error. No field has a name of digits.
+/// Returns a part of the path of an error: an index if it is a number, as no field has a name of
+/// digits.
 fn path_segment(name: &str) -> PathSegment {
     match name.parse() {
         Ok(index) => PathSegment::Index(index),
@@ -296,19 +297,19 @@ impl QueryLimits {
         }
     }
 
-    /// The memory that the response holds.
+    /// Returns the memory that the response holds.
     pub(super) fn take_held(&self) -> Held {
         std::mem::take(&mut self.held.lock())
     }
 
-    /// The errors of fields, and whether they leave no data.
+    /// Returns the errors of fields, and whether they leave no data.
     pub(super) fn take_failures(&self) -> (Vec<ServerError>, bool) {
         let failures = std::mem::take(&mut *self.failures.lock());
         let is_void = failures.is_void();
         (failures.errors, is_void)
     }
 
-    /// Returns the value of the field at `path`, which is null if it, or what it must have, has
+    /// Returns the value of the field at `path`, which is null if it, or a non-null field in it, has
     /// failed.
     fn value_of(
         &self,
@@ -338,10 +339,10 @@ impl QueryLimits {
             failures.errors.push(error);
         }
 
-        // The field itself must not be null, so what contains it becomes null.
+        // The field is non-null, so its parent becomes null.
         if is_required {
             names.pop();
-            // Paths count as the response does.
+            // Paths count towards the memory of the response.
             match self.take(names.iter().map(|name| NAME_BYTES + name.len()).sum()) {
                 Ok(()) => drop(failures.nulls.insert(names)),
                 Err(_) => failures.void(),
@@ -372,7 +373,7 @@ impl QueryLimits {
         self.take(VALUE_BYTES + name + text)
     }
 
-    /// Takes more memory for the response, or says why it is refused as a whole.
+    /// Takes more memory for the response. An error is the reason why the whole response is refused.
     fn take(&self, own: usize) -> Result<(), String> {
         let bytes = self.bytes.fetch_add(own, Ordering::Relaxed) + own;
         let refused = if bytes > self.max_bytes {
