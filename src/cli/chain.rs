@@ -175,7 +175,7 @@ impl ChainArgs {
                     .map(|file| format!("\n  {file}"))
                     .collect::<String>();
                 format!(
-                    "{} entries are left; of the next one: {}. Put aside:{aside}",
+                    "kept {} entries; the next one cannot be used: {}. Moved the rest to:{aside}",
                     done.end, done.what
                 )
             }

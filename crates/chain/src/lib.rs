@@ -50,7 +50,7 @@
 //! not depend on the number of accounts. Blocks are on disk, and their number affects only the
 //! indexes.
 //!
-//! What 100,000,000 accounts would take, on paper:
+//! Estimates for 100,000,000 accounts:
 //!
 //! - **Memory**: 39 GB, and 4 GB more during a start, which reads the checkpoint's file at once.
 //!   This is the limit that is reached first.

@@ -84,8 +84,8 @@ struct PoolMirror {
     messages: mpsc::Receiver<Delivered>,
     /// The sequence of each transaction's message.
     known: HashMap<B256, u64>,
-    /// Those of transactions that the pool does not take now, but may later, such as one that
-    /// spends what another one brings.
+    /// Messages of transactions that the pool rejects now but may accept later, such as one that
+    /// spends the proceeds of another.
     refused: HashMap<B256, Refused>,
     /// Whether there were more of them than are kept.
     has_more_refused: bool,

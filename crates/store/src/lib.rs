@@ -1,6 +1,6 @@
-//! What a node keeps: the [log], which is the chain, and the [files beside it](store), most of
-//! which are derived from the log. Both are written to a [storage], an abstraction of files
-//! that tests can make fail.
+//! A node's files: the [log], which is the chain, and the [files beside it](store), most of which
+//! are derived from the log. Both are written to a [storage], an abstraction of files that tests
+//! can make fail.
 //!
 //! The crate knows nothing of execution, of HTTP, or of clusters. It orders entries by height and
 //! encodes them, and does not interpret them.

@@ -339,7 +339,7 @@ pub(super) struct CountedBody {
     body: Body,
     /// The budget of a body whose pieces are counted one by one.
     by_piece: Option<Budget>,
-    /// What counts of it with the other streams of its connection, with HTTP/2.
+    /// The bytes that count with the other streams of its connection, with HTTP/2.
     stream: Option<StreamBytes>,
 }
 

@@ -2,7 +2,7 @@
 
 use std::io;
 
-/// The reason why a body cannot become longer.
+/// The reason why a body cannot grow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AnswerError {
     /// The body would exceed its limit of bytes.
@@ -11,8 +11,8 @@ pub enum AnswerError {
     /// The memory for responses is in use.
     #[error("the memory for long responses is in use by other clients; try again")]
     NoRoom,
-    /// The client is gone.
-    #[error("nobody waits for the response any more")]
+    /// The client has disconnected.
+    #[error("the client has disconnected")]
     Abandoned,
     /// A value has no JSON.
     #[error("the response cannot be written")]

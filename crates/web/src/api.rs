@@ -35,17 +35,17 @@ pub struct Api<S> {
     tag: &'static str,
     router: Router<S>,
     operations: Vec<Operation>,
-    /// What the routes registered next do with parameters in queries that they do not describe;
-    /// they ignore them if there is nothing.
+    /// The treatment of undescribed query parameters by the routes registered next. `None` ignores
+    /// them.
     undescribed: Option<Undescribed>,
 }
 
-/// Parameters in queries that a route does not describe are refused.
+/// The refusal of query parameters that a route does not describe.
 #[derive(Clone, Copy)]
 struct Undescribed {
-    /// Those that are accepted nevertheless: they have no effect.
+    /// Names that are accepted without effect.
     without_effect: &'static [&'static str],
-    /// The response to others.
+    /// The response to other names.
     refuse: fn(RestError) -> Response,
     /// Adds this response to the operation.
     describe: fn(Operation) -> Operation,

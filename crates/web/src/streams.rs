@@ -110,7 +110,7 @@ impl<F: Future> Future for WatchedStream<F> {
 pub(super) struct Pieces {
     body: CountedBody,
     rest: Bytes,
-    /// What counts of the body.
+    /// The bytes that count of the body.
     counted: Option<StreamBytes>,
     ends_at_once: bool,
     unsent: Arc<Unsent>,

@@ -183,7 +183,7 @@ async fn a_dump_that_would_take_too_much_memory_is_refused_before_it_does() {
         error["data"]
             .as_str()
             .unwrap()
-            .contains("0 blocks, but changes of 1"),
+            .contains("0 blocks, but state changes of 1"),
         "{error}"
     );
     assert_eq!(node.latest().await, before);

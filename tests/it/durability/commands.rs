@@ -411,7 +411,7 @@ async fn a_damaged_chain_goes_on_from_what_is_left() {
 
     let (ok, told) = chain(place.path(), &["repair"]);
     assert!(
-        ok && told.contains("entries are left; of the next one: "),
+        ok && told.contains("entries; the next one cannot be used: "),
         "{told}"
     );
 

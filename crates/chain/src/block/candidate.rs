@@ -36,9 +36,9 @@ pub(crate) struct Candidate {
 /// Transactions of the pool that a block leaves out.
 #[derive(Debug, Default)]
 pub(crate) struct LeftOut {
-    /// Those that cannot be executed, now or later, each with the reason.
+    /// Transactions that cannot be executed, now or later, each with the reason.
     pub(crate) rejected: Vec<(B256, SubmitError)>,
-    /// Those whose state could not be read.
+    /// Transactions whose state could not be read.
     pub(crate) unread: Vec<UnreadTransaction>,
 }
 

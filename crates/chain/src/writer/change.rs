@@ -49,7 +49,7 @@ pub enum Change {
     /// Return to the chain with which the node started, discard all settings of development
     /// methods, and clear the pool and the snapshots.
     Reset,
-    /// Start anew with another chain, and clear the pool and the snapshots.
+    /// Replace the chain with another one, and clear the pool and the snapshots.
     Restart {
         /// The other chain.
         head: Box<Head>,

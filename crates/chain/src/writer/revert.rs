@@ -356,7 +356,7 @@ impl ChainWriter {
         Ok(())
     }
 
-    /// Starts anew with another chain and this gas limit for its new blocks, and clears the pool
+    /// Replaces the chain with another one, whose new blocks have this gas limit, and clears the pool
     /// and the snapshots.
     pub(super) fn restart(&mut self, head: Head, gas_limit: u64) -> Result<(), ChangeError> {
         // A log is that of one genesis block.

@@ -271,8 +271,8 @@ impl ChainWriter {
     }
 
     /// Removes transactions that cannot be executed from the pool, and those whose state could not be
-    /// read if their submitters can still be told. The others were acknowledged, and are tried again.
-    /// Returns whether any was removed.
+    /// read if their submitters still wait. The others were acknowledged, and are retried. Returns
+    /// whether any was removed.
     pub(super) fn leave_out(&mut self, left_out: LeftOut) -> bool {
         let mut any_removed = false;
         for (hash, reason) in left_out.rejected {

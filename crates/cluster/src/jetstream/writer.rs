@@ -133,7 +133,7 @@ impl JetStreamLog {
         let own = self.copy.reader();
         let end = self.copy.end();
         let heights = self.runtime.block_on(self.stream.heights())?;
-        // Reading begins anew, perhaps in the middle of an entry.
+        // Reading starts again, perhaps in the middle of an entry.
         self.assembler.clear();
 
         if heights.is_none() && !own.heights().is_empty() {

@@ -208,7 +208,7 @@ impl TokenNames<'_> {
         }
     }
 
-    /// Whole tokens; of a token that is not known, the smallest unit.
+    /// Returns an amount in whole tokens, or in the smallest unit of an unknown token.
     fn amount(&self, address: Address, amount: U256) -> String {
         with_point(
             amount,

@@ -41,7 +41,7 @@ struct FaucetBody {
     balance: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     limits: Option<FaucetLimits>,
-    /// What it pays: the native coin, then tokens.
+    /// The assets that it pays: the native coin, then tokens.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     assets: Vec<FaucetAsset>,
 }
@@ -60,7 +60,7 @@ struct FaucetLimits {
     per_day: u32,
 }
 
-/// What the faucet pays at a time.
+/// An asset that the faucet pays.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct FaucetAsset {

@@ -48,7 +48,7 @@ pub struct Block {
     pub ommers: Vec<Header>,
     /// Withdrawals from the consensus layer; `None` before Shanghai.
     pub withdrawals: Option<Vec<Withdrawal>>,
-    /// What [`size`](Self::size) returns, once it has been called: a block never changes. Adding up
+    /// The result of [`size`](Self::size) once it has been called: a block never changes. Adding up
     /// the sizes of the transactions takes as long as writing their hashes.
     pub known_size: OnceLock<usize>,
 }

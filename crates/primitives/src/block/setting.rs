@@ -47,7 +47,7 @@ pub enum Mining {
 /// one that made them. Cheap to clone.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DevSettings {
-    /// Those of new blocks.
+    /// The settings of new blocks.
     pub sealing: SealingSettings,
     /// The accounts whose transactions need no key.
     pub impersonated: Impersonated,
@@ -73,9 +73,9 @@ pub struct SealingSettings {
 /// The accounts for which the node sends transactions without a key. Cheap to clone.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Impersonated {
-    /// Whether these are all accounts; by default what the configuration says.
+    /// Whether all accounts are impersonated; by default as configured.
     pub all: Option<bool>,
-    /// Those that are impersonated individually.
+    /// Accounts that are impersonated individually.
     pub accounts: Arc<BTreeSet<Address>>,
 }
 

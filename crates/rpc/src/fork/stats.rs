@@ -16,7 +16,7 @@ use super::cache::Lookups;
 pub struct ForkStats {
     /// HTTP requests.
     pub requests: u64,
-    /// Those that had to be sent again.
+    /// Requests that had to be sent again.
     pub retries: u64,
     /// Bytes of the answers.
     pub bytes: u64,

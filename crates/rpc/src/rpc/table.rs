@@ -16,8 +16,8 @@
 //! - its documentation: the names of its parameters and a summary, see [`Registration::describe`].
 //!   Its example is in the `examples.jsonl` of its namespace.
 //!
-//! What all methods of a namespace have in common is in the [`Namespace`] that their names begin
-//! with.
+//! Properties common to all methods of a namespace are in the [`Namespace`] with which their names
+//! begin.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -190,7 +190,7 @@ struct Types {
     result: ResultSchema,
 }
 
-/// What the registration of a method adds to the way it runs.
+/// Properties of how a method runs, from its registration.
 #[derive(Clone, Copy, Default)]
 struct Properties {
     changes_state: bool,

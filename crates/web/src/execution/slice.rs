@@ -17,7 +17,7 @@ const TOLERANCE: Duration = Duration::from_millis(20);
 thread_local! {
     /// The end of this thread's current slice.
     static END: Cell<Option<Instant>> = const { Cell::new(None) };
-    /// Whether the execution was told that the slice is over.
+    /// Whether `interrupted` has reported the end of the slice to the execution.
     static OVERRUN: Cell<bool> = const { Cell::new(false) };
     /// Whether the execution on this thread was cancelled.
     static GIVEN_UP: RefCell<Option<Arc<AtomicBool>>> = const { RefCell::new(None) };

@@ -18,11 +18,11 @@ const MAX_SHOWN: usize = 50;
 /// The names that a route accepts in a query. Clones share them.
 #[derive(Clone)]
 pub(crate) struct QueryNames {
-    /// Those that the route describes.
+    /// Names that the route describes.
     described: Arc<[String]>,
-    /// Those that have no effect.
+    /// Names that are accepted without effect.
     without_effect: &'static [&'static str],
-    /// The response to others.
+    /// The response to other names.
     refuse: fn(RestError) -> Response,
 }
 

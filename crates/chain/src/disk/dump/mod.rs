@@ -95,7 +95,7 @@ pub enum DumpError {
         found: alloy_primitives::B256,
     },
     /// The numbers of blocks and of their changes differ.
-    #[error("{0} blocks, but changes of {1}")]
+    #[error("{0} blocks, but state changes of {1} blocks")]
     Changes(usize, usize),
     /// A block is later than any block may be.
     #[error("block {0}: its time {1} is after 9999-12-31T23:59:59Z")]

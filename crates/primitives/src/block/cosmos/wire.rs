@@ -31,9 +31,9 @@ pub(super) trait HasKnownFields {
 /// Unknown fields of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum UnknownFields {
-    /// All are refused.
+    /// All of them are refused.
     Refused,
-    /// Those that the chain may ignore are accepted.
+    /// Non-critical ones, which the chain may ignore, are accepted.
     MayBeNonCritical,
 }
 

@@ -72,7 +72,7 @@ struct GraphResponseBody {
     /// The errors, each with a `message`.
     #[serde(skip_serializing_if = "Option::is_none")]
     errors: Option<Vec<Value>>,
-    /// What was asked for; absent if nothing was executed.
+    /// The requested data; absent if nothing was executed.
     #[serde(skip_serializing_if = "Option::is_none")]
     data: Option<HashMap<String, Value>>,
 }
