@@ -93,15 +93,32 @@ pub struct Node {
 }
 
 impl Node {
-    /// Starts a node whose time comes from `clock`.
+    /// Starts a node: opens the chain, listens, and serves until it is [shut
+    /// down](Self::shut_down).
     ///
     /// # Errors
-    /// As [`Node::spawn`].
+    /// See [`SpawnError`]. On an error nothing is left running.
+    pub async fn spawn(config: Config) -> Result<Self, SpawnError> {
+        Self::spawn_with_clock(config, Arc::new(SystemClock)).await
+    }
+
+    /// Starts a node with another clock for blocks, rate limits and caches.
+    ///
+    /// # Errors
+    /// As for [`spawn`](Self::spawn).
     pub async fn spawn_with_clock(
         config: Config,
         clock: Arc<dyn Clock>,
     ) -> Result<Self, SpawnError> {
-        Self::start(config, clock).await
+        Self::begin(config, clock, Inherited::default()).await
+    }
+
+    /// Starts a node on sockets that a service manager has bound.
+    ///
+    /// # Errors
+    /// As for [`spawn`](Self::spawn).
+    pub(crate) async fn spawn_on(config: Config, inherited: Inherited) -> Result<Self, SpawnError> {
+        Self::begin(config, Arc::new(SystemClock), inherited).await
     }
 
     /// Returns the chain.
@@ -124,45 +141,9 @@ impl Node {
         &self.config
     }
 
-    /// Starts a node: opens the chain, listens, and serves until it is [shut
-    /// down](Self::shut_down).
-    ///
-    /// # Errors
-    /// See [`SpawnError`]. On an error nothing is left running.
-    pub async fn spawn(config: Config) -> Result<Self, SpawnError> {
-        Self::start(config, Arc::new(SystemClock)).await
-    }
-
-    /// Starts a node on sockets that a service manager has bound.
-    ///
-    /// # Errors
-    /// As for [`spawn`](Self::spawn).
-    pub(crate) async fn spawn_on(config: Config, inherited: Inherited) -> Result<Self, SpawnError> {
-        Self::begin(config, Arc::new(SystemClock), inherited).await
-    }
-
-    /// Starts a node with another clock for blocks, rate limits and caches.
-    ///
-    /// # Errors
-    /// As for [`spawn`](Self::spawn).
-    async fn start(config: Config, clock: Arc<dyn Clock>) -> Result<Self, SpawnError> {
-        Self::begin(config, clock, Inherited::default()).await
-    }
-
     /// Returns the address of the main listener.
     pub fn address(&self) -> SocketAddr {
         self.addresses.main
-    }
-
-    /// Reloads the certificate and its key. Does nothing without TLS.
-    ///
-    /// # Errors
-    /// If the files cannot be used. The node then keeps the old certificate.
-    pub fn reload(&self) -> Result<(), TlsError> {
-        self.addresses
-            .tls
-            .as_ref()
-            .map_or(Ok(()), |tls| tls.reload())
     }
 
     /// Returns the development accounts with their private keys in hex, which are not secret.
@@ -186,11 +167,7 @@ impl Node {
 
     /// Returns the URL of JSON-RPC over HTTP.
     pub fn rpc_url(&self) -> String {
-        format!(
-            "{}://{}/rpc",
-            self.addresses.scheme("http"),
-            self.addresses.main
-        )
+        format!("{}/rpc", self.rest_url())
     }
 
     /// Returns the URL of JSON-RPC over WebSocket.
@@ -204,11 +181,7 @@ impl Node {
 
     /// Returns the base URL of the REST interfaces.
     pub fn rest_url(&self) -> String {
-        format!(
-            "{}://{}",
-            self.addresses.scheme("http"),
-            self.addresses.main
-        )
+        self.addresses.http_url(self.addresses.main)
     }
 
     /// Returns the URL of the price WebSocket.
@@ -224,21 +197,32 @@ impl Node {
     pub fn comet_url(&self) -> Option<String> {
         self.addresses
             .comet
-            .map(|address| format!("{}://{address}", self.addresses.scheme("http")))
+            .map(|address| self.addresses.http_url(address))
     }
 
     /// Returns the URL of the listener of the Cosmos gateway's REST, if it has one of its own.
     pub fn cosmos_rest_url(&self) -> Option<String> {
         self.addresses
             .cosmos_rest
-            .map(|address| format!("{}://{address}", self.addresses.scheme("http")))
+            .map(|address| self.addresses.http_url(address))
     }
 
     /// Returns the URL of the listener of gRPC, if it has one of its own.
     pub fn grpc_url(&self) -> Option<String> {
         self.addresses
             .grpc
-            .map(|address| format!("{}://{address}", self.addresses.scheme("http")))
+            .map(|address| self.addresses.http_url(address))
+    }
+
+    /// Reloads the certificate and its key. Does nothing without TLS.
+    ///
+    /// # Errors
+    /// If the files cannot be used. The node then keeps the old certificate.
+    pub fn reload(&self) -> Result<(), TlsError> {
+        self.addresses
+            .tls
+            .as_ref()
+            .map_or(Ok(()), |tls| tls.reload())
     }
 
     /// Shuts the node down: stops accepting, finishes requests, closes WebSockets (code 1001),

@@ -22,4 +22,9 @@ impl Addresses {
     pub(super) fn scheme(&self, plain: &str) -> String {
         format!("{plain}{}", if self.tls.is_some() { "s" } else { "" })
     }
+
+    /// Returns the URL of one of the listeners over HTTP.
+    pub(super) fn http_url(&self, address: SocketAddr) -> String {
+        format!("{}://{address}", self.scheme("http"))
+    }
 }

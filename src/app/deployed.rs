@@ -1,4 +1,4 @@
-//! The network's contracts as they are on the chain, and who acts for them.
+//! The network's contracts as they are on the chain, and the signers that act for them.
 //!
 //! On the node's own chain the contracts are those of its first block, and their roles belong to its
 //! own accounts. On a fork of the network they are the other chain's: their owner and their updater
@@ -25,8 +25,8 @@ pub(super) struct Deployed {
     pub(super) network: Arc<Network>,
     /// Whether the chain has exchange and lending.
     pub(super) has_exchange: bool,
-    /// Whether the contracts are those of another chain, which this one is a fork of.
-    pub(super) is_others: bool,
+    /// Whether the contracts were deployed on the chain that this one forks.
+    pub(super) is_forked: bool,
     /// The owner of the contracts, if the node may act for it.
     pub(super) owner: Option<Signer>,
     /// The account that updates prices, if the node may act for it.
@@ -44,7 +44,7 @@ impl Deployed {
         let mut found = Self {
             network: Arc::new(config.network.clone()),
             has_exchange: config.may_have_exchange(),
-            is_others: false,
+            is_forked: false,
             owner: Some(Signer::Key(identity.treasury.clone())),
             updater: Some(Signer::Key(identity.updater.clone())),
         };
@@ -52,9 +52,9 @@ impl Deployed {
             && let Some(fork) = forks.current()
         {
             found.has_exchange = forks.is_network(fork.chain_id) && found.is_there(head);
-            found.is_others = true;
+            found.is_forked = true;
         }
-        if found.has_exchange && found.is_others {
+        if found.has_exchange && found.is_forked {
             found.find_roles(config, identity, head);
         }
 
@@ -66,7 +66,7 @@ impl Deployed {
         found
     }
 
-    /// Whether the contracts are on the chain, as far as they can be read.
+    /// Returns whether the contracts are on the chain and can be read.
     fn is_there(&self, head: &Head) -> bool {
         has_contracts(&self.network, head).unwrap_or_else(|error| {
             warn!("the network's contracts could not be read: {error}; there is no exchange");
@@ -74,22 +74,22 @@ impl Deployed {
         })
     }
 
-    /// Finds who acts for the contracts of another chain.
+    /// Finds the signers that act for the contracts of a forked chain.
     fn find_roles(&mut self, config: &Config, identity: &Identity, head: &Head) {
         let view = View::newest(Arc::new(head.clone()));
         let roles = OracleRoles::read(&view, &self.network).inspect_err(|error| {
-            warn!("the oracle does not say whose it is: {error}");
+            warn!("the oracle's roles cannot be read: {error}");
         });
         let roles = roles.ok();
         let owner = roles.map(|roles| roles.owner);
         let updater = roles.map(|roles| roles.updater);
         self.owner = signer_of(owner, &identity.treasury, config);
         self.updater = signer_of(updater, &identity.updater, config);
-        self.tell();
+        self.log_roles();
     }
 
     /// Logs the accounts for which the node acts without their keys.
-    fn tell(&self) {
+    fn log_roles(&self) {
         match &self.updater {
             Some(Signer::Impersonated(account)) => {
                 info!("prices are updated by {account}, which is impersonated");

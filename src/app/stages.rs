@@ -284,13 +284,14 @@ impl OpenedChain {
         let mut recovered = prerequisites.open_chain(config, clock).await?;
         // A large file takes seconds.
         block_in_place(|| state_file::load(&mut recovered, config, clock))?;
-        let fork = prerequisites.forks.current();
+
         let identity = &prerequisites.identity;
         let deployed = block_in_place(|| {
             Deployed::find(config, identity, &prerequisites.forks, &recovered.head)
         });
         recovered.head =
             block_in_place(|| deployed.fund(config, recovered.head)).map_err(ForkError::from)?;
+
         let scenario_context = scenarios::context(config, &deployed, identity);
         let scenario = scenarios::configured(config, &scenario_context)?;
 
@@ -305,6 +306,8 @@ impl OpenedChain {
             .as_ref()
             .zip(deployed.updater.as_ref())
             .map(|(sources, updater)| preamble(config, &deployed.network, updater, sources));
+
+        let fork = prerequisites.forks.current();
         let gas_limit = fork.map_or(config.gas_limit, |fork| fork.gas_limit);
         let chain_config = chain_config(config, gas_limit, clock.clone());
         let (chain, writer) = Chain::resume(recovered, chain_config, preamble)?;
@@ -312,6 +315,7 @@ impl OpenedChain {
         let cluster = prerequisites
             .join_cluster(config, &chain, addresses, starting)
             .await?;
+
         Ok(Self {
             chain,
             writer,
@@ -346,12 +350,14 @@ impl Records {
         let own = deployed.has_exchange.then_some(&*deployed.network);
         let known = KnownContracts::open(own, prerequisites.storage.as_deref())
             .map_err(SpawnError::Sources)?;
-        if deployed.is_others {
+        if deployed.is_forked {
             block_in_place(|| known.keep_deployed(&View::newest(opened.chain.head())));
         }
+
         let compilers = config.solc_directory.clone().map(Compilers::new);
         let verifier = Verifier::new(compilers, known.clone(), clock.clone());
         let artifacts = watch_artifacts(config, &known).await?;
+
         Ok(Self {
             index,
             known,
@@ -379,7 +385,6 @@ fn services(
     };
 
     let faults = Faults::new(client_addresses, clock.clone(), shutdown.clone());
-
     Services {
         chain: opened.chain.clone(),
         index: records.index.clone(),
@@ -395,6 +400,33 @@ fn services(
         faults,
         admin: prerequisites.admin,
         shutdown: shutdown.clone(),
+    }
+}
+
+/// The accounts as which the interfaces send transactions.
+struct Senders {
+    /// The owner of the network's contracts, if the node may act for it.
+    owner: Option<Arc<TransactionSender>>,
+    /// The owner, or else the node's own treasury.
+    treasury: Arc<TransactionSender>,
+    development: Vec<Arc<TransactionSender>>,
+}
+
+impl Senders {
+    fn new(opened: &OpenedChain, identity: &Identity) -> Self {
+        let sender =
+            |signer: Signer| Arc::new(TransactionSender::new(opened.chain.clone(), signer));
+        let owner = opened.deployed.owner.clone().map(sender);
+        let treasury = owner
+            .clone()
+            .unwrap_or_else(|| sender(Signer::Key(identity.treasury.clone())));
+        let development = identity.development.iter().cloned();
+
+        Self {
+            owner,
+            treasury,
+            development: development.map(Signer::Key).map(sender).collect(),
+        }
     }
 }
 
@@ -414,31 +446,29 @@ impl Interfaces {
         keyring: Arc<Keyring>,
         opened: &OpenedChain,
     ) -> Self {
-        let sender =
-            |signer: Signer| Arc::new(TransactionSender::new(opened.chain.clone(), signer));
-        let deployed = &opened.deployed;
-        let owner = deployed.owner.clone().map(sender);
-        let own_treasury = || sender(Signer::Key(identity.treasury.clone()));
-        let treasury = owner.clone().unwrap_or_else(own_treasury);
-        let accounts = identity.development.iter().cloned();
-        let accounts = accounts.map(Signer::Key).map(sender).collect();
+        let senders = Senders::new(opened, identity);
 
         // Prices are set by hand as the contracts' owner, by administrators only.
-        let setter = owner.clone().filter(|_| services.admin.is_open());
+        let setter = senders.owner.clone().filter(|_| services.admin.is_open());
         let exchange = opened
             .sources
             .clone()
             .map(|sources| services.exchange(config, sources, setter));
-        let has_tokens = deployed.has_exchange && owner.is_some();
+
+        let has_tokens = opened.deployed.has_exchange && senders.owner.is_some();
         let secret = identity.treasury.secret("faucet");
-        let faucet = services.faucet(config, treasury.clone(), secret, has_tokens);
+        let faucet = services.faucet(config, senders.treasury.clone(), secret, has_tokens);
 
         let scenario_exchange = exchange
             .as_ref()
             .map(|exchange| exchange.market().clone())
             .zip(opened.sources.clone());
-        let context = opened.scenario_context.clone();
-        let scenarios = services.scenarios(scenario_exchange, treasury, accounts, context);
+        let scenarios = services.scenarios(
+            scenario_exchange,
+            senders.treasury,
+            senders.development,
+            opened.scenario_context.clone(),
+        );
 
         let routers = services.routers(
             config,
@@ -448,10 +478,12 @@ impl Interfaces {
             &scenarios,
             faucet,
         );
+
         if let Some(lifetime) = config.pool.lifetime {
             let chain = opened.chain.clone();
             tokio::spawn(timer::pool(chain, lifetime, services.shutdown.clone()));
         }
+
         Self {
             exchange,
             scenarios,
@@ -531,9 +563,9 @@ fn explorer_index(config: &Config, opened: &OpenedChain) -> Result<Option<Index>
     }
 
     let deployed = &opened.deployed;
-    // Those of another chain are found by their transfers: to read what each account has takes hundreds
-    // of requests.
-    let tokens = if deployed.has_exchange && !deployed.is_others {
+    // Tokens of a forked chain are found by their transfers: reading the balances of each account
+    // would take hundreds of requests.
+    let tokens = if deployed.has_exchange && !deployed.is_forked {
         let tokens = deployed.network.tokens.iter();
         tokens
             .flat_map(|token| [token.address, token.receipt])

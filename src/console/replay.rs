@@ -37,7 +37,7 @@ pub(super) fn replay(head: &Arc<Head>, block: &Block) -> Vec<ReplayedTransaction
     let Ok(executor) = BlockExecutor::begin(&head.params, &environment, &state, &**head) else {
         return seen;
     };
-    let mut executor = executor.again();
+    let mut executor = executor.without_gas_limits();
 
     let until = std::time::Instant::now() + BLOCK_TIMEOUT;
     let out_of_time = move || std::time::Instant::now() >= until;

@@ -58,7 +58,7 @@ impl ScenarioNode {
         &self,
         tokens: &[usize],
         target: PriceTarget,
-        over: u64,
+        over_seconds: u64,
         moment: StepMoment,
     ) -> Result<(ActiveEffect, String), String> {
         let (market, sources) = self.exchange.as_ref().ok_or("the chain has no exchange")?;
@@ -92,7 +92,7 @@ impl ScenarioNode {
                     from,
                     to,
                     begins,
-                    seconds: over,
+                    seconds: over_seconds,
                 }),
             );
             done.push(format!(

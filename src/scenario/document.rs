@@ -34,8 +34,9 @@ const MAX_LATENCY: Duration = Duration::from_secs(60);
 const MAX_ADVANCE: Duration = Duration::from_secs(366 * DAY);
 /// Most blocks that a reorganisation replaces.
 const MAX_DEPTH: u64 = 64;
-/// Gas limit of transactions that do not say otherwise, and the highest one (EIP-7825).
-const GAS: u64 = 2_000_000;
+/// Default gas limit of a transaction.
+const DEFAULT_GAS: u64 = 2_000_000;
+/// The highest gas limit of a transaction (EIP-7825).
 const MAX_GAS: u64 = 16_777_216;
 
 /// The error of a document.
@@ -82,7 +83,8 @@ pub(super) enum StepAction {
     Price {
         tokens: Vec<usize>,
         target: PriceTarget,
-        over: u64,
+        /// Duration of the move, in seconds; 0 for a jump.
+        over_seconds: u64,
         lasts: Option<Duration>,
     },
     /// Stops the updates of prices.
@@ -342,7 +344,7 @@ impl Reader<'_> {
             _ => return Err(self.error(&raw.tokens, "price", "expected one of `to` and `change`")),
         };
 
-        let over = match &raw.over {
+        let over_seconds = match &raw.over {
             Some(over) if over.get_ref().0 > self.lasts => {
                 return Err(self.error(over, "over", "is longer than the scenario (lasts)"));
             }
@@ -353,7 +355,7 @@ impl Reader<'_> {
         Ok(StepAction::Price {
             tokens,
             target,
-            over,
+            over_seconds,
             lasts: raw.lasts.map(|lasts| lasts.get_ref().0),
         })
     }
@@ -451,7 +453,7 @@ impl Reader<'_> {
                 return Err(self.error(gas, "gas", &format!("expected 21000 to {MAX_GAS}")));
             }
             Some(gas) => *gas.get_ref(),
-            None => GAS,
+            None => DEFAULT_GAS,
         };
 
         Ok(StepAction::Transaction(Box::new(StepTransaction {

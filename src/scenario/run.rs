@@ -261,10 +261,12 @@ impl ScenarioRun {
             StepAction::Price {
                 tokens,
                 target,
-                over,
+                over_seconds,
                 lasts,
             } => {
-                let (effect, done) = node.move_prices(tokens, *target, *over, moment).await?;
+                let (effect, done) = node
+                    .move_prices(tokens, *target, *over_seconds, moment)
+                    .await?;
                 effects.push((self.effect_end(moment, *lasts), effect));
                 Ok(StepState::Done(done))
             }

@@ -76,15 +76,15 @@ pub struct BlockOutcome {
     pub requests: Option<Requests>,
 }
 
-/// The notice to a system contract at the beginning of a block.
-struct Notice<'n> {
+/// A call of a system contract at the beginning of a block.
+struct SystemCall<'c> {
     contract: Address,
-    /// The code that the EIP gives it.
-    code: &'n [u8],
+    /// The code of the contract, according to its EIP.
+    code: &'c [u8],
     input: Bytes,
-    /// The slots that the code writes. On a fork they are written directly: the code also reads
-    /// the old values, which would be one request each in every block.
-    slots: &'n [(u64, U256)],
+    /// The slots that the code writes. On a forked chain they are written directly: the code also
+    /// reads the old values, which would cost a request each in every block.
+    slots: &'c [(u64, U256)],
 }
 
 /// The inputs of an execution, apart from the state.
@@ -93,6 +93,11 @@ struct ExecutionInputs {
     cfg: CfgEnv,
     block: BlockEnv,
     precompiles: PrecompileSet,
+}
+
+/// Lets an impersonated contract send the transaction: EIP-3607 forbids those of contracts.
+fn admit_impersonated(cfg: &mut CfgEnv, transaction: &Transaction) {
+    cfg.disable_eip3607 = transaction.is_impersonated();
 }
 
 impl<'a> BlockExecutor<'a> {
@@ -125,49 +130,58 @@ impl<'a> BlockExecutor<'a> {
 
         // The genesis block runs nothing and has no parent.
         if environment.number > 0 {
-            if chain.forks.dao()
-                == Some(DaoFork {
-                    block: environment.number,
-                    support: true,
-                })
-            {
-                dao::drain(executor.overlay())?;
-            }
-
-            if executor.evm.ctx.db().asks_others() {
-                executor.fetch_system_contracts();
-            }
-
-            // These contracts are not part of consensus: the block is valid whether or not the
-            // calls succeed.
-            if let Some(root) = environment.parent_beacon_block_root {
-                let at = environment.timestamp % BEACON_ROOTS_LENGTH;
-                executor.notify(&Notice {
-                    contract: BEACON_ROOTS_ADDRESS,
-                    code: &BEACON_ROOTS_CODE,
-                    input: Bytes::from(root.0),
-                    slots: &[
-                        (at, U256::from(environment.timestamp)),
-                        (at + BEACON_ROOTS_LENGTH, root.into()),
-                    ],
-                })?;
-            }
-            if environment.rules.has(Fork::Prague) {
-                let at = (environment.number - 1) % HISTORY_SERVE_WINDOW as u64;
-                executor.notify(&Notice {
-                    contract: HISTORY_STORAGE_ADDRESS,
-                    code: &HISTORY_STORAGE_CODE,
-                    input: Bytes::from(environment.parent_hash.0),
-                    slots: &[(at, environment.parent_hash.into())],
-                })?;
-            }
+            executor.apply_dao_fork()?;
+            executor.run_system_calls()?;
         }
         Ok(executor)
     }
 
-    /// Lifts the limits of gas: a block that is executed again was sealed under the limits of its
-    /// time.
-    pub fn again(mut self) -> Self {
+    /// Moves the balances of the DAO in the block of its fork.
+    fn apply_dao_fork(&mut self) -> Result<(), BlockError> {
+        let supported_here = DaoFork {
+            block: self.environment.number,
+            support: true,
+        };
+        if self.chain.forks.dao() == Some(supported_here) {
+            dao::drain(self.overlay())?;
+        }
+        Ok(())
+    }
+
+    /// Calls the system contracts that record the beacon root and the parent's hash.
+    fn run_system_calls(&mut self) -> Result<(), BlockError> {
+        let environment = self.environment;
+        if self.evm.ctx.db().asks_others() {
+            self.fetch_system_contracts();
+        }
+
+        if let Some(root) = environment.parent_beacon_block_root {
+            let at = environment.timestamp % BEACON_ROOTS_LENGTH;
+            self.unchecked_system_call(&SystemCall {
+                contract: BEACON_ROOTS_ADDRESS,
+                code: &BEACON_ROOTS_CODE,
+                input: Bytes::from(root.0),
+                slots: &[
+                    (at, U256::from(environment.timestamp)),
+                    (at + BEACON_ROOTS_LENGTH, root.into()),
+                ],
+            })?;
+        }
+
+        if environment.rules.has(Fork::Prague) {
+            let at = (environment.number - 1) % HISTORY_SERVE_WINDOW as u64;
+            self.unchecked_system_call(&SystemCall {
+                contract: HISTORY_STORAGE_ADDRESS,
+                code: &HISTORY_STORAGE_CODE,
+                input: Bytes::from(environment.parent_hash.0),
+                slots: &[(at, environment.parent_hash.into())],
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Lifts the gas limits: a replayed block was sealed under the limits of its time.
+    pub fn without_gas_limits(mut self) -> Self {
         let cfg = &mut self.evm.ctx.cfg;
         cfg.tx_gas_limit_cap = Some(u64::MAX);
         cfg.disable_block_gas_limit = true;
@@ -214,8 +228,7 @@ impl<'a> BlockExecutor<'a> {
             return Err(TransactionError::BlobsFull);
         }
 
-        // Impersonating a contract means sending from it, EIP-3607 notwithstanding.
-        self.evm.ctx.cfg.disable_eip3607 = transaction.is_impersonated();
+        admit_impersonated(&mut self.evm.ctx.cfg, transaction);
         // New accounts get numbers in the order of first use, which a failure must not change.
         let used = self.evm.ctx.db().used();
         let executed = match transaction.cosmos() {
@@ -244,8 +257,7 @@ impl<'a> BlockExecutor<'a> {
         I: for<'e> Inspector<EvmContext<'e>>,
     {
         let mut cfg = self.evm.ctx.cfg.clone();
-        // A contract can be impersonated, though EIP-3607 forbids transactions of contracts.
-        cfg.disable_eip3607 = transaction.is_impersonated();
+        admit_impersonated(&mut cfg, transaction);
         let precompiles = self.environment.precompiles(self.chain);
         let inputs = ExecutionInputs {
             tx: tx_env(transaction),
@@ -264,7 +276,7 @@ impl<'a> BlockExecutor<'a> {
     #[cfg(feature = "js-tracer")]
     pub fn detached(&self, transaction: &Transaction) -> (DetachedExecution, &Overlay<'a>) {
         let mut cfg = self.evm.ctx.cfg.clone();
-        cfg.disable_eip3607 = transaction.is_impersonated();
+        admit_impersonated(&mut cfg, transaction);
         let precompiles = self.environment.precompiles(self.chain);
         let execution = DetachedExecution::new(
             self.environment.rules.fork,
@@ -497,27 +509,27 @@ impl<'a> BlockExecutor<'a> {
 
     /// Calls a system contract and ignores failure: the block is valid either way, as in the
     /// execution specifications' `process_unchecked_system_transaction`.
-    fn notify(&mut self, notice: &Notice<'_>) -> Result<(), BlockError> {
+    fn unchecked_system_call(&mut self, call: &SystemCall<'_>) -> Result<(), BlockError> {
         let overlay = self.evm.ctx.db_mut();
         if overlay.asks_others() {
             let code = overlay
-                .account(notice.contract)?
+                .account(call.contract)?
                 .and_then(|info| info.code.clone());
-            if code.is_some_and(|code| code.original_byte_slice() == notice.code) {
-                for (slot, value) in notice.slots {
-                    overlay.set_storage(notice.contract, U256::from(*slot), *value)?;
+            if code.is_some_and(|code| code.original_byte_slice() == call.code) {
+                for (slot, value) in call.slots {
+                    overlay.set_storage(call.contract, U256::from(*slot), *value)?;
                 }
                 return Ok(());
             }
         }
 
-        match self.system_call(notice.contract, notice.input.clone()) {
+        match self.system_call(call.contract, call.input.clone()) {
             Ok(_) | Err(BlockError::SystemCall(..)) => Ok(()),
             Err(error) => Err(error),
         }
     }
 
-    /// Has another node asked for what every block reads, at once.
+    /// Fetches the accounts and slots that every block reads from the forked node, all at once.
     fn fetch_system_contracts(&mut self) {
         let called = [BEACON_ROOTS_ADDRESS, HISTORY_STORAGE_ADDRESS];
         let queues = [
@@ -536,7 +548,7 @@ impl<'a> BlockExecutor<'a> {
         let overlay = self.evm.ctx.db();
         let missing = overlay.not_at_hand(all);
         if !missing.is_empty() {
-            // A failure is that of the first read.
+            // A failure shows at the first read.
             let _ = overlay.fetch(&missing, None);
         }
     }

@@ -198,7 +198,8 @@ fn succeeded(context: &Context, hash: B256) -> Result<(), RpcError> {
         .state_before(block.number())
         .map_err(|pruned| RpcError::server(pruned.to_string()))?;
     let environment = head.environment_of(&block);
-    let mut executor = BlockExecutor::begin(&head.params, &environment, &state, &*head)?.again();
+    let mut executor =
+        BlockExecutor::begin(&head.params, &environment, &state, &*head)?.without_gas_limits();
     let mut last = Ok(Bytes::new());
     for transaction in block.transactions.iter().take(index + 1) {
         last = call_output(executor.execute(transaction)?);

@@ -12,9 +12,9 @@ pub(super) fn methods(table: &mut Table) {
         .read("tetrad_forkStats", fork_stats, OnFork::Node)
         .describe(
             [],
-            "What was asked of the forked node since the fork began: HTTP requests, those that had to \
-             be sent again, bytes of the answers, the milliseconds that callers waited, lookups that \
-             found what was at hand and those that did not, and calls by method. Null without a fork.",
+            "Statistics of the requests to the forked node since the fork began: HTTP requests, \
+             retries, bytes of the answers, the milliseconds that callers waited, lookups answered \
+             from memory and others, and calls by method. Null without a fork.",
         );
 }
 

@@ -112,7 +112,7 @@ impl BlockReplay {
             &self.state,
             &*self.head,
         )?
-        .again())
+        .without_gas_limits())
     }
 
     /// The state after the block's first `count` transactions.
