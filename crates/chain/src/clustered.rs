@@ -365,8 +365,7 @@ impl Chain {
             return Ok(Acknowledgement::Included);
         }
 
-        // What another node has sent stays: it sends a transaction again, and may have been
-        // answered by now.
+        // A transaction of another node stays: that node retries, and may have an answer by now.
         if is_own {
             self.pool().reject(hash, error.clone());
         }

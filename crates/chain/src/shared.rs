@@ -138,7 +138,7 @@ pub(super) struct PendingBlock {
 impl PendingBlock {
     /// Returns whether the same block would be built now.
     pub(super) fn is_current(&self, shared: &SharedChain, head: &Arc<Head>) -> bool {
-        // What could not be read is soon tried again.
+        // An incomplete block is soon built again: the missing state may be readable by then.
         let is_fresh = self.is_complete || self.began.elapsed() < INCOMPLETE_LIFETIME;
         is_fresh
             && Arc::ptr_eq(&self.view.head, head)

@@ -281,7 +281,7 @@ impl Membership {
             counts: counts.clone(),
         };
         chain.join(Arc::new(ClusterPeers::new(requester)));
-        // What is missing to follow the log is fetched meanwhile.
+        // Fetches checkpoints, without which the log may not be followed, in the background.
         bootstrap::exchange_checkpoints(connection.clone(), chain.clone(), storage);
         // Before it serves requests or can lead, for which it has to know all entries.
         let height = follow_to_end(chain).await?;

@@ -202,7 +202,7 @@ impl PoolMirror {
                 .retain(|hash, _| self.chain.pool().get(*hash).is_some());
             self.refused.clear();
             self.foreign.clear();
-            // What the servers lost may be in this node's pool only.
+            // Transactions that the servers lost may be in this node's pool only.
             self.store_missing().await;
             return Ok(());
         }

@@ -43,7 +43,7 @@ impl Replicas {
             };
             let before = known.remove(&server).unwrap_or(fresh);
 
-            // What was reported is so until it has caught up.
+            // A reported server counts as stuck until it has caught up.
             let makes_progress = position > before.position && !before.is_reported;
             let mut stuck = if makes_progress { fresh } else { before };
             if !stuck.is_reported && now.duration_since(stuck.since) >= WARN_AFTER {

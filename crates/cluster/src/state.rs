@@ -206,7 +206,7 @@ impl StateBoard {
         let mut nodes: Vec<_> = heard
             .into_iter()
             .map(|(_, state)| state)
-            // What it has announced of itself is older.
+            // Its own announcement is older than `own`.
             .filter(|state| state.node != own.node)
             .collect();
 

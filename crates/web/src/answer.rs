@@ -305,7 +305,7 @@ impl Answer {
 
 impl IntoResponse for Answer {
     fn into_response(self) -> Response {
-        // What its memory does not cover is counted at the connection.
+        // Bytes that its memory does not cover are counted at the connection.
         let is_covered = self.held.covers(self.bytes.len());
         // Held until the client has read the bytes.
         let mut response = Response::new(Body::from(self.held.attach(self.bytes)));

@@ -84,8 +84,8 @@ impl AsyncRead for SharedStream {
         either!(self.0, stream => loop {
             ready!(stream.poll_read_ready(context))?;
             let mut read = Err(io::ErrorKind::WouldBlock.into());
-            // What is read is all there is if there was room for more: the next read waits without
-            // asking.
+            // If room is left after a read, the socket is empty: the next read waits without a
+            // system call.
             let _ = stream.try_io(Interest::READABLE, || {
                 read = stream.try_read_buf(out);
                 let is_all = matches!(read, Ok(count) if count > 0) && out.remaining() > 0;

@@ -82,7 +82,7 @@ impl ChainWriter {
         };
 
         if answer.is_none() {
-            // What is not done yet records itself.
+            // The pieces of a mining order set their own parts.
             self.recorder.part = None;
         }
         if let (Some(part), Some((Ok(outcome), _))) = (&mut self.recorder.part, &answer) {

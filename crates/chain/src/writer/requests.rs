@@ -90,7 +90,7 @@ impl Requests {
         }
 
         if let LogEntry::Revert { to, .. } = entry {
-            // What is left of a request whose beginning is undone is the whole of it.
+            // A request whose beginning is undone has to be done from the start.
             self.latest
                 .retain(|progress| progress.left == 0 || *to > progress.begins);
         }

@@ -193,7 +193,7 @@ impl ChainWriter {
 
         let current = self.head();
         let (_, mut added) = current.held_blocks().difference(head.held_blocks());
-        // Those before were there all along, but memory no longer held them.
+        // Earlier blocks are not new: memory had only dropped them.
         added.retain(|block| block.number() >= current.oldest());
         self.replace(head, added);
         dropped.iter().for_each(|old| self.shared.index.remove(old));

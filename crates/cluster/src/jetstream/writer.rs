@@ -536,7 +536,7 @@ impl BlockLog for JetStreamLog {
         self.copy.append(expected, entry)?;
         self.newest = Some(keccak256(entry));
         self.last = Some(last);
-        // What this node publishes need not be delivered to it.
+        // This node's own messages need not be delivered to it.
         self.tail = None;
         self.assembler.clear();
         Ok(())
@@ -578,8 +578,8 @@ impl BlockLog for JetStreamLog {
                 outcome => return outcome,
             };
 
-            // What follows the entries that were read may be void, or come after others that are
-            // lost.
+            // The messages after the entries that were read may be void, or lost ones may precede
+            // them.
             if self.copy.end() == before && !self.fill_gap()? {
                 return Err(error);
             }

@@ -41,7 +41,7 @@ impl Block {
         let count = from.count(2)?;
         let mut transactions = Vec::with_capacity(count);
         let mut receipts = Vec::with_capacity(count);
-        // What follows from the transactions and receipts before.
+        // Totals of the transactions and receipts so far.
         let mut gas_used = 0u64;
         let mut logs = 0;
         for _ in 0..count {

@@ -58,7 +58,7 @@ impl History {
 
         let answer = self.client.call(method, params)?;
         let json = answer.json();
-        // What the other node lacks now it may have later.
+        // Missing data may exist later, so an empty answer is not kept.
         if json != b"null" && json != b"[]" && json.len() <= MAX_REMEMBERED_BYTES {
             // A copy of its own: the answer is a part of a longer one.
             let json = Bytes::copy_from_slice(json);

@@ -356,7 +356,7 @@ impl Forwarder<'_> {
             return Ok(false);
         };
         let chain = &self.context.chain;
-        // What this node has itself needs no request to the other one.
+        // A transaction of this node needs no request to the other one.
         if chain.pool().get(hash).is_some() || chain.transaction(&self.head, hash).is_some() {
             return Ok(false);
         }

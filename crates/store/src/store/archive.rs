@@ -183,7 +183,7 @@ pub fn import(chain: &ChainStore, from: &mut dyn Read) -> Result<u64, ArchiveErr
     let mut log = chain.log.open(file.identity(), oldest)?;
     let mut count = 0;
     while let Some(bytes) = next_record(from, first + count)? {
-        // What cannot be decoded must not get into the log.
+        // Only valid entries may get into the log.
         LogEntry::decode(&bytes).map_err(malformed)?;
         log.append(oldest + count, &bytes)
             .map_err(io::Error::other)?;

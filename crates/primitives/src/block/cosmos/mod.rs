@@ -715,7 +715,7 @@ impl CosmosTransaction {
                 SignedContent::SignDoc,
                 keccak256(self.direct_sign_bytes(&signer)),
             )),
-            // What Amino's document does not say would not be signed.
+            // Amino's document must cover all content, or a part would not be signed.
             _ if !is_covered => None,
             0 => Some((SignedContent::SignDoc, keccak256(amino::sign_bytes(&doc)))),
             1 => self

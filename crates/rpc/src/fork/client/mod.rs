@@ -200,7 +200,7 @@ impl ForkClient {
         let outcome = self.wait("a batch", &finished, self.longest_wait(time_limit));
         task.abort();
 
-        // Those that have arrived by now.
+        // Results that have arrived by now.
         let mut arrived = std::mem::replace(&mut *results.lock(), CallResults::failed(0, &late));
         if let Err(error @ ForkCallError::Abandoned { .. }) = outcome {
             arrived.results.fill(Err(error));

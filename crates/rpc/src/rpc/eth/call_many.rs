@@ -175,7 +175,7 @@ fn call_many(
             budget.check_time()?;
             let call = request.into_call(context.chain.params().chain_id)?;
 
-            // What the overrides changed is part of the state that the first call leaves.
+            // The first call's changes include the overrides.
             let given = std::mem::take(&mut overrides);
             let out_of_time = || budget.is_out_of_time();
             let mut inspector = NoOpInspector;
