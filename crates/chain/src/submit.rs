@@ -279,8 +279,8 @@ impl Drop for SealGuard<'_> {
     }
 }
 
-/// Runs a transaction on the newest state of a fork only to fetch the state that it reads. The block
-/// that includes it determines its outcome.
+/// Runs a transaction on the newest state of a fork only to fetch the state that it reads. The
+/// block that includes it determines its outcome.
 fn try_out(transaction: &Transaction, head: &Head, next: &Environment) {
     let tx = &transaction.envelope;
     if !head.state.is_remote() || transaction.is_cosmos() {

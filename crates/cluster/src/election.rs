@@ -1,9 +1,9 @@
 //! The election of the leader: a lease in the cluster's bucket that the leader renews.
 //!
-//! A node that sees the same revision of the lease for [`LEASE_TIMEOUT`], while the bucket answers, takes
-//! it, follows the log to its end and begins an epoch. The lease only keeps two nodes from trying to
-//! lead at the same time: a leader that was thought dead finds that the log no longer takes its
-//! entries.
+//! A node that sees the same revision of the lease for [`LEASE_TIMEOUT`], while the bucket answers,
+//! takes it, follows the log to its end and begins an epoch. The lease only keeps two nodes from
+//! trying to lead at the same time: a leader that was thought dead finds that the log no longer
+//! takes its entries.
 
 use std::{
     sync::{
@@ -423,9 +423,9 @@ impl Candidate {
         has_lapsed
     }
 
-    /// Whether this node leaves the lease to one with more of the log, which completes a stream that
-    /// has lost its end before anything else is appended. Limited to [`YIELD_TIMEOUT`], because an
-    /// announcement proves nothing.
+    /// Whether this node leaves the lease to one with more of the log, which completes a stream
+    /// that has lost its end before anything else is appended. Limited to [`YIELD_TIMEOUT`],
+    /// because an announcement proves nothing.
     fn yields(&mut self) -> bool {
         if !self.board.is_behind(&self.chain) {
             self.yielding = None;

@@ -257,8 +257,8 @@ impl Minutes {
         self.bar_rows(number)?.get(token).copied()
     }
 
-    /// Returns the start of the minute of `time`, and the price then. If the minute is not held, the
-    /// oldest or the newest one takes its place.
+    /// Returns the start of the minute of `time`, and the price then. If the minute is not held,
+    /// the oldest or the newest one takes its place.
     pub(super) fn at(&self, time: u64, token: usize) -> Option<(u64, u64)> {
         let number = (time / MINUTE).clamp(self.first, self.present);
         self.bar(number, token)

@@ -82,8 +82,8 @@ impl Budget {
         }
     }
 
-    /// Returns the same budget for requests, which leave a share of it to responses, unless a request
-    /// is the only holder.
+    /// Returns the same budget for requests, which leave a share of it to responses, unless a
+    /// request is the only holder.
     pub(super) fn for_requests(&self) -> Self {
         Self {
             shared: self.shared.clone(),

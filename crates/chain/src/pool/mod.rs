@@ -394,7 +394,7 @@ impl Pool {
         inner
             .senders
             .values()
-            .flat_map(|sender| sender.all())
+            .flat_map(AccountTransactions::all)
             .map(|(pooled, executable)| (pooled.clone(), executable))
             .collect()
     }

@@ -78,8 +78,8 @@ impl PoolState {
 }
 
 impl Pool {
-    /// Returns up to `limit` ready transactions for the next block, in the pool's order: each sender's
-    /// in order of nonce.
+    /// Returns up to `limit` ready transactions for the next block, in the pool's order: each
+    /// sender's in order of nonce.
     pub fn ready(&self, base_fee: u64, limit: usize) -> Vec<Arc<Pooled>> {
         let inner = self.inner.lock();
         let mut queues = Vec::with_capacity(inner.ready.by_cap.len().min(INITIAL_QUEUES));

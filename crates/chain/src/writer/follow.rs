@@ -101,9 +101,9 @@ impl ChainWriter {
     }
 
     /// Replays the entries that other writers appended to the log, and publishes the resulting
-    /// heads. If an entry cannot be replayed, nothing more can be recorded until a restart, which reads
-    /// the whole log. Entries of this writer that the log does not have are given up. In a cluster,
-    /// a revert beyond the oldest checkpoint is followed once there is one after it.
+    /// heads. If an entry cannot be replayed, nothing more can be recorded until a restart, which
+    /// reads the whole log. Entries of this writer that the log does not have are given up. In a
+    /// cluster, a revert beyond the oldest checkpoint is followed once there is one after it.
     pub(super) fn follow(&mut self, to: FollowTo) -> Result<(), ChangeError> {
         loop {
             let caught_up = self.catch_up(to);

@@ -356,8 +356,8 @@ impl ChainWriter {
         Ok(())
     }
 
-    /// Replaces the chain with another one, whose new blocks have this gas limit, and clears the pool
-    /// and the snapshots.
+    /// Replaces the chain with another one, whose new blocks have this gas limit, and clears the
+    /// pool and the snapshots.
     pub(super) fn restart(&mut self, head: Head, gas_limit: u64) -> Result<(), ChangeError> {
         // A log is that of one genesis block.
         if self.recorder.journal.is_some() {

@@ -108,8 +108,8 @@ pub enum LogError {
     /// A log on other machines did not answer in time.
     #[error("the log cannot be reached: {0}")]
     Unavailable(String),
-    /// The replicated log has lost entries, as far as the server that answered knows. Another server
-    /// may know more, or the same one later.
+    /// The replicated log has lost entries, as far as the server that answered knows. Another
+    /// server may know more, or the same one later.
     #[error("{place}: {what}; retrying")]
     Stale {
         /// The replicated log.
@@ -117,8 +117,8 @@ pub enum LogError {
         /// The difference.
         what: String,
     },
-    /// From a height on, the replicated log has other entries than the copy in the data directory, as
-    /// repeated reads confirmed. Those of the copy can be [removed](super::BlockLog::truncate).
+    /// From a height on, the replicated log has other entries than the copy in the data directory,
+    /// as repeated reads confirmed. Those of the copy can be [removed](super::BlockLog::truncate).
     #[error(
         "{place}: entry {at} is another one (Keccak-256 {theirs}) than in the data directory \
          ({own}): the servers have decided otherwise since"

@@ -50,8 +50,8 @@ impl Batch {
         Value::Array(calls.collect()).to_string()
     }
 
-    /// Reads the response. Returns `None` if it is not that of a batch. Calls without a response, and
-    /// those that may succeed later, have no result.
+    /// Reads the response. Returns `None` if it is not that of a batch. Calls without a response,
+    /// and those that may succeed later, have no result.
     pub(super) fn read_response(
         &self,
         status: StatusCode,

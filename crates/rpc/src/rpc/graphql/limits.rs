@@ -309,8 +309,8 @@ impl QueryLimits {
         (failures.errors, is_void)
     }
 
-    /// Returns the value of the field at `path`, which is null if it, or a non-null field in it, has
-    /// failed.
+    /// Returns the value of the field at `path`, which is null if it, or a non-null field in it,
+    /// has failed.
     fn value_of(
         &self,
         outcome: ServerResult<Option<Value>>,
@@ -373,7 +373,8 @@ impl QueryLimits {
         self.take(VALUE_BYTES + name + text)
     }
 
-    /// Takes more memory for the response. An error is the reason why the whole response is refused.
+    /// Takes more memory for the response. An error is the reason why the whole response is
+    /// refused.
     fn take(&self, own: usize) -> Result<(), String> {
         let bytes = self.bytes.fetch_add(own, Ordering::Relaxed) + own;
         let refused = if bytes > self.max_bytes {
