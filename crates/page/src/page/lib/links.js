@@ -41,6 +41,17 @@ export function transactionLink(hash, { full = false } = {}) {
   return full ? h('span', link, copyButton(hash, 'Copy hash')) : link;
 }
 
+/** The link to a transaction that a message about it offers. */
+export function viewTransaction(hash) {
+  return { href: `#/tx/${hash}`, text: 'View transaction' };
+}
+
+/** A sentence about a transaction that was included, and the link to it with more properties. */
+export function outcomeNote(text, hash, properties = {}) {
+  const { href, text: label } = viewTransaction(hash);
+  return h('p.note.good', { role: 'status' }, text, ' ', h('a', { href, ...properties }, label));
+}
+
 /** A link to a block by its number. */
 export function blockLink(number) {
   return h('a', { href: `#/block/${Number(number)}` }, count(Number(number)));

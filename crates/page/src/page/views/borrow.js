@@ -4,6 +4,7 @@ import { announce, card, h, replace, setContent, setText, toast } from '../lib/d
 import { approval, flow } from '../lib/flow.js';
 import { amount, toUnits } from '../lib/format.js';
 import { ENDLESS, limits, refusedCollateral } from '../lib/lens.js';
+import { outcomeNote, viewTransaction } from '../lib/links.js';
 import { largest, refusal, withInterest } from '../lib/loans.js';
 import { market } from '../lib/market.js';
 import { callData, network, read } from '../lib/network.js';
@@ -340,15 +341,12 @@ class ActionForm {
   }
 
   #showSent(text, receipt) {
-    const link = { href: `#/tx/${receipt.transactionHash}`, text: 'View transaction' };
-    if (this.#signal.aborted) return toast(text, 'good', link);
+    const hash = receipt.transactionHash;
+    if (this.#signal.aborted) return toast(text, 'good', viewTransaction(hash));
 
     announce(text);
     this.#steps.clear();
-    replace(
-      this.#outcome,
-      h('p.note.good', { role: 'status' }, text, ' ', h('a', { href: link.href }, link.text)),
-    );
+    replace(this.#outcome, outcomeNote(text, hash));
     this.#amount.input.value = '';
     this.#isAll = false;
   }

@@ -5,7 +5,7 @@ import { decoderFor } from '../lib/decoder.js';
 import { copyButton, facts, failure, field, h, replace, toast } from '../lib/dom.js';
 import { count, fee } from '../lib/format.js';
 import { KINDS, accessListText } from '../lib/kinds.js';
-import { addressLink, argumentsOf, coins, transactionLink } from '../lib/links.js';
+import { addressLink, argumentsOf, coins, transactionLink, viewTransaction } from '../lib/links.js';
 import { network } from '../lib/network.js';
 import { node } from '../lib/node.js';
 import { decodeTransaction, senderOf } from '../lib/rawtransaction.js';
@@ -198,7 +198,7 @@ class BroadcastForm {
     try {
       const hash = await node.call('eth_sendRawTransaction', sent);
       if (this.#shown === sent) replace(this.#outcome, h('p', 'Sent: ', transactionLink(hash)));
-      toast('The transaction was sent', 'good', { href: `#/tx/${hash}`, text: 'View transaction' });
+      toast('The transaction was sent', 'good', viewTransaction(hash));
     } catch (error) {
       if (this.#shown === sent) replace(this.#outcome, failure(reasonOf(error)));
       else toast(reasonOf(error), 'error');

@@ -6,7 +6,7 @@ import { h, replace, toast } from '../lib/dom.js';
 import { addressesIn, callDebugLink, simulate, simulationLink } from '../lib/execution.js';
 import { reasonOfOutcome } from '../lib/failures.js';
 import { count } from '../lib/format.js';
-import { transactionLink } from '../lib/links.js';
+import { transactionLink, viewTransaction } from '../lib/links.js';
 import { coinTransfers, tokensOf, tokenTransfers } from '../lib/movements.js';
 import { wallets } from '../lib/wallet.js';
 import { resultsOf } from './calltree.js';
@@ -137,7 +137,7 @@ export class CallOutput {
     toast(
       `${this.#called.name} ${succeeded ? 'succeeded' : 'was mined, and failed'}`,
       succeeded ? 'good' : 'info',
-      { href: `#/tx/${receipt.transactionHash}`, text: 'View transaction' },
+      viewTransaction(receipt.transactionHash),
     );
   }
 }

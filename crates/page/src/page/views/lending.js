@@ -4,6 +4,7 @@
 import { card, failure, h, heading, replace, toast } from '../lib/dom.js';
 import { span } from '../lib/format.js';
 import { account, collateral, pools, score, scoreHistory } from '../lib/lens.js';
+import { viewTransaction } from '../lib/links.js';
 import { liveTable, loadingBody } from '../lib/livetable.js';
 import { market } from '../lib/market.js';
 import { callData, network, read } from '../lib/network.js';
@@ -56,10 +57,11 @@ async function setCollateral(asset, symbol, enabled) {
       to: network.addresses.lendingPool,
       data: callData('LendingPool', 'setCollateral', asset, enabled),
     });
-    toast(`${symbol} is ${enabled ? 'collateral' : 'no longer collateral'}`, 'good', {
-      href: `#/tx/${receipt.transactionHash}`,
-      text: 'View transaction',
-    });
+    toast(
+      `${symbol} is ${enabled ? 'collateral' : 'no longer collateral'}`,
+      'good',
+      viewTransaction(receipt.transactionHash),
+    );
     return true;
   } catch (error) {
     toast(reasonOf(error), 'error');

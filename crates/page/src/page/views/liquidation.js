@@ -4,7 +4,7 @@ import { announce, h, replace, setContent, setText, toast } from '../lib/dom.js'
 import { approval, flow } from '../lib/flow.js';
 import { amount, amountProblem, fromUnits, toUnits } from '../lib/format.js';
 import { account as readAccount, ENDLESS, quoteLiquidation } from '../lib/lens.js';
-import { addressLink } from '../lib/links.js';
+import { addressLink, outcomeNote, viewTransaction } from '../lib/links.js';
 import { withInterest } from '../lib/loans.js';
 import { money, valueUsd } from '../lib/money.js';
 import { callData, network, read, tokenAt } from '../lib/network.js';
@@ -333,21 +333,12 @@ class LiquidationDialog {
   }
 
   #showReceipt(text, receipt) {
-    const link = { href: `#/tx/${receipt.transactionHash}`, text: 'View transaction' };
+    const hash = receipt.transactionHash;
     announce(text);
-    if (this.#signal.aborted) toast(text, 'good', link);
+    if (this.#signal.aborted) toast(text, 'good', viewTransaction(hash));
     this.#steps.clear();
     replace(this.#details);
-    replace(
-      this.#outcome,
-      h(
-        'p.note.good',
-        { role: 'status' },
-        text,
-        ' ',
-        h('a', { href: link.href, onclick: () => this.#dialog.close() }, link.text),
-      ),
-    );
+    replace(this.#outcome, outcomeNote(text, hash, { onclick: () => this.#dialog.close() }));
     setText(this.#submit, 'Liquidated');
   }
 }

@@ -6,6 +6,7 @@ import { parseAddress, parseRecipient } from '../lib/address.js';
 import { failure, field, h, replace, setText, toast } from '../lib/dom.js';
 import { flow } from '../lib/flow.js';
 import { amount, amountProblem, fromUnits, shorten, toUnits } from '../lib/format.js';
+import { viewTransaction } from '../lib/links.js';
 import { network } from '../lib/network.js';
 import { node, whenever } from '../lib/node.js';
 import { placed, setPlace } from '../lib/place.js';
@@ -181,10 +182,7 @@ class SendForm {
     };
     const receipt = await this.#steps.run([step], account);
     if (receipt.status === '0x1')
-      toast(`Sent ${what}`, 'good', {
-        href: `#/tx/${receipt.transactionHash}`,
-        text: 'View transaction',
-      });
+      toast(`Sent ${what}`, 'good', viewTransaction(receipt.transactionHash));
   }
 }
 

@@ -3,6 +3,7 @@
 import { announce, card, h, icon, replace, setContent, setText, toast } from '../lib/dom.js';
 import { flow } from '../lib/flow.js';
 import { amount, toUnits } from '../lib/format.js';
+import { outcomeNote, viewTransaction } from '../lib/links.js';
 import { market } from '../lib/market.js';
 import { node, whenever } from '../lib/node.js';
 import { setPlace } from '../lib/place.js';
@@ -272,15 +273,11 @@ class SwapForm {
   }
 
   #showOutcome(text, hash) {
-    const link = { href: `#/tx/${hash}`, text: 'View transaction' };
-    if (this.#signal.aborted) return toast(text, 'good', link);
+    if (this.#signal.aborted) return toast(text, 'good', viewTransaction(hash));
 
     announce(text);
     this.#steps.clear();
-    replace(
-      this.#outcome,
-      h('p.note.good', { role: 'status' }, text, ' ', h('a', { href: link.href }, link.text)),
-    );
+    replace(this.#outcome, outcomeNote(text, hash));
     this.#pay.input.value = '';
     this.#receive.input.value = '';
     this.#exactOutput = false;
