@@ -23,7 +23,7 @@ async fn candles(node: &TestNode, symbol: &str, query: &str) -> Vec<Value> {
 }
 
 #[tokio::test]
-async fn a_candle_is_what_the_logs_say() {
+async fn candles_match_the_logs() {
     let (node, clock) = ticking_node().await;
 
     let weth = token("WETH");
@@ -90,7 +90,7 @@ async fn a_candle_is_what_the_logs_say() {
 }
 
 #[tokio::test]
-async fn volume_is_what_was_swapped() {
+async fn volume_is_the_swapped_amount() {
     let node = node().await;
     let user = node.signer(0);
     node.approve_all(&user, VAULT).await;

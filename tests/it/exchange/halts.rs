@@ -145,8 +145,7 @@ async fn a_fall_that_takes_several_steps_halts_the_token_and_those_that_follow_i
     node.end().await;
 }
 
-/// Sends a swap of one WETH that pays ten times what anybody else does for its place, and seals a
-/// block.
+/// Sends a swap of one WETH with ten times the tip of any other transaction, and seals a block.
 async fn race(node: &TestNode) -> Value {
     let input = Bytes::from(swap("WETH", "USDC", units(&token("WETH"), 1)).abi_encode());
     let request = json!({
@@ -203,7 +202,7 @@ async fn no_tip_buys_a_place_before_the_update_that_halts() {
 }
 
 #[tokio::test]
-async fn a_fall_of_one_step_is_on_the_chain_before_anybody_trades_on_it() {
+async fn a_fall_of_one_step_is_on_the_chain_before_any_swap() {
     let place = tempfile::tempdir().unwrap();
     let clock = manual_clock();
     let node = falling(place.path(), clock.clone(), "2985.5", false).await;
@@ -245,7 +244,7 @@ async fn a_fall_of_one_step_is_on_the_chain_before_anybody_trades_on_it() {
 }
 
 #[tokio::test]
-async fn a_walk_goes_on_after_a_revert_and_after_a_restart() {
+async fn a_walk_continues_after_a_revert_and_after_a_restart() {
     let place = tempfile::tempdir().unwrap();
     let clock = manual_clock();
     let node = falling(place.path(), clock.clone(), "1931.79", true).await;

@@ -1,4 +1,4 @@
-//! When the exchange is well.
+//! The exchange's health.
 
 use alloy::primitives::Address;
 use serde_json::Value;
@@ -16,7 +16,7 @@ async fn health(node: &TestNode) -> (u16, Value) {
 }
 
 #[tokio::test]
-async fn a_new_node_is_well() {
+async fn a_new_node_is_healthy() {
     let node = node().await;
     let (status, body) = health(&node).await;
     assert_eq!(
@@ -50,7 +50,7 @@ async fn a_jump_in_time_makes_prices_stale_until_the_next_block() {
     assert_eq!(
         node.get("/health").await.status(),
         200,
-        "it is alive all the same"
+        "the node is alive all the same"
     );
     node.mine().await;
     assert_eq!(health(&node).await.0, 200);
@@ -59,7 +59,7 @@ async fn a_jump_in_time_makes_prices_stale_until_the_next_block() {
 }
 
 #[tokio::test]
-async fn a_chain_on_which_nothing_happens_is_not_broken() {
+async fn an_idle_chain_is_healthy() {
     let clock = manual_clock();
     let node = node_at(clock.clone(), |_| {}).await;
     node.increase_time(86_400).await;
@@ -74,7 +74,7 @@ async fn a_chain_on_which_nothing_happens_is_not_broken() {
 }
 
 #[tokio::test]
-async fn prices_that_nobody_updates_are_noticed() {
+async fn prices_without_updates_are_reported_as_stale() {
     let (node, clock) = ticking_node().await;
     let call = PriceOracle::setUpdaterCall {
         newUpdater: Address::ZERO,

@@ -29,7 +29,7 @@ fn times(body: &Value) -> Vec<u64> {
 }
 
 #[tokio::test]
-async fn a_new_chain_has_a_past() {
+async fn a_new_chain_has_price_history() {
     let node = node().await;
     let now = node.chain().head().block.header.timestamp * 1_000;
     for (query, timeframe, span, count) in [
@@ -60,7 +60,7 @@ async fn a_new_chain_has_a_past() {
             times.len()
         );
 
-        assert_eq!(times.last(), Some(&now), "the present price is the last");
+        assert_eq!(times.last(), Some(&now), "the last is the current price");
         let first = times[0];
         assert!(
             first + span + 60_000 >= now && first + span <= now + 3_600_000 + span / 50,
@@ -78,7 +78,7 @@ async fn a_new_chain_has_a_past() {
 }
 
 #[tokio::test]
-async fn the_change_is_that_of_a_day() {
+async fn the_change_covers_one_day() {
     let (node, clock) = ticking_node().await;
     let weth = token("WETH");
     // A day later, the price of the first block is the one to compare with.
@@ -98,7 +98,7 @@ async fn the_change_is_that_of_a_day() {
 }
 
 #[tokio::test]
-async fn history_is_what_the_logs_say() {
+async fn history_matches_the_logs() {
     let (node, clock) = ticking_node().await;
     for _ in 0..5 {
         clock.advance(61_000);
@@ -126,7 +126,7 @@ async fn history_is_what_the_logs_say() {
     node.end().await;
 }
 
-/// What may happen to a chain. Whether somebody looks afterwards is drawn besides.
+/// A random event of a chain. Whether the market is read afterwards is drawn separately.
 #[derive(Clone, Copy, Debug)]
 enum Event {
     /// Time passes and a block is sealed.
@@ -158,7 +158,7 @@ fn event() -> impl Strategy<Value = Event> {
     ]
 }
 
-/// Everything that the market tells, from both.
+/// Asserts that the followed market and a new one have the same quotes and series.
 async fn assert_same(followed: &Market, node: &TestNode) {
     let config = node.config();
     // The node may seal a block by itself in between.
@@ -227,7 +227,7 @@ async fn run(events: Vec<(Event, bool)>) {
                     _amountIn: units(&weth, whole),
                     _minAmountOut: U256::ZERO,
                 };
-                // It may be refused: reserves and balances are not endless.
+                // It may revert: reserves and balances are limited.
                 node.send_anyway(&user, VAULT, swap).await;
             }
             Event::Snapshot => snapshots.push(node.rpc("evm_snapshot", json!([])).await),
@@ -245,7 +245,7 @@ async fn run(events: Vec<(Event, bool)>) {
     }
     assert_same(&market, &node).await;
 
-    // After a revert an update of the prices may be due, in a block of its own.
+    // After a revert a price update may be due, in a block of its own.
     node.wake().await;
     let (price, _) = node.oracle_price(&weth).await;
     assert_eq!(
@@ -258,10 +258,9 @@ async fn run(events: Vec<(Event, bool)>) {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
 
-    /// However the market got to where the chain is, it is the one that somebody would find who
-    /// looks for the first time.
+    /// A market's content depends on the chain alone, not on how and when it was read before.
     #[test]
-    fn following_a_chain_is_like_seeing_it_for_the_first_time(
+    fn a_market_that_followed_the_chain_equals_a_new_one(
         events in prop::collection::vec((event(), any::<bool>()), 1..40),
     ) {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
@@ -269,7 +268,7 @@ proptest! {
     }
 }
 
-/// The oracle is where it is published to be.
+/// The oracle is at its published address.
 #[tokio::test]
 async fn rest_reads_the_published_oracle() {
     let node = node().await;

@@ -58,9 +58,9 @@ async fn a_body_that_is_too_long_is_refused() {
     );
 }
 
-/// If the price that is held were another one, the next update would move to it.
+/// If another price were held, the next update would move to it.
 #[tokio::test]
-async fn of_two_prices_that_are_set_at_once_the_one_on_the_chain_is_held() {
+async fn the_last_of_two_simultaneous_prices_is_held() {
     let clock = manual_clock();
     let node = node_at(clock.clone(), |config| {
         config.exchange.price_tick = Some(Duration::from_secs(2));
@@ -80,7 +80,7 @@ async fn of_two_prices_that_are_set_at_once_the_one_on_the_chain_is_held() {
 }
 
 #[tokio::test]
-async fn a_price_goes_where_it_is_put_and_stays() {
+async fn a_price_set_by_hand_is_held_until_released() {
     let clock = manual_clock();
     let node = node_at(clock.clone(), |config| {
         config.exchange.price_tick = Some(Duration::from_secs(2));
@@ -92,7 +92,7 @@ async fn a_price_goes_where_it_is_put_and_stays() {
     let weth = token("WETH");
     let address = key(&token("WETH"));
 
-    // Further than any update of the feed may go.
+    // Further than any update of the feed may move.
     let (status, body) = ask(
         &node,
         reqwest::Method::POST,
@@ -118,16 +118,16 @@ async fn a_price_goes_where_it_is_put_and_stays() {
         assert_eq!(
             node.oracle_price(&weth).await.0,
             100_050_000_000,
-            "it is held"
+            "the price is held"
         );
-        assert!(node.is_fresh(&weth).await, "and kept from growing old");
+        assert!(node.is_fresh(&weth).await, "a held price stays fresh");
     }
 
     let moved = node.price_entry(&token("WBTC")).await;
     assert_ne!(
         usd_e8(&moved["price"]),
         token("WBTC").reference_price,
-        "others move on"
+        "other prices continue to move"
     );
 
     let (status, body) = ask(&node, reqwest::Method::DELETE, "WETH", json!(null)).await;
@@ -137,7 +137,7 @@ async fn a_price_goes_where_it_is_put_and_stays() {
     let price = node.oracle_price(&weth).await.0;
     assert!(
         price != 100_050_000_000 && price.abs_diff(100_050_000_000) < 5_000_000_000,
-        "it goes on from there"
+        "the price continues from the held one"
     );
     assert_eq!(
         ask(&node, reqwest::Method::DELETE, "WETH", json!(null))
@@ -149,7 +149,7 @@ async fn a_price_goes_where_it_is_put_and_stays() {
 }
 
 #[tokio::test]
-async fn prices_that_are_none_are_refused() {
+async fn invalid_prices_are_rejected() {
     let node = node_with(|config| config.rate_limit = 0).await;
     for body in [
         json!({}),
@@ -178,7 +178,7 @@ async fn prices_that_are_none_are_refused() {
 }
 
 #[tokio::test]
-async fn a_price_that_the_chain_refuses_leaves_the_one_that_is_held() {
+async fn a_price_that_the_chain_rejects_keeps_the_held_one() {
     let clock = manual_clock();
     let node = node_at(clock.clone(), |config| {
         config.exchange.price_tick = Some(Duration::from_secs(2));
@@ -207,7 +207,7 @@ async fn a_price_that_the_chain_refuses_leaves_the_one_that_is_held() {
 }
 
 #[tokio::test]
-async fn nobody_sets_prices_in_production() {
+async fn production_nodes_have_no_route_to_set_prices() {
     let mut config = Config::of(Profile::Production);
     (config.listen, config.ws_listen) = (Config::test().listen, None);
     let node = Node::spawn(config).await.expect("the node starts");

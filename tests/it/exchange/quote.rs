@@ -25,7 +25,7 @@ fn whole(value: &Value) -> U256 {
 }
 
 #[tokio::test]
-async fn a_quote_is_what_the_vault_says_and_then_does() {
+async fn a_quote_matches_the_vault_and_the_swap() {
     let node = node().await;
     let user = node.signer(0);
     node.approve_all(&user, VAULT).await;
@@ -73,7 +73,7 @@ async fn a_quote_is_what_the_vault_says_and_then_does() {
         };
         assert!(
             node.send(&user, VAULT, swap).await.status(),
-            "not one unit less than was quoted"
+            "at least the quoted amount"
         );
         assert_eq!(
             node.balance(&to, user.address()).await - before,
@@ -84,7 +84,7 @@ async fn a_quote_is_what_the_vault_says_and_then_does() {
 }
 
 #[tokio::test]
-async fn a_swap_that_would_be_refused_is_quoted_with_the_reason() {
+async fn a_quote_of_a_failing_swap_has_the_reason() {
     let node = node().await;
     let weth = token("WETH");
     for (to, amount, status) in [
@@ -123,7 +123,7 @@ async fn a_swap_that_would_be_refused_is_quoted_with_the_reason() {
 }
 
 #[tokio::test]
-async fn slippage_is_what_was_asked_for() {
+async fn slippage_is_applied_as_requested() {
     let node = node().await;
     let path = "/api/quote?tokenIn=USDC&tokenOut=USDT&amountIn=1000000&slippageBps=";
     let body = node.get_json(&format!("{path}0")).await;
@@ -136,7 +136,7 @@ async fn slippage_is_what_was_asked_for() {
 }
 
 #[tokio::test]
-async fn what_is_missing_or_wrong_is_named() {
+async fn missing_and_invalid_parameters_are_named() {
     let node = node_with(|config| config.rate_limit = 0).await;
     for (query, status, name) in [
         ("", 400, "tokenIn"),

@@ -18,7 +18,7 @@ fn sample(name: &str) -> std::path::PathBuf {
 }
 
 #[test]
-fn the_shipped_samples_say_the_same() {
+fn the_shipped_samples_are_equal() {
     let network = Network::default();
     let csv = Recording::read(&sample("prices.csv"), &network).expect("a recording");
     assert_eq!(
@@ -29,7 +29,7 @@ fn the_shipped_samples_say_the_same() {
 }
 
 #[tokio::test]
-async fn a_recording_becomes_the_chain_s_prices() {
+async fn a_recording_sets_the_prices_of_the_chain() {
     let clock = manual_clock();
     let node = node_at(clock.clone(), |config| {
         config.exchange.price_tick = Some(Duration::from_secs(2));
@@ -64,7 +64,7 @@ async fn a_recording_becomes_the_chain_s_prices() {
             .starts_with("replay:")
     );
 
-    // After the end the last prices hold, and are kept from growing old.
+    // After the end the last prices hold and stay fresh.
     clock.advance(3_600_000);
     node.wake().await;
     assert!(node.is_fresh(&weth).await);

@@ -40,7 +40,7 @@ async fn error(node: &TestNode, path: &str, status: u16) -> Value {
 }
 
 #[tokio::test]
-async fn prices_are_those_of_the_oracle() {
+async fn prices_match_the_oracle() {
     let node = node().await;
     let body = node.get_json("/api/prices").await;
     assert_eq!(
@@ -132,7 +132,7 @@ fn symbols(body: &Value) -> Vec<&str> {
 }
 
 #[tokio::test]
-async fn tokens_are_listed_twice() {
+async fn both_token_lists_are_served() {
     let node = node().await;
     let plain = node.get_json("/api/tokens").await;
     assert_eq!(members(&plain), ["count", "data", "success", "timestamp"]);
@@ -280,7 +280,7 @@ async fn other_methods_are_not_allowed() {
 }
 
 #[tokio::test]
-async fn who_has_a_body_already_is_told_so() {
+async fn a_matching_entity_tag_answers_304() {
     let node = node_with(|config| {
         config.exchange.price_tick = Some(std::time::Duration::from_secs(3_600))
     })
@@ -316,7 +316,7 @@ async fn who_has_a_body_already_is_told_so() {
     assert_eq!(head.status(), 200);
     assert!(head.headers().contains_key("etag"));
 
-    // Another block is another body.
+    // A new block changes the body.
     node.mine().await;
     let changed = node
         .http
@@ -334,7 +334,7 @@ async fn who_has_a_body_already_is_told_so() {
 }
 
 #[tokio::test]
-async fn many_who_ask_at_once_get_one_body() {
+async fn concurrent_requests_share_one_body() {
     let node = node_with(|config| config.rate_limit = 0).await;
     let asked = (0..50).map(|_| node.get_json("/api/prices"));
     let bodies = futures_util::future::join_all(asked).await;
@@ -347,7 +347,7 @@ async fn many_who_ask_at_once_get_one_body() {
 }
 
 #[tokio::test]
-async fn another_chain_has_none_of_this() {
+async fn another_chain_has_no_exchange_routes() {
     let file = tempfile::NamedTempFile::new().expect("a file");
     let genesis = r#"{"config":{"chainId":9,"terminalTotalDifficulty":0,"shanghaiTime":0},"gasLimit":"0x1c9c380","difficulty":"0x0","alloc":{}}"#;
     std::fs::write(file.path(), genesis).expect("the file is written");

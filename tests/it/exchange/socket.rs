@@ -1,4 +1,4 @@
-//! The price WebSocket: what clients are told, and what they may say.
+//! The price WebSocket: the messages that clients receive, and those that they may send.
 
 use alloy::sol_types::SolEvent;
 use serde_json::{Value, json};
@@ -13,7 +13,7 @@ use crate::support::{
     ticking_node,
 };
 
-/// What the newest block's logs say, in the shape of a message's `data` without the changes.
+/// The prices in the newest block's logs, in the shape of a message's `data` without the changes.
 fn logged(node: &TestNode) -> Vec<(String, u64, u64)> {
     let block = node.chain().head().block.clone();
     let logs = block.logs().filter(|at| at.log.address == ORACLE);
@@ -31,8 +31,8 @@ fn logged(node: &TestNode) -> Vec<(String, u64, u64)> {
     entries
 }
 
-/// The same from a message.
-fn told(message: &Value) -> Vec<(String, u64, u64)> {
+/// The prices in a message, in the same shape.
+fn received(message: &Value) -> Vec<(String, u64, u64)> {
     let data = message["data"].as_object().expect("an object");
     let mut entries: Vec<_> = data
         .iter()
@@ -51,7 +51,7 @@ fn told(message: &Value) -> Vec<(String, u64, u64)> {
 }
 
 #[tokio::test]
-async fn a_client_is_welcomed_and_told_every_price() {
+async fn a_new_client_gets_a_greeting_and_every_price() {
     let node = node().await;
     for url in [
         node.exchange_ws_url(),
@@ -67,7 +67,7 @@ async fn a_client_is_welcomed_and_told_every_price() {
         assert!(welcome["clientId"].is_string() && welcome["timestamp"].is_u64());
 
         let message = socket.prices().await;
-        let entries = told(&message);
+        let entries = received(&message);
         assert_eq!(entries.len(), 12);
         for info in &node.config().network.tokens {
             let (price, updated_at) = node.oracle_price(info).await;
@@ -87,7 +87,7 @@ async fn a_client_is_welcomed_and_told_every_price() {
 }
 
 #[tokio::test]
-async fn what_is_pushed_is_what_is_on_the_chain() {
+async fn pushed_prices_match_the_chain() {
     let (node, clock) = ticking_node().await;
     let mut one = node.price_socket().await;
     let mut two = node.price_socket().await;
@@ -95,12 +95,16 @@ async fn what_is_pushed_is_what_is_on_the_chain() {
         clock.advance(2_000);
         node.wake().await;
         let message = one.prices().await;
-        assert_eq!(told(&message), logged(&node));
+        assert_eq!(received(&message), logged(&node));
         assert_eq!(
             message["timestamp"],
             node.chain().head().block.header.timestamp * 1_000
         );
-        assert_eq!(two.prices().await, message, "everybody hears the same");
+        assert_eq!(
+            two.prices().await,
+            message,
+            "all clients get the same message"
+        );
 
         let weth = token("WETH");
         let rest = node.price_entry(&weth).await;
@@ -112,10 +116,10 @@ async fn what_is_pushed_is_what_is_on_the_chain() {
 }
 
 #[tokio::test]
-async fn only_what_changed_is_told() {
+async fn only_changed_prices_are_pushed() {
     let node = node().await;
     let mut socket = node.price_socket().await;
-    // Blocks without prices are nobody's news; the owner's price is.
+    // A block without prices causes no message; a price that the owner sets does.
     node.mine().await;
     let sol = token("SOL");
     let call = PriceOracle::setPriceCall {
@@ -123,7 +127,7 @@ async fn only_what_changed_is_told() {
         price: alloy::primitives::U256::from(20_000_000_000u64),
     };
     assert!(node.send(&node.treasury(), ORACLE, call).await.status());
-    let entries = told(&socket.prices().await);
+    let entries = received(&socket.prices().await);
     assert_eq!(entries, logged(&node));
     assert_eq!(
         (entries.len(), &entries[0].0, entries[0].1),
@@ -133,7 +137,7 @@ async fn only_what_changed_is_told() {
 }
 
 #[tokio::test]
-async fn a_subscription_narrows_what_a_client_gets() {
+async fn a_subscription_filters_by_token() {
     let (node, clock) = ticking_node().await;
     let mut socket = node.price_socket().await;
     let weth = key(&token("WETH"));
@@ -149,13 +153,13 @@ async fn a_subscription_narrows_what_a_client_gets() {
         (&"subscribed".into(), &json!([weth]))
     );
     assert_eq!(
-        told(&socket.prices().await).len(),
+        received(&socket.prices().await).len(),
         1,
-        "the present price of what it asked for"
+        "the current price of the subscribed token"
     );
     clock.advance(2_000);
     node.wake().await;
-    let entries = told(&socket.prices().await);
+    let entries = received(&socket.prices().await);
     assert_eq!(
         entries
             .iter()
@@ -166,10 +170,10 @@ async fn a_subscription_narrows_what_a_client_gets() {
 
     socket.send(r#"{"type":"subscribe","tokens":[]}"#).await;
     assert_eq!(socket.json().await["tokens"], json!([]));
-    assert_eq!(told(&socket.prices().await).len(), 12);
+    assert_eq!(received(&socket.prices().await).len(), 12);
     clock.advance(2_000);
     node.wake().await;
-    assert_eq!(told(&socket.prices().await), logged(&node));
+    assert_eq!(received(&socket.prices().await), logged(&node));
     node.end().await;
 }
 
@@ -210,12 +214,12 @@ async fn garbage_is_answered_once_and_the_connection_stays() {
     assert_eq!(socket.json().await["type"], "error");
     clock.advance(2_000);
     node.wake().await;
-    assert_eq!(told(&socket.prices().await), logged(&node));
+    assert_eq!(received(&socket.prices().await), logged(&node));
     node.end().await;
 }
 
 #[tokio::test]
-async fn after_a_revert_the_prices_hold_again_that_held_before() {
+async fn a_revert_restores_earlier_prices() {
     let (node, clock) = ticking_node().await;
     clock.advance(2_000);
     node.wake().await;
@@ -228,15 +232,15 @@ async fn after_a_revert_the_prices_hold_again_that_held_before() {
         socket.prices().await;
     }
     assert_eq!(node.rpc("evm_revert", json!([snapshot])).await, true);
-    assert_eq!(told(&socket.prices().await), before);
+    assert_eq!(received(&socket.prices().await), before);
     clock.advance(2_000);
     node.wake().await;
-    assert_eq!(told(&socket.prices().await), logged(&node));
+    assert_eq!(received(&socket.prices().await), logged(&node));
     node.end().await;
 }
 
 #[tokio::test]
-async fn the_end_is_announced() {
+async fn a_shutdown_is_announced() {
     let node = node().await;
     let mut sockets = Vec::new();
     for _ in 0..3 {

@@ -1,4 +1,4 @@
-//! What a price WebSocket does not put up with.
+//! Limits of the price WebSocket.
 
 use serde_json::{Value, json};
 use tokio_tungstenite::{
@@ -18,7 +18,7 @@ use crate::support::{
 };
 
 #[tokio::test]
-async fn a_message_may_have_four_kibibytes() {
+async fn messages_are_limited_to_four_kibibytes() {
     let node = node().await;
     let mut socket = node.price_socket().await;
     socket.send(format!("{:4096}", r#"{"type":"ping"}"#)).await;
@@ -33,7 +33,7 @@ async fn a_message_may_have_four_kibibytes() {
 }
 
 #[tokio::test]
-async fn who_talks_without_end_is_cut_off() {
+async fn a_client_that_floods_is_disconnected() {
     let node = node().await;
     let mut socket = node.price_socket().await;
     for _ in 0..200 {
@@ -44,7 +44,7 @@ async fn who_talks_without_end_is_cut_off() {
 }
 
 #[tokio::test]
-async fn a_client_may_have_so_many_sockets() {
+async fn sockets_per_client_are_limited() {
     let node = node_with(|config| config.max_sockets_per_client = 2).await;
     let first = node.price_socket().await;
     let _second = node.price_socket().await;
@@ -59,7 +59,7 @@ async fn a_client_may_have_so_many_sockets() {
         (&false.into(), &"too_many_connections".into())
     );
 
-    // The node hears of the end of a connection when it does; then there is room.
+    // The node notices the end of a connection with some delay; then there is room.
     drop(first);
     loop {
         match connect_async(node.exchange_ws_url()).await {
@@ -84,7 +84,7 @@ fn forwarded(node: &TestNode, client: &str) -> Request {
 }
 
 #[tokio::test]
-async fn behind_a_trusted_proxy_clients_are_told_apart() {
+async fn a_trusted_proxy_identifies_clients() {
     let node = node_with(|config| {
         config.max_sockets_per_client = 1;
         config.trusted_proxies = vec!["127.0.0.0/8".parse().expect("a network")];
@@ -100,7 +100,7 @@ async fn behind_a_trusted_proxy_clients_are_told_apart() {
 }
 
 #[tokio::test]
-async fn a_plain_request_is_no_price_socket() {
+async fn a_plain_request_opens_no_price_socket() {
     let node = node().await;
     let url = node.exchange_ws_url().replace("ws://", "http://");
     let response = node.http.get(&url).send().await.expect("an answer");
@@ -111,8 +111,8 @@ async fn a_plain_request_is_no_price_socket() {
     node.end().await;
 }
 
-/// While a client does not listen, thousands of prices pass it by; what it hears afterwards is a
-/// few messages and the present prices, not all that it missed.
+/// While a client does not read, it misses thousands of prices; afterwards it gets a few messages
+/// and the current prices, not all that it missed.
 #[tokio::test]
 async fn a_slow_client_gets_the_latest_prices() {
     let (node, _clock) = ticking_node().await;
@@ -132,7 +132,7 @@ async fn a_slow_client_gets_the_latest_prices() {
             assert_eq!(usd_e8(&entry["price"]), price);
             break;
         }
-        // Nothing is told twice, and nothing out of order.
+        // No price is sent twice or out of order.
         assert!(
             entry["timestamp"]
                 .as_u64()
@@ -144,10 +144,10 @@ async fn a_slow_client_gets_the_latest_prices() {
 }
 
 #[tokio::test]
-async fn the_node_ends_in_good_order_with_sockets_open() {
+async fn the_node_shuts_down_with_open_sockets() {
     let node = node().await;
     let silent = PriceSocket::connect(&node.exchange_ws_url()).await;
-    // It never reads, nor does it answer the closing handshake.
+    // It never reads and never answers the closing handshake.
     node.end().await;
     drop(silent);
 }

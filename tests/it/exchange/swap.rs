@@ -10,8 +10,8 @@ use crate::support::{
     node,
 };
 
-/// What the client computes from `/api/prices`, in floating point as it does: what to expect, and
-/// the least to accept.
+/// The amounts that the client computes from `/api/prices`, in floating point as it does: the
+/// expected output, and the least to accept.
 async fn expected(node: &TestNode, from: &str, to: &str, amount: f64) -> (f64, U256) {
     let prices = node.get_json("/api/prices").await;
     let entry = |symbol: &str| prices["data"][key(&token(symbol))].clone();
@@ -105,7 +105,7 @@ fn listed<'a>(tokens: &'a Value, symbol: &str) -> &'a Value {
 }
 
 #[tokio::test]
-async fn a_swap_shows_in_the_next_request() {
+async fn a_swap_is_visible_in_the_next_request() {
     let node = node().await;
     swap(&node, "WETH", "USDC", 2).await;
     let tokens = node.get_json("/api/tokens/swap").await;
@@ -114,7 +114,7 @@ async fn a_swap_shows_in_the_next_request() {
 
     let price = token("WETH").reference_price;
     assert_eq!(usd_e8(&weth_entry["volume24h"]), 2 * price);
-    // What was paid out: the fee stays in the vault.
+    // The amount paid out: the fee stays in the vault.
     let paid = 2 * price / 100 * 9_970 / 10_000 * 100;
     assert!(
         usd_e8(&usdc_entry["volume24h"]).abs_diff(paid) <= 100,
@@ -142,7 +142,7 @@ async fn a_swap_shows_in_the_next_request() {
 }
 
 #[tokio::test]
-async fn the_vault_says_what_it_charges() {
+async fn the_vault_reports_its_fee() {
     let node = node().await;
     assert_eq!(
         node.view(VAULT, Vault::SWAP_FEE_BPSCall {}).await,

@@ -81,7 +81,7 @@ async fn refused(node: &TestNode, swap: Vault::swapExactTokensForTokensCall) -> 
 }
 
 #[tokio::test]
-async fn without_approval_nothing_is_taken() {
+async fn a_swap_without_approval_is_refused() {
     let node = node().await;
     let amount = units(&token("WETH"), 1);
     let data = refused(&node, call("WETH", "USDC", amount, U256::ZERO)).await;
@@ -153,7 +153,7 @@ async fn more_than_the_vault_holds_is_refused() {
 }
 
 #[tokio::test]
-async fn a_swap_that_moves_the_price_too_much_is_refused_and_its_parts_are_not() {
+async fn a_swap_with_too_much_price_impact_is_refused_and_its_parts_are_not() {
     let node = node().await;
     let usdc = token("USDC");
     let wbtc = token("WBTC");
@@ -192,9 +192,9 @@ async fn a_swap_that_moves_the_price_too_much_is_refused_and_its_parts_are_not()
 }
 
 #[tokio::test]
-async fn prices_that_grew_old_are_refused() {
+async fn stale_prices_are_refused() {
     let node = node().await;
-    // Somebody who is not there shall update prices from now on.
+    // From now on the oracle accepts updates from the zero address only.
     let call_updater = PriceOracle::setUpdaterCall {
         newUpdater: alloy::primitives::Address::ZERO,
     };

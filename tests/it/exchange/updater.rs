@@ -104,7 +104,7 @@ async fn prices_of(seed: u64) -> Value {
 }
 
 #[tokio::test]
-async fn a_seed_is_a_market() {
+async fn a_seed_determines_the_market() {
     let (one, again, other) = tokio::join!(prices_of(1), prices_of(1), prices_of(2));
     assert_eq!(one, again);
     assert_ne!(one, other);
@@ -142,7 +142,7 @@ async fn node_in(directory: &Path, clock: &Arc<ManualClock>, tick: Option<Durati
 }
 
 #[tokio::test]
-async fn prices_that_were_frozen_later_are_refreshed_with_the_block_that_needs_it() {
+async fn prices_frozen_later_are_refreshed_in_the_block_that_needs_it() {
     let clock = manual_clock();
     let directory = tempfile::tempdir().unwrap();
     let tick = Duration::from_secs(3_600);
@@ -199,7 +199,7 @@ async fn no_jump_in_time_leaves_stale_prices() {
 }
 
 #[tokio::test]
-async fn going_back_in_time_leaves_prices_that_go_on_from_there() {
+async fn prices_continue_after_a_time_jump_is_reverted() {
     let (node, clock) = ticking_node().await;
     clock.advance(2_000);
     node.wake().await;
@@ -241,7 +241,7 @@ async fn thousands_of_blocks_at_once_are_fresh_at_the_end() {
 }
 
 #[tokio::test]
-async fn with_manual_mining_prices_ride_in_what_is_mined() {
+async fn manual_mining_includes_prices_in_its_blocks() {
     let clock = manual_clock();
     let node = node_at(clock.clone(), |config| {
         config.exchange.price_tick = Some(Duration::from_secs(2));
@@ -257,7 +257,7 @@ async fn with_manual_mining_prices_ride_in_what_is_mined() {
 }
 
 #[tokio::test]
-async fn with_interval_mining_prices_ride_in_the_intervals_blocks() {
+async fn interval_mining_includes_prices_in_its_blocks() {
     let clock = manual_clock();
     let node = node_at(clock.clone(), |config| {
         config.exchange.price_tick = Some(Duration::from_secs(2));
@@ -278,10 +278,10 @@ async fn with_interval_mining_prices_ride_in_the_intervals_blocks() {
 }
 
 #[tokio::test]
-async fn the_pending_block_begins_as_the_sealed_one_will() {
+async fn the_pending_block_begins_with_the_price_update_of_the_sealed_one() {
     let (node, clock) = ticking_node().await;
-    // The node's own timer, which follows no manual clock, may push the prices before anybody asks.
-    // Rarely twice.
+    // The node's own timer, which does not follow the manual clock, may push the prices before the
+    // request. Twice in a row is rare.
     for attempt in 0.. {
         clock.advance(700_000);
         let pending = node
@@ -300,7 +300,7 @@ async fn the_pending_block_begins_as_the_sealed_one_will() {
 }
 
 #[tokio::test]
-async fn the_timer_moves_prices_without_anybody_asking() {
+async fn the_timer_moves_prices_without_requests() {
     let node = node_at(
         std::sync::Arc::new(tetrad_stdx::clock::SystemClock),
         |config| {

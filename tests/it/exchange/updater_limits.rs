@@ -1,4 +1,4 @@
-//! Updates under rules that somebody else decides about.
+//! Updates under rules that the owner or the user sets.
 
 use alloy::{
     primitives::{Address, U256, Uint},
@@ -14,7 +14,7 @@ use crate::support::{
 };
 
 #[tokio::test]
-async fn a_price_that_the_owner_sets_is_where_the_market_goes_on() {
+async fn the_market_continues_from_a_price_that_the_owner_sets() {
     let (node, clock) = ticking_node().await;
     let weth = token("WETH");
     let wsteth = token("wstETH");
@@ -42,7 +42,7 @@ async fn a_price_that_the_owner_sets_is_where_the_market_goes_on() {
     assert!(price.abs_diff(crashed) < crashed / 50, "{price}");
     assert!(
         steps[0] > steps[1],
-        "what follows it follows in steps: {steps:?}"
+        "its followers move in steps: {steps:?}"
     );
 
     let ratio = wsteth.reference_price as f64 / weth.reference_price as f64;
@@ -52,7 +52,7 @@ async fn a_price_that_the_owner_sets_is_where_the_market_goes_on() {
 }
 
 #[tokio::test]
-async fn moves_keep_within_what_the_owner_allows() {
+async fn moves_respect_the_limit_of_the_owner() {
     let (node, clock) = ticking_node().await;
     assert!(
         node.send(
@@ -81,7 +81,7 @@ async fn moves_keep_within_what_the_owner_allows() {
 }
 
 #[tokio::test]
-async fn a_shorter_age_is_kept_as_well() {
+async fn a_shorter_maximum_age_is_respected() {
     let (node, clock) = ticking_node().await;
     let call = PriceOracle::setMaxAgeCall {
         newSeconds: Uint::from(10),
@@ -123,9 +123,9 @@ async fn an_oracle_with_another_updater_gets_no_updates() {
 }
 
 #[tokio::test]
-async fn a_time_that_is_set_is_for_the_block_that_somebody_brings_about() {
+async fn a_set_time_applies_to_the_block_of_a_user() {
     let (node, clock) = ticking_node().await;
-    // Promised first: the node wakes the chain by itself as well.
+    // Set before the clock advances: the node wakes the chain by itself as well.
     let set_time = 1_700_000_500;
     node.rpc("evm_setNextBlockTimestamp", json!([set_time]))
         .await;
@@ -155,7 +155,7 @@ async fn a_time_that_is_set_is_for_the_block_that_somebody_brings_about() {
 }
 
 #[tokio::test]
-async fn blocks_that_move_the_time_do_not_let_updates_bring_about_each_other() {
+async fn a_block_time_interval_does_not_let_updates_trigger_each_other() {
     let (node, clock) = ticking_node().await;
     clock.advance(2_000);
     node.wake().await;
@@ -182,7 +182,7 @@ async fn blocks_that_move_the_time_do_not_let_updates_bring_about_each_other() {
         }
     }
 
-    // Without the interval time goes on from where it is, and so do prices.
+    // Without the interval, time and prices continue from where they are.
     node.rpc("anvil_removeBlockTimestampInterval", json!([]))
         .await;
     let before = node.chain().head().block.clone();

@@ -1,4 +1,4 @@
-//! Prices from services, which may be down, slow, wrong or worse.
+//! Prices from services that may be down, slow, wrong or malicious.
 
 use std::{sync::Arc, time::Duration};
 
@@ -26,9 +26,9 @@ use crate::support::{
     manual_clock, node, node_at, node_with,
 };
 
-/// What the server does with a request.
+/// How the server handles a request.
 #[derive(Clone, Debug)]
-enum Mood {
+enum Behaviour {
     Answers(String),
     Fails(StatusCode),
     SendsTooMuch,
@@ -38,50 +38,53 @@ enum Mood {
     Redirects(String),
 }
 
-/// A server that does as it is told, over HTTP and as a WebSocket.
-async fn server(mood: Mood) -> (String, Arc<Mutex<Mood>>) {
-    let mood = Arc::new(Mutex::new(mood));
+/// A server with this behaviour over HTTP and WebSocket, and a handle to change it.
+async fn server(behaviour: Behaviour) -> (String, Arc<Mutex<Behaviour>>) {
+    let behaviour = Arc::new(Mutex::new(behaviour));
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let address = listener.local_addr().expect("an address");
     let router = Router::new()
-        .route("/ws", any(tell))
-        .fallback(any(misbehave))
-        .with_state(mood.clone());
+        .route("/ws", any(send_prices))
+        .fallback(any(answer))
+        .with_state(behaviour.clone());
     tokio::spawn(async move { axum::serve(listener, router).await });
-    (address.to_string(), mood)
+    (address.to_string(), behaviour)
 }
 
-async fn misbehave(State(mood): State<Arc<Mutex<Mood>>>) -> Response {
-    let mood = mood.lock().clone();
-    match mood {
-        Mood::Answers(body) => body.into_response(),
-        Mood::Fails(status) => (status, "no").into_response(),
-        Mood::SendsTooMuch => "7".repeat(5 << 20).into_response(),
-        Mood::SendsGarbage => vec![0xff, 0xfe, b'{', b'"'].into_response(),
-        Mood::Hangs => std::future::pending().await,
-        Mood::BreaksOff => {
+async fn answer(State(behaviour): State<Arc<Mutex<Behaviour>>>) -> Response {
+    let behaviour = behaviour.lock().clone();
+    match behaviour {
+        Behaviour::Answers(body) => body.into_response(),
+        Behaviour::Fails(status) => (status, "no").into_response(),
+        Behaviour::SendsTooMuch => "7".repeat(5 << 20).into_response(),
+        Behaviour::SendsGarbage => vec![0xff, 0xfe, b'{', b'"'].into_response(),
+        Behaviour::Hangs => std::future::pending().await,
+        Behaviour::BreaksOff => {
             let pieces = [Ok("{\"WETH\":"), Err(std::io::Error::other("gone"))];
             Body::from_stream(futures_util::stream::iter(pieces)).into_response()
         }
-        Mood::Redirects(to) => (StatusCode::FOUND, [("location", to)]).into_response(),
+        Behaviour::Redirects(to) => (StatusCode::FOUND, [("location", to)]).into_response(),
     }
 }
 
-async fn tell(State(mood): State<Arc<Mutex<Mood>>>, upgrade: WebSocketUpgrade) -> Response {
+async fn send_prices(
+    State(behaviour): State<Arc<Mutex<Behaviour>>>,
+    upgrade: WebSocketUpgrade,
+) -> Response {
     upgrade.on_upgrade(async move |mut socket| {
-        let mood = mood.lock().clone();
-        let _ = match mood {
-            Mood::Answers(body) => socket.send(body.into()).await,
-            Mood::SendsGarbage => socket.send(vec![0xff, 0xfe].into()).await,
+        let behaviour = behaviour.lock().clone();
+        let _ = match behaviour {
+            Behaviour::Answers(body) => socket.send(body.into()).await,
+            Behaviour::SendsGarbage => socket.send(vec![0xff, 0xfe].into()).await,
             _ => return,
         };
-        // Until the client goes.
+        // Until the client disconnects.
         while let Some(Ok(_)) = socket.recv().await {}
     })
 }
 
-/// Quick, so that nothing takes long.
-fn hasty() -> UpstreamConfig {
+/// A configuration with short intervals and timeouts.
+fn fast_config() -> UpstreamConfig {
     UpstreamConfig {
         interval: Duration::from_millis(5),
         timeout: Duration::from_millis(200),
@@ -117,7 +120,7 @@ impl Tested {
         }
     }
 
-    /// The price of a token, and how the upstream does.
+    /// The upstream's price of a token.
     fn price(&self, symbol: &str) -> Option<u64> {
         let network = Network::default();
         let position = network
@@ -140,7 +143,7 @@ impl Tested {
         let mut attempts = self.upstream.attempts();
         let reached = async {
             while self.upstream.condition().status != wanted {
-                attempts.changed().await.expect("it goes on");
+                attempts.changed().await.expect("the upstream runs");
             }
         };
         let patience = Duration::from_secs(20);
@@ -152,7 +155,7 @@ impl Tested {
     async fn end(self) {
         assert!(
             self.shutdown.shut_down(Duration::from_secs(10)).await,
-            "it ends when the node does"
+            "the upstream ends with the node"
         );
     }
 }
@@ -160,15 +163,15 @@ impl Tested {
 const GOOD: &str = r#"{"WETH":3500.25,"USDC":"0.9999","WBTC":null,"SOL":-5,"DOT":0}"#;
 
 #[tokio::test]
-async fn prices_are_what_the_service_says_and_no_more() {
-    let (address, _) = server(Mood::Answers(GOOD.to_owned())).await;
+async fn only_valid_prices_of_a_service_are_taken() {
+    let (address, _) = server(Behaviour::Answers(GOOD.to_owned())).await;
     for place in [
         "http://ADDRESS/prices",
         "http://ADDRESS/prices/{symbol}",
         "ws://ADDRESS/ws",
     ] {
         let spec = format!("{}#{{symbol}}", place.replace("ADDRESS", &address));
-        let tested = Tested::start(&spec, hasty());
+        let tested = Tested::start(&spec, fast_config());
         tested.until(SourceHealth::Ok).await;
         assert_eq!(tested.price("WETH"), Some(350_025_000_000));
         assert_eq!(tested.price("USDC"), Some(99_990_000));
@@ -180,32 +183,35 @@ async fn prices_are_what_the_service_says_and_no_more() {
 }
 
 #[tokio::test]
-async fn whatever_goes_wrong_opens_the_circuit_and_is_named() {
-    let (elsewhere, _) = server(Mood::Answers(GOOD.to_owned())).await;
-    for (mood, expected) in [
-        (Mood::Fails(StatusCode::INTERNAL_SERVER_ERROR), "500"),
-        (Mood::Fails(StatusCode::TOO_MANY_REQUESTS), "429"),
-        (Mood::Answers("{}".to_owned()), "no price at {symbol}"),
-        (Mood::Answers("[".to_owned()), "no price at {symbol}"),
-        (Mood::SendsTooMuch, "more than"),
-        (Mood::SendsGarbage, "UTF-8"),
-        (Mood::Hangs, "timed out"),
-        (Mood::BreaksOff, "error"),
+async fn failures_open_the_circuit_and_are_named() {
+    let (elsewhere, _) = server(Behaviour::Answers(GOOD.to_owned())).await;
+    for (behaviour, expected) in [
+        (Behaviour::Fails(StatusCode::INTERNAL_SERVER_ERROR), "500"),
+        (Behaviour::Fails(StatusCode::TOO_MANY_REQUESTS), "429"),
+        (Behaviour::Answers("{}".to_owned()), "no price at {symbol}"),
+        (Behaviour::Answers("[".to_owned()), "no price at {symbol}"),
+        (Behaviour::SendsTooMuch, "more than"),
+        (Behaviour::SendsGarbage, "UTF-8"),
+        (Behaviour::Hangs, "timed out"),
+        (Behaviour::BreaksOff, "error"),
         (
-            Mood::Redirects(format!("http://{elsewhere}/prices")),
+            Behaviour::Redirects(format!("http://{elsewhere}/prices")),
             "redirects are not followed",
         ),
     ] {
-        let (address, current) = server(mood.clone()).await;
-        let tested = Tested::start(&format!("http://{address}/prices#{{symbol}}"), hasty());
+        let (address, current) = server(behaviour.clone()).await;
+        let tested = Tested::start(
+            &format!("http://{address}/prices#{{symbol}}"),
+            fast_config(),
+        );
         tested.until(SourceHealth::Broken).await;
         let condition = tested.upstream.condition();
         let error = condition.error.expect("a reason");
-        assert!(error.contains(expected), "{mood:?}: {error}");
+        assert!(error.contains(expected), "{behaviour:?}: {error}");
         assert!(condition.failures >= 3 && tested.price("WETH").is_none());
 
-        // It comes back by itself.
-        *current.lock() = Mood::Answers(GOOD.to_owned());
+        // The upstream recovers by itself.
+        *current.lock() = Behaviour::Answers(GOOD.to_owned());
         tested.until(SourceHealth::Ok).await;
         assert_eq!(
             (tested.price("WETH"), tested.upstream.condition().failures),
@@ -216,50 +222,50 @@ async fn whatever_goes_wrong_opens_the_circuit_and_is_named() {
 }
 
 #[tokio::test]
-async fn a_service_that_is_not_there_is_tried_again() {
+async fn an_unreachable_service_is_reported_as_broken() {
     let address = TcpListener::bind("127.0.0.1:0")
         .await
         .expect("a port")
         .local_addr()
         .expect("an address");
     for scheme in ["http", "ws"] {
-        let tested = Tested::start(&format!("{scheme}://{address}/x#{{symbol}}"), hasty());
+        let tested = Tested::start(&format!("{scheme}://{address}/x#{{symbol}}"), fast_config());
         tested.until(SourceHealth::Broken).await;
         tested.end().await;
     }
 }
 
 #[tokio::test]
-async fn a_socket_that_closes_or_says_nothing_of_use_fails() {
-    for mood in [
-        Mood::Hangs,
-        Mood::SendsGarbage,
-        Mood::Answers("{\"x\":1}".to_owned()),
+async fn a_socket_that_closes_or_sends_no_prices_fails() {
+    for behaviour in [
+        Behaviour::Hangs,
+        Behaviour::SendsGarbage,
+        Behaviour::Answers("{\"x\":1}".to_owned()),
     ] {
-        let (address, current) = server(mood).await;
+        let (address, current) = server(behaviour).await;
         let config = UpstreamConfig {
             max_age: Duration::from_millis(50),
-            ..hasty()
+            ..fast_config()
         };
         let tested = Tested::start(&format!("ws://{address}/ws#{{symbol}}"), config);
         tested.until(SourceHealth::Broken).await;
-        *current.lock() = Mood::Answers(GOOD.to_owned());
+        *current.lock() = Behaviour::Answers(GOOD.to_owned());
         tested.until(SourceHealth::Ok).await;
         tested.end().await;
     }
 }
 
 #[tokio::test]
-async fn an_old_price_is_no_price() {
-    let (address, mood) = server(Mood::Answers(GOOD.to_owned())).await;
-    let tested = Tested::start(&format!("http://{address}/prices#{{symbol}}"), hasty());
-    tested.until(SourceHealth::Ok).await;
-    *mood.lock() = Mood::Fails(StatusCode::BAD_GATEWAY);
-    tested.until(SourceHealth::Broken).await;
-    assert!(
-        tested.price("WETH").is_some(),
-        "what it heard before still holds"
+async fn an_expired_price_is_not_used() {
+    let (address, behaviour) = server(Behaviour::Answers(GOOD.to_owned())).await;
+    let tested = Tested::start(
+        &format!("http://{address}/prices#{{symbol}}"),
+        fast_config(),
     );
+    tested.until(SourceHealth::Ok).await;
+    *behaviour.lock() = Behaviour::Fails(StatusCode::BAD_GATEWAY);
+    tested.until(SourceHealth::Broken).await;
+    assert!(tested.price("WETH").is_some(), "the last price still holds");
     tested.clock.advance(60_000);
     assert!(tested.price("WETH").is_some());
     tested.clock.advance(1);
@@ -271,8 +277,8 @@ async fn an_old_price_is_no_price() {
 }
 
 #[tokio::test]
-async fn prices_that_no_source_stands_by_grow_old() {
-    let (address, _) = server(Mood::Fails(StatusCode::NOT_FOUND)).await;
+async fn prices_without_a_source_become_stale() {
+    let (address, _) = server(Behaviour::Fails(StatusCode::NOT_FOUND)).await;
     let clock = manual_clock();
     let node = node_at(clock.clone(), |config| {
         config.exchange.price_tick = Some(Duration::from_secs(2));
@@ -288,11 +294,7 @@ async fn prices_that_no_source_stands_by_grow_old() {
         clock.advance(100_000);
         node.wake().await;
     }
-    assert_eq!(
-        node.block_number().await,
-        0,
-        "nobody seals blocks with nothing in them"
-    );
+    assert_eq!(node.block_number().await, 0, "no empty blocks are sealed");
 
     node.mine().await;
     assert!(!node.is_fresh(&token("WETH")).await);

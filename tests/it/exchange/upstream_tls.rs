@@ -1,5 +1,5 @@
-//! Upstreams that speak TLS: another node, over HTTP and WebSocket, with a certificate that no
-//! system knows.
+//! Upstreams with TLS: another node, over HTTP and WebSocket, with a certificate that no system
+//! trusts.
 
 use std::{path::Path, sync::Arc, time::Duration};
 
@@ -28,7 +28,7 @@ async fn leader(folder: &Path) -> TestNode {
     .await
 }
 
-/// Where both kinds of upstream find it.
+/// The leader as a source of both kinds.
 fn sources(leader: &TestNode) -> [String; 2] {
     let named = |url: String| url.replace("127.0.0.1", "localhost");
     [
@@ -44,7 +44,7 @@ fn sources(leader: &TestNode) -> [String; 2] {
 }
 
 #[tokio::test]
-async fn prices_come_over_tls() {
+async fn prices_are_read_over_tls() {
     let folder = tempfile::tempdir().unwrap();
     let leader = leader(folder.path()).await;
     let weth = token("WETH");
@@ -57,7 +57,7 @@ async fn prices_come_over_tls() {
         });
         let follower = follower.await;
         let mut socket = follower.price_socket().await;
-        // Nothing but the leader moves it.
+        // Only the leader moves the price.
         while follower.oracle_price(&weth).await.0 == weth.reference_price {
             socket.prices().await;
         }
@@ -72,7 +72,7 @@ async fn prices_come_over_tls() {
 }
 
 #[tokio::test]
-async fn a_certificate_that_nobody_vouches_for_is_refused() {
+async fn an_untrusted_certificate_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let leader = leader(folder.path()).await;
     for source in sources(&leader) {
@@ -100,7 +100,7 @@ async fn a_certificate_that_nobody_vouches_for_is_refused() {
 }
 
 #[tokio::test]
-async fn a_file_of_authorities_that_is_none_is_named() {
+async fn an_invalid_authorities_file_is_named() {
     let folder = tempfile::tempdir().unwrap();
     let empty = folder.path().join("ca.pem");
     std::fs::write(&empty, "nothing here").unwrap();

@@ -203,7 +203,7 @@ async fn blocks_logs_and_receipts_are_found() {
 }
 
 #[tokio::test]
-async fn sources_are_known_of_the_networks_contracts_only() {
+async fn only_contracts_of_the_network_have_sources() {
     let node = node_with(|_| {}).await;
 
     let abi = ask(
@@ -251,7 +251,7 @@ async fn sources_are_known_of_the_networks_contracts_only() {
 }
 
 #[tokio::test]
-async fn the_proxy_answers_like_json_rpc() {
+async fn the_proxy_module_answers_like_json_rpc() {
     let node = node_with(|_| {}).await;
     let hash = node
         .submit(node.account(0), Some(STRANGER), 1, Bytes::new())
@@ -481,7 +481,7 @@ async fn internal_transactions_without_value_are_listed_on_request() {
         assert_eq!(types_and_values(list(&whole)), expected, "{query}");
     }
 
-    // Of one transaction, the calls of one side of an account.
+    // The calls of one transaction on one side of an account.
     let mut called = Address::ZERO;
     called[19] = 0xaa;
     for (address, side, expected) in [
@@ -518,10 +518,10 @@ async fn give(node: &TestNode, token: Address, ids: Range<u64>) {
 }
 
 #[tokio::test]
-async fn a_list_of_tokens_that_is_not_complete_is_an_error() {
+async fn an_incomplete_list_of_tokens_is_an_error() {
     let node = node_with(|_| {}).await;
-    // Logs long input as the ids and amounts of tokens that it gives to the stranger. Whatever else
-    // is called returns 1.
+    // Logs long input as the ids and amounts of tokens that it gives to the stranger. Any other
+    // call returns 1.
     let topic = keccak256("TransferBatch(address,address,address,uint256[],uint256[])");
     let gives = [
         &hex!("365f5f37 73")[..],
@@ -551,7 +551,7 @@ async fn a_list_of_tokens_that_is_not_complete_is_an_error() {
     node.end().await;
 }
 
-/// The message of a request that is refused.
+/// The message of a refused request.
 async fn refusal(node: &TestNode, query: &str) -> String {
     let answer = ask(node, query).await;
     assert_eq!(
@@ -563,7 +563,7 @@ async fn refusal(node: &TestNode, query: &str) -> String {
 }
 
 #[tokio::test]
-async fn an_action_refuses_parameters_that_it_does_not_take() {
+async fn an_action_refuses_unknown_parameters() {
     let node = node_with(|_| {}).await;
 
     let own = format!("module=account&action=txlist&address={STRANGER}");

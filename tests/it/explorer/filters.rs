@@ -37,7 +37,7 @@ impl TestNode {
         }
     }
 
-    /// The message of a request that is refused.
+    /// The message of a refused request.
     async fn refusal(&self, path: &str) -> String {
         let response = self.get(path).await;
         assert_eq!(response.status(), 400, "{path}");
@@ -52,8 +52,8 @@ impl TestNode {
     }
 }
 
-/// Checks that a filter lists exactly the items of the whole list that it means, in the same order,
-/// with either way of asking for the next page.
+/// Checks that a filter lists exactly the matching items of the whole list, in the same order, with
+/// either way of asking for the next page.
 async fn check(
     node: &TestNode,
     path: &str,
@@ -83,7 +83,7 @@ fn has(kind: &'static str) -> impl Fn(&Value) -> bool {
 }
 
 /// Whether an item has an address on this side.
-fn has_side(member: &'static str, address: Address) -> impl Fn(&Value) -> bool {
+fn is_on_side(member: &'static str, address: Address) -> impl Fn(&Value) -> bool {
     let hash = json!(address.to_checksum(None));
     move |item| item[member]["hash"] == hash
 }
@@ -182,7 +182,7 @@ async fn transactions_are_filtered_by_type_and_method_on_every_page() {
 }
 
 #[tokio::test]
-async fn transactions_that_wait_for_a_block_are_listed_newest_first() {
+async fn pending_transactions_are_listed_newest_first() {
     let node = node_with(|config| config.no_mining = true).await;
     let mut hashes = Vec::new();
     for value in 0..60 {
@@ -259,11 +259,17 @@ async fn lists_of_an_address_are_filtered_by_its_side() {
 
     let transactions = format!("/api/v2/addresses/{from}/transactions");
     assert_eq!(
-        check(&node, &transactions, "filter=from", has_side("from", from)).await,
+        check(
+            &node,
+            &transactions,
+            "filter=from",
+            is_on_side("from", from)
+        )
+        .await,
         160
     );
     assert_eq!(
-        check(&node, &transactions, "filter=to", has_side("to", from)).await,
+        check(&node, &transactions, "filter=to", is_on_side("to", from)).await,
         40
     );
     for both in ["to | from", "to|from", "from,to", ""] {
@@ -286,7 +292,7 @@ async fn lists_of_an_address_are_filtered_by_its_side() {
 
     let transfers = format!("/api/v2/addresses/{from}/token-transfers");
     assert_eq!(
-        check(&node, &transfers, "filter=to", has_side("to", from)).await,
+        check(&node, &transfers, "filter=to", is_on_side("to", from)).await,
         40
     );
 
@@ -471,7 +477,7 @@ async fn ids_of_tokens_are_filtered_by_owner_and_standard() {
 }
 
 #[tokio::test]
-async fn a_parameter_that_a_route_does_not_have_is_refused_by_name() {
+async fn unknown_parameters_are_refused_by_name() {
     let node = node_with(|_| {}).await;
     let document = node.get_json("/openapi.json").await;
     let mut routes = 0;
@@ -547,7 +553,7 @@ async fn a_parameter_that_a_route_does_not_have_is_refused_by_name() {
 }
 
 #[tokio::test]
-async fn pages_of_long_transactions_end_by_bytes_and_lead_on() {
+async fn pages_of_long_transactions_are_limited_in_bytes() {
     let node = node_with(|config| config.no_mining = true).await;
     let from = node.account(0);
     let mut hashes = Vec::new();
@@ -588,7 +594,7 @@ async fn pages_of_long_transactions_end_by_bytes_and_lead_on() {
 }
 
 #[tokio::test]
-async fn a_list_of_etherscans_interface_that_is_too_long_is_an_error_rather_than_shorter() {
+async fn a_list_of_etherscans_interface_that_is_too_long_is_an_error() {
     let node = node_with(|_| {}).await;
     let from = node.account(0);
     // 80 × 240 kB are more than 16 MiB.
@@ -628,7 +634,7 @@ async fn every_transfer_call_is_found_by_the_name_that_a_page_shows() {
         value: U256::from(1),
     }
     .abi_encode();
-    // Nothing is known of this contract, and its call moves nothing.
+    // The contract is unknown, and the call moves nothing.
     node.submit(node.account(0), Some(STRANGER), 0, input).await;
     let found = node.all_items("/api/v2/transactions?method=transfer").await;
     assert_eq!(found.len(), 1);

@@ -1,4 +1,4 @@
-//! The explorer API and the index under it, held against what the chain itself says.
+//! The explorer API and its index, compared with the chain itself.
 
 mod etherscan;
 mod filters;
@@ -196,7 +196,7 @@ async fn an_address_shows_its_transactions_transfers_and_tokens() {
 }
 
 #[tokio::test]
-async fn internal_calls_are_those_of_the_traces() {
+async fn internal_calls_match_the_traces() {
     let node = node_with(|_| {}).await;
     let user = node.signer(0);
     node.approve_all(&user, VAULT).await;
@@ -326,10 +326,10 @@ async fn set_code(node: &TestNode, code: &str) {
 }
 
 #[tokio::test]
-async fn a_failed_transaction_says_why() {
+async fn a_failed_transaction_shows_its_reason() {
     let node = node_with(|_| {}).await;
     let from = node.account(3);
-    // A contract that is known: its error and the arguments of it.
+    // A known contract: its error and the arguments.
     let too_much = transferCall {
         to: STRANGER,
         value: U256::MAX,
@@ -350,8 +350,8 @@ async fn a_failed_transaction_says_why() {
     );
     assert_eq!(reason["parameters"][0]["value"], from.to_checksum(None));
 
-    // An error that every contract may have, one that nobody knows, and none: the rest of
-    // Panic(0x11) is zeros and 0x11.
+    // An error that every contract may have, an unknown one, and none: the rest of Panic(0x11) is
+    // zeros and 0x11.
     set_code(&node, "0x634e487b715f5260116020526024601cfd").await;
     let (_, reason, _) = failed_call(&node, STRANGER, 100_000, Vec::new()).await;
     assert_eq!(
@@ -383,7 +383,7 @@ async fn a_failed_transaction_says_why() {
 }
 
 #[tokio::test]
-async fn a_created_contract_knows_its_creator_however_it_was_created() {
+async fn a_created_contract_shows_its_creator_however_it_was_created() {
     let node = node_with(|_| {}).await;
     let creator = node.account(2);
     // Creates a contract without code from its own creation code: CREATE with the one byte of STOP.
@@ -424,7 +424,7 @@ async fn a_created_contract_knows_its_creator_however_it_was_created() {
 }
 
 #[tokio::test]
-async fn lists_have_pages_of_fifty_and_do_not_shift() {
+async fn lists_have_stable_pages_of_fifty() {
     let node = node_with(|_| {}).await;
     let from = node.account(0);
     let to = node.account(1);
@@ -515,7 +515,7 @@ async fn transactions_of_a_block_are_listed_last_first() {
     node.end().await;
 }
 
-/// The types of what a search finds.
+/// The types of a search's results.
 async fn types_found(node: &TestNode, words: &str) -> Vec<String> {
     let found = node.get_json(&format!("/api/v2/search?q={words}")).await;
     found["items"]
@@ -643,7 +643,7 @@ async fn the_networks_contracts_have_lines_and_variables() {
 }
 
 #[tokio::test]
-async fn wrong_requests_say_what_is_wrong_and_unknown_things_are_not_found() {
+async fn invalid_requests_name_the_mistake_and_unknown_items_are_not_found() {
     let node = node_with(|_| {}).await;
     let nothing = format!("{:#066x}", 1);
     for path in [
@@ -713,7 +713,7 @@ async fn structs_are_decoded_as_lists_of_their_members() {
 
 /// In 48 KB, a thousand offsets lead to the same 16 KB.
 #[tokio::test]
-async fn call_data_whose_offsets_share_a_place_is_shown_undecoded() {
+async fn call_data_with_overlapping_offsets_is_shown_undecoded() {
     let node = node_with(|_| {}).await;
     let multicall = address!("0xcA11bde05977b3631167028862bE2a173976CA11");
     let word = |number: usize| U256::from(number).to_be_bytes::<32>();

@@ -29,7 +29,7 @@ struct Lists {
     transfers: Vec<Value>,
 }
 
-/// What the chain says, read over JSON-RPC.
+/// The lists of an address according to the chain, read over JSON-RPC.
 async fn expected(node: &TestNode, address: Address) -> Lists {
     let mut lists = Lists::default();
     for number in 0..=node.chain().head().number() {
@@ -121,8 +121,8 @@ async fn compare(node: &TestNode) {
     assert_eq!(distinct.len(), holders.len());
 }
 
-/// One random thing that happens to a chain.
-async fn happen(node: &TestNode, random: &mut Random, snapshots: &mut Vec<Value>) {
+/// Applies one random event to a chain.
+async fn apply_random_event(node: &TestNode, random: &mut Random, snapshots: &mut Vec<Value>) {
     let accounts = [node.account(0), node.account(1), node.account(2), STRANGER];
     let from = accounts[random.below(3) as usize];
     let to = random.pick(&accounts);
@@ -157,7 +157,7 @@ async fn the_index_agrees_with_the_chain_over_reverts_and_restarts() {
         let mut node = node_on(directory.path()).await;
         for _ in 0..4 {
             for _ in 0..12 {
-                happen(&node, random, &mut snapshots).await;
+                apply_random_event(&node, random, &mut snapshots).await;
                 if random.chance(20) {
                     // The index follows into blocks that are then reverted.
                     node.get_json(&format!("/api/v2/addresses/{STRANGER}/counters"))
@@ -172,10 +172,10 @@ async fn the_index_agrees_with_the_chain_over_reverts_and_restarts() {
             }
         }
         node.end().await;
-        let (ok, told) = chain(directory.path(), &["verify"]);
+        let (ok, output) = chain(directory.path(), &["verify"]);
         assert!(
-            ok && told.contains("blocks in the index of addresses"),
-            "{told}"
+            ok && output.contains("blocks in the index of addresses"),
+            "{output}"
         );
     }
 }
@@ -216,14 +216,14 @@ async fn a_damaged_or_missing_index_is_built_again() {
         node.end().await;
     }
 
-    let (ok, told) = chain(directory.path(), &["verify"]);
-    assert!(ok, "{told}");
+    let (ok, output) = chain(directory.path(), &["verify"]);
+    assert!(ok, "{output}");
 
     fs::write(&file, vec![1; whole.len()]).unwrap();
-    let (ok, told) = chain(directory.path(), &["verify"]);
+    let (ok, output) = chain(directory.path(), &["verify"]);
     assert!(
-        !ok && told.contains("delete the file to have it built again"),
-        "{told}"
+        !ok && output.contains("delete the file to have it built again"),
+        "{output}"
     );
 }
 
@@ -255,7 +255,7 @@ async fn a_chain_in_memory_keeps_no_rows_of_blocks_that_it_dropped() {
 }
 
 #[tokio::test]
-async fn a_chain_on_disk_lists_what_memory_dropped() {
+async fn a_chain_on_disk_lists_blocks_that_memory_dropped() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().to_owned();
     let node = node_with(|config| {
@@ -300,7 +300,7 @@ async fn call(http: &reqwest::Client, url: &Value, method: &str, params: Value) 
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_killed_node_has_the_whole_index_again() {
+async fn a_killed_node_restores_the_whole_index() {
     tetrad_stdx::tls::install_provider();
     let directory = tempfile::tempdir().unwrap();
     let http = reqwest::Client::new();
@@ -349,6 +349,6 @@ async fn a_killed_node_has_the_whole_index_again() {
         node.child.wait().unwrap();
     }
 
-    let (ok, told) = chain(directory.path(), &["verify"]);
-    assert!(ok, "{told}");
+    let (ok, output) = chain(directory.path(), &["verify"]);
+    assert!(ok, "{output}");
 }

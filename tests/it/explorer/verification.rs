@@ -66,7 +66,7 @@ fn immutables() -> Value {
     json!({ "3": [{ "start": 1, "length": 32 }] })
 }
 
-/// What the compiler answers.
+/// The compiler's output.
 fn output() -> Value {
     let code = runtime(0, 1);
     json!({
@@ -427,7 +427,7 @@ async fn send_json(url: &str, body: &Value) -> reqwest::Response {
 }
 
 #[tokio::test]
-async fn sourcifys_interface_tells_how_a_source_matches() {
+async fn sourcifys_interface_reports_how_a_source_matches() {
     let compilers = compilers(&output());
     let node = node_with_compilers(&compilers).await;
     let address = node.deploy(creation(&runtime(0, 1))).await;
@@ -513,7 +513,7 @@ fn set_answer(compilers: &TempDir, answer: &Value) {
 }
 
 #[tokio::test]
-async fn refusals_say_what_is_wrong() {
+async fn refusals_name_the_mistake() {
     let compilers = compilers(&output());
     let node = node_with_compilers(&compilers).await;
     let address = node.deploy(creation(&runtime(0, 1))).await;
@@ -547,7 +547,7 @@ async fn refusals_say_what_is_wrong() {
 }
 
 #[tokio::test]
-async fn what_compiling_finds_out_is_a_failure_that_says_what_is_wrong() {
+async fn mistakes_that_compilation_finds_fail_the_verification() {
     let compilers = compilers(&output());
     let node = node_with_compilers(&compilers).await;
     let address = node.deploy(creation(&runtime(0, 1))).await;
@@ -631,10 +631,10 @@ fn begun_compilations(compilers: &TempDir) -> usize {
 }
 
 #[tokio::test]
-async fn verifications_wait_in_turns_by_client() {
+async fn clients_take_turns_in_verifications() {
     let compilers = compilers(&output());
     let place = compilers.path().display();
-    // The compiler notes whose sources it was given, and waits for a file.
+    // The compiler records the client whose sources it gets, and waits for a file.
     let script = format!(
         "#!/bin/sh\ngrep -o '\"runs\":[0-9]*' >> {place}/begun\nuntil [ -e {place}/open ]; do sleep 0.02; done\ncat {place}/answer.json\n"
     );
@@ -717,7 +717,7 @@ fn source_file(directory: &Path, address: Address) -> PathBuf {
 }
 
 #[tokio::test]
-async fn verified_sources_survive_a_restart_and_damaged_ones_are_put_aside() {
+async fn verified_sources_survive_a_restart_and_damaged_ones_are_set_aside() {
     let compilers = compilers(&output());
     let directory = tempfile::tempdir().unwrap();
     let node = node_with_compilers_on(&compilers, directory.path()).await;

@@ -1,4 +1,4 @@
-//! The faucet: payments, limits that follow from the chain, and requests at once.
+//! The faucet: payments, limits that follow from the chain, and concurrent requests.
 
 use std::{path::Path, sync::Arc, time::Duration};
 
@@ -106,7 +106,7 @@ async fn an_address_in_any_form_gets_coins_and_tokens() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_paid_is_refused_with_the_reason() {
+async fn impossible_payments_are_refused_with_the_reason() {
     let node = node_with(|_| {}).await;
 
     let refused = async |body: Value, status: u16, code: &str, part: &str| {
@@ -194,7 +194,7 @@ fn production(config: &mut Config, faucet: Option<u128>) {
 }
 
 #[tokio::test]
-async fn a_production_node_has_no_faucet_until_it_is_turned_on() {
+async fn a_production_node_has_no_faucet_unless_it_is_enabled() {
     let off = node_with(|config| production(config, None)).await;
     assert_eq!(
         off.get_json("/api/faucet").await,
@@ -241,7 +241,7 @@ async fn pay_as(node: &TestNode, client: &str, to: u64) -> (u16, Value) {
 }
 
 #[tokio::test]
-async fn the_limits_hold_for_addresses_clients_and_all_together() {
+async fn limits_apply_to_addresses_to_clients_and_in_total() {
     let clock = manual_clock();
     let node = node_at(clock.clone(), |config| {
         limited(config);
@@ -306,7 +306,7 @@ async fn the_limits_hold_for_addresses_clients_and_all_together() {
 }
 
 #[tokio::test]
-async fn a_revert_gives_back_what_was_paid_after_the_snapshot() {
+async fn a_revert_undoes_the_limits_of_later_payments() {
     let node = node_with(limited).await;
     let snapshot = node.rpc("evm_snapshot", json!([])).await;
     assert_eq!(pay(&node, address(1)).await.0, 200);
@@ -372,7 +372,7 @@ async fn limits_survive_restarts_even_if_the_payments_are_no_longer_in_memory() 
 }
 
 #[tokio::test]
-async fn many_requests_at_once_are_all_paid_and_no_limit_is_passed() {
+async fn concurrent_requests_are_all_paid_within_the_limits() {
     let node = node_with(|config| {
         limited(config);
         config.faucet.per_client = 0;

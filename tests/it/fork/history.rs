@@ -7,7 +7,7 @@ use super::{fork_of, upstream};
 use crate::support::{number, sign};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn old_blocks_are_answered_as_by_the_other_node() {
+async fn old_blocks_are_those_of_the_other_node() {
     let upstream = upstream().await;
     let fork = fork_of(&upstream.rpc_url(), |_| {}).await;
 
@@ -24,7 +24,7 @@ async fn old_blocks_are_answered_as_by_the_other_node() {
     let account = upstream.account(0);
     let call = json!({"to": token, "data": "0x18160ddd"});
 
-    let questions = |newest: &str| {
+    let requests = |newest: &str| {
         vec![
             ("eth_getBlockByNumber", json!([newest, true])),
             ("eth_getBlockByNumber", json!(["0x0", false])),
@@ -75,7 +75,7 @@ async fn old_blocks_are_answered_as_by_the_other_node() {
 
     let number = number.as_str().unwrap();
     for newest in ["latest", number] {
-        for (method, params) in questions(newest) {
+        for (method, params) in requests(newest) {
             let ours = fork.request(method, params.clone()).await;
             let theirs = upstream.request(method, params.clone()).await;
             assert_eq!(ours, theirs, "{method} {params}");
@@ -87,7 +87,7 @@ async fn old_blocks_are_answered_as_by_the_other_node() {
     }
 
     fork.rpc("anvil_mine", json!(["0x2"])).await;
-    for (method, params) in questions(number) {
+    for (method, params) in requests(number) {
         assert_eq!(
             fork.rpc(method, params.clone()).await,
             upstream.rpc(method, params.clone()).await,
@@ -95,7 +95,7 @@ async fn old_blocks_are_answered_as_by_the_other_node() {
         );
     }
 
-    // What nobody has.
+    // Items that neither node has.
     assert_eq!(
         fork.rpc(
             "eth_getTransactionByHash",
@@ -147,7 +147,7 @@ async fn methods_of_explorers_and_debuggers_reach_the_other_chains_blocks() {
     assert_eq!(theirs["code"], -32001, "{theirs}");
     assert_eq!(fork.rpc_error(method, json!([newest])).await, theirs);
 
-    // The fork's own blocks are not asked for.
+    // The fork's own blocks are not requested from the other node.
     let own = fork.latest().await;
     let header = fork
         .rpc("ots_getHeaderByNumber", json!([own["number"]]))
@@ -173,7 +173,7 @@ fn transfers(token: Address, range: Value) -> Value {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn logs_of_both_chains_come_in_order() {
+async fn logs_of_both_chains_are_returned_in_order() {
     let upstream = upstream().await;
     let fork = fork_of(&upstream.rpc_url(), |_| {}).await;
 
@@ -230,7 +230,7 @@ async fn logs_of_both_chains_come_in_order() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn fees_are_those_of_both_chains() {
+async fn the_fee_history_covers_both_chains() {
     let upstream = upstream().await;
     let at = number(&upstream.latest().await["number"]) as u64;
     let fork = fork_of(&upstream.rpc_url(), |_| {}).await;

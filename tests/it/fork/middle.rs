@@ -19,19 +19,19 @@ async fn block_of_three() -> (TestNode, Vec<Value>) {
 
     let block = node.latest().await;
     assert_eq!(block["transactions"].as_array().unwrap().len(), 3);
-    // As they are in the block.
+    // In the order of the block.
     (node, block["transactions"].as_array().unwrap().clone())
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_transactions_before_are_replayed_in_the_same_surroundings() {
+async fn earlier_transactions_are_replayed_in_the_same_environment() {
     let (upstream, hashes) = block_of_three().await;
     let block = upstream.latest().await;
     for (side, position, count) in [("before", 0, 0), ("before", 2, 2), ("after", 2, 3)] {
         let hash = hashes[position].as_str().unwrap();
         let fork = fork_of(&upstream.rpc_url(), |config| {
             config.fork.block = format!("{side}:{hash}").parse().unwrap();
-            // What development accounts have is not changed.
+            // The balances of development accounts are unchanged.
             config.accounts = 0;
         })
         .await;
@@ -57,7 +57,7 @@ async fn the_transactions_before_are_replayed_in_the_same_surroundings() {
             assert_eq!(receipt["status"], "0x1");
         }
 
-        // The next one is executed as it was there.
+        // The next transaction is executed as it was on the other chain.
         let mut count = count;
         if let Some(next) = hashes.get(count) {
             let raw = upstream
@@ -79,14 +79,14 @@ async fn the_transactions_before_are_replayed_in_the_same_surroundings() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn transactions_of_impersonated_accounts_are_replayed() {
     let upstream = node_with(|_| {}).await;
-    let nobody = "0x00000000000000000000000000000000000000aa";
+    let sender = "0x00000000000000000000000000000000000000aa";
     upstream
-        .rpc("anvil_impersonateAccount", json!([nobody]))
+        .rpc("anvil_impersonateAccount", json!([sender]))
         .await;
     upstream
-        .rpc("anvil_setBalance", json!([nobody, "0xde0b6b3a7640000"]))
+        .rpc("anvil_setBalance", json!([sender, "0xde0b6b3a7640000"]))
         .await;
-    let request = json!([{"from": nobody, "to": upstream.account(9), "value": "0x1"}]);
+    let request = json!([{"from": sender, "to": upstream.account(9), "value": "0x1"}]);
     let hash = upstream.rpc("eth_sendTransaction", request).await;
 
     let fork = fork_of(&upstream.rpc_url(), |config| {
@@ -94,7 +94,7 @@ async fn transactions_of_impersonated_accounts_are_replayed() {
     })
     .await;
     let found = fork.rpc("eth_getTransactionByHash", json!([hash])).await;
-    assert_eq!(found["from"], nobody);
+    assert_eq!(found["from"], sender);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -1,4 +1,4 @@
-//! Forks of a second node, which is well, does something else, or misbehaves.
+//! Forks of a second node, which works, changes, or misbehaves.
 
 mod history;
 mod middle;
@@ -22,7 +22,7 @@ pub(crate) async fn fork_of(url: &str, change: impl FnOnce(&mut Config)) -> Test
         config.fork.timeout = std::time::Duration::from_secs(20);
         config.fork.retry_backoff = std::time::Duration::from_millis(1);
         config.fork.check_every = std::time::Duration::from_secs(3_600);
-        // The index reads names of tokens from the other node, at any time.
+        // The index may read names of tokens from the other node at any time.
         config.no_explorer = true;
         change(config);
     })

@@ -1,4 +1,4 @@
-//! Forks of the network itself: exchange, lending and accounts go on from what they were.
+//! Forks of the network itself: exchange, lending and accounts continue from its state.
 
 use std::time::Duration;
 
@@ -47,7 +47,7 @@ async fn pools(node: &TestNode) -> Vec<Value> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn exchange_lending_and_accounts_are_those_of_the_other_chain() {
+async fn exchange_lending_and_accounts_match_the_other_chain() {
     let upstream = operated().await;
     let fork = fork_of(&upstream.rpc_url(), |config| config.no_explorer = false).await;
 
@@ -71,7 +71,7 @@ async fn exchange_lending_and_accounts_are_those_of_the_other_chain() {
         assert_eq!(here, there, "{path}");
     }
 
-    // A fork has no past prices but the other chain's last ones.
+    // Of past prices a fork has only the other chain's last ones.
     let path = format!("/api/prices/{}/history?period=30d", key(&weth));
     let history = fork.get_json(&path).await;
     let prices = history["data"]["prices"].as_array().unwrap().clone();
@@ -82,7 +82,7 @@ async fn exchange_lending_and_accounts_are_those_of_the_other_chain() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn prices_go_on_and_tokens_are_paid_and_swapped() {
+async fn prices_continue_and_tokens_are_paid_and_swapped() {
     let upstream = operated().await;
     let fork = fork_of(&upstream.rpc_url(), |config| {
         config.exchange.price_tick = Some(Duration::from_secs(2));
@@ -91,7 +91,7 @@ async fn prices_go_on_and_tokens_are_paid_and_swapped() {
     .await;
     let [weth, usdc] = [token("WETH"), token("USDC")];
 
-    // The updater of the other chain goes on, though nobody here has its key.
+    // The other chain's updater continues, although the fork does not have its key.
     let before = fork.oracle_price(&weth).await;
     fork.increase_time(4).await;
     fork.mine().await;
@@ -137,7 +137,7 @@ async fn prices_go_on_and_tokens_are_paid_and_swapped() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn nobody_is_impersonated_where_development_methods_are_off() {
+async fn no_account_is_impersonated_without_development_methods() {
     let upstream = operated().await;
     let fork = fork_of(&upstream.rpc_url(), |config| {
         config.profile = Profile::Production;

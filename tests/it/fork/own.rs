@@ -1,4 +1,4 @@
-//! What a fork shows at its beginning, and what it makes of it.
+//! The state in which a fork begins, and its own changes.
 
 use serde_json::json;
 
@@ -6,7 +6,7 @@ use super::{fork_of, upstream};
 use crate::support::{TestNode, number, sign};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn begins_with_the_other_chain_as_it_is() {
+async fn a_fork_begins_with_the_state_of_the_other_chain() {
     let upstream = upstream().await;
     let fork = fork_of(&upstream.rpc_url(), |_| {}).await;
 
@@ -47,7 +47,7 @@ async fn begins_with_the_other_chain_as_it_is() {
         fork.token_balance(3, "latest").await
     );
 
-    // Development accounts have what they have on every chain of this node.
+    // Development accounts have the same coins as on every chain of this node.
     let balance = fork
         .rpc("eth_getBalance", json!([fork.account(0), "latest"]))
         .await;
@@ -74,7 +74,7 @@ async fn begins_with_the_other_chain_as_it_is() {
     let since = number(&next["timestamp"]) - number(&block["timestamp"]);
     assert!(
         since < 600,
-        "the time goes on from the block that is forked, not {since} s later"
+        "the time continues from the forked block, not {since} s later"
     );
 }
 
@@ -85,7 +85,8 @@ fn word(number: u8) -> String {
     format!("0x{number:064x}")
 }
 
-/// What the genesis file lists is as it says, and the rest is the other chain's.
+/// Asserts that listed accounts are those of the genesis file, and the others those of the other
+/// chain.
 async fn assert_has_listed_accounts(fork: &TestNode, upstream: &TestNode) {
     let token = upstream.token();
     let own = upstream.account(0).to_string();
@@ -104,7 +105,7 @@ async fn assert_has_listed_accounts(fork: &TestNode, upstream: &TestNode) {
     let other = read("eth_getBalance", &fork.account(1).to_string()).await;
     assert_eq!(number(&other), 10_000 * 10u128.pow(18));
 
-    // What the file does not list is the other chain's.
+    // Unlisted accounts are those of the other chain.
     for slot in 0..8 {
         let params = json!([token, format!("{slot:#x}"), "latest"]);
         assert_eq!(
@@ -116,13 +117,13 @@ async fn assert_has_listed_accounts(fork: &TestNode, upstream: &TestNode) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn begins_with_the_accounts_of_a_genesis_file() {
+async fn a_fork_begins_with_the_accounts_of_a_genesis_file() {
     let upstream = upstream().await;
     let token = upstream.token();
     let own = upstream.account(0);
 
-    // Without what a first block needs, which is not asked for here: contracts of Prague, a valid
-    // number.
+    // Without the requirements of a first block, which do not apply here: contracts of Prague, a
+    // valid number.
     let genesis = json!({
         "config": {"chainId": 5, "pragueTime": 0},
         "difficulty": "0x0",
@@ -164,14 +165,14 @@ async fn begins_with_the_accounts_of_a_genesis_file() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn goes_its_own_way() {
+async fn a_fork_is_independent_of_the_other_chain() {
     let upstream = upstream().await;
     let fork = fork_of(&upstream.rpc_url(), |_| {}).await;
     let before = upstream.token_balance(3, "latest").await;
     assert_eq!(before, 60);
     let snapshot = fork.rpc("evm_snapshot", json!([])).await;
 
-    // All of it: a slot that is zero here and not there.
+    // The whole balance: a slot that is zero on the fork only.
     fork.transfer_token(3, 60).await;
     let height = fork.height().await;
 
@@ -182,7 +183,7 @@ async fn goes_its_own_way() {
     );
     assert_eq!(upstream.token_balance(3, "latest").await, 60);
 
-    // What happens there is not seen here.
+    // Later changes of the other chain are not visible.
     upstream.transfer_token(3, 10).await;
     let sent = upstream.send_wei(2).await;
     assert_eq!(fork.token_balance(3, "latest").await, 0);
@@ -212,7 +213,7 @@ async fn goes_its_own_way() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn runs_everything_that_other_chains_run() {
+async fn a_fork_supports_what_other_chains_support() {
     let upstream = upstream().await;
     let fork = fork_of(&upstream.rpc_url(), |config| {
         config.fork.chain_id = Some(31_337)

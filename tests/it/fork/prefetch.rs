@@ -1,4 +1,4 @@
-//! What a fork asks the other node for, in how many requests, and what it keeps.
+//! The requests of a fork to the other node, their number, and the cache on disk.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use tetrad_rpc::fork::{ForkBlock, ForkCache, ForkPace};
 
 use super::{
     fork_of,
-    proxy::{Mood, Proxy},
+    proxy::{Behaviour, Proxy},
     upstream,
 };
 use crate::support::{
@@ -25,21 +25,21 @@ async fn pools(node: &TestNode, of: &TestNode) -> Value {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_call_takes_few_requests_and_none_the_second_time() {
+async fn a_call_takes_few_requests_and_a_repeated_one_none() {
     let upstream = upstream().await;
     let proxy = Proxy::to(upstream.rpc_url()).await;
     // A block at the time of the fork's: interest accrues.
     let expected = pools(&upstream, &upstream).await;
 
-    for (mood, most) in [
-        (Mood::Well, 4),
-        (Mood::Lacks(&["debug_traceCall"]), 6),
+    for (behaviour, most) in [
+        (Behaviour::Forwards, 4),
+        (Behaviour::Lacks(&["debug_traceCall"]), 6),
         (
-            Mood::Lacks(&["debug_traceCall", "eth_createAccessList"]),
+            Behaviour::Lacks(&["debug_traceCall", "eth_createAccessList"]),
             24,
         ),
     ] {
-        proxy.set(mood.clone());
+        proxy.set(behaviour.clone());
         let fork = fork_of(&proxy.url, |_| {}).await;
         proxy.requests();
 
@@ -49,15 +49,15 @@ async fn a_call_takes_few_requests_and_none_the_second_time() {
             expected.as_str().unwrap().len()
         );
         let requests = proxy.requests();
-        assert!((1..=most).contains(&requests), "{mood:?}: {requests}");
+        assert!((1..=most).contains(&requests), "{behaviour:?}: {requests}");
 
         assert_eq!(pools(&fork, &upstream).await, found);
-        assert_eq!(proxy.requests(), 0, "{mood:?}");
+        assert_eq!(proxy.requests(), 0, "{behaviour:?}");
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_is_found_is_the_same_without_prefetching() {
+async fn results_are_the_same_without_prefetching() {
     let upstream = upstream().await;
     let url = upstream.rpc_url();
     let with = fork_of(&url, |_| {}).await;
@@ -89,23 +89,23 @@ async fn what_is_found_is_the_same_without_prefetching() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn nodes_that_are_bad_at_batches_are_asked_in_other_ways() {
+async fn nodes_that_fail_at_batches_get_other_requests() {
     let upstream = upstream().await;
     let proxy = Proxy::to(upstream.rpc_url()).await;
     let limited = json!({"code": -32005, "message": "slow down"});
-    for mood in [
-        Mood::RefusesBatches,
-        Mood::ConfusesIds,
-        Mood::Limits(40, limited),
+    for behaviour in [
+        Behaviour::RefusesBatches,
+        Behaviour::ConfusesIds,
+        Behaviour::Limits(40, limited),
     ] {
-        proxy.set(mood.clone());
+        proxy.set(behaviour.clone());
         let fork = fork_of(&proxy.url, |_| {}).await;
-        assert_eq!(fork.token_balance(3, "latest").await, 60, "{mood:?}");
+        assert_eq!(fork.token_balance(3, "latest").await, 60, "{behaviour:?}");
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn hashes_of_blocks_are_read_at_once() {
+async fn hashes_of_blocks_are_read_together() {
     let upstream = upstream().await;
     upstream.rpc("anvil_mine", json!(["0x20"])).await;
     let proxy = Proxy::to(upstream.rpc_url()).await;
@@ -126,20 +126,20 @@ async fn hashes_of_blocks_are_read_at_once() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn transactions_read_nothing_that_was_read_before() {
+async fn transactions_read_nothing_twice() {
     let upstream = upstream().await;
     let proxy = Proxy::to(upstream.rpc_url()).await;
     let fork = fork_of(&proxy.url, |_| {}).await;
     fork.transfer_token(3, 1).await;
     proxy.requests();
 
-    // The contracts that every block calls are known as well.
+    // The contracts that every block calls are already known.
     fork.transfer_token(3, 2).await;
     fork.rpc("anvil_mine", json!(["0x3"])).await;
     assert_eq!(proxy.requests(), 0);
 }
 
-/// A fork of the fourth block that keeps what it reads in a directory.
+/// A fork of the fourth block that caches its reads in a directory.
 async fn start(proxy: &Proxy, directory: &Path) -> TestNode {
     fork_of(&proxy.url, |config| {
         config.fork.block = ForkBlock::Number(4);
@@ -149,7 +149,7 @@ async fn start(proxy: &Proxy, directory: &Path) -> TestNode {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_block_with_a_number_is_kept_for_the_next_start() {
+async fn a_fork_of_a_numbered_block_is_cached_for_the_next_start() {
     let directory = tempfile::tempdir().unwrap();
     let upstream = upstream().await;
     let proxy = Proxy::to(upstream.rpc_url()).await;
@@ -187,7 +187,7 @@ async fn a_block_with_a_number_is_kept_for_the_next_start() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_newest_block_is_not_kept() {
+async fn a_fork_of_the_newest_block_is_not_cached() {
     let directory = tempfile::tempdir().unwrap();
     let upstream = upstream().await;
     let url = upstream.rpc_url();
@@ -198,9 +198,9 @@ async fn the_newest_block_is_not_kept() {
     assert_eq!(tetrad_rpc::fork::list(directory.path()).unwrap(), []);
 }
 
-/// In the usual directory; in another one it is.
+/// Nothing is cached in the default directory.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn nothing_of_a_development_node_is_kept_unless_a_directory_is_named() {
+async fn forks_of_development_nodes_are_cached_in_a_named_directory_only() {
     let directory = tempfile::tempdir().unwrap();
     let caches = directory.path().join("tetrad/forks");
     let upstream = upstream().await;
@@ -300,10 +300,10 @@ async fn another_node_takes_over_from_one_that_fails() {
     });
     let fork = fork.await;
 
-    first.set(Mood::Fails(usize::MAX, StatusCode::TOO_MANY_REQUESTS));
+    first.set(Behaviour::Fails(usize::MAX, StatusCode::TOO_MANY_REQUESTS));
     assert_eq!(fork.token_balance(3, "latest").await, 60);
-    first.set(Mood::Well);
-    second.set(Mood::Fails(usize::MAX, StatusCode::BAD_GATEWAY));
+    first.set(Behaviour::Forwards);
+    second.set(Behaviour::Fails(usize::MAX, StatusCode::BAD_GATEWAY));
     let found = fork.token_balance(9, "latest").await;
     assert_eq!(found, upstream.token_balance(9, "latest").await);
 
@@ -335,8 +335,8 @@ async fn nodes_of_another_chain_are_refused_at_the_start() {
     config.fork.others = vec![other.rpc_url().parse().unwrap()];
     match Node::spawn(config).await {
         Err(error @ SpawnError::Fork(_)) => {
-            let told = error.to_string();
-            assert!(told.contains("it has no block"), "{told}");
+            let message = error.to_string();
+            assert!(message.contains("it has no block"), "{message}");
         }
         Err(error) => panic!("{error}"),
         Ok(_) => panic!("the node started"),
@@ -344,14 +344,17 @@ async fn nodes_of_another_chain_are_refused_at_the_start() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn calls_are_spread_over_time() {
+async fn calls_respect_the_pace() {
     let upstream = upstream().await;
     let proxy = Proxy::to(upstream.rpc_url()).await;
     // Each slot is a call.
-    proxy.set(Mood::Lacks(&["debug_traceCall", "eth_createAccessList"]));
+    proxy.set(Behaviour::Lacks(&[
+        "debug_traceCall",
+        "eth_createAccessList",
+    ]));
     let fork = fork_of(&proxy.url, |config| {
         config.fork.pace = Some(ForkPace::Calls(60));
-        // Nothing of what the call reads is known before.
+        // The state that the call reads is unknown before.
         config.bare = true;
     })
     .await;
@@ -361,7 +364,7 @@ async fn calls_are_spread_over_time() {
     let found = pools(&fork, &upstream).await;
     assert!(found.as_str().unwrap().len() > 1_000);
     let calls = proxy.asked().len() as f64;
-    // A second of calls may go at once.
+    // The calls of one second may be sent at once.
     let least = calls / 60.0 - 1.0;
     assert!(least > 0.0, "{calls} calls");
     assert!(began.elapsed().as_secs_f64() >= least, "{calls} calls");

@@ -1,4 +1,4 @@
-//! A server between a fork and the node it forks, which does as it is told.
+//! A server between a fork and the node it forks, with a configurable behaviour.
 
 use std::{convert::Infallible, sync::Arc, time::Duration};
 
@@ -15,49 +15,49 @@ use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio::{net::TcpListener, sync::watch};
 
-/// What the server does with a request.
+/// How the server handles a request.
 #[derive(Clone, Debug)]
-pub(super) enum Mood {
-    /// Hands it on.
-    Well,
-    /// Answers so many times with this status, then is well.
+pub(super) enum Behaviour {
+    /// Forwards it.
+    Forwards,
+    /// Answers this many times with this status, then forwards.
     Fails(usize, StatusCode),
     /// Answers with this body.
-    Says(String),
+    SendsBody(String),
     /// Answers with this result.
     Answers(Value),
-    /// Answers with this block whenever one is asked for by its number.
+    /// Answers with this block to every request for one by its number.
     Replaces(Value),
     /// Has none of these methods.
     Lacks(&'static [&'static str]),
-    /// Refuses batches, and answers everything else.
+    /// Refuses batches, and forwards everything else.
     RefusesBatches,
-    /// Answers each batch as if it were another one.
+    /// Answers each batch with the ids of another one.
     ConfusesIds,
-    /// Answers so many calls of batches with this error, then is well.
+    /// Answers this many calls of batches with this error, then forwards.
     Limits(usize, Value),
-    /// Sends the client elsewhere.
+    /// Redirects the client to this URL.
     Redirects(String),
     /// Never answers.
     Hangs,
-    /// Begins an answer that never ends.
+    /// Begins a response that never ends.
     Endless,
 }
 
 #[derive(Debug)]
 struct Inner {
     upstream: String,
-    mood: Mutex<Mood>,
+    behaviour: Mutex<Behaviour>,
     asked: Mutex<Vec<String>>,
-    /// HTTP requests since the last time.
+    /// HTTP requests since the last read.
     requests: Mutex<usize>,
     headers: Mutex<HeaderMap>,
-    /// The requests that wait for an answer that never comes.
+    /// The number of requests that wait for a response that never comes.
     hanging: watch::Sender<usize>,
     http: reqwest::Client,
 }
 
-/// A request that waits for an answer that never comes, until its client cancels it.
+/// A request that waits for a response that never comes, until its client cancels it.
 struct Hanging<'a>(&'a watch::Sender<usize>);
 
 impl<'a> Hanging<'a> {
@@ -85,12 +85,12 @@ impl Proxy {
         tetrad_stdx::tls::install_provider();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}/rpc", listener.local_addr().unwrap());
-        let mood = Mutex::new(Mood::Well);
+        let behaviour = Mutex::new(Behaviour::Forwards);
         let asked = Mutex::default();
         let headers = Mutex::default();
         let inner = Arc::new(Inner {
             upstream,
-            mood,
+            behaviour,
             asked,
             requests: Mutex::default(),
             headers,
@@ -104,21 +104,21 @@ impl Proxy {
         Self { url, inner }
     }
 
-    pub(super) fn set(&self, mood: Mood) {
-        *self.inner.mood.lock() = mood;
+    pub(super) fn set(&self, behaviour: Behaviour) {
+        *self.inner.behaviour.lock() = behaviour;
     }
 
-    /// The methods that were asked since the last time.
+    /// The methods that were called since the last read.
     pub(super) fn asked(&self) -> Vec<String> {
         std::mem::take(&mut self.inner.asked.lock())
     }
 
-    /// The number of HTTP requests since the last time.
+    /// The number of HTTP requests since the last read.
     pub(super) fn requests(&self) -> usize {
         std::mem::take(&mut self.inner.requests.lock())
     }
 
-    /// Waits until some requests hang, or none does any more.
+    /// Waits until some requests hang, or until none does.
     pub(super) async fn until_hanging(&self, some: bool) {
         let mut hanging = self.inner.hanging.subscribe();
         let reached = hanging.wait_for(|count| (*count > 0) == some);
@@ -149,9 +149,9 @@ async fn answer(State(inner): State<Arc<Inner>>, headers: HeaderMap, body: Bytes
     *inner.requests.lock() += 1;
     *inner.headers.lock() = headers;
 
-    let mood = inner.mood.lock().clone();
-    match mood {
-        Mood::Lacks(methods)
+    let behaviour = inner.behaviour.lock().clone();
+    match behaviour {
+        Behaviour::Lacks(methods)
             if calls
                 .iter()
                 .any(|call| methods.contains(&call["method"].as_str().unwrap())) =>
@@ -159,24 +159,25 @@ async fn answer(State(inner): State<Arc<Inner>>, headers: HeaderMap, body: Bytes
             let error = json!({"code": -32601, "message": "the method is not available"});
             refusal(&request["id"], &error)
         }
-        Mood::RefusesBatches if request.is_array() => {
+        Behaviour::RefusesBatches if request.is_array() => {
             let error = json!({"code": -32600, "message": "no batches"});
             refusal(&Value::Null, &error)
         }
-        Mood::ConfusesIds if request.is_array() => {
+        Behaviour::ConfusesIds if request.is_array() => {
             let answers = calls
                 .iter()
                 .map(|_| json!({"jsonrpc": "2.0", "id": 77, "result": "0x1"}));
             batch(answers)
         }
-        Mood::Limits(left, error) if request.is_array() && left > 0 => {
-            *inner.mood.lock() = Mood::Limits(left.saturating_sub(calls.len()), error.clone());
+        Behaviour::Limits(left, error) if request.is_array() && left > 0 => {
+            *inner.behaviour.lock() =
+                Behaviour::Limits(left.saturating_sub(calls.len()), error.clone());
             let answers = calls
                 .iter()
                 .map(|call| json!({"jsonrpc": "2.0", "id": call["id"], "error": error}));
             batch(answers)
         }
-        Mood::Replaces(block) if calls.iter().any(asks_for_a_block) => {
+        Behaviour::Replaces(block) if calls.iter().any(asks_for_a_block) => {
             // A fork asks for the chain id with it.
             let chain_id = json!("0x7d");
             results(&request, |call| {
@@ -187,27 +188,29 @@ async fn answer(State(inner): State<Arc<Inner>>, headers: HeaderMap, body: Bytes
                 }
             })
         }
-        Mood::Fails(left, status) if left > 0 => {
-            *inner.mood.lock() = Mood::Fails(left - 1, status);
+        Behaviour::Fails(left, status) if left > 0 => {
+            *inner.behaviour.lock() = Behaviour::Fails(left - 1, status);
             (status, "no").into_response()
         }
-        Mood::Well
-        | Mood::Fails(..)
-        | Mood::Lacks(_)
-        | Mood::Replaces(_)
-        | Mood::RefusesBatches
-        | Mood::ConfusesIds
-        | Mood::Limits(..) => passed_on(&inner, body).await,
-        Mood::Says(text) => text.into_response(),
-        Mood::Answers(result) => results(&request, |_| result.clone()),
-        Mood::Redirects(to) => (StatusCode::TEMPORARY_REDIRECT, [("location", to)]).into_response(),
-        Mood::Endless => {
+        Behaviour::Forwards
+        | Behaviour::Fails(..)
+        | Behaviour::Lacks(_)
+        | Behaviour::Replaces(_)
+        | Behaviour::RefusesBatches
+        | Behaviour::ConfusesIds
+        | Behaviour::Limits(..) => forward(&inner, body).await,
+        Behaviour::SendsBody(text) => text.into_response(),
+        Behaviour::Answers(result) => results(&request, |_| result.clone()),
+        Behaviour::Redirects(to) => {
+            (StatusCode::TEMPORARY_REDIRECT, [("location", to)]).into_response()
+        }
+        Behaviour::Endless => {
             let zeros = Bytes::from("0,".repeat(1 << 16));
             let begin = Bytes::from_static(br#"{"jsonrpc":"2.0","id":1,"result":["#);
             let body = stream::iter([begin]).chain(stream::repeat(zeros));
             Body::from_stream(body.map(Ok::<_, Infallible>)).into_response()
         }
-        Mood::Hangs => {
+        Behaviour::Hangs => {
             let _hanging = Hanging::begin(&inner.hanging);
             std::future::pending().await
         }
@@ -215,7 +218,7 @@ async fn answer(State(inner): State<Arc<Inner>>, headers: HeaderMap, body: Bytes
 }
 
 /// The other node's own response.
-async fn passed_on(inner: &Inner, body: Bytes) -> Response {
+async fn forward(inner: &Inner, body: Bytes) -> Response {
     inner
         .http
         .post(&inner.upstream)

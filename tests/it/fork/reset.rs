@@ -1,4 +1,4 @@
-//! Changing what is forked.
+//! Changes of the forked block and chain.
 
 use serde_json::json;
 
@@ -6,19 +6,19 @@ use super::{fork_of, upstream};
 use crate::support::{node, node_with};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_running_node_forks_other_blocks_and_chains_and_none() {
+async fn a_reset_forks_another_block_or_leaves_the_fork() {
     let upstream = upstream().await;
     let fork = fork_of(&upstream.rpc_url(), |config| {
         config.fork.block = tetrad_rpc::fork::ForkBlock::Number(2)
     })
     .await;
-    let told = fork.rpc("anvil_nodeInfo", json!([])).await;
-    assert_eq!(told["forkConfig"]["forkBlockNumber"], 2);
+    let info = fork.rpc("anvil_nodeInfo", json!([])).await;
+    assert_eq!(info["forkConfig"]["forkBlockNumber"], 2);
     assert_eq!(
-        told["forkConfig"]["forkUrl"],
+        info["forkConfig"]["forkUrl"],
         upstream.rpc_url().replace("/rpc", "/…")
     );
-    assert_eq!(told["forkConfig"]["forkRetryBackoff"], 1);
+    assert_eq!(info["forkConfig"]["forkRetryBackoff"], 1);
     let second = upstream
         .rpc("eth_getBlockByNumber", json!(["0x2", false]))
         .await;
@@ -27,7 +27,11 @@ async fn a_running_node_forks_other_blocks_and_chains_and_none() {
         network,
         json!({"chainId": 125, "forkBlockNumber": 2, "forkBlockHash": second["hash"]})
     );
-    assert_ne!(fork.token_balance(3, "latest").await, 60, "that came later");
+    assert_ne!(
+        fork.token_balance(3, "latest").await,
+        60,
+        "the transfer came later"
+    );
     let filter = fork.rpc("eth_newBlockFilter", json!([])).await;
     fork.rpc("anvil_mine", json!(["0x3"])).await;
 
@@ -63,7 +67,7 @@ async fn a_running_node_forks_other_blocks_and_chains_and_none() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_node_of_its_own_becomes_a_fork_and_itself_again() {
+async fn a_reset_turns_an_independent_chain_into_a_fork_and_back() {
     let (upstream, node) = tokio::join!(upstream(), node());
 
     upstream.rpc("anvil_setChainId", json!([4_242])).await;
@@ -88,7 +92,7 @@ async fn a_node_of_its_own_becomes_a_fork_and_itself_again() {
         assert!(error.to_string().contains(what), "{error}");
     }
 
-    assert_eq!(node.height().await, 1, "nothing has happened");
+    assert_eq!(node.height().await, 1, "the failed resets change nothing");
 
     node.rpc(
         "anvil_reset",
@@ -99,7 +103,7 @@ async fn a_node_of_its_own_becomes_a_fork_and_itself_again() {
     assert_eq!(node.rpc("eth_chainId", json!([])).await, "0x1092");
     node.send_wei(0).await;
 
-    // The services say what the chain says, whatever that is, and nothing breaks.
+    // The services answer from the chain, whatever its content, without internal errors.
     for path in [
         "/api/prices",
         "/api/pools",
@@ -125,13 +129,13 @@ async fn a_node_of_its_own_becomes_a_fork_and_itself_again() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn another_url_of_the_same_chain_is_asked_from_then_on() {
+async fn a_new_url_of_the_same_chain_gets_later_requests() {
     let upstream = upstream().await;
     let fork = fork_of(&upstream.rpc_url(), |config| config.fork.retries = 0).await;
     fork.rpc("anvil_setRpcUrl", json!(["http://127.0.0.1:1"]))
         .await;
-    let nobody = json!(["0x0000000000000000000000000000000000000abc", "latest"]);
-    let error = fork.rpc_error("eth_getBalance", nobody.clone()).await;
+    let unused = json!(["0x0000000000000000000000000000000000000abc", "latest"]);
+    let error = fork.rpc_error("eth_getBalance", unused.clone()).await;
     assert!(
         error["message"]
             .as_str()
@@ -141,11 +145,11 @@ async fn another_url_of_the_same_chain_is_asked_from_then_on() {
     );
     fork.rpc("anvil_setRpcUrl", json!([upstream.rpc_url()]))
         .await;
-    assert_eq!(fork.rpc("eth_getBalance", nobody).await, "0x0");
+    assert_eq!(fork.rpc("eth_getBalance", unused).await, "0x0");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_chain_on_disk_stays_what_it_is() {
+async fn a_chain_on_disk_cannot_become_a_fork() {
     let upstream = upstream().await;
     let folder = tempfile::tempdir().unwrap();
     let node = node_with(|config| config.data_dir = Some(folder.path().to_owned())).await;
@@ -171,7 +175,7 @@ async fn a_chain_on_disk_stays_what_it_is() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_a_fork_held_can_be_taken_along() {
+async fn a_dump_of_a_fork_loads_elsewhere() {
     let upstream = upstream().await;
     let fork = fork_of(&upstream.rpc_url(), |_| {}).await;
     fork.transfer_token(3, 60).await;

@@ -1,15 +1,15 @@
-//! What is for the configured node only, and what nobody else gets to see.
+//! Secrets that only the configured node may receive, and that are never shown.
 
 use serde_json::json;
 
 use super::{
     fork_of,
-    proxy::{Mood, Proxy},
+    proxy::{Behaviour, Proxy},
     upstream,
 };
 use crate::support::{TestNode, process::output};
 
-/// Has the fork ask the other node for something that it cannot know yet.
+/// Makes the fork request a slot that it cannot know yet from the other node.
 async fn ask(fork: &TestNode, slot: u64) -> serde_json::Value {
     fork.request(
         "eth_getStorageAt",
@@ -37,7 +37,7 @@ async fn headers_go_to_the_configured_origin_and_nowhere_else() {
         other.headers()
     );
 
-    // Another path of the same origin is the same provider's.
+    // Another path of the same origin belongs to the same provider.
     fork.rpc(
         "anvil_setRpcUrl",
         json!([own.url.replace("/rpc", "/v2/elsewhere")]),
@@ -68,7 +68,7 @@ async fn redirects_of_the_other_node_are_not_followed() {
     let own = Proxy::to(upstream.rpc_url()).await;
     let other = Proxy::to(upstream.rpc_url()).await;
     let fork = fork_of(&own.url, |_| {}).await;
-    own.set(Mood::Redirects(other.url.clone()));
+    own.set(Behaviour::Redirects(other.url.clone()));
     let answer = ask(&fork, 1).await;
     assert!(
         answer["error"]
@@ -80,7 +80,7 @@ async fn redirects_of_the_other_node_are_not_followed() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn nobody_is_shown_the_key_in_the_url_of_the_other_node() {
+async fn the_key_in_the_url_of_the_other_node_is_never_shown() {
     let upstream = upstream().await;
     let proxy = Proxy::to(upstream.rpc_url()).await;
     let origin = proxy.url.trim_end_matches("/rpc").to_owned();
@@ -90,14 +90,14 @@ async fn nobody_is_shown_the_key_in_the_url_of_the_other_node() {
     })
     .await;
     for method in ["anvil_nodeInfo", "anvil_metadata", "hardhat_metadata"] {
-        let told = fork.rpc(method, json!([])).await.to_string();
-        assert!(!told.contains("secret"), "{method}: {told}");
+        let info = fork.rpc(method, json!([])).await.to_string();
+        assert!(!info.contains("secret"), "{method}: {info}");
     }
     fork.rpc("anvil_setRpcUrl", json!([with_key("/v4/secret")]))
         .await;
-    let told = fork.rpc("anvil_nodeInfo", json!([])).await;
-    assert_eq!(told["forkConfig"]["forkUrl"], format!("{origin}/…"));
-    proxy.set(Mood::Says("<html>".to_owned()));
+    let info = fork.rpc("anvil_nodeInfo", json!([])).await;
+    assert_eq!(info["forkConfig"]["forkUrl"], format!("{origin}/…"));
+    proxy.set(Behaviour::SendsBody("<html>".to_owned()));
     let error = ask(&fork, 0x1004).await["error"].to_string();
     assert!(
         error.contains("not JSON-RPC") && !error.contains("secret"),
@@ -138,7 +138,7 @@ fn the_printed_configuration_has_no_secret_of_another_service() {
         );
     }
 
-    // What cannot be a setting is not repeated either.
+    // Errors about invalid settings do not repeat them either.
     for (flag, text) in [
         ("--fork-url", "ftp://me:secret@h/secret"),
         ("--traces-endpoint", "ftp://me:secret@h/secret"),

@@ -10,7 +10,7 @@ use tokio::task::JoinHandle;
 
 use super::{
     fork_of,
-    proxy::{Mood, Proxy},
+    proxy::{Behaviour, Proxy},
     upstream,
 };
 use crate::support::{
@@ -18,16 +18,16 @@ use crate::support::{
     process::{signal, tetrad},
 };
 
-const NOBODY: &str = "0x0000000000000000000000000000000000000abc";
+const UNUSED: &str = "0x0000000000000000000000000000000000000abc";
 
-/// A client of its own with one request, which leaves when the task is aborted.
+/// A separate client with one request, which disconnects when the task is aborted.
 fn spawn_request(node: &TestNode, method: &str, params: &Value) -> JoinHandle<()> {
     let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
     let request = reqwest::Client::new().post(node.rpc_url()).json(&body);
     tokio::spawn(async move { drop(request.send().await) })
 }
 
-/// Why a fork cannot begin.
+/// The error of a fork that cannot begin.
 async fn refusal(url: &str, block: Option<u64>) -> String {
     let mut config = tetrad::Config::test();
     config.fork.url = Some(url.parse().unwrap());
@@ -43,48 +43,56 @@ async fn refusal(url: &str, block: Option<u64>) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_fork_that_cannot_begin_says_why() {
+async fn a_fork_that_cannot_begin_names_the_reason() {
     let upstream = upstream().await;
     let proxy = Proxy::to(upstream.rpc_url()).await;
-    for (mood, block, what) in [
-        (Mood::Well, Some(7_777), "no block 7777"),
+    for (behaviour, block, what) in [
+        (Behaviour::Forwards, Some(7_777), "no block 7777"),
         (
-            Mood::Fails(usize::MAX, StatusCode::BAD_GATEWAY),
+            Behaviour::Fails(usize::MAX, StatusCode::BAD_GATEWAY),
             None,
             "502",
         ),
         (
-            Mood::Fails(usize::MAX, StatusCode::UNAUTHORIZED),
+            Behaviour::Fails(usize::MAX, StatusCode::UNAUTHORIZED),
             None,
             "401",
         ),
-        (Mood::Hangs, None, "no answer within 0.3 s"),
-        (Mood::Says("<html>".to_owned()), None, "not JSON-RPC"),
+        (Behaviour::Hangs, None, "no answer within 0.3 s"),
         (
-            Mood::Says("{}".to_owned()),
+            Behaviour::SendsBody("<html>".to_owned()),
+            None,
+            "not JSON-RPC",
+        ),
+        (
+            Behaviour::SendsBody("{}".to_owned()),
             None,
             "neither result nor error",
         ),
         (
-            Mood::Says(r#"{"error": "no"}"#.to_owned()),
+            Behaviour::SendsBody(r#"{"error": "no"}"#.to_owned()),
             None,
             "without code and message",
         ),
         (
-            Mood::Says(r#"{"error": {"code": -32000, "message": "no key"}}"#.to_owned()),
+            Behaviour::SendsBody(r#"{"error": {"code": -32000, "message": "no key"}}"#.to_owned()),
             None,
             "no key (code -32000)",
         ),
-        (Mood::Answers(json!("0x1")), None, "the block is no object"),
-        (Mood::Answers(json!({})), None, "eth_chainId"),
-        (Mood::Answers(json!(null)), None, "eth_chainId"),
+        (
+            Behaviour::Answers(json!("0x1")),
+            None,
+            "the block is no object",
+        ),
+        (Behaviour::Answers(json!({})), None, "eth_chainId"),
+        (Behaviour::Answers(json!(null)), None, "eth_chainId"),
     ] {
-        proxy.set(mood.clone());
-        let told = refusal(&proxy.url, block).await;
-        assert!(told.contains(what), "{mood:?}: {told}");
+        proxy.set(behaviour.clone());
+        let error = refusal(&proxy.url, block).await;
+        assert!(error.contains(what), "{behaviour:?}: {error}");
         assert!(
-            !told.contains("127.0.0.1"),
-            "the URL may hold a key: {told}"
+            !error.contains("127.0.0.1"),
+            "the URL may hold a key: {error}"
         );
     }
 
@@ -95,10 +103,10 @@ async fn a_fork_that_cannot_begin_says_why() {
     );
 }
 
-/// With the default patience, which is for nodes that answer now and then.
+/// With the default retries and timeout, which are for nodes that answer at times.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_address_where_nobody_answers_is_told_of_at_once() {
-    // Nobody accepts, so that the system stops answering once a few connections wait.
+async fn an_unreachable_address_fails_at_once() {
+    // Nothing accepts connections, so the system stops answering once a few of them wait.
     let socket = tokio::net::TcpSocket::new_v4().unwrap();
     socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
     let full = socket.listen(1).unwrap();
@@ -128,7 +136,7 @@ async fn an_address_where_nobody_answers_is_told_of_at_once() {
             "{error}"
         );
 
-        // It takes half a minute to try everything.
+        // All retries would take half a minute.
         assert!(
             began.elapsed() < Duration::from_secs(15),
             "{url}: {:?}",
@@ -138,7 +146,7 @@ async fn an_address_where_nobody_answers_is_told_of_at_once() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn nothing_is_answered_that_is_not_known() {
+async fn unknown_state_is_an_error() {
     let upstream = upstream().await;
     let proxy = Proxy::to(upstream.rpc_url()).await;
     let fork = fork_of(&proxy.url, |config| {
@@ -148,26 +156,26 @@ async fn nothing_is_answered_that_is_not_known() {
     .await;
 
     let known = fork.account(0);
-    let unknown = NOBODY;
+    let unknown = UNUSED;
     let token = fork.token();
     let error = json!({"error": {"code": -32_000, "message": "missing trie node"}}).to_string();
 
-    for (mood, what) in [
+    for (behaviour, what) in [
         (
-            Mood::Fails(usize::MAX, StatusCode::INTERNAL_SERVER_ERROR),
+            Behaviour::Fails(usize::MAX, StatusCode::INTERNAL_SERVER_ERROR),
             "500",
         ),
-        (Mood::Hangs, "no answer within"),
-        (Mood::Says("7".to_owned()), "not JSON-RPC"),
-        (Mood::Says(error), "missing trie node"),
-        (Mood::Answers(json!(null)), "not what was asked for"),
-        (Mood::Answers(json!("0xzz")), "not what was asked for"),
-        (Mood::Answers(json!([])), "not what was asked for"),
+        (Behaviour::Hangs, "no answer within"),
+        (Behaviour::SendsBody("7".to_owned()), "not JSON-RPC"),
+        (Behaviour::SendsBody(error), "missing trie node"),
+        (Behaviour::Answers(json!(null)), "not what was asked for"),
+        (Behaviour::Answers(json!("0xzz")), "not what was asked for"),
+        (Behaviour::Answers(json!([])), "not what was asked for"),
     ] {
-        proxy.set(mood.clone());
+        proxy.set(behaviour.clone());
 
         let call = json!({"to": token, "data": "0x18160ddd"});
-        let send = json!({"from": known, "to": NOBODY, "value": "0x1"});
+        let send = json!({"from": known, "to": UNUSED, "value": "0x1"});
         let raw = crate::support::sign::raw(crate::support::sign::transfer(0), 2);
 
         for (method, params) in [
@@ -183,23 +191,29 @@ async fn nothing_is_answered_that_is_not_known() {
             ("anvil_setCode", json!([unknown, "0x00"])),
         ] {
             let answer = fork.request(method, params.clone()).await;
-            let told = answer["error"].to_string();
+            let error = answer["error"].to_string();
 
-            // What the other node says of its own blocks is handed on, garbage or not.
-            let handed_on = matches!(
-                (&mood, method),
-                (Mood::Answers(_), "eth_getBlockByNumber" | "eth_getLogs")
+            // Responses about the other node's own blocks are forwarded, even if they are garbage.
+            let forwarded = matches!(
+                (&behaviour, method),
+                (
+                    Behaviour::Answers(_),
+                    "eth_getBlockByNumber" | "eth_getLogs"
+                )
             );
             assert!(
-                handed_on || told.contains(what),
-                "{mood:?}: {method}: {answer}"
+                forwarded || error.contains(what),
+                "{behaviour:?}: {method}: {answer}"
             );
         }
 
         let sent = fork.request("eth_sendRawTransaction", json!([raw])).await;
-        assert!(sent["error"].to_string().contains(what), "{mood:?}: {sent}");
+        assert!(
+            sent["error"].to_string().contains(what),
+            "{behaviour:?}: {sent}"
+        );
 
-        // What is known is known.
+        // Known state is still answered.
         assert_ne!(
             fork.rpc("eth_getBalance", json!([known, "latest"])).await,
             "0x0"
@@ -210,8 +224,8 @@ async fn nothing_is_answered_that_is_not_known() {
         );
     }
 
-    // And when all is well again, so is everything.
-    proxy.set(Mood::Well);
+    // Once the other node works again, so does the fork.
+    proxy.set(Behaviour::Forwards);
     assert_eq!(
         fork.rpc("eth_getBalance", json!([unknown, "latest"])).await,
         "0x0"
@@ -221,7 +235,7 @@ async fn nothing_is_answered_that_is_not_known() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn failures_that_pass_are_waited_out() {
+async fn temporary_failures_are_retried() {
     let upstream = upstream().await;
     let proxy = Proxy::to(upstream.rpc_url()).await;
     let fork = fork_of(&proxy.url, |config| {
@@ -231,7 +245,7 @@ async fn failures_that_pass_are_waited_out() {
     .await;
     assert_eq!(proxy.headers()["x-key"], "secret");
     for status in [StatusCode::TOO_MANY_REQUESTS, StatusCode::BAD_GATEWAY] {
-        proxy.set(Mood::Fails(3, status));
+        proxy.set(Behaviour::Fails(3, status));
         let slot = json!([fork.token(), format!("{:#x}", status.as_u16()), "latest"]);
         assert_eq!(
             fork.rpc("eth_getStorageAt", slot)
@@ -242,7 +256,7 @@ async fn failures_that_pass_are_waited_out() {
             66
         );
     }
-    proxy.set(Mood::Fails(4, StatusCode::BAD_GATEWAY));
+    proxy.set(Behaviour::Fails(4, StatusCode::BAD_GATEWAY));
     let error = fork
         .rpc_error("eth_getStorageAt", json!([fork.token(), "0x3", "latest"]))
         .await;
@@ -253,15 +267,15 @@ async fn read_state(fork: &TestNode) {
     fork.rpc("eth_getCode", json!([fork.token(), "latest"]))
         .await;
     fork.token_balance(3, "latest").await;
-    fork.rpc("eth_getBalance", json!([NOBODY, "latest"])).await;
+    fork.rpc("eth_getBalance", json!([UNUSED, "latest"])).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_is_known_is_not_asked_again() {
+async fn known_state_is_not_requested_again() {
     let upstream = upstream().await;
     let proxy = Proxy::to(upstream.rpc_url()).await;
 
-    // Without the network's services, which read some of it themselves.
+    // Without the network's services, which read some of the state themselves.
     let fork = fork_of(&proxy.url, |config| config.bare = true).await;
 
     proxy.asked();
@@ -283,8 +297,8 @@ async fn what_is_known_is_not_asked_again() {
     read_state(&fork).await;
     assert_eq!(proxy.asked(), Vec::<String>::new());
 
-    // Neither is what this chain made itself: PUSH0 SLOAD over slots that nobody has used, in a
-    // contract of its own.
+    // Neither is state that this chain created: PUSH0 SLOAD over unused slots, in a contract of its
+    // own.
     let creation = "0x6009600c60003960096000f3600035545f526020600000";
     let request = json!([{"from": fork.account(0), "data": creation, "gas": "0x30d40"}]);
     let hash = fork.rpc("eth_sendTransaction", request).await;
@@ -302,16 +316,16 @@ async fn what_is_known_is_not_asked_again() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn more_logs_than_one_response_may_have_are_refused() {
+async fn too_many_logs_are_refused() {
     let upstream = upstream().await;
     let proxy = Proxy::to(upstream.rpc_url()).await;
     let fork = fork_of(&proxy.url, |config| config.fork.retries = 0).await;
     fork.mine().await;
-    proxy.set(Mood::Says(format!(
+    proxy.set(Behaviour::SendsBody(format!(
         r#"{{"result":[{}0]}}"#,
         "0,".repeat(1_000_000)
     )));
-    // From the other chain to the own one.
+    // The range begins in the other chain and ends in the fork's own.
     let error = fork
         .rpc_error("eth_getLogs", json!([{"fromBlock": "0x0"}]))
         .await;
@@ -324,7 +338,7 @@ async fn more_logs_than_one_response_may_have_are_refused() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_block_that_another_one_replaces_is_noticed() {
+async fn a_replaced_block_is_noticed() {
     let upstream = upstream().await;
     let before = upstream.rpc("evm_snapshot", json!([])).await;
     upstream.send_wei(3).await;
@@ -340,9 +354,9 @@ async fn a_block_that_another_one_replaces_is_noticed() {
     for account in 1_000u64.. {
         assert!(
             began.elapsed() < Duration::from_secs(60),
-            "it is not noticed"
+            "the replacement is not noticed"
         );
-        // Each is another one, so that the other node has to be asked.
+        // Each account is a new one, so that the fork has to request it.
         let params = json!([format!("{account:#042x}"), "latest"]);
         let response = fork.request("eth_getBalance", params).await;
         let Some(error) = response.get("error") else {
@@ -358,21 +372,21 @@ async fn a_block_that_another_one_replaces_is_noticed() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_request_is_cancelled_when_its_client_leaves() {
+async fn a_request_is_cancelled_when_its_client_disconnects() {
     let upstream = upstream().await;
     let proxy = Proxy::to(upstream.rpc_url()).await;
     let fork = fork_of(&proxy.url, |config| {
-        // What ends is not ended by a time limit.
+        // No request ends by a time limit.
         config.fork.timeout = Duration::from_secs(3_600);
     })
     .await;
-    proxy.set(Mood::Hangs);
+    proxy.set(Behaviour::Hangs);
 
-    let call = json!({"to": NOBODY, "data": "0x18160ddd"});
-    // The other node is asked to trace each call as well: it fails three times before it is not any more.
+    let call = json!({"to": UNUSED, "data": "0x18160ddd"});
+    // The fork also asks the other node to trace each call, until that has failed three times.
     let calls = (0..3).map(|_| ("eth_call", json!([call, "latest"])));
     let reads = [
-        ("eth_getBalance", json!([NOBODY, "latest"])),
+        ("eth_getBalance", json!([UNUSED, "latest"])),
         ("eth_getStorageAt", json!([fork.token(), "0x77", "latest"])),
         ("eth_getBlockByNumber", json!(["0x1", false])),
     ];
@@ -383,8 +397,8 @@ async fn a_request_is_cancelled_when_its_client_leaves() {
         proxy.until_hanging(false).await;
     }
 
-    // What was cancelled says nothing of what the other node can do.
-    proxy.set(Mood::Well);
+    // Cancelled requests do not count as methods that the other node lacks.
+    proxy.set(Behaviour::Forwards);
     proxy.asked();
     let call = json!({"to": fork.token(), "data": "0x18160ddd"});
     fork.rpc("eth_call", json!([call, "latest"])).await;
@@ -393,17 +407,17 @@ async fn a_request_is_cancelled_when_its_client_leaves() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_answer_without_an_end_is_refused() {
+async fn an_endless_response_is_refused() {
     let upstream = upstream().await;
     let proxy = Proxy::to(upstream.rpc_url()).await;
     let fork = fork_of(&proxy.url, |_| ()).await;
-    proxy.set(Mood::Endless);
+    proxy.set(Behaviour::Endless);
     proxy.requests();
 
-    // The second is asked in a batch.
+    // The second request is a batch.
     for (method, params) in [
         ("eth_getStorageAt", json!([fork.token(), "0x77", "latest"])),
-        ("eth_getBalance", json!([NOBODY, "latest"])),
+        ("eth_getBalance", json!([UNUSED, "latest"])),
     ] {
         let error = fork.rpc_error(method, params).await.to_string();
         assert!(error.contains("more than 134217728 bytes"), "{error}");
@@ -411,14 +425,14 @@ async fn an_answer_without_an_end_is_refused() {
     }
 }
 
-/// A call that returns `BLOCKHASH` of the block so many before its own.
+/// A call that returns `BLOCKHASH` of the block at this distance before its own.
 fn hash_before(distance: u8) -> Value {
     let code = format!("0x60{distance:02x}43034060005260206000f3");
     json!([{"data": code}, "latest"])
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_hash_is_that_of_the_block_that_was_asked_for() {
+async fn a_hash_belongs_to_the_requested_block() {
     let upstream = upstream().await;
     upstream.rpc("anvil_mine", json!(["0x8"])).await;
     let proxy = Proxy::to(upstream.rpc_url()).await;
@@ -431,35 +445,36 @@ async fn a_hash_is_that_of_the_block_that_was_asked_for() {
         })
         .await;
 
-        // That of the parent is in the forked header. The accounts that a call reads are at hand then.
+        // The parent's hash is in the forked header. Afterwards the accounts that a call reads are
+        // at hand.
         let parent = fork.rpc("eth_call", hash_before(1)).await;
         assert_eq!(parent, newest["parentHash"]);
 
         for (answer, what) in [(json!(null), "has no block"), (newest.clone(), "got block")] {
-            proxy.set(Mood::Answers(answer));
+            proxy.set(Behaviour::Answers(answer));
             let error = fork.rpc_error("eth_call", hash_before(3)).await;
             assert!(error.to_string().contains(what), "{error}");
         }
 
-        // Nothing of it is remembered.
-        proxy.set(Mood::Well);
+        // Wrong answers are not remembered.
+        proxy.set(Behaviour::Forwards);
         let found = fork.rpc("eth_call", hash_before(3)).await;
         let expected = upstream.rpc("eth_call", hash_before(3)).await;
         assert_eq!(found, expected);
     }
 }
 
-/// Answers with a block of which some fields are others.
-fn replacing(block: &Value, fields: Value) -> Mood {
+/// Answers with a block in which these fields are replaced.
+fn replacing(block: &Value, fields: Value) -> Behaviour {
     let mut block = block.clone();
     for (name, value) in fields.as_object().unwrap() {
         block[name] = value.clone();
     }
-    Mood::Replaces(block)
+    Behaviour::Replaces(block)
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_forked_header_may_have_the_highest_fees_but_no_such_number() {
+async fn a_forked_header_may_have_the_highest_fees_but_not_the_highest_number() {
     let upstream = upstream().await;
     let proxy = Proxy::to(upstream.rpc_url()).await;
     let fork = fork_of(&proxy.url, |_| {}).await;
@@ -480,8 +495,8 @@ async fn a_forked_header_may_have_the_highest_fees_but_no_such_number() {
     assert_eq!(fork.latest().await["baseFeePerGas"], most);
 }
 
-/// A fork without mining, with two transactions of one account in its pool. What the second one reads
-/// is not at hand: only the next transaction of an account is tried out when it arrives.
+/// A fork without mining, with two transactions of one account in its pool. The state that the
+/// second one reads is not at hand: only the next transaction of an account is executed on arrival.
 async fn with_unread_transaction(proxy: &Proxy) -> (TestNode, Value, Value) {
     let fork = fork_of(&proxy.url, |config| {
         config.no_mining = true;
@@ -489,7 +504,7 @@ async fn with_unread_transaction(proxy: &Proxy) -> (TestNode, Value, Value) {
         config.fork.timeout = Duration::from_secs(3_600);
     })
     .await;
-    // What any block reads is at hand after the first one.
+    // The state that every block reads is at hand after the first one.
     fork.rpc("evm_mine", json!([])).await;
 
     let from = fork.account(3);
@@ -518,15 +533,18 @@ async fn an_acknowledged_transaction_waits_until_its_state_can_be_read() {
     let (fork, read, unread) = with_unread_transaction(&proxy).await;
     let receipt = async |hash: &Value| fork.rpc("eth_getTransactionReceipt", json!([hash])).await;
 
-    proxy.set(Mood::Fails(usize::MAX, StatusCode::INTERNAL_SERVER_ERROR));
+    proxy.set(Behaviour::Fails(
+        usize::MAX,
+        StatusCode::INTERNAL_SERVER_ERROR,
+    ));
     fork.rpc("evm_mine", json!([])).await;
     assert_eq!(receipt(&read).await["status"], "0x1");
     assert!(receipt(&unread).await.is_null());
     let status = fork.rpc("txpool_status", json!([])).await;
     assert_eq!(status["pending"], "0x1");
 
-    proxy.set(Mood::Well);
-    // The next attempt may be a moment away.
+    proxy.set(Behaviour::Forwards);
+    // The next attempt may follow after a delay.
     while receipt(&unread).await.is_null() {
         fork.rpc("evm_mine", json!([])).await;
     }
@@ -534,13 +552,13 @@ async fn an_acknowledged_transaction_waits_until_its_state_can_be_read() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_transaction_whose_state_could_not_be_read_is_tried_again_by_itself() {
+async fn a_transaction_with_unreadable_state_is_retried_automatically() {
     let upstream = upstream().await;
     let proxy = Proxy::to(upstream.rpc_url()).await;
     let (fork, _, unread) = with_unread_transaction(&proxy).await;
 
     // More failures than the first attempts have requests.
-    proxy.set(Mood::Fails(12, StatusCode::INTERNAL_SERVER_ERROR));
+    proxy.set(Behaviour::Fails(12, StatusCode::INTERNAL_SERVER_ERROR));
     fork.rpc("evm_setAutomine", json!([true])).await;
     loop {
         let receipt = fork.rpc("eth_getTransactionReceipt", json!([unread])).await;
@@ -553,10 +571,10 @@ async fn a_transaction_whose_state_could_not_be_read_is_tried_again_by_itself() 
 
 #[cfg(unix)]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_signal_ends_a_node_that_waits_for_the_other_one_to_start() {
+async fn a_signal_ends_a_node_that_waits_for_the_other_node_to_start() {
     let upstream = upstream().await;
     let proxy = Proxy::to(upstream.rpc_url()).await;
-    proxy.set(Mood::Hangs);
+    proxy.set(Behaviour::Hangs);
     for name in ["-TERM", "-INT"] {
         let mut starting = tetrad(&["--fork-url", &proxy.url, "--fork-timeout", "3600"]);
         starting.args(["--listen", "127.0.0.1:0", "--ws-listen", "127.0.0.1:0"]);
@@ -571,11 +589,11 @@ async fn a_signal_ends_a_node_that_waits_for_the_other_one_to_start() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_node_ends_while_its_writer_waits_for_the_other_one() {
+async fn a_node_shuts_down_while_its_writer_waits_for_the_other_node() {
     let upstream = upstream().await;
     let proxy = Proxy::to(upstream.rpc_url()).await;
     let (fork, ..) = with_unread_transaction(&proxy).await;
-    proxy.set(Mood::Hangs);
+    proxy.set(Behaviour::Hangs);
     let mining = spawn_request(&fork, "evm_mine", &json!([]));
     proxy.until_hanging(true).await;
 
@@ -592,24 +610,27 @@ async fn pending(fork: &TestNode) -> Option<usize> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_pending_block_has_what_could_not_be_read_before() {
+async fn a_pending_block_recovers_a_transaction_that_was_unreadable() {
     let upstream = upstream().await;
     let proxy = Proxy::to(upstream.rpc_url()).await;
     let (fork, ..) = with_unread_transaction(&proxy).await;
-    // Otherwise the block is another one in the next second.
+    // Otherwise the block would change in the next second.
     let later = crate::support::number(&fork.latest().await["timestamp"]) + 100_000;
     fork.rpc("evm_setNextBlockTimestamp", json!([later])).await;
 
-    proxy.set(Mood::Fails(usize::MAX, StatusCode::INTERNAL_SERVER_ERROR));
+    proxy.set(Behaviour::Fails(
+        usize::MAX,
+        StatusCode::INTERNAL_SERVER_ERROR,
+    ));
     assert_eq!(pending(&fork).await, Some(1));
 
-    proxy.set(Mood::Well);
+    proxy.set(Behaviour::Forwards);
     while pending(&fork).await == Some(1) {}
     assert_eq!(pending(&fork).await, Some(2));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_client_that_leaves_takes_nothing_from_the_pending_block() {
+async fn a_client_that_disconnects_leaves_the_pending_block_complete() {
     let upstream = upstream().await;
     let proxy = Proxy::to(upstream.rpc_url()).await;
     let fork = fork_of(&proxy.url, |config| {
@@ -617,14 +638,14 @@ async fn a_client_that_leaves_takes_nothing_from_the_pending_block() {
         config.fork.timeout = Duration::from_secs(3_600);
     })
     .await;
-    // Otherwise the block is another one in the next second.
+    // Otherwise the block would change in the next second.
     let head = fork
         .rpc("eth_getBlockByNumber", json!(["latest", false]))
         .await;
     let later = crate::support::number(&head["timestamp"]) + 100_000;
     fork.rpc("evm_setNextBlockTimestamp", json!([later])).await;
 
-    // transfer(address,uint256). What any block reads is at hand after the first one.
+    // transfer(address,uint256). The state that every block reads is at hand after the first one.
     let params = json!(["pending", false]);
     for (nonce, recipient) in [(0, "abc"), (1, "abd")] {
         fork.rpc("eth_getBlockByNumber", params.clone()).await;
@@ -635,14 +656,14 @@ async fn a_client_that_leaves_takes_nothing_from_the_pending_block() {
         });
         fork.rpc("eth_sendTransaction", json!([transfer])).await;
     }
-    proxy.set(Mood::Hangs);
+    proxy.set(Behaviour::Hangs);
     let params = json!(["pending", false]);
     let client = spawn_request(&fork, "eth_getBlockByNumber", &params);
     proxy.until_hanging(true).await;
     client.abort();
     proxy.until_hanging(false).await;
 
-    proxy.set(Mood::Well);
+    proxy.set(Behaviour::Forwards);
     let pending = fork.rpc("eth_getBlockByNumber", params).await;
     assert_eq!(pending["transactions"].as_array().map(Vec::len), Some(2));
 }
