@@ -1,7 +1,7 @@
-//! Clients that were written for the live network, with nothing changed but the host name: what
-//! each of them reads and does, from its published description.
+//! Clients of the live network with only the host name changed: what each reads and does follows
+//! its published description.
 //!
-//! Some behaviours are pinned elsewhere: the swap client (`exchange::swap`), the lists of tokens
+//! Other tests pin some behaviours: the swap client (`exchange::swap`), the lists of tokens
 //! and the shape of errors (`exchange::rest`), the rate limit's headers (`web::rate_limit`), the
 //! price WebSocket (`exchange::socket`), the pools and users of lending (`lending::pools`,
 //! `lending::users`), and Keplr (`cosmos::keplr`). The explorer's REST API is not covered: a node
@@ -47,7 +47,7 @@ fn adjusted(price: &Value) -> String {
 }
 
 #[tokio::test]
-async fn the_wallet_draws_a_chart_from_the_list_that_timeframe_gives() {
+async fn the_wallet_reads_the_list_of_a_timeframe() {
     let node = node().await;
     let body = history(&node, "?timeframe=24h&limit=50").await;
     // `data.map(point => ({ x: point.timestamp, y: point.price }))`
@@ -86,7 +86,7 @@ fn prices(points: &[Value]) -> Vec<(Value, Value)> {
 }
 
 #[tokio::test]
-async fn scripts_read_the_object_that_period_gives() {
+async fn scripts_read_the_object_of_a_period() {
     let node = node().await;
     let body = history(&node, "?period=24h&limit=50").await;
     let points = body["data"]["prices"].as_array().expect("a list");
@@ -275,7 +275,7 @@ async fn the_wallet_lends_at_the_address_in_its_source() {
     };
     assert!(node.send(&user, WALLET_POOL, borrow).await.status());
 
-    // What the wallet shows next to it: strings that it parses as numbers.
+    // The wallet also shows strings that it parses as numbers.
     let summary = node
         .get_json(&format!("/api/user/{}", user.address()))
         .await;

@@ -13,7 +13,7 @@ use tetrad_network::network::Token;
 
 use super::ledger::Books;
 use crate::{
-    lending::views::assert_rest_is_the_views,
+    lending::views::assert_rest_matches_the_views,
     support::{
         TestNode,
         chain::{VAULT, key, usd_e8},
@@ -205,7 +205,7 @@ impl Stage {
     pub(super) async fn check(&mut self) {
         self.listen().await;
         for actor in Actor::ALL {
-            assert_rest_is_the_views(&self.node, self.address(actor)).await;
+            assert_rest_matches_the_views(&self.node, self.address(actor)).await;
         }
         self.books.balance(&self.node).await;
     }

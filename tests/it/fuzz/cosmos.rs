@@ -1,4 +1,4 @@
-//! What Cosmos clients send.
+//! Input from Cosmos clients.
 
 use base64ct::{Base64, Encoding};
 use prost::Message;
@@ -17,7 +17,7 @@ fn transactions() -> Vec<Vec<u8>> {
         .collect()
 }
 
-/// Extensions that may be ignored, each in another one.
+/// Extensions that may be ignored, nested in each other.
 fn nested(levels: usize) -> Any {
     (0..levels).fold(Any::default(), |inner, _| {
         let body = TxBody {
@@ -32,7 +32,7 @@ fn nested(levels: usize) -> Any {
 }
 
 #[test]
-fn any_bytes_are_a_cosmos_transaction_that_can_be_shown_or_not() {
+fn any_bytes_either_decode_to_a_cosmos_transaction_or_fail() {
     let mut seeds = transactions();
     let mut parts = TxRaw::decode(seeds[0].as_slice()).unwrap();
     let mut body = TxBody::decode(parts.body_bytes.as_slice()).unwrap();
@@ -44,7 +44,7 @@ fn any_bytes_are_a_cosmos_transaction_that_can_be_shown_or_not() {
 }
 
 #[test]
-fn a_signature_is_valid_for_what_was_signed_and_nothing_else() {
+fn a_signature_is_valid_only_for_the_signed_document() {
     let text = b"\x0btext <&> \"\\n".to_vec();
     let seeds: Vec<Vec<u8>> = (0..5_u8)
         .flat_map(|mode| {
@@ -72,7 +72,7 @@ fn a_signature_is_valid_for_what_was_signed_and_nothing_else() {
 }
 
 #[test]
-fn any_bytes_are_a_message_that_can_be_shown_or_not() {
+fn any_bytes_either_decode_to_a_message_or_fail() {
     let of_transactions = transactions()
         .into_iter()
         .map(|raw| fuzzing::message_of("cosmos.tx.v1beta1.Tx", &raw));
@@ -99,7 +99,7 @@ fn any_bytes_are_a_message_that_can_be_shown_or_not() {
 }
 
 #[test]
-fn any_text_is_a_query_for_events_or_not() {
+fn any_text_either_parses_as_a_query_for_events_or_fails() {
     let seeds = [
         "tm.event='Tx' AND transfer.recipient='pax1'",
         "tx.height>5 AND tx.height<=9",

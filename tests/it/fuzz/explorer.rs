@@ -1,4 +1,4 @@
-//! What users of the explorer upload, and the data that it decodes.
+//! Uploads of users of the explorer, and the data that it decodes.
 
 use std::fs;
 
@@ -41,7 +41,7 @@ fn part(name: &str, value: &str) -> String {
 }
 
 #[test]
-fn any_body_with_sources_is_read_or_refused() {
+fn any_body_with_sources_either_parses_or_is_refused() {
     let [form, parts, json] = fuzzing::UPLOADS;
     let text = input().to_string();
     let of_parts = part("compiler_version", "v0.8.24")
@@ -66,7 +66,7 @@ fn any_body_with_sources_is_read_or_refused() {
 }
 
 #[test]
-fn any_data_decodes_by_any_abi_to_little_more_than_itself() {
+fn decoded_call_data_is_little_longer_than_its_input() {
     let word = |number: u8| [&[0; 31][..], &[number]].concat();
     let call = [
         word(0x20),
@@ -117,7 +117,7 @@ fn any_data_decodes_by_any_abi_to_little_more_than_itself() {
 }
 
 #[test]
-fn any_output_of_a_compiler_has_contracts_that_match_themselves() {
+fn contracts_in_any_compiler_output_match_themselves() {
     let mut seeds = Vec::new();
     for artifact in artifacts() {
         let code = artifact["deployedBytecode"]
@@ -161,7 +161,7 @@ fn any_output_of_a_compiler_has_contracts_that_match_themselves() {
 }
 
 #[test]
-fn any_code_has_metadata_or_not_and_matches_itself() {
+fn any_code_matches_itself_with_or_without_metadata() {
     let hash = "11".repeat(32);
     let seeds = [
         format!("6001600255a165627a7a72305820{hash}0029"),

@@ -1,6 +1,6 @@
-//! Bytes that nobody meant: mutations of what clients, users, other nodes and disks may send, by
-//! the thousand here and by the million with `TETRAD_FUZZ_CASES` or cargo-fuzz (`fuzz/`). Nothing
-//! may panic; what else holds is said by the checks, which are parts of the program.
+//! Fuzzing: mutations of input from clients, users, other nodes and disks, by the thousand here and
+//! by the million with `TETRAD_FUZZ_CASES` or cargo-fuzz (`fuzz/`). Nothing may panic; the checks,
+//! which are parts of the program, assert further properties.
 
 mod cosmos;
 mod explorer;
@@ -17,10 +17,10 @@ use proptest::{
     test_runner::{Config, TestCaseError, TestRunner},
 };
 
-/// One edit: where, what, and with which byte.
+/// One edit: its position, its kind, and a byte.
 type Edit = (u16, u8, u8);
 
-/// Pieces that readers are likely to trip over.
+/// Pieces on which parsers are likely to fail.
 const PIECES: [&[u8]; 24] = [
     b"0x",
     b"\"0x\"",

@@ -1,4 +1,4 @@
-//! What other nodes send, and what is on disk.
+//! Input from other nodes and from the disk.
 
 use std::{fs, sync::Arc};
 
@@ -36,7 +36,7 @@ fn impersonated(head: &Head) -> Transaction {
 }
 
 #[test]
-fn any_bytes_are_a_message_between_nodes_or_not() {
+fn any_bytes_either_decode_to_a_message_between_nodes_or_fail() {
     let transaction = impersonated(&head());
 
     let requests = [
@@ -117,7 +117,7 @@ fn any_bytes_are_a_message_between_nodes_or_not() {
 }
 
 #[test]
-fn any_bytes_are_an_entry_of_the_log_with_one_encoding_or_not() {
+fn any_bytes_either_decode_to_a_log_entry_with_one_encoding_or_fail() {
     let head = head();
     let changes = head.changes_from(1).next().unwrap()[0].clone();
     let root = head.state.root();
@@ -168,7 +168,7 @@ fn any_bytes_are_an_entry_of_the_log_with_one_encoding_or_not() {
 }
 
 #[test]
-fn an_entry_is_complete_if_its_parts_came_one_after_another() {
+fn an_entry_is_complete_only_if_its_parts_are_consecutive() {
     // The parts of an entry, those of another one in between, and a header.
     let seeds = [
         vec![8, 0, 9, 0, 10, 0, 0, 1],
@@ -180,7 +180,7 @@ fn an_entry_is_complete_if_its_parts_came_one_after_another() {
 }
 
 #[test]
-fn any_records_are_a_checkpoint_with_one_state_or_not() {
+fn any_records_either_load_as_a_checkpoint_with_one_state_or_fail() {
     let head = head();
     let folder = tempfile::tempdir().unwrap();
     let storage = Directory::new(folder.path()).unwrap();
@@ -234,7 +234,7 @@ fn any_records_are_a_checkpoint_with_one_state_or_not() {
 }
 
 #[test]
-fn any_bytes_are_a_pending_transaction_with_one_encoding_or_not() {
+fn any_bytes_either_decode_to_a_pending_transaction_with_one_encoding_or_fail() {
     let head = head();
     let folder = tempfile::tempdir().unwrap();
     let storage: Arc<dyn Storage> = Arc::new(Directory::new(folder.path()).unwrap());

@@ -1,4 +1,4 @@
-//! What clients of JSON-RPC and GraphQL send. Every answer is JSON.
+//! Input from clients of JSON-RPC and GraphQL. Every response is JSON.
 
 use std::{fs, io::Write, sync::Arc};
 
@@ -61,13 +61,13 @@ fn bodies() -> Vec<Vec<u8>> {
 }
 
 #[test]
-fn any_body_is_read_or_refused() {
+fn any_body_either_parses_or_is_refused() {
     assert!(fuzz("envelope", 20_000, &bodies(), fuzzing::envelope) > 0);
 }
 
 #[test]
-fn any_bytes_on_a_socket_are_the_same_documents_in_whatever_pieces() {
-    // Two requests after each other, and the length of the pieces in front.
+fn documents_on_a_socket_do_not_depend_on_how_bytes_are_split() {
+    // Two consecutive requests, after the length of the pieces.
     let bodies = bodies();
     let seeds: Vec<Vec<u8>> = bodies
         .windows(2)
@@ -79,7 +79,7 @@ fn any_bytes_on_a_socket_are_the_same_documents_in_whatever_pieces() {
 }
 
 #[test]
-fn any_json_is_a_parameter_or_not() {
+fn any_json_either_parses_as_a_parameter_or_fails() {
     let each = requests()
         .into_iter()
         .flat_map(|mut request| match request["params"].take() {
@@ -91,7 +91,7 @@ fn any_json_is_a_parameter_or_not() {
 }
 
 #[test]
-fn any_bytes_are_a_transaction_or_not() {
+fn any_bytes_either_decode_to_a_transaction_or_fail() {
     let raw = requests()
         .into_iter()
         .filter(|request| request["method"] == "eth_sendRawTransaction");
@@ -99,7 +99,7 @@ fn any_bytes_are_a_transaction_or_not() {
     let mut seeds: Vec<Vec<u8>> = raw
         .map(|text| alloy_primitives::hex::decode(text).unwrap())
         .collect();
-    // The other types are begun by another byte, and legacy ones by none.
+    // Other types begin with another byte, and legacy ones with none.
     seeds.extend([1, 3, 4].map(|kind| [&[kind], &seeds[0][1..]].concat()));
     seeds.push(seeds[0][1..].to_vec());
     assert!(
@@ -110,7 +110,7 @@ fn any_bytes_are_a_transaction_or_not() {
 }
 
 #[test]
-fn any_block_is_imported_or_refused() {
+fn any_block_is_either_imported_or_refused() {
     let head = small_chain::chain(&small_chain::runtime()).head();
     let genesis = small_chain::genesis();
     let mut seeds: Vec<Vec<u8>> = head
@@ -138,7 +138,7 @@ fn any_block_is_imported_or_refused() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn any_request_is_answered_in_json() {
+async fn any_request_gets_a_json_response() {
     let node = node_with(|config| config.no_mining = true).await;
     let config = RpcConfig {
         gas_cap: 1_000_000,
@@ -157,7 +157,7 @@ async fn any_request_is_answered_in_json() {
         execution,
     );
 
-    // What waits for something else is not waited for; what answers at once is most of it.
+    // Requests that wait for something else are dropped; most are answered at once.
     let answered = fuzz("request", 2_000, &bodies(), |body| {
         let answered =
             futures_util::FutureExt::now_or_never(rpc.answer(&Bytes::copy_from_slice(body)));
@@ -177,7 +177,7 @@ fn texts(names: &[&str]) -> Vec<Value> {
 }
 
 #[test]
-fn any_json_is_typed_data_with_one_hash_or_not() {
+fn any_json_either_parses_as_typed_data_with_one_hash_or_fails() {
     let mail = json!({
         "types": {
             "EIP712Domain": [
@@ -228,7 +228,7 @@ fn any_json_is_typed_data_with_one_hash_or_not() {
 }
 
 #[test]
-fn any_query_is_answered_within_its_limits_or_refused() {
+fn any_query_is_either_answered_within_its_limits_or_refused() {
     let runtime = small_chain::runtime();
     let queries = small_chain::graphql(&runtime);
     let address = format!("0x{}", "03".repeat(20));
@@ -259,7 +259,7 @@ fn any_query_is_answered_within_its_limits_or_refused() {
 }
 
 #[test]
-fn any_dump_is_loaded_into_a_chain_that_continues_or_refused() {
+fn any_dump_either_loads_into_a_chain_that_continues_or_is_refused() {
     let runtime = small_chain::runtime();
     let chain = small_chain::chain(&runtime);
     let head = chain.head();

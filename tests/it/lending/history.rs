@@ -13,7 +13,7 @@ use crate::support::{
 };
 
 #[tokio::test]
-async fn each_sample_is_the_view_of_its_block() {
+async fn each_sample_matches_the_view_of_its_block() {
     let node = node_at(manual_clock(), |_| {}).await;
     let user = node.signer(1);
     let contracts = node.config().network.contracts;
@@ -52,7 +52,7 @@ async fn each_sample_is_the_view_of_its_block() {
         assert_eq!(
             samples.last().expect("a sample")["timestamp"],
             now,
-            "the present is the last"
+            "the last sample is the current state"
         );
 
         for sample in samples {
@@ -69,11 +69,11 @@ async fn each_sample_is_the_view_of_its_block() {
 
         assert!(
             samples.is_sorted_by(|a, b| decimal(&a["utilisation"]) >= decimal(&b["utilisation"])),
-            "deposits lower it"
+            "deposits lower the utilisation"
         );
     }
 
-    // What is asked for again comes from memory, and is the same.
+    // A repeated request is answered from memory, with the same result.
     let first = node.get_json("/api/pools/USDC/history").await;
     assert_eq!(node.get_json("/api/pools/USDC/history").await, first);
     node.end().await;
@@ -89,7 +89,7 @@ async fn start(clock: &Arc<ManualClock>, directory: &Path, blocks: u64) -> TestN
 }
 
 #[tokio::test]
-async fn samples_of_states_that_memory_no_longer_holds_are_those_that_were() {
+async fn samples_of_states_on_disk_equal_those_of_states_in_memory() {
     let directory = tempfile::tempdir().expect("a directory");
     let clock = manual_clock();
 
@@ -139,7 +139,7 @@ async fn samples_of_states_that_memory_no_longer_holds_are_those_that_were() {
             assert!(node.send(&node.treasury(), pool, change).await.status());
         }
 
-        // Interest goes on in blocks that do not touch the pool.
+        // Interest accrues in blocks that do not touch the pool.
         node.increase_time(1_234).await;
         node.mine().await;
     }
@@ -176,7 +176,7 @@ async fn samples_of_states_that_memory_no_longer_holds_are_those_that_were() {
 }
 
 #[tokio::test]
-async fn what_is_asked_for_is_checked() {
+async fn parameters_are_validated() {
     let node = node().await;
     for query in [
         "limit=0",

@@ -119,7 +119,8 @@ async fn a_loan_is_taken_and_repaid() {
         (&"0.0".into(), &300.into())
     );
     let balance = node.balance(&usdc, signer.address()).await;
-    // What is paid out is rounded in favour of the pool; interest of some seconds may be in it.
+    // The amount paid out is rounded in favour of the pool, and may include the interest of some
+    // seconds.
     assert!(
         balance + U256::from(1) >= units(&usdc, 250_000),
         "{balance}"
@@ -128,7 +129,7 @@ async fn a_loan_is_taken_and_repaid() {
 }
 
 #[tokio::test]
-async fn interest_shows_after_a_year() {
+async fn interest_accrues_over_a_year() {
     let node = node().await;
     let before = node.get_json("/api/pools").await[2].clone();
     node.increase_time(31_536_000).await;

@@ -30,7 +30,7 @@ fn pool_of<'a>(pools: &'a Value, symbol: &str) -> &'a Value {
 }
 
 #[tokio::test]
-async fn every_pool_has_the_shape_that_clients_read() {
+async fn every_pool_has_the_documented_shape() {
     let node = node().await;
     let pools = node.get_json("/api/pools").await;
     assert_eq!(pools.as_array().map(Vec::len), Some(12));
@@ -80,7 +80,7 @@ async fn every_pool_has_the_shape_that_clients_read() {
 }
 
 #[tokio::test]
-async fn what_is_supplied_is_what_the_receipt_token_says() {
+async fn supplied_amounts_match_the_receipt_token() {
     // Interest of a second is enough for two answers to differ.
     let node = node_at(manual_clock(), |_| {}).await;
     let user = node.signer(0);
@@ -119,7 +119,7 @@ async fn what_is_supplied_is_what_the_receipt_token_says() {
 }
 
 #[tokio::test]
-async fn an_unchanged_answer_is_not_sent_twice() {
+async fn an_unchanged_response_is_not_sent_twice() {
     let node = node().await;
     let first = node.get("/api/pools").await;
     assert_eq!(first.headers()["cache-control"], "no-cache");
@@ -137,7 +137,7 @@ async fn an_unchanged_answer_is_not_sent_twice() {
 }
 
 #[tokio::test]
-async fn production_has_caps_and_a_least_loan() {
+async fn production_nodes_have_caps_and_a_minimum_loan() {
     let mut config = tetrad::Config::of(tetrad::config::Profile::Production);
     (config.listen, config.ws_listen) = (tetrad::Config::test().listen, None);
     let production = tetrad::Node::spawn(config).await.expect("the node starts");
@@ -165,7 +165,7 @@ async fn production_has_caps_and_a_least_loan() {
 }
 
 #[tokio::test]
-async fn a_lens_of_an_earlier_version_is_still_read() {
+async fn a_lens_of_an_earlier_version_is_still_supported() {
     let node = node().await;
     let user = node.signer(4).address();
     let weth = token("WETH");
@@ -182,7 +182,7 @@ async fn a_lens_of_an_earlier_version_is_still_read() {
     assert_eq!(
         node.get_json(&path).await["positions"][0]["collateral"],
         false,
-        "somebody else sent it"
+        "another account sent it"
     );
 
     // The earlier lens has no such functions; its pool takes every supply as collateral and has no

@@ -1,4 +1,4 @@
-//! The golden vectors of what becomes text.
+//! The golden vectors of numbers in text.
 
 use alloy::primitives::U256;
 use serde_json::Value;
@@ -23,7 +23,7 @@ fn list<'a>(value: &'a Value, name: &str) -> &'a [Value] {
 }
 
 #[test]
-fn yields_are_the_vectors() {
+fn yields_match_the_vectors() {
     let vectors = vectors("interest.json");
     for vector in list(&vectors, "apy") {
         assert_eq!(
@@ -46,7 +46,7 @@ fn yields_are_the_vectors() {
 }
 
 #[test]
-fn amounts_are_the_vectors() {
+fn amounts_match_the_vectors() {
     for vector in list(&vectors("credit.json"), "decimal_rendering") {
         let decimals = vector["decimals"].as_u64().expect("a number") as u8;
         assert_eq!(

@@ -4,18 +4,18 @@ use serde_json::json;
 
 use crate::support::{TestNode, node};
 
-const NOBODY: &str = "0x000000000000000000000000000000000000dEaD";
+const UNUSED: &str = "0x000000000000000000000000000000000000dEaD";
 
 async fn status(node: &TestNode, path: &str) -> u16 {
     node.get(path).await.status().as_u16()
 }
 
 #[tokio::test]
-async fn an_address_that_nobody_used_is_a_user() {
+async fn an_unused_address_is_a_user() {
     let node = node().await;
-    let user = node.get_json(&format!("/api/user/{NOBODY}")).await;
+    let user = node.get_json(&format!("/api/user/{UNUSED}")).await;
     let expected = json!({
-        "address": NOBODY,
+        "address": UNUSED,
         "creditScore": 300,
         "borrowingPower": "0.0",
         "amountBorrowed": "0.0",
@@ -72,7 +72,7 @@ fn swap_case(character: char) -> char {
 }
 
 #[tokio::test]
-async fn anything_else_is_refused() {
+async fn invalid_addresses_are_refused() {
     let node = node().await;
     for text in [
         "0x12",
@@ -93,16 +93,16 @@ async fn anything_else_is_refused() {
     assert_eq!(status(&node, "/api/user").await, 404);
     assert_eq!(status(&node, "/api/user/").await, 404);
     assert_eq!(
-        status(&node, &format!("/api/user/{NOBODY}/nothing")).await,
+        status(&node, &format!("/api/user/{UNUSED}/nothing")).await,
         404
     );
     node.end().await;
 }
 
 #[tokio::test]
-async fn a_score_is_explained() {
+async fn a_score_has_its_components() {
     let node = node().await;
-    let score = node.get_json(&format!("/api/user/{NOBODY}/score")).await;
+    let score = node.get_json(&format!("/api/user/{UNUSED}/score")).await;
     assert_eq!(
         (&score["creditScore"], &score["band"]),
         (&300.into(), &0.into())

@@ -1,4 +1,4 @@
-//! REST says what the contracts' views say at the same block, whatever happened.
+//! REST matches the contracts' views of the same block.
 
 use alloy::{
     primitives::{Address, U256},
@@ -65,7 +65,7 @@ fn cap_or_null(cap: U256, decimals: u8) -> Value {
     }
 }
 
-/// `/api/pools/<asset>` as it follows from the view.
+/// `/api/pools/<asset>` as expected from the view.
 fn details(view: &PoolView, limits: &LimitsView, number: u64, time: u64) -> Value {
     let whole = |amount| Value::from(with_point(amount, view.decimals));
     let bps = |bps: u16| percent(U256::from(bps));
@@ -111,7 +111,7 @@ fn details(view: &PoolView, limits: &LimitsView, number: u64, time: u64) -> Valu
 
 /// Compares everything that REST says about the pools and a user with the views of the newest
 /// block.
-pub(crate) async fn assert_rest_is_the_views(node: &TestNode, user: Address) {
+pub(crate) async fn assert_rest_matches_the_views(node: &TestNode, user: Address) {
     let lens = node.config().network.contracts.lending_lens;
     let block = node.chain().head().block.clone();
     let height = block.number();
@@ -235,11 +235,11 @@ pub(crate) async fn assert_rest_is_the_views(node: &TestNode, user: Address) {
     assert_eq!(
         node.block_number().await,
         height,
-        "nothing happened meanwhile"
+        "no block was sealed meanwhile"
     );
 }
 
-/// Something that a user, the market or time does. Many of these are refused, which changes
+/// A random action of a user or the market, or a lapse of time. Many actions revert, which changes
 /// nothing.
 async fn act(node: &TestNode, user: &PrivateKeySigner, random: &mut Random) {
     let tokens = node.config().network.tokens.clone();
@@ -271,7 +271,7 @@ async fn act(node: &TestNode, user: &PrivateKeySigner, random: &mut Random) {
             drop(node.send_anyway(user, pool, set_collateral).await);
         }
         9 => {
-            // A claim from somebody else, which is not collateral.
+            // A claim from another account, which is not collateral.
             let claim = Token::transferCall {
                 to: user.address(),
                 value: U256::from(1 + random.below(1_000_000)),
@@ -302,7 +302,7 @@ async fn act(node: &TestNode, user: &PrivateKeySigner, random: &mut Random) {
 }
 
 #[tokio::test]
-async fn whatever_happens_rest_is_the_views() {
+async fn rest_matches_the_views_after_random_actions() {
     let node = node().await;
     let user = node.signer(2);
     node.approve_all(&user, node.config().network.contracts.lending_pool)
@@ -310,20 +310,20 @@ async fn whatever_happens_rest_is_the_views() {
     let mut random = Random::new(7);
     for _ in 0..60 {
         act(&node, &user, &mut random).await;
-        assert_rest_is_the_views(&node, user.address()).await;
+        assert_rest_matches_the_views(&node, user.address()).await;
     }
     let positions = node
         .get_json(&format!("/api/user/{}/positions", user.address()))
         .await;
     assert!(
         positions["positions"].as_array().expect("a list").len() > 2,
-        "the walk got somewhere: {positions}"
+        "the actions opened positions: {positions}"
     );
     node.end().await;
 }
 
 #[tokio::test]
-async fn a_reverted_loan_is_gone_from_rest() {
+async fn a_revert_removes_a_loan_from_rest() {
     let node = node().await;
     let user = node.signer(1);
     let pool = node.config().network.contracts.lending_pool;
@@ -336,15 +336,15 @@ async fn a_reverted_loan_is_gone_from_rest() {
         amount: units(&usdc, 1_000),
     };
     assert!(node.send(&user, pool, deposit).await.status());
-    assert_rest_is_the_views(&node, user.address()).await;
+    assert_rest_matches_the_views(&node, user.address()).await;
     assert_eq!(node.rpc("evm_revert", json!([snapshot])).await, true);
     assert_eq!(node.get_json("/api/pools/usdc").await, before);
-    assert_rest_is_the_views(&node, user.address()).await;
+    assert_rest_matches_the_views(&node, user.address()).await;
     node.end().await;
 }
 
 #[tokio::test]
-async fn a_pool_that_is_not_there_is_not_found() {
+async fn an_unknown_pool_is_not_found() {
     let node = node().await;
     for asset in ["DOGE", "0x00000000000000000000000000000000000000aa", "0x12"] {
         assert_eq!(

@@ -1,4 +1,4 @@
-//! Blobs that clients give to the node, which signs their transactions.
+//! Blobs in transactions that the node signs for clients.
 
 use alloy_eips::{
     eip4844::{
@@ -39,7 +39,7 @@ fn transaction(node: &TestNode, members: Value) -> Value {
 }
 
 #[tokio::test]
-async fn what_a_client_leaves_out_is_computed() {
+async fn omitted_blob_fields_are_computed() {
     let node = node().await;
     let old = with_blob_proofs();
     let new = with_cell_proofs();
@@ -74,7 +74,7 @@ async fn what_a_client_leaves_out_is_computed() {
 }
 
 #[tokio::test]
-async fn what_is_signed_or_filled_in_has_its_blobs() {
+async fn signed_and_filled_transactions_include_their_blobs() {
     let node = node().await;
     let request = transaction(&node, json!({"blobs": each(&with_blob_proofs().blobs)}));
 
@@ -132,7 +132,7 @@ async fn a_replaced_transaction_keeps_its_blobs() {
     let found = node
         .rpc("eth_getTransactionByHash", json!([replacement]))
         .await;
-    assert_eq!(found["maxFeePerBlobGas"], "0x4", "twice what it was");
+    assert_eq!(found["maxFeePerBlobGas"], "0x4", "twice the replaced fee");
     assert_eq!(
         node.rpc("anvil_getBlobsByTransactionHash", json!([replacement]))
             .await,
@@ -141,7 +141,7 @@ async fn a_replaced_transaction_keeps_its_blobs() {
 }
 
 #[tokio::test]
-async fn blobs_that_do_not_fit_their_proofs_are_refused() {
+async fn blobs_that_do_not_match_their_proofs_are_refused() {
     let node = node().await;
     let sidecar = with_blob_proofs();
     let blobs = each(&sidecar.blobs);
@@ -301,9 +301,9 @@ async fn the_beacon_api_has_the_blobs_of_a_block() {
 }
 
 #[tokio::test]
-async fn the_beacon_api_says_what_is_wrong() {
+async fn the_beacon_api_names_the_mistake() {
     let node = node().await;
-    for (route, status, told) in [
+    for (route, status, expected_message) in [
         ("blobs/pending", 404, "the pending block has no blobs"),
         ("blobs/999999", 404, "no such block"),
         ("blobs/tomorrow", 400, "block_id: expected a number"),
@@ -322,6 +322,6 @@ async fn the_beacon_api_says_what_is_wrong() {
         let body: Value = response.json().await.unwrap();
         assert_eq!(body["code"], status, "{route}");
         let message = body["message"].as_str().unwrap();
-        assert!(message.contains(told), "{route}: {message}");
+        assert!(message.contains(expected_message), "{route}: {message}");
     }
 }

@@ -1,5 +1,5 @@
-//! What is recorded, and what is told, stays within bounds of memory, length and time, and says how
-//! to ask for less.
+//! Traces and responses stay within limits of memory, length and time, and their errors name a
+//! smaller request.
 
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ const LOGS: &str = "0x6104005fa000";
 const RETURNS: &str = "0x6104005ff3";
 const AT: &str = "0x00000000000000000000000000000000000000aa";
 
-fn says(error: &Value, words: &str) {
+fn assert_message_contains(error: &Value, words: &str) {
     let text = format!("{} {}", error["message"], error["data"]);
     assert!(text.contains(words), "{error}: not {words}");
 }
@@ -71,7 +71,7 @@ impl Measured {
 
 /// Each call is recorded with a megabyte of its own: without a limit, gigabytes for one request.
 #[tokio::test]
-async fn what_traces_record_is_bounded_in_memory() {
+async fn traces_are_bounded_in_memory() {
     let node = Measured(Running::start(&["--rpc-execution-timeout", "60", "-vvv"]).await);
     let code = json!({AT: {"code": COPIES}});
     let call = json!({"to": AT, "gas": "0x2faf080"});
@@ -84,7 +84,7 @@ async fn what_traces_record_is_bounded_in_memory() {
         ("erc7562Tracer", json!({})),
     ] {
         let options = json!({"tracer": tracer, "tracerConfig": config, "stateOverrides": code});
-        says(
+        assert_message_contains(
             &node
                 .error("debug_traceCall", json!([call, "latest", options]))
                 .await,
@@ -93,7 +93,7 @@ async fn what_traces_record_is_bounded_in_memory() {
     }
 
     let options = json!({"enableMemory": true, "stateOverrides": code});
-    says(
+    assert_message_contains(
         &node
             .error("debug_traceCall", json!([call, "latest", options]))
             .await,
@@ -105,7 +105,7 @@ async fn what_traces_record_is_bounded_in_memory() {
         json!(["vmTrace"]),
         json!(["trace", "vmTrace", "stateDiff"]),
     ] {
-        says(
+        assert_message_contains(
             &node
                 .error("trace_call", json!([call, types, "latest", code]))
                 .await,
@@ -113,7 +113,7 @@ async fn what_traces_record_is_bounded_in_memory() {
         );
     }
 
-    // The same of a transaction that was mined.
+    // The same applies to a mined transaction.
     node.rpc("anvil_setCode", json!([AT, COPIES])).await;
     let from = node.rpc("eth_accounts", json!([])).await[0].clone();
     let hash = node
@@ -149,13 +149,13 @@ async fn what_traces_record_is_bounded_in_memory() {
         ),
         ("ots_traceTransaction", json!([hash])),
     ] {
-        says(
+        assert_message_contains(
             &node.error(method, params).await,
             "the trace exceeds 67108864 bytes",
         );
     }
 
-    // What does not tell of calldata does not record it.
+    // Methods that do not return calldata do not record it.
     let found = node
         .rpc("ots_searchTransactionsBefore", json!([AT, 0, 10]))
         .await;
@@ -190,7 +190,7 @@ async fn what_traces_record_is_bounded_in_memory() {
 }
 
 #[tokio::test]
-async fn a_client_shortens_the_time_limit_of_a_trace_and_cannot_stretch_it() {
+async fn a_client_can_only_shorten_the_time_limit_of_a_trace() {
     let node = node_with(|config| config.rpc.execution_timeout = Duration::from_millis(50)).await;
     let call = json!({"to": AT, "gas": "0xffffffffff"});
     for (asked, limit) in [("1h", "50ms"), ("2ms", "2ms")] {
@@ -200,14 +200,14 @@ async fn a_client_shortens_the_time_limit_of_a_trace_and_cannot_stretch_it() {
             let error = node
                 .rpc_error("debug_traceCall", json!([call, "latest", options]))
                 .await;
-            says(&error, &format!("execution timeout after {limit}"));
+            assert_message_contains(&error, &format!("execution timeout after {limit}"));
         }
     }
 }
 
-/// Transactions that need no step are never asked about the time while they run.
+/// A transaction without steps never checks the time while it runs.
 #[tokio::test]
-async fn searches_and_filters_look_at_the_time_between_blocks() {
+async fn searches_and_filters_check_the_time_limit_between_blocks() {
     let node = node_with(|config| config.rpc.execution_timeout = Duration::ZERO).await;
     let transfer =
         json!({"from": node.account(0), "to": node.account(1), "value": "0x1", "gas": "0x5208"});
@@ -234,7 +234,7 @@ async fn searches_and_filters_look_at_the_time_between_blocks() {
             json!(["0x1", {"tracer": "callTracer"}]),
         ),
     ] {
-        says(&node.rpc_error(method, params).await, "execution timeout");
+        assert_message_contains(&node.rpc_error(method, params).await, "execution timeout");
     }
 }
 
@@ -247,9 +247,9 @@ async fn short_answers(mining: bool) -> TestNode {
     .await
 }
 
-/// Each answer is far from its own limit; all of them together would take a gigabyte.
+/// Each response is far below its own limit; all of them together would take a gigabyte.
 #[tokio::test]
-async fn answers_that_nobody_reads_are_bounded_in_memory() {
+async fn unread_responses_are_bounded_in_memory() {
     let node =
         Measured(Running::start(&["--limits-transit-megabytes", "64", "--block-time", "60"]).await);
 
@@ -310,7 +310,7 @@ async fn answers_that_nobody_reads_are_bounded_in_memory() {
 }
 
 #[tokio::test]
-async fn logs_that_are_too_long_together_are_refused_with_the_block_they_reach() {
+async fn logs_over_the_size_limit_are_refused_with_the_last_block_that_fits() {
     let node = short_answers(true).await;
     node.rpc("anvil_setCode", json!([AT, LOGS])).await;
 
@@ -354,21 +354,21 @@ async fn logs_that_are_too_long_together_are_refused_with_the_block_they_reach()
         .rpc_error("eth_getFilterChanges", json!([filter]))
         .await;
     assert_eq!(error["code"], -32003);
-    says(
+    assert_message_contains(
         &error,
         "more than 50000 logs or 20000 bytes: ask for the logs since block 0x1 with eth_getLogs, piece by piece",
     );
 
-    // It has told of them, if only that they are too many.
+    // The error counts as the report of these logs.
     assert_eq!(
         node.rpc("eth_getFilterChanges", json!([filter])).await,
         json!([])
     );
 }
 
-/// Long results are not written where short ones are, and have to be the same.
+/// Long results are serialised elsewhere than short ones, and must be the same.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn long_results_are_what_short_ones_say_alone_and_in_a_batch() {
+async fn long_results_equal_short_ones_alone_and_in_a_batch() {
     let node = node().await;
     node.rpc("anvil_setCode", json!([AT, LOGS])).await;
     node.rpc("evm_setAutomine", json!([false])).await;
@@ -436,7 +436,7 @@ async fn long_results_are_what_short_ones_say_alone_and_in_a_batch() {
 }
 
 #[tokio::test]
-async fn a_pool_and_receipts_that_are_too_long_are_refused_with_a_way_to_ask_for_less() {
+async fn oversized_pools_and_receipts_are_refused_with_an_alternative() {
     let node = short_answers(false).await;
     node.rpc("anvil_setCode", json!([AT, LOGS])).await;
 
@@ -449,7 +449,7 @@ async fn a_pool_and_receipts_that_are_too_long_are_refused_with_a_way_to_ask_for
 
     let error = node.rpc_error("txpool_content", json!([])).await;
     assert_eq!(error["code"], -32003);
-    says(
+    assert_message_contains(
         &error,
         "response too large: it exceeds 20000 bytes; ask for one account with txpool_contentFrom",
     );
@@ -457,7 +457,7 @@ async fn a_pool_and_receipts_that_are_too_long_are_refused_with_a_way_to_ask_for
     let error = node
         .rpc_error("txpool_contentFrom", json!([node.account(0)]))
         .await;
-    says(
+    assert_message_contains(
         &error,
         "ask for single transactions with eth_getTransactionByHash",
     );
@@ -477,7 +477,7 @@ async fn a_pool_and_receipts_that_are_too_long_are_refused_with_a_way_to_ask_for
     let error = node
         .rpc_error("eth_getBlockReceipts", json!(["latest"]))
         .await;
-    says(
+    assert_message_contains(
         &error,
         "ask for single receipts with eth_getTransactionReceipt",
     );
@@ -490,7 +490,7 @@ async fn a_pool_and_receipts_that_are_too_long_are_refused_with_a_way_to_ask_for
     let error = node
         .rpc_error("ots_searchTransactionsBefore", json!([AT, 0, 100]))
         .await;
-    says(&error, "ask for a smaller page");
+    assert_message_contains(&error, "ask for a smaller page");
 }
 
 fn simulation(code: &str, calls: usize) -> Value {
@@ -507,19 +507,20 @@ async fn a_simulation_that_returns_or_logs_too_much_is_refused() {
 
         let error = node.rpc_error("eth_simulateV1", simulation(code, 12)).await;
         assert_eq!(error["code"], -32003);
-        says(&error, "exceed 20000 bytes; simulate fewer calls at a time");
+        assert_message_contains(&error, "exceed 20000 bytes; simulate fewer calls at a time");
     }
 }
 
-/// A length that the gas pays for but the memory does not: it was set aside all the same.
+/// The gas suffices for the length, but not for the memory expansion. The tracer once allocated the
+/// length all the same.
 #[tokio::test]
-async fn what_an_account_abstraction_trace_says_of_hashes_is_bounded() {
+async fn hashed_data_in_an_account_abstraction_trace_is_bounded() {
     let node = short_answers(true).await;
     // PUSH3 0xffffff PUSH0 KECCAK256
     let options =
         json!({"tracer": "erc7562Tracer", "stateOverrides": {AT: {"code": "0x62ffffff5f20"}}});
     let call = json!({"to": AT, "gas": "0x4c4b40"});
-    says(
+    assert_message_contains(
         &node
             .rpc_error("debug_traceCall", json!([call, "latest", options]))
             .await,
@@ -532,10 +533,9 @@ async fn what_an_account_abstraction_trace_says_of_hashes_is_bounded() {
     assert_eq!(traced["outOfGas"], true);
 }
 
-/// What is asked of a state that has to be built, or of a block that has to be, gets the answer
-/// that it would get at once.
+/// A state or block that must be built first gives the same answers as one that is in memory.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_is_far_is_answered_as_what_is_near() {
+async fn old_and_pending_states_are_answered_like_the_latest() {
     let node = node_with(|config| config.no_mining = true).await;
     let to = Address::repeat_byte(0x77);
     for _ in 0..40 {

@@ -170,7 +170,7 @@ async fn a_revert_carries_its_data() {
 }
 
 #[tokio::test]
-async fn what_halts_says_why() {
+async fn a_halt_names_its_reason() {
     let node = node().await;
     let invalid = deploy(&node, &[0xfe]).await;
     let error = call(&node, &invalid, vec![]).await.unwrap_err();
@@ -202,9 +202,9 @@ async fn what_halts_says_why() {
 }
 
 #[tokio::test]
-async fn calls_pretend_what_they_are_told() {
+async fn calls_apply_overrides() {
     let node = node().await;
-    let nobody = Address::repeat_byte(0x77);
+    let unused = Address::repeat_byte(0x77);
     // Returns the balance of the caller, slot 5, the block number and the time.
     let runtime = [
         0x33, 0x31, 0x5f, 0x52, 0x60, 0x05, 0x54, 0x60, 0x20, 0x52, 0x43, 0x60, 0x40, 0x52, 0x42,
@@ -212,30 +212,30 @@ async fn calls_pretend_what_they_are_told() {
     ];
     let slot = B256::from(U256::from(5));
     let overrides = json!({
-        nobody.to_string(): {"balance": "0x123"},
+        unused.to_string(): {"balance": "0x123"},
         Address::repeat_byte(0x55).to_string(): {"code": Bytes::from(runtime.to_vec()), "stateDiff": {slot.to_string(): B256::from(U256::from(9))}},
     });
     let in_block = json!({"number": "0x1000", "time": "0x2000"});
     let params =
-        json!([{"from": nobody, "to": Address::repeat_byte(0x55)}, "latest", overrides, in_block]);
+        json!([{"from": unused, "to": Address::repeat_byte(0x55)}, "latest", overrides, in_block]);
     let output: Bytes = serde_json::from_value(node.rpc("eth_call", params).await).unwrap();
     let words: Vec<U256> = output.chunks(32).map(U256::from_be_slice).collect();
     assert_eq!(words, [0x123, 9, 0x1000, 0x2000].map(U256::from));
     for wrong in [
         json!({"0x12": {}}),
-        json!({nobody.to_string(): {"nope": 1}}),
-        json!({nobody.to_string(): {"state": {}, "stateDiff": {}}}),
+        json!({unused.to_string(): {"nope": 1}}),
+        json!({unused.to_string(): {"state": {}, "stateDiff": {}}}),
         json!([]),
     ] {
         let error = node
-            .rpc_error("eth_call", json!([{"to": nobody}, "latest", wrong]))
+            .rpc_error("eth_call", json!([{"to": unused}, "latest", wrong]))
             .await;
         assert_eq!(error["code"], -32602, "{wrong}");
     }
 }
 
 #[tokio::test]
-async fn a_call_needs_no_funds_for_gas_but_has_to_own_what_it_sends() {
+async fn a_call_needs_funds_for_its_value_but_not_for_gas() {
     let node = node().await;
     let poor = Address::repeat_byte(0x77);
 
@@ -280,7 +280,7 @@ async fn a_call_needs_no_funds_for_gas_but_has_to_own_what_it_sends() {
 }
 
 #[tokio::test]
-async fn the_block_parameter_of_calls_may_be_left_out() {
+async fn the_block_parameter_of_calls_is_optional() {
     let node = node().await;
     assert_eq!(
         node.rpc("eth_call", json!([{"to": node.account(1)}])).await,
@@ -302,7 +302,7 @@ async fn the_block_parameter_of_calls_may_be_left_out() {
 }
 
 #[tokio::test]
-async fn an_estimate_is_enough_and_not_much_more() {
+async fn an_estimate_is_sufficient_and_close() {
     let node = node().await;
     let token = node.config().network.tokens[0].address;
     let data = Bytes::from(
@@ -343,7 +343,7 @@ async fn an_estimate_is_enough_and_not_much_more() {
 }
 
 #[tokio::test]
-async fn an_estimate_holds_in_the_next_second_too() {
+async fn an_estimate_is_also_sufficient_in_the_next_second() {
     let node = node().await;
     // In odd seconds the first stores a one, and the second reverts.
     let storing = deploy(&node, &bytes!("42600116600857005b60015f5500")).await;

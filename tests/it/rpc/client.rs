@@ -1,4 +1,4 @@
-//! A real client library: connect, deploy, call, send, wait, listen.
+//! A real client library connects, deploys, calls, sends, waits and subscribes.
 
 use alloy::{
     network::{EthereumWallet, TransactionBuilder},

@@ -39,7 +39,7 @@ fn nested_rlp(depth: usize) -> String {
     format!("0x{}", alloy::primitives::hex::encode(heads.concat()))
 }
 
-/// Sends a body; returns the response, which there always is.
+/// Sends a body and returns the response, which always comes.
 async fn post(node: &TestNode, path: &str, kind: &str, body: String) -> String {
     let request = node
         .http
@@ -142,7 +142,7 @@ async fn json_rpc_answers_requests_of_any_depth() {
                 format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{params}}}"#);
             let response = node.post(body).await;
 
-            // Members that nothing knows are not looked at.
+            // Unknown members are ignored.
             let is_ignored = params.starts_with("[{\"a\"") && method == "eth_call";
             assert!(
                 is_ignored || response["error"].is_object(),
@@ -230,9 +230,9 @@ async fn other_interfaces_answer_documents_of_any_depth() {
     node.end().await;
 }
 
-/// The EVM lets calls nest 1,024 deep. What shows them nests as deeply.
+/// The EVM lets calls nest 1,024 deep. Their traces nest as deeply.
 #[tokio::test]
-async fn calls_that_nest_as_deeply_as_the_evm_allows_are_traced_by_every_tracer() {
+async fn every_tracer_traces_calls_at_the_maximum_depth() {
     let node = node_with(|config| {
         config.rpc.gas_cap = 1 << 53;
         config.rpc.execution_timeout = Duration::from_secs(60);

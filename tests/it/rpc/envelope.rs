@@ -48,7 +48,7 @@ fn without(request: &Value, key: &str) -> Value {
 }
 
 #[tokio::test]
-async fn json_that_is_no_request_is_an_invalid_request() {
+async fn json_other_than_a_request_is_an_invalid_request() {
     let node = node().await;
     let good = json!({"jsonrpc": "2.0", "id": 1, "method": "eth_chainId", "params": []});
     let wrong = [
@@ -91,7 +91,7 @@ async fn a_method_that_does_not_exist_is_not_found() {
 }
 
 #[tokio::test]
-async fn wrong_params_are_named_with_their_position() {
+async fn invalid_params_are_named_with_their_position() {
     let node = node().await;
     let address = json!("0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266");
     for (method, params, data) in [
@@ -239,7 +239,7 @@ async fn a_failure_of_the_node_is_an_internal_error() {
 }
 
 #[tokio::test]
-async fn identifiers_come_back_as_they_were_sent() {
+async fn identifiers_are_returned_unchanged() {
     let node = node().await;
     for id in [
         "1",
@@ -264,7 +264,7 @@ async fn identifiers_come_back_as_they_were_sent() {
 }
 
 #[tokio::test]
-async fn a_batch_is_answered_in_order_whatever_is_wrong_in_it() {
+async fn a_batch_with_errors_is_answered_in_order() {
     let node = node().await;
     let hash = "0x00000000000000000000000000000000000000000000000000000000deadbeef";
     let batch = json!([
@@ -366,7 +366,7 @@ async fn response_to(node: &TestNode, body: &str) -> (u16, String, String) {
 }
 
 #[tokio::test]
-async fn in_ethereums_dialect_null_is_an_identifier_and_null_parameters_are_none() {
+async fn the_ethereum_dialect_accepts_null_identifiers_and_parameters() {
     let node = ethereum_node().await;
     for id in ["null", "1.5", "1e3", "7", "\"x\""] {
         let body = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"eth_chainId","params":null}}"#);
@@ -389,7 +389,7 @@ async fn in_ethereums_dialect_null_is_an_identifier_and_null_parameters_are_none
 }
 
 #[tokio::test]
-async fn in_ethereums_dialect_notifications_are_executed_and_not_answered() {
+async fn the_ethereum_dialect_executes_notifications_without_a_response() {
     let node = ethereum_node().await;
     let nothing = (200, "application/json".to_owned(), String::new());
 
@@ -401,7 +401,7 @@ async fn in_ethereums_dialect_notifications_are_executed_and_not_answered() {
     );
     assert_eq!(node.block_number().await, 3);
 
-    // Their errors are nobody's, and neither are long executions and results.
+    // Errors, long executions and long results are not answered either.
     for silent in [
         r#"{"jsonrpc":"2.0","method":"eth_nope"}"#,
         r#"{"jsonrpc":"2.0","method":"eth_getBalance"}"#,
@@ -416,7 +416,7 @@ async fn in_ethereums_dialect_notifications_are_executed_and_not_answered() {
         );
     }
 
-    // What is no request is still an error, and the rest of a batch is answered.
+    // An invalid request is still an error, and the rest of a batch is answered.
     assert_eq!(
         node.post(r#"{"jsonrpc":"2.0","params":[]}"#).await["error"]["code"],
         -32600

@@ -67,7 +67,7 @@ async fn a_custom_error_of_a_known_contract_is_named_in_the_message() {
 }
 
 #[tokio::test]
-async fn failed_calls_are_recorded_newest_first_as_they_can_be_traced() {
+async fn failed_calls_are_recorded_newest_first_for_tracing() {
     let clock = manual_clock();
     let node = node_at(clock.clone(), |_| {}).await;
     assert_eq!(node.rpc("tetrad_failedCalls", json!([])).await, json!([]));
@@ -158,7 +158,7 @@ async fn failed_calls_are_recorded_newest_first_as_they_can_be_traced() {
 }
 
 #[tokio::test]
-async fn a_refused_raw_transaction_is_recorded_decoded() {
+async fn a_refused_raw_transaction_is_recorded_in_decoded_form() {
     let node = node().await;
     let signed = raw(transfer(0), 0);
     node.rpc("eth_sendRawTransaction", json!([signed])).await;
@@ -180,7 +180,7 @@ async fn a_refused_raw_transaction_is_recorded_decoded() {
 }
 
 #[tokio::test]
-async fn nothing_is_recorded_in_production() {
+async fn production_nodes_record_no_failures() {
     let node = node_with(|config| {
         *config = Config {
             listen: config.listen,

@@ -1,5 +1,5 @@
-//! One client does not take the node from the others: an honest one is answered beside those that
-//! ask for all they can get.
+//! One client cannot block the others: an honest one is answered while others request as much as
+//! they can.
 
 use std::time::{Duration, Instant};
 
@@ -17,11 +17,11 @@ use crate::support::{node_with, process::Running};
 /// JUMPDEST, PUSH0, JUMP: for ever.
 const LOOP: &str = "0x5b5f56";
 const AT: &str = "0x00000000000000000000000000000000000000aa";
-/// What an honest client waits at most, on a machine that does other things as well. Without turns
-/// it would be a minute.
+/// The longest wait of an honest client, on a machine with other load. Without turns it would be a
+/// minute.
 const HONEST_TIMEOUT: Duration = Duration::from_secs(8);
 
-/// A call that goes on until something ends it.
+/// A call that runs until a limit ends it.
 fn endless(id: usize, gas: &str) -> Value {
     let params = json!([{"to": AT, "gas": gas}, "latest", {AT: {"code": LOOP}}]);
     json!({"jsonrpc": "2.0", "id": id, "method": "eth_call", "params": params})
@@ -31,8 +31,8 @@ fn batch(calls: usize) -> String {
     Value::from_iter((0..calls).map(|id| endless(id, "0xffffffffff"))).to_string()
 }
 
-/// A node on which calls may take so many seconds.
-async fn patient(seconds: &str) -> Running {
+/// A node on which calls may take this many seconds.
+async fn node_with_timeout(seconds: &str) -> Running {
     let limits = [
         "--rpc-gas-cap",
         "1000000000000000",
@@ -48,8 +48,8 @@ fn url(node: &Running) -> String {
     node.ready["rpc"].as_str().expect("a URL").to_owned()
 }
 
-/// Asks as a wallet does, for a while, on a connection of its own and on new ones.
-async fn asks_honestly(node: &Running) {
+/// Sends requests like a wallet for a while, on a kept connection and on new ones.
+async fn send_honest_requests(node: &Running) {
     let call = json!([{"to": AT, "data": "0x01"}, "latest", {AT: {"code": "0x60016000f3"}}]);
     let keeping = reqwest::Client::new();
 
@@ -87,7 +87,7 @@ async fn asks_honestly(node: &Running) {
     }
 }
 
-/// Sends a request of HTTP/1.1 without reading what comes.
+/// Sends an HTTP/1.1 request without reading the response.
 async fn send_only(node: &Running, body: &str) -> TcpStream {
     let address = url(node)
         .trim_start_matches("http://")
@@ -103,13 +103,13 @@ async fn send_only(node: &Running, body: &str) -> TcpStream {
 }
 
 #[tokio::test]
-async fn batches_of_slow_calls_leave_room_for_others() {
-    let node = patient("0.5").await;
+async fn batches_of_slow_calls_do_not_block_other_clients() {
+    let node = node_with_timeout("0.5").await;
     let attackers = [
         send_only(&node, &batch(1_000)).await,
         send_only(&node, &batch(1_000)).await,
     ];
-    asks_honestly(&node).await;
+    send_honest_requests(&node).await;
     for mut stream in attackers {
         let unanswered = tokio::time::timeout(Duration::ZERO, stream.read_u8()).await;
         assert!(
@@ -119,9 +119,9 @@ async fn batches_of_slow_calls_leave_room_for_others() {
     }
 }
 
-/// Nothing interrupts a precompile, and nobody knows a connection that is new.
+/// A precompile cannot be interrupted, and a new connection has no history.
 #[tokio::test]
-async fn slow_precompiles_on_new_connections_leave_room_for_others() {
+async fn slow_precompiles_on_new_connections_do_not_block_other_clients() {
     let node = Running::start(&["--block-time", "60"]).await;
     // 49 million rounds of BLAKE2 (EIP-152), which take most of a second.
     let input = format!("0x02f00000{}01", "00".repeat(208));
@@ -142,7 +142,7 @@ async fn slow_precompiles_on_new_connections_leave_room_for_others() {
             }
         });
     }
-    asks_honestly(&node).await;
+    send_honest_requests(&node).await;
     attackers.shutdown().await;
 }
 
@@ -155,14 +155,14 @@ fn trace_of(code: &str) -> String {
 
 #[cfg(target_os = "linux")]
 #[tokio::test]
-async fn traces_of_one_address_leave_a_thread_for_another() {
-    let node = patient("600").await;
+async fn traces_of_one_address_do_not_take_every_thread() {
+    let node = node_with_timeout("600").await;
     let mut unanswered = Vec::new();
     for _ in 0..30 {
         unanswered.push(send_only(&node, &trace_of(LOOP)).await);
     }
 
-    // Until they execute.
+    // Wait until they execute.
     let busy = ticks(&node) + 50;
     while ticks(&node) < busy {
         tokio::task::yield_now().await;
@@ -188,8 +188,8 @@ async fn traces_of_one_address_leave_a_thread_for_another() {
 }
 
 #[tokio::test]
-async fn web_sockets_that_never_read_leave_room_for_others() {
-    let node = patient("0.1").await;
+async fn web_sockets_that_never_read_do_not_block_other_clients() {
+    let node = node_with_timeout("0.1").await;
     let mut sockets = Vec::new();
     for _ in 0..40 {
         let (mut socket, _) = connect_async(url(&node).replace("http://", "ws://"))
@@ -204,12 +204,12 @@ async fn web_sockets_that_never_read_leave_room_for_others() {
         socket.flush().await.expect("it is sent");
         sockets.push(socket);
     }
-    asks_honestly(&node).await;
+    send_honest_requests(&node).await;
 }
 
 #[tokio::test]
-async fn batches_of_long_answers_leave_room_for_others() {
-    let node = patient("0.5").await;
+async fn batches_of_long_responses_do_not_block_other_clients() {
+    let node = node_with_timeout("0.5").await;
     let discover = json!({"jsonrpc": "2.0", "id": 1, "method": "rpc.discover"});
     let body = Value::Array(vec![discover; 100]).to_string();
     let mut attackers = JoinSet::new();
@@ -228,7 +228,7 @@ async fn batches_of_long_answers_leave_room_for_others() {
             }
         });
     }
-    asks_honestly(&node).await;
+    send_honest_requests(&node).await;
     attackers.shutdown().await;
 }
 
@@ -255,7 +255,7 @@ fn ticks(node: &Running) -> u64 {
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn work_ends_with_its_connection() {
-    let node = patient("3600").await;
+    let node = node_with_timeout("3600").await;
     let body = batch(100);
     let streams = [send_only(&node, &body).await, send_only(&node, &body).await];
     let (mut socket, _) = connect_async(url(&node).replace("http://", "ws://"))
@@ -267,7 +267,7 @@ async fn work_ends_with_its_connection() {
         tokio::task::yield_now().await;
     }
     drop((streams, socket));
-    // Left alone, each of the calls would take an hour.
+    // Without interruption, each call would take an hour.
     let began = Instant::now();
     loop {
         let before = ticks(&node);
@@ -280,21 +280,21 @@ async fn work_ends_with_its_connection() {
 }
 
 #[tokio::test]
-async fn the_end_does_not_wait_for_slow_calls() {
-    let node = patient("3600").await;
+async fn a_shutdown_does_not_wait_for_slow_calls() {
+    let node = node_with_timeout("3600").await;
     let body = batch(1_000);
     let _streams = [send_only(&node, &body).await, send_only(&node, &body).await];
     let (mut socket, _) = connect_async(url(&node).replace("http://", "ws://"))
         .await
         .expect("a socket");
     socket.send(Message::text(body)).await.expect("sent");
-    asks_honestly(&node).await;
+    send_honest_requests(&node).await;
     let began = Instant::now();
     let (ended_well, _) = tokio::task::spawn_blocking(move || node.end("-TERM"))
         .await
         .expect("no panic");
     assert!(ended_well);
-    // Ten seconds, and what the machine takes on top.
+    // Ten seconds, and a margin for the machine.
     assert!(
         began.elapsed() < Duration::from_secs(20),
         "{:?}",
@@ -303,7 +303,7 @@ async fn the_end_does_not_wait_for_slow_calls() {
 }
 
 #[tokio::test]
-async fn a_batch_counts_what_slow_calls_answer() {
+async fn results_of_slow_calls_count_towards_the_batch_limit() {
     let node = node_with(|config| config.rpc.max_batch_response = 20_000).await;
     // PUSH2 1000, PUSH0, RETURN.
     let params = json!([{"to": AT}, "latest", {AT: {"code": "0x6103e85ff3"}}]);
@@ -330,7 +330,7 @@ async fn a_batch_counts_what_slow_calls_answer() {
 }
 
 #[tokio::test]
-async fn a_batch_that_is_too_long_is_refused_without_being_kept() {
+async fn an_oversized_batch_is_refused_without_being_held() {
     let node = node_with(|config| config.rpc.max_batch = 10).await;
     let ones = |count: usize| format!("[{}]", vec!["1"; count].join(","));
     assert_eq!(

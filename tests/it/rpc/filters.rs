@@ -28,7 +28,7 @@ async fn changes(node: &TestNode, id: &Value) -> Vec<Value> {
 }
 
 #[tokio::test]
-async fn a_block_filter_tells_each_block_once() {
+async fn a_block_filter_returns_each_block_once() {
     let node = node().await;
     let id = node.rpc("eth_newBlockFilter", json!([])).await;
     assert!(changes(&node, &id).await.is_empty());
@@ -46,7 +46,7 @@ async fn a_block_filter_tells_each_block_once() {
 }
 
 #[tokio::test]
-async fn a_log_filter_tells_new_logs_and_takes_back_what_a_revert_undid() {
+async fn a_log_filter_returns_new_logs_and_those_that_a_revert_removed() {
     let node = node().await;
     let token = node.config().network.tokens[0].address;
     let id = node.rpc("eth_newFilter", json!([{"address": token}])).await;
@@ -66,14 +66,14 @@ async fn a_log_filter_tells_new_logs_and_takes_back_what_a_revert_undid() {
     assert!(logs.iter().all(|log| log["removed"] == false));
 
     assert_eq!(node.rpc("evm_revert", json!([snapshot])).await, true);
-    // The same transaction at the same time would make the very block that was undone.
+    // The same transaction at the same time would make the removed block again.
     let again = transfer_tokens(&node, 2).await;
     let logs = changes(&node, &id).await;
-    let told: Vec<_> = logs
+    let reported: Vec<_> = logs
         .iter()
         .map(|log| (log["transactionHash"].clone(), log["removed"] == true))
         .collect();
-    assert_eq!(told, [(undone, true), (again.clone(), false)]);
+    assert_eq!(reported, [(undone, true), (again.clone(), false)]);
     assert!(changes(&node, &other).await.is_empty());
 
     let all = node
@@ -83,17 +83,17 @@ async fn a_log_filter_tells_new_logs_and_takes_back_what_a_revert_undid() {
         )
         .await;
     let all = node.rpc("eth_getFilterLogs", json!([all])).await;
-    let told: Vec<_> = all
+    let reported: Vec<_> = all
         .as_array()
         .unwrap()
         .iter()
         .map(|log| log["transactionHash"].clone())
         .collect();
-    assert_eq!(told, [kept, again]);
+    assert_eq!(reported, [kept, again]);
 }
 
 #[tokio::test]
-async fn a_pending_filter_tells_what_the_pool_accepted() {
+async fn a_pending_filter_returns_accepted_transactions() {
     let node = node_with(|config| config.no_mining = true).await;
     let before = transfer_token(&node).await;
     let id = node.rpc("eth_newPendingTransactionFilter", json!([])).await;
@@ -156,7 +156,7 @@ async fn an_idle_filter_expires() {
     .await;
     let idle = node.rpc("eth_newBlockFilter", json!([])).await;
     let polled = node.rpc("eth_newBlockFilter", json!([])).await;
-    // As long as one is asked for it stays; the other makes room for a third.
+    // A polled filter stays; the idle one makes room for a third.
     let third = loop {
         changes(&node, &polled).await;
         let made = node.request("eth_newBlockFilter", json!([])).await;
@@ -173,7 +173,7 @@ async fn an_idle_filter_expires() {
     changes(&node, &polled).await;
 }
 
-/// The response to a client that asks for a filter, by the address that a proxy states.
+/// The response to a request for a filter, from a client with this address according to a proxy.
 async fn new_filter(node: &TestNode, client: &str) -> Value {
     let body = json!({"jsonrpc": "2.0", "id": 1, "method": "eth_newBlockFilter", "params": []});
     node.http
@@ -190,7 +190,7 @@ async fn new_filter(node: &TestNode, client: &str) -> Value {
 }
 
 #[tokio::test]
-async fn one_client_leaves_filters_to_others() {
+async fn filters_per_client_are_limited() {
     let node = node_with(|config| {
         config.rpc.max_filters_per_client = 2;
         config.trusted_proxies = vec!["127.0.0.0/8".parse().unwrap()];
@@ -219,7 +219,7 @@ async fn a_filter_with_many_alternatives_counts_as_several() {
 }
 
 #[tokio::test]
-async fn a_filter_that_missed_blocks_says_so_and_goes_on() {
+async fn a_filter_that_missed_blocks_reports_it_and_continues() {
     let node = node_with(|config| config.history.blocks = 8).await;
     let blocks = node.rpc("eth_newBlockFilter", json!([])).await;
     let logs = node.rpc("eth_newFilter", json!([{}])).await;
@@ -250,7 +250,7 @@ async fn a_filter_keeps_no_blocks_in_memory() {
     node.rpc("eth_newBlockFilter", json!([])).await;
     node.rpc("eth_newFilter", json!([{}])).await;
     node.rpc("anvil_mine", json!([20])).await;
-    // Other services look at the newest head when there is one, and then let go of the one before.
+    // Other services read each new head, and then release the one before.
     for _ in 0..600 {
         if block.strong_count() == 0 {
             return;
@@ -262,7 +262,7 @@ async fn a_filter_keeps_no_blocks_in_memory() {
 }
 
 #[tokio::test]
-async fn a_filter_follows_several_reverts_between_two_questions() {
+async fn a_filter_follows_several_reverts_between_two_polls() {
     let node = node().await;
     let token = node.config().network.tokens[0].address;
     let id = node.rpc("eth_newFilter", json!([{"address": token}])).await;
@@ -276,17 +276,17 @@ async fn a_filter_follows_several_reverts_between_two_questions() {
     transfer_tokens(&node, 4).await;
     node.rpc("evm_revert", json!([snapshot])).await;
     let new = transfer_tokens(&node, 5).await;
-    let told: Vec<_> = changes(&node, &id).await;
-    let told: Vec<_> = told
+    let reported: Vec<_> = changes(&node, &id).await;
+    let reported: Vec<_> = reported
         .iter()
         .map(|log| (log["transactionHash"].clone(), log["removed"] == true))
         .collect();
-    assert_eq!(told, [(undone, true), (new.clone(), false)]);
+    assert_eq!(reported, [(undone, true), (new.clone(), false)]);
     assert_ne!(seen, new);
 }
 
 #[tokio::test]
-async fn there_are_only_so_many_filters() {
+async fn the_number_of_filters_is_limited() {
     let node = node_with(|config| config.rpc.max_filters = 3).await;
     for _ in 0..3 {
         node.rpc("eth_newBlockFilter", json!([])).await;
@@ -308,7 +308,7 @@ async fn numbers(node: &TestNode, method: &str, id: &Value) -> Vec<u128> {
 }
 
 #[tokio::test]
-async fn a_log_filter_obeys_its_bounds_log_by_log() {
+async fn a_log_filter_applies_its_block_range_to_each_log() {
     let node = node().await;
     transfer_token(&node).await;
     let filter = async |bounds: Value| node.rpc("eth_newFilter", json!([bounds])).await;
@@ -348,7 +348,7 @@ async fn a_log_filter_obeys_its_bounds_log_by_log() {
 }
 
 #[tokio::test]
-async fn a_log_filter_of_a_block_has_the_logs_of_no_other() {
+async fn a_log_filter_of_a_block_has_only_logs_of_that_block() {
     let node = node().await;
     transfer_token(&node).await;
     let hash = node
@@ -386,7 +386,7 @@ async fn filters_of_ranges_that_never_match_are_refused_as_by_get_logs() {
 }
 
 #[tokio::test]
-async fn a_pending_filter_has_whole_transactions_on_request() {
+async fn a_pending_filter_returns_full_transactions_on_request() {
     let node = node_with(|config| config.no_mining = true).await;
     let whole = node
         .rpc("eth_newPendingTransactionFilter", json!([true]))
@@ -402,21 +402,26 @@ async fn a_pending_filter_has_whole_transactions_on_request() {
         [first.clone(), second.clone()]
     );
 
-    let told = changes(&node, &whole).await;
+    let reported = changes(&node, &whole).await;
     let expected =
         [&first, &second].map(|hash| node.rpc("eth_getTransactionByHash", json!([hash])));
-    assert_eq!(told, futures_util::future::join_all(expected).await);
+    assert_eq!(reported, futures_util::future::join_all(expected).await);
     assert!(
-        told.iter()
+        reported
+            .iter()
             .all(|transaction| transaction["blockHash"].is_null())
     );
 
     // A block may come before the poll.
     let third = transfer_token(&node).await;
     node.rpc("evm_mine", json!([])).await;
-    let told = changes(&node, &whole).await;
+    let reported = changes(&node, &whole).await;
     assert_eq!(
-        (told.len(), &told[0]["hash"], &told[0]["blockNumber"]),
+        (
+            reported.len(),
+            &reported[0]["hash"],
+            &reported[0]["blockNumber"]
+        ),
         (1, &third, &Value::Null)
     );
     assert!(changes(&node, &whole).await.is_empty());

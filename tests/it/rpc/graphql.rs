@@ -1,4 +1,4 @@
-//! GraphQL: geth's schema, and the queries of hive's test suite for it.
+//! GraphQL: geth's schema, and the queries of hive's test suite.
 
 use std::time::Duration;
 
@@ -45,7 +45,7 @@ impl TestNode {
         body["data"].take()
     }
 
-    /// The first error's text and the data of a query that fails.
+    /// The first error's message and the data of a query that fails.
     async fn graphql_error(&self, query: &str) -> (String, Value) {
         let (status, mut body) = self.graphql_body(json!({"query": query}).to_string()).await;
         assert_eq!(status, 400, "{query}: {body}");
@@ -73,7 +73,7 @@ fn argument(given: &Value) -> String {
 }
 
 #[tokio::test]
-async fn the_schema_is_geths() {
+async fn the_schema_matches_geths() {
     let node = node().await;
     let kind = "type { kind name ofType { kind name ofType { kind name ofType { kind name ofType { kind name } } } } }";
     let query = format!(
@@ -119,7 +119,7 @@ async fn the_schema_is_geths() {
 }
 
 #[tokio::test]
-async fn blocks_have_the_values_of_json_rpc() {
+async fn blocks_match_json_rpc() {
     let node = node().await;
     node.send_wei(0).await;
 
@@ -258,7 +258,7 @@ async fn ranges_of_blocks_end_with_the_newest() {
 }
 
 #[tokio::test]
-async fn transactions_have_the_values_of_json_rpc() {
+async fn transactions_match_json_rpc() {
     let node = node().await;
     let hash = node
         .rpc("eth_sendRawTransaction", json!([raw(transfer(0), 0)]))
@@ -491,7 +491,7 @@ async fn calls_and_accounts_read_the_state_of_a_block() {
 }
 
 #[tokio::test]
-async fn a_mutation_sends_and_the_pool_is_pending() {
+async fn a_mutation_sends_a_transaction_to_the_pool() {
     let node = node_with(|config| config.no_mining = true).await;
     let send = |raw: Bytes| format!("mutation {{ sendRawTransaction(data: \"{raw}\") }}");
     let signed = raw(transfer(0), 0);
@@ -561,7 +561,7 @@ async fn a_document_takes_memory_before_it_is_parsed() {
 }
 
 #[tokio::test]
-async fn what_is_no_query_is_refused() {
+async fn invalid_queries_are_refused() {
     let node = node().await;
     let url = format!("{}/graphql", node.rest_url());
     let client = reqwest::Client::new();

@@ -59,7 +59,7 @@ impl Ipc {
     /// The next document; none if the node has closed the connection.
     async fn next(&mut self) -> Option<Value> {
         let mut line = String::new();
-        // A connection that is closed before all was read is reset.
+        // A connection that is closed before everything was read is reset.
         let _ = self.lines.read_line(&mut line).await;
         (!line.is_empty()).then(|| serde_json::from_str(&line).unwrap())
     }
@@ -72,7 +72,7 @@ fn request(id: u64, method: &str, params: Value) -> Value {
 }
 
 #[tokio::test]
-async fn documents_are_answered_wherever_they_end() {
+async fn documents_are_answered_however_they_are_split() {
     let node = IpcNode::start(|_| {}).await;
     let mut ipc = node.connect().await;
 
@@ -92,7 +92,7 @@ async fn documents_are_answered_wherever_they_end() {
     assert_eq!(found[0]["result"], "0x7d");
     assert_eq!(found[1].as_array().unwrap().len(), 2);
 
-    // A line that is no document is answered, and loses nothing.
+    // An invalid line is answered with an error, and the connection stays usable.
     ipc.send("hello\n").await;
     assert_eq!(ipc.next().await.unwrap()["error"]["code"], -32700);
     ipc.send(&chain_id).await;
@@ -142,13 +142,14 @@ async fn a_document_that_is_too_long_ends_its_connection_alone() {
     node.node.end().await;
 }
 
-/// Programs connect at their start and ask when they need to, which may be hours later.
+/// Programs connect at their start and send their first request when they need to, which may be
+/// hours later.
 #[tokio::test]
 async fn a_connection_may_be_silent_before_its_first_document() {
     let limit = std::time::Duration::from_millis(100);
     let node = IpcNode::start(|config| config.listener.header_timeout = limit).await;
     let mut ipc = node.connect().await;
-    // A connection of HTTP that says nothing is closed at this time.
+    // A silent HTTP connection is closed at this time.
     let mut http = tokio::net::TcpStream::connect(node.node.address())
         .await
         .unwrap();
@@ -162,7 +163,7 @@ async fn a_connection_may_be_silent_before_its_first_document() {
 }
 
 #[tokio::test]
-async fn a_client_that_sends_nothing_more_gets_its_answers() {
+async fn a_client_that_closes_its_sending_side_gets_its_responses() {
     let node = IpcNode::start(|_| {}).await;
     let Ipc {
         mut lines,
@@ -189,7 +190,7 @@ async fn a_client_that_sends_nothing_more_gets_its_answers() {
     node.node.end().await;
 }
 
-/// It would interleave with the message of an event.
+/// Otherwise it would interleave with the message of an event.
 #[tokio::test]
 async fn a_long_answer_is_written_whole_beside_events() {
     let node = IpcNode::start(|_| {}).await;

@@ -14,7 +14,7 @@ const COUNTER_CODE: &str = "0x5f546001015f5500";
 const CALLER: &str = "0x00000000000000000000000000000000000000c0";
 const CALLER_CODE: &str = "0x60205f20505f5f5f5f5f7300000000000000000000000000000000000000d05af1505f5f5f5f60045afa5060014303405f5500";
 
-/// What only a script that is run where the transaction was executed can know.
+/// A script whose result depends on the state in which the transaction was executed.
 const SCRIPT: &str = "{
     ops: [], calls: [],
     step(log) { this.ops.push(log.op.toString()) },
@@ -59,7 +59,7 @@ async fn message(node: &TestNode, options: Value) -> String {
 }
 
 #[tokio::test]
-async fn scripts_see_every_step_of_a_transaction_as_it_ran() {
+async fn scripts_see_every_step_of_a_transaction() {
     let node = node().await;
     set_up(&node).await;
 
@@ -130,7 +130,7 @@ async fn scripts_see_every_step_of_a_transaction_as_it_ran() {
 }
 
 #[tokio::test]
-async fn scripts_follow_a_block_from_transaction_to_transaction() {
+async fn scripts_see_every_transaction_of_a_block() {
     let node = node_with(|config| config.no_mining = true).await;
     set_up(&node).await;
     for index in 0..5 {
@@ -170,7 +170,7 @@ async fn scripts_follow_a_block_from_transaction_to_transaction() {
     node.end().await;
 }
 
-/// A tracer whose result is what the database has of an account.
+/// A tracer whose result is an account according to the database.
 fn reading(at: &str) -> Value {
     returning(&format!(
         "[toHex(db.getCode('{at}')), db.exists('{at}'), db.getBalance('{at}').toString(16), db.getNonce('{at}'), \
@@ -188,7 +188,7 @@ async fn scripts_see_the_state_and_the_overrides_of_a_call() {
     let node = node().await;
     set_up(&node).await;
     let from = node.account(0);
-    let nobody = "0x00000000000000000000000000000000000000ee";
+    let unused = "0x00000000000000000000000000000000000000ee";
     let balance = node.rpc("eth_getBalance", json!([from, "latest"])).await;
     let request = json!({"from": from, "to": COUNTER});
 
@@ -198,16 +198,16 @@ async fn scripts_see_the_state_and_the_overrides_of_a_call() {
         json!([COUNTER_CODE, true, "0", 0, zero])
     );
     assert_eq!(
-        trace_call(&node, request.clone(), reading(nobody)).await,
+        trace_call(&node, request.clone(), reading(unused)).await,
         json!(["0x", false, "0", 0, zero])
     );
 
     let seen = trace_call(&node, request.clone(), reading(&from.to_string())).await;
     assert_eq!(json!(format!("0x{}", seen[2].as_str().unwrap())), balance);
 
-    let mut options = reading(nobody);
+    let mut options = reading(unused);
     let word = format!("0x{:064x}", 7);
-    options["stateOverrides"] = json!({nobody: {"balance": "0xff", "nonce": "0x9", "code": "0x6001", "stateDiff": {format!("0x{:064x}", 1): word}}});
+    options["stateOverrides"] = json!({unused: {"balance": "0xff", "nonce": "0x9", "code": "0x6001", "stateDiff": {format!("0x{:064x}", 1): word}}});
     assert_eq!(
         trace_call(&node, request, options).await,
         json!(["0x6001", true, "ff", 9, word])
@@ -220,10 +220,10 @@ async fn scripts_see_the_state_and_the_overrides_of_a_call() {
 
     // Calls the account that the input names with the input as data, and returns what it returned.
     let passes = "0x365f5f375f5f365f5f5f355af1503d5f5f3e3d5ff3";
-    let input = format!("0x{:0>64}", nobody.trim_start_matches("0x"));
+    let input = format!("0x{:0>64}", unused.trim_start_matches("0x"));
     let options = json!({"tracer": outputs, "blockOverrides": {"number": "0x1234"}, "stateOverrides": {
         COUNTER: {"code": passes},
-        "0x0000000000000000000000000000000000000004": {"movePrecompileToAddress": nobody},
+        "0x0000000000000000000000000000000000000004": {"movePrecompileToAddress": unused},
     }});
     let request = json!({"from": from, "to": COUNTER, "input": input});
     let seen = node
@@ -240,7 +240,7 @@ async fn scripts_see_the_state_and_the_overrides_of_a_call() {
         .await;
     assert_eq!(error, "execution reverted");
 
-    // What cannot be executed is refused as without a tracer.
+    // Invalid calls are refused as without a tracer.
     let request = json!({"from": from, "to": COUNTER, "gas": "0x1"});
     let refused =
         |options: Value| node.rpc_error("debug_traceCall", json!([request, "latest", options]));
@@ -252,7 +252,7 @@ async fn scripts_see_the_state_and_the_overrides_of_a_call() {
 }
 
 #[tokio::test]
-async fn scripts_see_what_was_written_so_far() {
+async fn scripts_see_earlier_writes() {
     let node = node().await;
     // Writes 1, calls itself once with a word of data, which writes 2 and reverts, and writes 3.
     let code = "0x3660175760015f555f5f60205f5f305af15060035f55005b60025f555f5ffd";
@@ -380,7 +380,7 @@ async fn results_and_errors_of_scripts_are_passed_on() {
     node.end().await;
 }
 
-fn hurried(mut options: Value) -> Value {
+fn with_short_timeout(mut options: Value) -> Value {
     options["timeout"] = json!("300ms");
     options
 }
@@ -399,13 +399,13 @@ async fn scripts_are_bounded_in_time_memory_and_size() {
         |members: &str| json!({"tracer": format!("{{ fault() {{}}, result() {{}}, {members} }}")});
 
     for options in [
-        hurried(script("step() { while (true); }")),
-        hurried(returning("(() => { while (true); })()")),
-        hurried(script(
+        with_short_timeout(script("step() { while (true); }")),
+        with_short_timeout(returning("(() => { while (true); })()")),
+        with_short_timeout(script(
             "setup() { const f = () => { for (let i = 0; i < 1e5; i++); }; for (let i = 0; i < 1e5; i++) f() }",
         )),
-        hurried(returning("({ toJSON() { while (true); } })")),
-        hurried(returning("/(a*)*b/.test('a'.repeat(1000))")),
+        with_short_timeout(returning("({ toJSON() { while (true); } })")),
+        with_short_timeout(returning("/(a*)*b/.test('a'.repeat(1000))")),
     ] {
         assert_eq!(
             message(&node, options).await,
@@ -457,7 +457,7 @@ async fn scripts_are_bounded_in_time_memory_and_size() {
 }
 
 #[tokio::test]
-async fn programs_that_embed_the_node_have_no_scripts() {
+async fn programs_that_embed_the_node_reject_scripts() {
     let node = node_with(|config| config.rpc.tracer_program = None).await;
     set_up(&node).await;
     assert_eq!(

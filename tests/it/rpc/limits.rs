@@ -1,4 +1,4 @@
-//! What executes stays within limits of time, gas and size, and says so.
+//! Executions stay within limits of time, gas and size, and errors name the limit.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::support::{TestNode, node, node_with};
 const LOOP: &str = "0x5b5f56";
 const AT: &str = "0x00000000000000000000000000000000000000aa";
 
-async fn impatient() -> TestNode {
+async fn node_with_short_timeout() -> TestNode {
     node_with(|config| {
         config.rpc.execution_timeout = Duration::from_millis(5);
         config.rpc.gas_cap = 1 << 40;
@@ -18,7 +18,7 @@ async fn impatient() -> TestNode {
     .await
 }
 
-fn says(error: &Value, words: &str) {
+fn assert_message_contains(error: &Value, words: &str) {
     assert!(
         error["message"].as_str().unwrap().contains(words),
         "{error}"
@@ -26,12 +26,12 @@ fn says(error: &Value, words: &str) {
 }
 
 #[tokio::test]
-async fn nothing_runs_for_ever() {
-    let node = impatient().await;
+async fn every_execution_has_a_time_limit() {
+    let node = node_with_short_timeout().await;
     let call = json!({"to": AT, "gas": "0xffffffffff"});
     let code = json!({AT: {"code": LOOP}});
 
-    says(
+    assert_message_contains(
         &node
             .rpc_error("eth_call", json!([call, "latest", code]))
             .await,
@@ -39,7 +39,7 @@ async fn nothing_runs_for_ever() {
     );
 
     let creation = json!({"data": LOOP, "gas": "0xffffffffff"});
-    says(
+    assert_message_contains(
         &node
             .rpc_error("eth_createAccessList", json!([creation, "latest"]))
             .await,
@@ -47,14 +47,14 @@ async fn nothing_runs_for_ever() {
     );
 
     let options = json!({"tracer": "callTracer", "stateOverrides": code});
-    says(
+    assert_message_contains(
         &node
             .rpc_error("debug_traceCall", json!([call, "latest", options]))
             .await,
         "timeout",
     );
 
-    says(
+    assert_message_contains(
         &node
             .rpc_error("trace_call", json!([call, ["trace"], "latest", code]))
             .await,
@@ -77,11 +77,11 @@ async fn nothing_runs_for_ever() {
 }
 
 #[tokio::test]
-async fn a_trace_that_gets_too_long_is_refused() {
+async fn an_oversized_trace_is_refused() {
     let node = node_with(|config| config.rpc.max_trace_bytes = 20_000).await;
     let options = |limit: u64| json!({"limit": limit, "stateOverrides": {AT: {"code": LOOP}}});
     let call = json!({"to": AT, "gas": "0x5fff"});
-    says(
+    assert_message_contains(
         &node
             .rpc_error("debug_traceCall", json!([call, "latest", options(0)]))
             .await,
@@ -140,13 +140,13 @@ async fn a_long_trace_is_read_in_parts() {
 }
 
 #[tokio::test]
-async fn an_access_list_says_when_no_block_has_enough_gas() {
+async fn an_access_list_fails_if_no_block_has_enough_gas() {
     let node = node_with(|config| config.rpc.gas_cap = 1_000_000).await;
     let creation = json!({"data": LOOP});
     let error = node
         .rpc_error("eth_createAccessList", json!([creation, "latest"]))
         .await;
-    says(&error, "gas required exceeds allowance (1000000)");
+    assert_message_contains(&error, "gas required exceeds allowance (1000000)");
     let with_gas = json!({"data": LOOP, "gas": "0x186a0"});
     assert_eq!(
         node.rpc("eth_createAccessList", json!([with_gas, "latest"]))
@@ -157,7 +157,7 @@ async fn an_access_list_says_when_no_block_has_enough_gas() {
 
 /// Such code once ended the request with a panic.
 #[tokio::test]
-async fn code_that_only_looks_like_a_delegation_is_code() {
+async fn code_that_resembles_a_delegation_is_code() {
     let node = node().await;
     for code in [
         "0xef01",
@@ -169,7 +169,7 @@ async fn code_that_only_looks_like_a_delegation_is_code() {
         let error = node
             .rpc_error("eth_call", json!([{"to": AT}, "latest", overrides]))
             .await;
-        says(&error, "invalid opcode");
+        assert_message_contains(&error, "invalid opcode");
         let blocks = json!({"blockStateCalls": [{"stateOverrides": overrides, "calls": [{"to": AT, "gas": "0xffff"}]}]});
         let simulated = node.rpc("eth_simulateV1", json!([blocks, "latest"])).await;
         assert_eq!(simulated[0]["calls"][0]["error"]["code"], -32015);
@@ -177,7 +177,7 @@ async fn code_that_only_looks_like_a_delegation_is_code() {
 }
 
 #[tokio::test]
-async fn wrong_options_of_traces_are_named() {
+async fn invalid_options_of_traces_are_named() {
     let node = node().await;
     for (options, data) in [
         (

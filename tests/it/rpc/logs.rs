@@ -1,4 +1,4 @@
-//! Event logs: every way of selecting them against a plain search.
+//! Event logs: every kind of query against a linear search.
 
 use alloy::primitives::{Address, B256, Bytes, U256};
 use proptest::{prelude::*, test_runner::TestRunner};
@@ -63,7 +63,7 @@ async fn emit(node: &TestNode, from: Address, topics: &[u64]) {
     .await;
 }
 
-/// A log as the test knows it.
+/// A log as the test expects it.
 #[derive(Clone, Debug)]
 struct Emitted {
     block: u64,
@@ -72,7 +72,7 @@ struct Emitted {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn queries_find_exactly_what_matches() {
+async fn queries_find_exactly_the_matching_logs() {
     let node = node().await;
     let loggers = [logger(&node, 0).await, logger(&node, 1).await];
     let first = number(&node.rpc("eth_blockNumber", json!([])).await) as u64 + 1;
@@ -139,7 +139,7 @@ async fn queries_find_exactly_what_matches() {
 }
 
 #[tokio::test]
-async fn a_log_knows_its_place() {
+async fn a_log_has_its_position() {
     let node = node_with(|config| config.no_mining = true).await;
     let logger = logger(&node, 0).await;
     node.rpc("evm_mine", json!([])).await;
@@ -192,7 +192,7 @@ async fn a_log_knows_its_place() {
 }
 
 #[tokio::test]
-async fn ranges_that_make_no_sense_are_refused() {
+async fn invalid_ranges_are_refused() {
     let node = node().await;
     node.rpc("evm_mine", json!([])).await;
     let hash = B256::repeat_byte(1);
@@ -215,7 +215,7 @@ async fn ranges_that_make_no_sense_are_refused() {
 }
 
 #[tokio::test]
-async fn a_query_with_too_many_results_says_how_far_it_got() {
+async fn a_query_with_too_many_results_names_the_last_block_that_fits() {
     let node = node_with(|config| config.rpc.max_logs = 3).await;
     let logger = logger(&node, 0).await;
     for _ in 0..4 {

@@ -1,4 +1,4 @@
-//! The `ots` namespace, as Otterscan computes with its responses.
+//! The `ots` namespace, whose responses Otterscan computes with.
 
 use alloy_primitives::{Bytes, hex};
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! What a full pool keeps, and how long.
+//! The transactions that a full pool keeps, and their expiry.
 
 use std::time::Duration;
 
@@ -27,7 +27,7 @@ async fn status(node: &TestNode) -> (u128, u128) {
 }
 
 #[tokio::test]
-async fn a_full_pool_lets_those_in_who_pay_more() {
+async fn a_full_pool_accepts_higher_fees() {
     let node = node_with(|config| {
         config.no_mining = true;
         config.pool.transactions = 20;
@@ -43,7 +43,8 @@ async fn a_full_pool_lets_those_in_who_pay_more() {
             .await
             .is_object()
     );
-    // The last one of the account that pays least made room; no other lost its predecessor.
+    // The last transaction of the account with the lowest fee made room, so that none lost its
+    // predecessor.
     let content = node.rpc("txpool_content", json!([])).await;
     let left = content["pending"][node.account(0).to_string()]
         .as_object()
@@ -67,7 +68,7 @@ async fn a_full_pool_lets_those_in_who_pay_more() {
 }
 
 #[tokio::test]
-async fn transactions_that_wait_for_others_go_first() {
+async fn a_full_pool_drops_queued_transactions_first() {
     let node = node_with(|config| {
         config.no_mining = true;
         config.pool.transactions = 4;
@@ -88,7 +89,7 @@ async fn transactions_that_wait_for_others_go_first() {
 }
 
 #[tokio::test]
-async fn an_account_at_its_limit_can_still_close_its_gap() {
+async fn an_account_at_its_limit_can_still_fill_its_nonce_gap() {
     let node = node_with(|config| config.pool.per_account = 3).await;
     for nonce in [1, 2, 3] {
         send(&node, 0, nonce, 10).await;
@@ -114,7 +115,7 @@ async fn an_account_at_its_limit_can_still_close_its_gap() {
 }
 
 #[tokio::test]
-async fn waiting_transactions_expire_and_executable_ones_do_not() {
+async fn queued_transactions_expire_and_executable_ones_do_not() {
     let node = node_with(|config| {
         config.no_mining = true;
         config.pool.lifetime = Some(Duration::from_millis(400));
@@ -124,7 +125,7 @@ async fn waiting_transactions_expire_and_executable_ones_do_not() {
     send(&node, 0, 2, 10).await;
     send(&node, 1, 3, 10).await;
 
-    // No block can hold it as long as the base fee is what it is.
+    // No block can include it at the present base fee.
     let mut cheap = transfer(0);
     (cheap.max_fee_per_gas, cheap.max_priority_fee_per_gas) = (1, 1);
     node.rpc("eth_sendRawTransaction", json!([raw(cheap, 2)]))
@@ -137,7 +138,7 @@ async fn waiting_transactions_expire_and_executable_ones_do_not() {
         left = status(&node).await;
     }
 
-    // The nonces are free again.
+    // The nonces can be used again.
     assert!(send(&node, 1, 0, 10).await["error"].is_null());
     assert_eq!(
         number(

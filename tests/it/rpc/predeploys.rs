@@ -1,4 +1,4 @@
-//! Contracts that tools and applications take for granted on every chain.
+//! Contracts that tools and applications expect on every chain.
 
 use alloy::{
     primitives::{Address, B256, Bytes, U256, address, b256, hex, keccak256},
@@ -23,7 +23,7 @@ const ENTRY_POINT_06: Address = address!("0x5FF137D4b0FDCD49DcA30c7CF57E578a026d
 const ENTRY_POINT_07: Address = address!("0x0000000071727De22E5E9d8BAf0edAc6f37da032");
 const ENTRY_POINT_08: Address = address!("0x4337084D9E255Ff0702461CF8895CE9E3b5Ff108");
 
-/// Creation code that deploys `return(0, 32)`: an account that agrees to everything.
+/// Creation code that deploys `return(0, 32)`: an account that accepts every operation.
 const CREDULOUS: [u8; 14] = hex!("6460206000f36000526005601bf3");
 
 sol! {
@@ -77,7 +77,7 @@ fn creation_code(digits: &str) -> Vec<u8> {
 }
 
 #[test]
-fn creation_codes_are_the_published_ones() {
+fn creation_codes_match_the_published_ones() {
     // Their addresses are hashes of their creation codes and of these salts.
     let vanity = b256!("0x90d8084deab30c2a37c45e8d47f49f2f7965183cb6990a98943ef94940681de3");
     let newer = b256!("0x0a59dbff790c23c976a548690c27297883cc66b4c67024f9117b0238995e35e9");
@@ -113,7 +113,7 @@ fn creation_codes_are_the_published_ones() {
 }
 
 #[tokio::test]
-async fn codes_have_the_hashes_that_explorers_show() {
+async fn codes_match_the_hashes_that_explorers_show() {
     let node = node().await;
     let proxy = b256!("0x2fa86add0aed31f33a762c9d88e807c475bd51d0f52bd0955754b2608f7e4989");
     for (address, hash) in [

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::support::{node, node_with, number};
 
 #[tokio::test]
-async fn the_node_says_who_it_is() {
+async fn the_node_identifies_itself() {
     let node = node().await;
     assert_eq!(node.rpc("eth_chainId", json!([])).await, "0x7d");
     assert_eq!(node.rpc("net_version", json!([])).await, "125");
@@ -46,14 +46,14 @@ async fn the_node_says_who_it_is() {
 }
 
 #[tokio::test]
-async fn another_chain_id_is_a_flag_away() {
+async fn a_flag_sets_the_chain_id() {
     let node = node_with(|config| config.chain_id = 229).await;
     assert_eq!(node.rpc("eth_chainId", json!([])).await, "0xe5");
     assert_eq!(node.rpc("net_version", json!([])).await, "229");
 }
 
 #[tokio::test]
-async fn the_past_stays_readable_at_every_block() {
+async fn every_past_block_is_readable() {
     let node = node().await;
     let from = node.account(0);
     let to = Address::with_last_byte(0xaa);
@@ -123,7 +123,7 @@ async fn the_past_stays_readable_at_every_block() {
 }
 
 #[tokio::test]
-async fn what_history_does_not_hold_is_refused() {
+async fn blocks_beyond_the_history_are_refused() {
     let node = node_with(|config| config.history.blocks = 10).await;
     for _ in 0..30 {
         node.rpc("evm_mine", json!([])).await;
@@ -271,7 +271,7 @@ async fn blocks_link_to_their_parents_and_show_their_transactions() {
 }
 
 #[tokio::test]
-async fn what_does_not_exist_is_null() {
+async fn unknown_items_are_null() {
     let node = node().await;
     let hash = json!(B256::repeat_byte(7));
     for (method, params) in [
@@ -296,7 +296,7 @@ async fn what_does_not_exist_is_null() {
 }
 
 #[tokio::test]
-async fn code_and_storage_are_where_they_should_be() {
+async fn code_and_storage_are_readable() {
     let node = node().await;
 
     // Stores 7 in slot 1, and has no code.
@@ -365,7 +365,7 @@ async fn code_and_storage_are_where_they_should_be() {
 }
 
 #[tokio::test]
-async fn what_tools_take_for_granted_is_there() {
+async fn contracts_that_tools_expect_are_deployed() {
     let node = node().await;
     let deployer = node
         .rpc(
@@ -378,7 +378,7 @@ async fn what_tools_take_for_granted_is_there() {
     let code: alloy::primitives::Bytes = serde_json::from_value(deployer).unwrap();
     assert_eq!(keccak256(&code), expected);
 
-    // Through it, code that returns one byte of code lands where CREATE2 says.
+    // Through it, code that returns one byte of code is deployed to the address of CREATE2.
     let init = "60016000f3";
     let data = format!("0x{}{init}", "00".repeat(32));
     let factory: Address = "0x4e59b44847b379578588920cA78FbF26c0B4956C"
@@ -456,7 +456,7 @@ async fn fees_follow_eip_1559() {
 }
 
 #[tokio::test]
-async fn roots_are_those_of_the_contents() {
+async fn roots_match_the_contents() {
     use alloy::consensus::{TxEnvelope, proofs::calculate_transaction_root};
     let node = node_with(|config| config.no_mining = true).await;
 
@@ -479,7 +479,7 @@ async fn roots_are_those_of_the_contents() {
         block["transactionsRoot"]
     );
 
-    // The client library's own types read the block, and arrive at its hash.
+    // The client library's own types parse the block and compute the same hash.
     let typed: alloy::rpc::types::Block = serde_json::from_value(block.clone()).unwrap();
     assert_eq!(json!(typed.header.inner.hash_slow()), block["hash"]);
 
@@ -497,7 +497,7 @@ async fn roots_are_those_of_the_contents() {
 }
 
 #[tokio::test]
-async fn integers_are_quantities_for_tools_and_in_the_dialect_of_ethereum() {
+async fn integers_are_accepted_for_tools_and_in_the_ethereum_dialect() {
     let network = node();
     let ethereum = node_with(|config| config.rpc.dialect = tetrad_rpc::rpc::Dialect::Ethereum);
     let (network, ethereum) = tokio::join!(network, ethereum);
@@ -542,7 +542,7 @@ async fn integers_are_quantities_for_tools_and_in_the_dialect_of_ethereum() {
         ("eth_call", json!([{"to": account}, 1, {}, {"number": 7}])),
     ] {
         ethereum.rpc(method, params.clone()).await;
-        // The network's own clients are held to the notation of the specification.
+        // The network's dialect requires the notation of the specification.
         assert_eq!(
             network.rpc_error(method, params).await["code"],
             -32602,

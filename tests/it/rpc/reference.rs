@@ -1,4 +1,4 @@
-//! The documentation of the methods: it says what the node does, and nothing is missing.
+//! The documentation of the methods is correct and complete.
 //!
 //! With `TETRAD_BLESS=1` the first test writes the node's responses to the examples instead of
 //! comparing them.
@@ -14,24 +14,24 @@ use tetrad_rpc::rpc::{Answers, Example, ExampleExchange, examples};
 
 use crate::support::{TestNode, golden::is_blessing, manual_clock, node_at, number};
 
-/// A node that is the same each time.
-async fn same_node() -> TestNode {
+/// A node whose chain is the same in every run.
+async fn deterministic_node() -> TestNode {
     node_at(manual_clock(), |config| {
         config.rpc.client_version = "tetrad/v0.1.0".to_owned()
     })
     .await
 }
 
-/// Methods whose answers are shown only in part, or differ from run to run.
+/// Methods whose results are shown only in part, or differ from run to run.
 const VARYING: [&str; 2] = ["rpc.discover", "anvil_metadata"];
 
-/// The response without what is the same in all of them.
+/// The response without the members that are the same in all responses.
 fn essence(method: &str, mut response: Value) -> Value {
     let object = response.as_object_mut().unwrap();
     object.remove("jsonrpc");
     object.remove("id");
     if method == "rpc.discover" {
-        // Its answer is all of this.
+        // The result contains the whole documentation.
         response["result"]["methods"] = json!([]);
     }
     if method == "anvil_dumpState" {
@@ -55,8 +55,8 @@ fn members(response: &Value) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn every_example_gets_the_answer_that_it_shows() {
-    let node = same_node().await;
+async fn every_example_gets_the_response_that_it_shows() {
+    let node = deterministic_node().await;
 
     let mut answers = Answers::default();
     let mut wrong = Vec::new();
@@ -114,7 +114,7 @@ async fn every_example_gets_the_answer_that_it_shows() {
 
 #[tokio::test]
 async fn every_method_is_described_and_has_one_example() {
-    let node = same_node().await;
+    let node = deterministic_node().await;
     let document = node.rpc("rpc.discover", json!([])).await;
     let methods = document["methods"].as_array().unwrap();
     let described: BTreeMap<&str, &Value> = methods
@@ -126,7 +126,7 @@ async fn every_method_is_described_and_has_one_example() {
         assert!(!method["summary"].as_str().unwrap().is_empty(), "{name}");
         let params = method["params"].as_array().unwrap();
 
-        // Nothing that may be left out stands before what may not.
+        // No optional parameter precedes a required one.
         let required: Vec<bool> = params
             .iter()
             .map(|param| param["required"] == json!(true))
@@ -171,8 +171,8 @@ async fn every_method_is_described_and_has_one_example() {
 }
 
 #[tokio::test]
-async fn methods_take_no_more_and_no_fewer_parameters_than_they_describe() {
-    let node = same_node().await;
+async fn methods_take_exactly_the_described_parameters() {
+    let node = deterministic_node().await;
     let document = node.rpc("rpc.discover", json!([])).await;
     for method in document["methods"].as_array().unwrap() {
         let name = method["name"].as_str().unwrap();
@@ -187,14 +187,14 @@ async fn methods_take_no_more_and_no_fewer_parameters_than_they_describe() {
     }
 }
 
-/// Whether a schema says anything.
+/// Whether a schema restricts anything.
 fn says_something(schema: &Value) -> bool {
     schema.as_object().is_some_and(|schema| !schema.is_empty())
 }
 
 #[tokio::test]
-async fn what_is_taken_and_answered_fits_the_schemas() {
-    let node = same_node().await;
+async fn parameters_and_results_match_the_schemas() {
+    let node = deterministic_node().await;
     let document = node.rpc("rpc.discover", json!([])).await;
     let methods = document["methods"].as_array().unwrap();
 
@@ -233,7 +233,7 @@ async fn what_is_taken_and_answered_fits_the_schemas() {
         if let Some(result) = answer.get("result") {
             check("result".to_owned(), &method["result"]["schema"], result);
 
-            // Those that are documented under other names as well answer the same.
+            // Methods that are also documented under other names have the same results.
             let params = method["params"]
                 .as_array()
                 .unwrap()

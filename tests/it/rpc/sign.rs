@@ -14,7 +14,7 @@ fn parsed<T: serde::de::DeserializeOwned>(value: &Value) -> T {
 }
 
 #[tokio::test]
-async fn messages_are_signed_in_the_way_that_no_transaction_is() {
+async fn messages_are_signed_as_in_eip_191() {
     let node = node().await;
     let message = b"pay everything";
     let data = Bytes::from_static(message);
@@ -205,7 +205,7 @@ fn chain_of_types(length: usize, uses: usize) -> Value {
 /// Types are resolved recursively: without limits these overflow the stack, or are as large as two
 /// to the number of types.
 #[tokio::test]
-async fn typed_data_of_excessive_types_is_refused() {
+async fn typed_data_with_excessive_types_is_refused() {
     let node = node().await;
     let member = |kind: String| json!({"T0": [{"name": "m0", "type": kind}]});
     for (types, reason) in [

@@ -49,7 +49,7 @@ async fn blocks_build_on_each_other_and_gaps_are_filled() {
     );
     assert_eq!(blocks[3]["calls"][0]["status"], "0x1");
 
-    // Nothing of it has happened.
+    // The simulation changes nothing.
     assert_eq!(node.chain().head().number(), number_now);
     assert_eq!(
         node.rpc("eth_getBalance", json!([C, "latest"])).await,
@@ -57,7 +57,7 @@ async fn blocks_build_on_each_other_and_gaps_are_filled() {
     );
 }
 
-/// The amounts that the logs of a call say were transferred.
+/// The amounts of the transfers in a call's logs.
 fn transferred(block: &Value, call: &Value) -> Vec<u128> {
     let logs = call["logs"].as_array().unwrap();
     assert!(
@@ -68,7 +68,7 @@ fn transferred(block: &Value, call: &Value) -> Vec<u128> {
 }
 
 #[tokio::test]
-async fn transfers_leave_logs_unless_they_are_undone() {
+async fn transfers_produce_logs_unless_they_are_reverted() {
     let node = node().await;
     // Sends 1 wei on to C; then reverts if it was called with data.
     let code = format!("0x5f5f5f5f600173{}5af15036602357005b5f5ffd", &C[2..]);
@@ -94,7 +94,7 @@ async fn transfers_leave_logs_unless_they_are_undone() {
     );
     assert_eq!(calls[2]["logs"][0]["logIndex"], "0x2");
 
-    // They are no part of the block.
+    // They are not part of the block.
     assert_eq!(
         simulate(&node, payload(false)).await[0]["hash"],
         blocks[0]["hash"]
@@ -171,7 +171,7 @@ async fn each_invalid_simulation_has_its_own_code() {
 }
 
 #[tokio::test]
-async fn a_moved_precompile_works_where_it_was_moved_to() {
+async fn a_moved_precompile_works_at_its_new_address() {
     let node = node().await;
     let identity = "0x0000000000000000000000000000000000000004";
     let overrides = json!({identity: {"movePrecompileToAddress": A}});

@@ -1,4 +1,4 @@
-//! The state as its trie has it: codes by hash, storage in ranges.
+//! The state in the order of its trie: codes by hash, storage in ranges.
 
 use alloy_primitives::{B256, U256, keccak256};
 use serde_json::{Value, json};
@@ -45,7 +45,7 @@ async fn codes_are_found_by_their_hash() {
 }
 
 #[tokio::test]
-async fn storage_comes_in_ranges_as_it_was_before_a_transaction() {
+async fn storage_ranges_show_the_state_before_a_transaction() {
     let node = node().await;
     let contract = "0x00000000000000000000000000000000000000c0";
 
@@ -125,7 +125,7 @@ async fn storage_comes_in_ranges_as_it_was_before_a_transaction() {
 }
 
 #[tokio::test]
-async fn headers_and_raw_transactions_are_those_of_their_blocks() {
+async fn headers_and_raw_transactions_match_their_blocks() {
     let node = node().await;
     let hash = node
         .rpc(
@@ -176,7 +176,7 @@ async fn headers_and_raw_transactions_are_those_of_their_blocks() {
         assert_eq!(node.rpc(method, params).await, json!(null), "{method}");
     }
 
-    // Nobody mines here, and asking again does not help.
+    // Proof-of-work methods always fail.
     let word = format!("0x{}", "0".repeat(64));
     for (method, params) in [
         ("eth_getWork", json!([])),

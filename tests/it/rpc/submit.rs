@@ -143,7 +143,7 @@ fn altered(alter: impl FnOnce(&mut TxEip1559)) -> Bytes {
 }
 
 #[tokio::test]
-async fn what_breaks_a_rule_is_refused_in_the_words_of_geth() {
+async fn invalid_transactions_are_refused_with_geths_messages() {
     let node = node_with(|config| config.enable_tx_gas_limit = Some(true)).await;
     send(&node, &raw(transfer(0), 0)).await;
 
@@ -229,7 +229,7 @@ async fn what_breaks_a_rule_is_refused_in_the_words_of_geth() {
         assert_eq!(refusal(&node, &raw).await, expected);
     }
 
-    // A signature that was tampered with belongs to somebody else, who cannot pay, or to nobody.
+    // An altered signature belongs to another account, which has no funds, or is invalid.
     let message = refusal(&node, &bad_signature.into()).await;
     assert!(
         message.starts_with("insufficient funds")
@@ -284,7 +284,7 @@ async fn a_nonce_gap_waits_in_the_pool_and_is_filled_later() {
 }
 
 #[tokio::test]
-async fn transactions_of_one_account_in_any_order_never_stick() {
+async fn transactions_of_one_account_are_sealed_in_any_order_of_arrival() {
     let node = node().await;
     let order = [7, 3, 9, 0, 1, 8, 2, 6, 4, 5];
     let raws = order.map(|nonce| raw(transfer(nonce), 0));
@@ -347,7 +347,7 @@ async fn a_fee_below_the_base_fee_waits_where_blocks_are_sealed_without_transact
 }
 
 #[tokio::test]
-async fn without_mining_nothing_is_sealed_until_asked() {
+async fn without_mining_blocks_are_sealed_on_request_only() {
     let node = node_with(|config| config.no_mining = true).await;
     let hash = send(&node, &raw(transfer(0), 0)).await;
     assert_eq!(receipt(&node, &hash).await, Value::Null);
@@ -391,7 +391,7 @@ async fn without_mining_nothing_is_sealed_until_asked() {
 }
 
 #[tokio::test]
-async fn a_transaction_that_becomes_unpayable_is_told_so() {
+async fn a_transaction_that_cannot_be_paid_any_more_is_refused() {
     let node = node().await;
     let from = node.account(0);
     let balance = number(&node.rpc("eth_getBalance", json!([from, "latest"])).await);
@@ -408,7 +408,7 @@ async fn a_transaction_that_becomes_unpayable_is_told_so() {
 }
 
 #[tokio::test]
-async fn a_creation_has_the_address_of_sender_and_nonce() {
+async fn a_created_contract_has_the_address_of_sender_and_nonce() {
     let node = node().await;
     // Returns one byte of code: STOP.
     let hash = node
@@ -509,7 +509,7 @@ fn free(nonce: u64) -> TxEip1559 {
 }
 
 #[tokio::test]
-async fn the_production_profile_refuses_what_pays_nothing() {
+async fn the_production_profile_refuses_transactions_without_a_tip() {
     let mut config = tetrad::Config::of(tetrad::config::Profile::Production);
     config.block_time = None;
     let production = node_with(|test| {
@@ -547,8 +547,8 @@ async fn the_production_profile_refuses_what_pays_nothing() {
     );
 }
 
-/// A transaction of the first account with which the second one lets its code be another's, at this
-/// nonce.
+/// A transaction of the first account with an authorization of the second one, at this nonce, that
+/// delegates its code.
 fn delegation(nonce: u64, authorized: u64, tip: u128) -> Bytes {
     let to = Address::with_last_byte(0xbb);
     let authorization = Authorization {
@@ -581,7 +581,7 @@ async fn pending_count(node: &TestNode) -> Value {
 }
 
 #[tokio::test]
-async fn a_nonce_that_another_account_moves_lets_the_queue_go_on() {
+async fn a_nonce_that_another_account_advances_releases_the_queue() {
     let node = node().await;
     let waiting = send(&node, &raw(transfer(1), 1)).await;
     assert_eq!(receipt(&node, &waiting).await, Value::Null);
@@ -604,7 +604,7 @@ async fn a_nonce_that_another_account_moves_lets_the_queue_go_on() {
     );
     assert!(node.chain().pool().is_empty());
 
-    // What the other account made pointless is dropped, and what follows it is not.
+    // The transaction whose nonce the other account used up is dropped, but not the next one.
     node.rpc("evm_setAutomine", json!([false])).await;
     let pointless = send(&node, &raw(transfer(3), 1)).await;
     let next = send(&node, &raw(transfer(4), 1)).await;
@@ -620,7 +620,7 @@ async fn a_nonce_that_another_account_moves_lets_the_queue_go_on() {
 }
 
 #[tokio::test]
-async fn a_contract_that_moves_its_nonce_lets_its_transactions_go_on() {
+async fn a_contract_that_advances_its_nonce_releases_its_transactions() {
     let node = node().await;
     let contract = Address::with_last_byte(0xcc);
     node.rpc("anvil_setBalance", json!([contract, "0xde0b6b3a7640000"]))

@@ -21,7 +21,7 @@ impl Socket {
         self.0.send(Message::text(text.to_string())).await.unwrap();
     }
 
-    /// The next message that is no ping.
+    /// The next message other than a ping.
     async fn next(&mut self) -> Value {
         loop {
             match self.0.next().await.unwrap().unwrap() {
@@ -80,7 +80,7 @@ async fn requests_and_batches_are_answered_as_over_http() {
 }
 
 #[tokio::test]
-async fn new_heads_come_with_the_shape_of_blocks() {
+async fn new_heads_have_the_shape_of_blocks() {
     let node = node().await;
     let mut socket = Socket::connect(&node).await;
     let id = socket.rpc("eth_subscribe", json!(["newHeads"])).await;
@@ -98,7 +98,7 @@ async fn new_heads_come_with_the_shape_of_blocks() {
 }
 
 #[tokio::test]
-async fn logs_come_as_they_happen_and_again_when_they_are_undone() {
+async fn logs_are_sent_when_added_and_when_removed() {
     let node = node().await;
     let token = node.config().network.tokens[0].address;
     let mut socket = Socket::connect(&node).await;
@@ -127,7 +127,7 @@ async fn logs_come_as_they_happen_and_again_when_they_are_undone() {
 }
 
 #[tokio::test]
-async fn pending_transactions_come_as_hashes_or_whole() {
+async fn pending_transactions_are_sent_as_hashes_or_in_full() {
     let node = node_with(|config| config.no_mining = true).await;
     let mut hashes = Socket::connect(&node).await;
     let mut whole = Socket::connect(&node).await;
@@ -180,7 +180,7 @@ async fn a_method_is_known_however_its_name_is_escaped() {
 }
 
 #[tokio::test]
-async fn wrong_subscriptions_are_named() {
+async fn invalid_subscriptions_are_named() {
     let node = node_with(|config| config.rpc.max_subscriptions = 1).await;
     let mut socket = Socket::connect(&node).await;
     for (params, data) in [
@@ -263,12 +263,12 @@ async fn a_shutdown_is_announced() {
 }
 
 #[tokio::test]
-async fn however_many_blocks_come_at_once_none_is_missed() {
+async fn no_block_of_many_at_once_is_missed() {
     let node = node().await;
     let mut socket = Socket::connect(&node).await;
     let subscription = socket.rpc("eth_subscribe", json!(["newHeads"])).await;
     let first = node.chain().head().number();
-    // More than the chain keeps for whoever falls behind.
+    // More than the chain holds for receivers that fall behind.
     node.rpc("evm_mine", json!([{"blocks": 3_000}])).await;
     for number in first + 1..=first + 3_000 {
         assert_eq!(
@@ -278,10 +278,10 @@ async fn however_many_blocks_come_at_once_none_is_missed() {
     }
 }
 
-/// A client that stops reading costs the node what the system buffers, and hears why it is cut off
-/// when it reads again.
+/// A client that stops reading costs the node only the system's buffers, and gets the reason of its
+/// disconnection when it reads again.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_client_that_does_not_read_is_cut_off_with_a_reason() {
+async fn a_client_that_does_not_read_is_disconnected_with_a_reason() {
     let node =
         node_with(|config| config.rpc.write_timeout = std::time::Duration::from_millis(50)).await;
 
@@ -311,7 +311,7 @@ async fn a_client_that_does_not_read_is_cut_off_with_a_reason() {
         mined += 1_024;
         assert!(
             mined < 1 << 17,
-            "{mined} blocks, and nobody minds that they are not read"
+            "{mined} blocks, and the client is still connected"
         );
     }
 
@@ -389,7 +389,7 @@ async fn a_batch_may_subscribe_and_unsubscribe() {
 }
 
 #[tokio::test]
-async fn in_ethereums_dialect_notifications_over_websocket_are_not_answered() {
+async fn the_ethereum_dialect_does_not_answer_notifications_over_websocket() {
     let node = node_with(|config| config.rpc.dialect = tetrad_rpc::rpc::Dialect::Ethereum).await;
     let mut socket = Socket::connect(&node).await;
     socket
@@ -419,7 +419,7 @@ async fn in_ethereums_dialect_notifications_over_websocket_are_not_answered() {
 }
 
 #[tokio::test]
-async fn a_log_subscription_obeys_its_bounds() {
+async fn a_log_subscription_applies_its_block_range() {
     let node = node().await;
     let mut socket = Socket::connect(&node).await;
     let within = socket
@@ -443,7 +443,7 @@ async fn a_log_subscription_obeys_its_bounds() {
         assert_eq!(socket.notification(&within).await["blockNumber"], block);
     }
 
-    // Nothing of the fourth block comes before the answer to this.
+    // No event of the fourth block precedes the response to this request.
     assert_eq!(socket.rpc("eth_blockNumber", json!([])).await, "0x4");
 
     for (bounds, what) in [

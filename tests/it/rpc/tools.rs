@@ -33,7 +33,7 @@ fn cheap(node: &TestNode) -> Value {
 }
 
 #[tokio::test]
-async fn a_fee_cap_below_the_base_fee_is_refused_where_it_would_wait_for_ever() {
+async fn a_fee_cap_below_the_base_fee_is_refused_if_it_could_never_be_paid() {
     let manual = node_with(|config| config.no_mining = true);
     let (node, manual) = tokio::join!(node(), manual);
 
@@ -58,7 +58,7 @@ async fn a_fee_cap_below_the_base_fee_is_refused_where_it_would_wait_for_ever() 
         json!({"pending": "0x0", "queued": "0x0"})
     );
 
-    // Where blocks are sealed on demand, the base fee falls meanwhile.
+    // If blocks are sealed on demand only, the base fee may fall before.
     send(&manual, cheap(&manual)).await;
     assert_eq!(
         number(&manual.rpc("txpool_status", json!([])).await["pending"]),
@@ -67,7 +67,7 @@ async fn a_fee_cap_below_the_base_fee_is_refused_where_it_would_wait_for_ever() 
 }
 
 #[tokio::test]
-async fn waiting_transactions_of_the_nodes_accounts_are_listed_and_replaced() {
+async fn pending_transactions_of_the_nodes_accounts_are_listed_and_replaced() {
     let node = node_with(|config| config.no_mining = true).await;
     assert_eq!(node.rpc("eth_mining", json!([])).await, false);
 
@@ -331,7 +331,7 @@ async fn accounts_are_listed_in_the_order_of_the_trie() {
     );
 }
 
-/// These accounts, the sender and the one that gets the fees, as the trie orders them.
+/// These accounts, the sender and the recipient of the fees, in the order of the trie.
 fn modified(node: &TestNode, addresses: &[&str]) -> Value {
     let mut all: Vec<Address> = addresses
         .iter()
@@ -356,7 +356,7 @@ fn without_system(mut listed: Value) -> Value {
 }
 
 #[tokio::test]
-async fn what_blocks_changed_is_told() {
+async fn accounts_that_blocks_modify_are_listed() {
     let node = node().await;
     let a = "0x00000000000000000000000000000000000000d1";
     let b = "0x00000000000000000000000000000000000000d2";
@@ -405,7 +405,7 @@ async fn what_blocks_changed_is_told() {
 }
 
 #[tokio::test]
-async fn roots_between_transactions_and_hashed_data_are_traced() {
+async fn intermediate_roots_and_hashed_data_are_traced() {
     let node = node().await;
     node.rpc("evm_setAutomine", json!([false])).await;
     let sent = send(&node, transfer(&node, 0)).await;
@@ -484,7 +484,7 @@ async fn hashed_data_has_a_limit() {
 }
 
 #[tokio::test]
-async fn the_head_can_be_set_back() {
+async fn the_head_can_be_rewound() {
     let node = node().await;
     let hash = send(&node, transfer(&node, 0)).await;
     for _ in 0..3 {
@@ -518,20 +518,20 @@ async fn second_hash(node: &TestNode) -> Value {
 }
 
 #[tokio::test]
-async fn the_head_is_set_back_to_the_block_whatever_is_sealed_meanwhile() {
+async fn the_head_is_rewound_to_the_block_despite_concurrent_sealing() {
     let node = node().await;
     for _ in 0..30 {
         node.rpc("evm_mine", json!([{ "blocks": 5 }])).await;
         let before = second_hash(&node).await;
 
-        // In either order, the second block is another one or none.
+        // In either order, the second block is replaced or missing.
         tokio::join!(node.mine(), node.rpc("debug_setHead", json!(["0x1"])));
         assert_ne!(second_hash(&node).await, before);
     }
 }
 
 #[tokio::test]
-async fn the_node_describes_itself_as_to_peers() {
+async fn the_node_describes_itself_like_a_peer() {
     let node = node().await;
     let info = node.rpc("admin_nodeInfo", json!([])).await;
     let genesis = node

@@ -1,4 +1,4 @@
-//! Tracers of calls and accounts, in geth's and OpenEthereum's words.
+//! Tracers of calls and accounts, with geth's and OpenEthereum's results.
 
 use alloy::{
     consensus::TxEip7702,
@@ -132,7 +132,7 @@ async fn a_plain_transfer_reports_the_gas_of_the_transaction_or_that_of_the_call
         (&Value::Null, &json!(0), &json!(0))
     );
 
-    // OpenEthereum's show what is left for the call, and what its code used.
+    // OpenEthereum's show the gas that is left for the call, and the gas that its code used.
     let of_call = (limit - intrinsic, 0);
 
     let raw = node.rpc("eth_getRawTransactionByHash", json!([hash])).await;
@@ -239,7 +239,7 @@ async fn every_interface_reports_the_same_gas_of_inner_calls() {
             "{call}"
         );
 
-        // What fails in another way than by a revert has no result.
+        // A call that fails other than by a revert has no result.
         if index == 1 {
             assert_eq!(
                 (used, flat.get("result"), &trace["result"]),
@@ -266,7 +266,7 @@ async fn trace_call(node: &TestNode, call: &Value, overrides: &Value, mut option
 }
 
 #[tokio::test]
-async fn errors_are_in_the_words_of_geth_and_on_request_in_those_of_openethereum() {
+async fn errors_have_geths_messages_or_on_request_openethereums() {
     let node = node().await;
     for (code, error, converted) in [
         ("0x5f5ffd", "execution reverted", "Reverted"),
@@ -407,7 +407,7 @@ async fn logs_in_traces_have_the_index_of_their_receipt_and_those_of_failed_call
     node.end().await;
 }
 
-/// Where each call of a trace is, and what it calls.
+/// The position and the target of each call in a trace.
 fn places(traces: &Value) -> Vec<(Value, Value)> {
     traces
         .as_array()
@@ -464,7 +464,7 @@ async fn calls_of_precompiles_are_listed_on_request() {
 }
 
 #[tokio::test]
-async fn a_contract_that_destroys_itself_in_favour_of_itself_is_the_one_in_the_trace() {
+async fn a_self_destruct_to_itself_is_traced_with_its_own_address() {
     let node = node().await;
     let overrides = json!({AT: {"code": "0x30ff", "balance": "0x5"}});
     let call = json!({"to": AT, "gas": "0x30d40"});
@@ -494,7 +494,7 @@ async fn a_contract_that_destroys_itself_in_favour_of_itself_is_the_one_in_the_t
 }
 
 #[tokio::test]
-async fn a_mux_tracer_returns_what_its_tracers_return_alone() {
+async fn a_mux_tracer_returns_the_results_of_its_tracers() {
     let node = node().await;
 
     set_code(&node, AT, &calls(&[0xb01, 4], 0)).await;
@@ -565,7 +565,7 @@ async fn a_mux_tracer_returns_what_its_tracers_return_alone() {
 }
 
 #[tokio::test]
-async fn an_account_that_did_not_exist_is_in_no_prestate_unless_empty_ones_are_asked_for() {
+async fn new_accounts_are_in_the_prestate_on_request_only() {
     let node = node().await;
     let receipt = send(&node, json!({"to": FRESH, "value": "0x1"})).await;
     let hash = &receipt["transactionHash"];
@@ -597,7 +597,7 @@ async fn an_account_that_did_not_exist_is_in_no_prestate_unless_empty_ones_are_a
         "params[1]: tracerConfig: cannot use diffMode with includeEmpty"
     );
 
-    // The same of a contract that is created.
+    // The same applies to a created contract.
     let receipt = send(&node, json!({"data": "0x60fe5f5360015ff3"})).await;
     let created = receipt["contractAddress"].as_str().unwrap();
     let diff = traced(
@@ -616,7 +616,7 @@ async fn an_account_that_did_not_exist_is_in_no_prestate_unless_empty_ones_are_a
 }
 
 #[tokio::test]
-async fn prestates_have_hashes_of_code_and_the_parts_that_are_not_disabled() {
+async fn prestates_have_code_hashes_and_the_enabled_parts() {
     let node = node().await;
     set_code(&node, AT, COUNTER_CODE).await;
     let mut hash = Value::Null;

@@ -114,7 +114,7 @@ async fn fields_of_different_types_are_refused_everywhere() {
 }
 
 #[tokio::test]
-async fn fields_decide_the_type_of_what_is_sent() {
+async fn fields_decide_the_type_of_a_sent_transaction() {
     let node = node().await;
     for (fields, kind) in [
         (json!({}), "0x2"),
@@ -170,7 +170,7 @@ async fn a_tip_alone_needs_no_gas_limit() {
 }
 
 #[tokio::test]
-async fn blob_hashes_need_no_fee_where_nothing_is_sent() {
+async fn blob_hashes_need_no_fee_in_calls() {
     let node = node().await;
     // BLOBHASH of 0 and BLOBBASEFEE, as the output.
     let code = "0x5f495f524a60205260405ff3";
@@ -227,7 +227,7 @@ async fn an_access_list_with_a_gas_price_is_kept_in_simulations() {
 }
 
 #[tokio::test]
-async fn a_replacement_has_to_describe_the_whole_transaction() {
+async fn a_replacement_must_describe_the_whole_transaction() {
     let node = node_with(|config| config.no_mining = true).await;
     let list = json!([{"address": node.account(5), "storageKeys": []}]);
     let sent = transaction(

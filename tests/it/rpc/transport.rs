@@ -1,4 +1,4 @@
-//! HTTP around JSON-RPC: statuses, limits, and clients that misbehave.
+//! HTTP around JSON-RPC: statuses, limits, and misbehaving clients.
 
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ async fn raw(node: &TestNode) -> TcpStream {
     TcpStream::connect(node.address()).await.unwrap()
 }
 
-/// Everything up to the end of the connection.
+/// The bytes up to the end of the connection.
 async fn rest(stream: &mut TcpStream) -> String {
     let mut bytes = Vec::new();
     let _ = stream.read_to_end(&mut bytes).await;
@@ -30,7 +30,7 @@ async fn rest(stream: &mut TcpStream) -> String {
 }
 
 #[tokio::test]
-async fn both_paths_take_post() {
+async fn both_paths_accept_post() {
     let node = node().await;
     for path in ["/", "/rpc", "/rpc/"] {
         let url = format!("{}{path}", node.rest_url());
@@ -175,7 +175,7 @@ fn post(node: &TestNode, body: impl Into<reqwest::Body>) -> reqwest::RequestBuil
 }
 
 #[tokio::test]
-async fn a_body_over_the_limit_is_refused_whether_announced_or_not() {
+async fn a_body_over_the_limit_is_refused_with_or_without_a_length() {
     let node = node_with(|config| config.rpc.max_body = 10_000).await;
 
     let fits = format!(
@@ -214,7 +214,7 @@ async fn a_body_without_a_length_that_is_too_large_is_read_on_before_it_is_refus
     let mut stream = raw(&node).await;
     let head = "POST /rpc HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n";
     stream.write_all(head.as_bytes()).await.unwrap();
-    // Far more than the buffers between the two hold.
+    // Far more than the buffers of both sides hold.
     let chunk = format!("186a0\r\n{}\r\n", " ".repeat(100_000));
     for _ in 0..100 {
         stream
@@ -261,7 +261,7 @@ async fn deep_nesting_is_answered() {
 }
 
 #[tokio::test]
-async fn a_head_that_never_ends_is_cut_off() {
+async fn an_endless_request_head_is_cut_off() {
     let node =
         node_with(|config| config.listener.header_timeout = Duration::from_millis(200)).await;
     let mut silent = raw(&node).await;
@@ -280,7 +280,7 @@ async fn a_head_that_never_ends_is_cut_off() {
 }
 
 #[tokio::test]
-async fn a_client_that_goes_away_in_the_middle_harms_nobody() {
+async fn a_client_that_disconnects_mid_request_affects_no_other() {
     let node = node().await;
     let mut stream = raw(&node).await;
     let head = "POST /rpc HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{";
@@ -290,7 +290,7 @@ async fn a_client_that_goes_away_in_the_middle_harms_nobody() {
     let mut half = raw(&node).await;
     half.write_all(head.as_bytes()).await.unwrap();
     half.shutdown().await.unwrap();
-    // Half a request is no request: the connection ends, with or without an answer that says so.
+    // An incomplete request ends the connection, with or without an error response.
     let answer = rest(&mut half).await;
     assert!(
         answer.is_empty() || answer.starts_with("HTTP/1.1 4"),
@@ -300,7 +300,7 @@ async fn a_client_that_goes_away_in_the_middle_harms_nobody() {
 }
 
 #[tokio::test]
-async fn a_client_that_only_closes_its_sending_side_gets_its_answer() {
+async fn a_client_that_closes_its_sending_side_gets_its_response() {
     let node = node().await;
     let mut stream = raw(&node).await;
     let request = format!(
@@ -343,7 +343,7 @@ async fn pipelined_requests_are_answered_in_order() {
     assert_eq!(ids, (0..10).map(|id| id.to_string()).collect::<Vec<_>>());
 }
 
-/// The error of a node that is to listen where another one does.
+/// The error of a node whose port another node uses.
 async fn spawn_error(
     change: fn(&mut tetrad::Config, std::net::SocketAddr),
     address: std::net::SocketAddr,
