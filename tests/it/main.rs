@@ -1,4 +1,4 @@
-//! The integration tests: one binary, every node on a port of its own.
+//! The integration tests: one binary, each node on its own port.
 
 #![allow(
     clippy::unwrap_used,

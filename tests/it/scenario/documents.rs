@@ -1,4 +1,4 @@
-//! What a scenario may say, and the errors that name the line and the key.
+//! The format of scenarios, and errors that name the line and the key.
 
 use std::{collections::BTreeSet, fs, path::Path};
 
@@ -231,8 +231,7 @@ fn errors_of_transactions_name_the_member() {
     }
 }
 
-/// Types are parsed recursively, and errors repeat no more than the beginning of what they are
-/// about.
+/// Types are parsed recursively, and errors repeat no more than the beginning of the text.
 #[test]
 fn errors_of_nested_types_are_short() {
     for (kind, value) in [
@@ -276,7 +275,7 @@ fn parse_step(step: &str, context: &ScenarioContext) -> Result<(), String> {
 }
 
 #[test]
-fn what_a_node_cannot_do_is_refused() {
+fn steps_that_a_node_cannot_perform_are_refused() {
     let production = ScenarioContext {
         development: false,
         accounts: Vec::new(),
@@ -305,7 +304,7 @@ fn what_a_node_cannot_do_is_refused() {
 }
 
 #[test]
-fn the_files_that_come_with_the_program_are_valid() {
+fn the_bundled_scenarios_are_valid() {
     let files = fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("config/scenarios"))
         .expect("a directory");
     let files: BTreeSet<_> = files.map(|file| file.expect("a file").path()).collect();
@@ -328,7 +327,7 @@ fn the_files_that_come_with_the_program_are_valid() {
 }
 
 #[tokio::test]
-async fn a_document_that_is_wrong_starts_nothing() {
+async fn an_invalid_document_starts_no_scenario() {
     let node = node().await;
     let response = post(&node, &format!("{HEAD}at = \"soon\"\nreorg = 1")).await;
     assert_eq!(response.status(), 400);
@@ -367,7 +366,7 @@ async fn a_document_that_is_wrong_starts_nothing() {
 }
 
 #[tokio::test]
-async fn only_so_many_run_at_a_time() {
+async fn the_number_of_running_scenarios_is_limited() {
     let node = node().await;
     let document = "name = \"nothing\"\nlasts = \"1h\"";
     for id in 1..=8 {
@@ -463,7 +462,7 @@ async fn a_scenario_can_start_with_the_node() {
 }
 
 #[tokio::test]
-async fn ready_made_ones_have_a_title_and_a_description() {
+async fn bundled_scenarios_have_a_title_and_a_description() {
     let node = node().await;
     let listed = node.get_json("/api/admin/scenarios/ready-made").await;
     let listed = listed["data"].as_array().expect("a list");
@@ -488,7 +487,7 @@ fn production(config: &mut Config, token_file: &Path) {
 }
 
 #[tokio::test]
-async fn the_production_profile_has_these_routes_for_the_admin_token() {
+async fn the_production_profile_requires_the_admin_token() {
     let place = tempfile::tempdir().expect("a directory");
     let file = place.path().join("admin.token");
 
@@ -580,7 +579,7 @@ async fn the_production_profile_has_these_routes_for_the_admin_token() {
 }
 
 #[tokio::test]
-async fn the_production_profile_has_no_such_routes() {
+async fn the_production_profile_without_a_token_has_no_scenario_routes() {
     let node = node_with(|config| {
         config.profile = Profile::Production;
         config.rpc.development = false;
@@ -595,7 +594,7 @@ async fn the_production_profile_has_no_such_routes() {
 }
 
 #[tokio::test]
-async fn a_token_that_is_configured_is_required_in_the_development_profile() {
+async fn the_development_profile_requires_a_configured_token() {
     let place = tempfile::tempdir().expect("a directory");
     let file = place.path().join("admin.token");
     let config = Config {

@@ -1,4 +1,4 @@
-//! What scenarios do to the chain.
+//! Effects of scenarios on the chain.
 
 use std::{path::Path, sync::Arc};
 
@@ -53,7 +53,11 @@ async fn a_price_follows_its_path_and_is_released_at_the_end() {
     }
     clock.advance(20_000);
     node.wake().await;
-    assert_eq!(price(&node, "WETH").await, before - fall, "it stays there");
+    assert_eq!(
+        price(&node, "WETH").await,
+        before - fall,
+        "the price stays there"
+    );
     clock.advance(50_000);
     until(&node, id, |found| found["state"] == "finished").await;
     for _ in 0..5 {
@@ -63,13 +67,13 @@ async fn a_price_follows_its_path_and_is_released_at_the_end() {
     assert_ne!(
         price(&node, "WETH").await,
         before - fall,
-        "the market goes on from there"
+        "the market continues from there"
     );
     node.end().await;
 }
 
 #[tokio::test]
-async fn the_end_of_an_earlier_step_releases_nothing_of_a_later_one() {
+async fn the_end_of_an_earlier_step_keeps_the_price_of_a_later_one() {
     let (node, clock) = ticking_node().await;
     let document = r#"
         name = "two steps"
@@ -88,7 +92,7 @@ async fn the_end_of_an_earlier_step_releases_nothing_of_a_later_one() {
 }
 
 #[tokio::test]
-async fn a_crash_takes_the_tokens_of_staked_ether_along() {
+async fn a_crash_also_moves_the_tokens_of_staked_ether() {
     let (node, clock) = ticking_node().await;
     let symbols = ["WETH", "wstETH", "stETH"];
     let mut before = Vec::new();
@@ -165,7 +169,7 @@ async fn the_log_replays_without_the_scenario() {
     assert_eq!(
         node.get_json("/api/admin/scenarios").await["data"],
         json!([]),
-        "it is not continued"
+        "the scenario is not resumed"
     );
     node.end().await;
 }
@@ -178,7 +182,10 @@ async fn a_silent_source_lets_a_price_become_stale() {
     clock.advance(2_000);
     node.wake().await;
     assert!(!node.is_fresh(&token("WETH")).await);
-    assert!(node.is_fresh(&token("USDC")).await, "the others go on");
+    assert!(
+        node.is_fresh(&token("USDC")).await,
+        "the others are updated"
+    );
     let health: Value = node.get("/api/health").await.json().await.expect("JSON");
     assert_eq!(
         health["services"]["guards"]["staleness"]["stale"],
@@ -193,7 +200,7 @@ async fn a_silent_source_lets_a_price_become_stale() {
 }
 
 #[tokio::test]
-async fn a_jump_is_walked_in_steps() {
+async fn a_jump_takes_several_steps() {
     let (node, clock) = ticking_node().await;
     let before = price(&node, "SOL").await;
     let id = start(&node, ready_made("halted-token")).await;
@@ -204,7 +211,7 @@ async fn a_jump_is_walked_in_steps() {
     let first = price(&node, "SOL").await;
     assert!(
         first < before && first > before / 2,
-        "one update goes only so far: {before}, {first}"
+        "one update has a maximum step: {before}, {first}"
     );
     assert_eq!(node.price_entry(&token("SOL")).await["halted"], true);
 
@@ -261,12 +268,12 @@ async fn a_paused_vault_resumes_when_the_scenario_is_stopped() {
         (&"stopped".into(), &"done".into())
     );
     assert!(!node.view(VAULT, Vault::pausedCall {}).await);
-    assert_eq!(stop(&node, id).await, stopped, "it has been stopped before");
+    assert_eq!(stop(&node, id).await, stopped, "it was stopped before");
     node.end().await;
 }
 
 #[tokio::test]
-async fn a_bank_run_leaves_nothing_to_withdraw_whatever_others_have_deposited() {
+async fn a_bank_run_empties_the_pool_whatever_others_have_deposited() {
     let (node, clock) = ticking_node().await;
     let user = node.signer(4);
     let weth = token("WETH");
@@ -335,8 +342,7 @@ async fn balance(node: &TestNode, account: usize) -> U256 {
     balance.as_str().expect("text").parse().expect("a number")
 }
 
-/// A node that seals blocks on demand only, so that nothing but the test and the scenario makes
-/// blocks.
+/// A node that seals blocks on demand only, so that only the test and the scenario seal blocks.
 async fn node_without_mining() -> (TestNode, Arc<ManualClock>) {
     let clock = manual_clock();
     (
@@ -410,7 +416,7 @@ async fn a_reorganisation_takes_transactions_back() {
 }
 
 #[tokio::test]
-async fn the_reorganisation_that_is_ready_made_removes_all_its_transfers() {
+async fn the_bundled_reorganisation_removes_all_its_transfers() {
     let (node, _clock) = node_without_mining().await;
     let filter = node
         .rpc(

@@ -34,7 +34,7 @@ fn fault(fields: &str) -> String {
 }
 
 #[tokio::test]
-async fn requests_of_one_client_fail_in_even_shares() {
+async fn requests_of_one_client_fail_at_regular_intervals() {
     let node = node().await;
     let id = start(
         &node,
@@ -64,7 +64,7 @@ async fn requests_of_one_client_fail_in_even_shares() {
 }
 
 #[tokio::test]
-async fn a_client_is_also_known_by_its_header_and_its_address() {
+async fn a_client_is_also_identified_by_header_and_by_address() {
     let node = node().await;
     let id = start(&node, &fault("client = \"wallet\", errors = \"100%\"")).await;
     done(&node, id, 0).await;
@@ -86,7 +86,7 @@ async fn a_client_is_also_known_by_its_header_and_its_address() {
     let id = start(&node, &fault("client = \"127.0.0.0/8\", errors = \"100%\"")).await;
     done(&node, id, 0).await;
     assert_eq!(call(&node, "").await.0, 503);
-    // REST goes on, and the scenario can be stopped.
+    // REST still works, and the scenario can be stopped.
     assert_eq!(node.get("/api/prices").await.status(), 200);
     stop(&node, id).await;
     assert_eq!(call(&node, "").await.0, 200);
@@ -94,7 +94,7 @@ async fn a_client_is_also_known_by_its_header_and_its_address() {
 }
 
 #[tokio::test]
-async fn rest_fails_in_the_shape_of_its_errors() {
+async fn failing_rest_requests_have_the_shape_of_rest_errors() {
     let node = node_with(|config| config.rate_limit = 0).await;
     let id = start(
         &node,
@@ -124,7 +124,7 @@ async fn rest_fails_in_the_shape_of_its_errors() {
 
 /// Without these headers a browser hides the status from the page.
 #[tokio::test]
-async fn pages_can_read_responses_that_fail() {
+async fn pages_can_read_failed_responses() {
     let node = node().await;
     for interface in ["rpc", "rest"] {
         let fields = format!("interface = \"{interface}\", errors = \"100%\"");
@@ -150,11 +150,11 @@ async fn pages_can_read_responses_that_fail() {
     node.end().await;
 }
 
-/// hyper waits for the rest of a body, of which a client that left sends none.
+/// hyper waits for the rest of the body, which a disconnected client never sends.
 #[tokio::test]
-async fn a_client_that_leaves_before_a_late_answer_frees_its_connection() {
-    // The other one is that of the client that starts the scenario, which is idle afterwards, and
-    // is not ended for that.
+async fn a_client_that_disconnects_before_a_late_response_frees_its_connection() {
+    // The second connection belongs to the client that starts the scenario. It is idle afterwards,
+    // and stays open.
     let node = node_with(|config| {
         config.listener.connections = 2;
         config.listener.header_timeout = Duration::from_secs(3_600);
@@ -185,13 +185,13 @@ async fn a_client_that_leaves_before_a_late_answer_frees_its_connection() {
         .expect("sent");
     let mut answer = String::new();
     let read = timeout(Duration::from_secs(30), stream.read_to_string(&mut answer)).await;
-    read.expect("the place of the client that left")
+    read.expect("the place of the disconnected client")
         .expect("an answer");
     assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
     node.end().await;
 }
 
-/// The JSON of a message that has to come.
+/// The JSON of a message that must arrive.
 fn parsed(message: Option<Result<Message, tokio_tungstenite::tungstenite::Error>>) -> Value {
     let message = message.expect("an open connection").expect("a message");
     serde_json::from_str(message.to_text().expect("text")).expect("JSON")
@@ -229,7 +229,7 @@ async fn a_late_websocket_keeps_its_order() {
 }
 
 #[tokio::test]
-async fn a_bad_connection_is_that_of_one_client() {
+async fn a_bad_connection_affects_one_client_only() {
     let clock = manual_clock();
     let node = node_at(clock.clone(), |_| {}).await;
     let document = READY_MADE
@@ -266,7 +266,7 @@ async fn a_bad_connection_is_that_of_one_client() {
 }
 
 #[tokio::test]
-async fn answers_are_late_over_http_and_websocket() {
+async fn responses_are_late_over_http_and_websocket() {
     let node = node().await;
     let (mut socket, _) = connect_async(format!("{}?client=wallet", node.ws_url()))
         .await
@@ -365,8 +365,8 @@ async fn a_message_that_fails_loses_its_websocket() {
         .await
         .expect("sent");
     assert!(!closed_properly(&mut socket).await);
-    assert_eq!(node.block_number().await, head, "it has no effect");
-    // The upgrade of another one is a request that fails as well.
+    assert_eq!(node.block_number().await, head, "the request has no effect");
+    // The upgrade of another WebSocket is a request, and fails as well.
     assert!(
         connect_async(format!("{}?client=wallet", node.ws_url()))
             .await

@@ -12,9 +12,9 @@ use tetrad_stdx::clock::ManualClock;
 
 use crate::support::TestNode;
 
-/// Nothing here takes this long unless something is broken.
+/// A wait that only a defect exceeds.
 const WAIT_TIMEOUT: Duration = Duration::from_secs(30);
-/// Interval at which the node is asked whether steps are done.
+/// Interval of the requests for the state of the steps.
 const PACE: Duration = Duration::from_millis(20);
 
 async fn post(node: &TestNode, document: &str) -> Response {
@@ -96,8 +96,8 @@ async fn done(node: &TestNode, id: u64, elapsed: u64) {
     );
 }
 
-/// Lets the clock go on to `elapsed` milliseconds after the start, by two seconds at a time, with
-/// all that is due.
+/// Advances the clock to `elapsed` milliseconds after the start, by two seconds at a time, and
+/// waits for every step that is due.
 async fn play(node: &TestNode, clock: &Arc<ManualClock>, id: u64, (from, elapsed): (u64, u64)) {
     done(node, id, from).await;
     for at in (from..elapsed).step_by(2_000) {

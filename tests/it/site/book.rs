@@ -1,5 +1,5 @@
-//! The book in `docs/`: its commands print what it shows, its links lead somewhere, and it names
-//! what there is.
+//! The book in `docs/`: its commands print what it shows, its links have targets, and it covers
+//! every route and method.
 
 mod blocks;
 mod examples;
@@ -51,7 +51,7 @@ fn name(path: &Path) -> String {
     path.strip_prefix(book()).unwrap().display().to_string()
 }
 
-/// Paths that the book's commands ask for.
+/// Paths that the book's commands request.
 fn asked() -> BTreeSet<(String, String)> {
     let mut found = BTreeSet::new();
     for (_, page) in pages() {
@@ -82,7 +82,7 @@ fn asked() -> BTreeSet<(String, String)> {
     found
 }
 
-/// Whether a path is one of those that a described path stands for.
+/// Whether a path matches a described path, which may have parameters.
 fn is_described(path: &str, described: &str) -> bool {
     let parts: Vec<_> = path.split('/').collect();
     let described: Vec<_> = described.split('/').collect();
@@ -99,7 +99,7 @@ async fn every_route_has_an_example() {
     let document = node.get_json("/openapi.json").await;
     let asked = asked();
     for (path, methods) in document["paths"].as_object().unwrap() {
-        // What answers with a WebSocket or with text is no example to compare with.
+        // WebSockets and texts are not compared.
         if ["/", "/ws", "/websocket", "/metrics"].contains(&path.as_str()) {
             continue;
         }
@@ -132,7 +132,7 @@ fn anchor_of(heading: &str) -> String {
 }
 
 #[test]
-fn links_lead_somewhere_and_every_page_is_in_the_summary() {
+fn links_have_targets_and_every_page_is_in_the_summary() {
     let summary = fs::read_to_string(book().join("SUMMARY.md")).unwrap();
     let mut listed = BTreeSet::new();
 
@@ -175,8 +175,8 @@ fn links_lead_somewhere_and_every_page_is_in_the_summary() {
     }
 }
 
-/// The node and mdBook render the same Markdown, so that it has neither mdBook's directives nor
-/// markup.
+/// The node and mdBook render the same Markdown, so it may have neither mdBook's directives nor
+/// HTML.
 #[test]
 fn chapters_are_plain_markdown() {
     for (path, page) in pages() {
@@ -197,7 +197,7 @@ fn chapters_are_plain_markdown() {
     }
 }
 
-/// What the system and other programs say.
+/// Messages of the system and of other programs.
 const ELSEWHERE: [&str; 6] = [
     "Address already in use",
     "Permission denied",
@@ -207,10 +207,10 @@ const ELSEWHERE: [&str; 6] = [
     "Could not fetch chain ID",
 ];
 
-/// What troubleshooting is found by is what the program says: texts that are not in the sources
-/// lead nobody here.
+/// Users search the troubleshooting page for messages of the program, so the sources must have its
+/// headings.
 #[test]
-fn troubleshooting_is_by_texts_that_exist() {
+fn troubleshooting_quotes_messages_that_exist() {
     fn read(folder: &Path, text: &mut String) {
         for entry in fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
@@ -228,7 +228,7 @@ fn troubleshooting_is_by_texts_that_exist() {
         read(&root.join(folder), &mut sources);
     }
 
-    // Texts that go over the end of a line.
+    // Texts that continue on the next line.
     let joined = sources
         .split("\\\n")
         .map(str::trim_start)
@@ -246,7 +246,10 @@ fn troubleshooting_is_by_texts_that_exist() {
                 .map(str::trim)
                 .filter(|part| part.len() > 2)
             {
-                assert!(joined.contains(part), "{heading}: nothing says `{part}`");
+                assert!(
+                    joined.contains(part),
+                    "{heading}: the sources have no `{part}`"
+                );
                 looked += 1;
             }
         }
@@ -301,9 +304,9 @@ async fn methods(url: &str) -> BTreeMap<String, Value> {
         .collect()
 }
 
-/// The list of JSON-RPC methods is made of what the node says of itself.
+/// The list of JSON-RPC methods is generated from the node's own description.
 #[tokio::test]
-async fn the_list_of_methods_is_what_the_node_says() {
+async fn the_list_of_methods_matches_the_node() {
     let node = node().await;
     let described = methods(&node.rpc_url()).await;
     node.end().await;
@@ -364,9 +367,9 @@ async fn the_list_of_methods_is_what_the_node_says() {
     assert_golden("docs/src/interfaces/methods.md", &page);
 }
 
-/// The page about REST is made of what the node says of itself.
+/// The page about REST is generated from the node's own description.
 #[tokio::test]
-async fn the_rest_reference_is_what_the_node_says() {
+async fn the_rest_reference_matches_the_node() {
     let node = node_with(|_| {}).await;
     let described = node.get_json("/openapi.json").await;
     node.end().await;

@@ -1,5 +1,4 @@
-//! The book, as the node serves it. How it is read and searched is tested in a browser:
-//! `tests/browser`.
+//! The book as the node serves it. `tests/browser` tests reading and searching in a browser.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,7 +15,7 @@ fn attributes<'a>(html: &'a str, name: &str) -> Vec<&'a str> {
 }
 
 #[tokio::test]
-async fn every_link_of_the_book_leads_to_a_page_and_a_heading() {
+async fn every_link_of_the_book_has_a_page_and_a_heading_as_its_target() {
     let node = node().await;
     let start: Url = format!("{}/docs/", node.rest_url()).parse().expect("a URL");
 
@@ -92,7 +91,7 @@ async fn every_link_of_the_book_leads_to_a_page_and_a_heading() {
 }
 
 #[tokio::test]
-async fn the_book_is_served_like_the_page() {
+async fn the_book_is_served_with_the_same_headers_as_the_page() {
     let node = node().await;
     let http = Client::builder()
         .redirect(Policy::none())

@@ -60,7 +60,7 @@ async fn links_of_wallets_lead_to_the_views_of_the_page() {
 }
 
 #[tokio::test]
-async fn views_of_the_page_have_links_by_their_names() {
+async fn views_of_the_page_have_links_with_their_names() {
     let node = node().await;
     let http = client();
 
@@ -87,7 +87,7 @@ async fn views_of_the_page_have_links_by_their_names() {
 }
 
 #[tokio::test]
-async fn paths_that_are_no_links_are_not_found() {
+async fn other_paths_are_not_found() {
     let node = node().await;
     let http = client();
 
@@ -117,7 +117,7 @@ async fn paths_that_are_no_links_are_not_found() {
 }
 
 #[tokio::test]
-async fn links_are_read_only_and_take_no_routes_from_others() {
+async fn links_are_read_only_and_shadow_no_routes() {
     let node = node().await;
     let http = client();
 

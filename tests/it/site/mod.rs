@@ -1,4 +1,4 @@
-//! The page, as a browser asks for it. What it does is tested in a browser: `tests/browser`.
+//! The page as the node serves it. `tests/browser` tests its behaviour in a browser.
 
 mod book;
 mod chapters;
@@ -15,7 +15,7 @@ use crate::support::{TestNode, node, node_with};
 /// Bytes that the page and everything it loads for its first view may take on the wire.
 const FIRST_VIEW: usize = 150_000;
 
-/// The number of bytes that a browser reads for a file.
+/// The number of bytes that a browser receives for a file.
 async fn sent(node: &TestNode, path: &str) -> usize {
     let request = node
         .http
@@ -60,7 +60,7 @@ fn imports(path: &str, module: &str) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn a_browser_gets_the_page_and_programs_get_json_rpc() {
+async fn browsers_get_the_page_and_programs_get_json_rpc() {
     let node = node().await;
     let page = node.get("/").await;
     assert_eq!(page.status(), StatusCode::OK);
@@ -108,7 +108,7 @@ async fn a_browser_gets_the_page_and_programs_get_json_rpc() {
 }
 
 #[tokio::test]
-async fn the_policy_lets_the_page_run_its_own_scripts_only() {
+async fn the_policy_allows_only_the_scripts_of_the_page() {
     let node = node().await;
     for path in ["/", "/site/app.js"] {
         let response = node.get(path).await;
@@ -126,8 +126,8 @@ async fn the_policy_lets_the_page_run_its_own_scripts_only() {
         assert!(!policy.contains("unsafe"), "{path}: {policy}");
     }
 
-    // What the policy refuses must not be there; scripts and styles inside of the page are those
-    // that it names.
+    // The page must not have anything that the policy refuses. Its inline scripts and styles are
+    // those that the policy names.
     let response = node.get("/").await;
     let policy = response.headers()["content-security-policy"]
         .to_str()
@@ -158,7 +158,7 @@ async fn the_policy_lets_the_page_run_its_own_scripts_only() {
 }
 
 #[tokio::test]
-async fn the_policy_of_the_page_alone_allows_the_origins_of_the_operator() {
+async fn only_the_policy_of_the_page_allows_configured_origins() {
     let node = node_with(|config| {
         config.page.media_origins = vec!["https://a.example".parse().unwrap()];
         config.page.ipfs_gateway = Some("http://127.0.0.1:8080/ipfs/".parse().unwrap());
@@ -188,7 +188,7 @@ async fn the_policy_of_the_page_alone_allows_the_origins_of_the_operator() {
 }
 
 #[tokio::test]
-async fn what_the_browser_has_is_not_sent_again() {
+async fn cached_files_are_not_sent_again() {
     let node = node().await;
     for path in [
         "/",
@@ -244,8 +244,8 @@ async fn an_asterisk_matches_every_version_of_the_page() {
     node.end().await;
 }
 
-/// Every import leads somewhere, every file of the page is in the program, and nothing comes from
-/// elsewhere.
+/// Every import has a target, every file of the page is in the program, and no file comes from
+/// another origin.
 #[tokio::test]
 async fn the_page_is_complete_and_small() {
     let node = node().await;
@@ -286,7 +286,7 @@ async fn the_page_is_complete_and_small() {
             let file = text(&node, &format!("/site/{name}")).await;
             assert!(
                 file == fs::read_to_string(&path).expect("a file"),
-                "{name} in the program is another one"
+                "{name} in the program differs"
             );
             let lines = file.lines().count();
             assert!(lines <= 450, "{name} has {lines} lines: split it");
@@ -299,7 +299,7 @@ async fn the_page_is_complete_and_small() {
 }
 
 #[tokio::test]
-async fn another_chain_has_a_page_too() {
+async fn another_chain_also_has_a_page() {
     let genesis = tempfile::NamedTempFile::new().expect("a file");
     let json = r#"{"config":{"chainId":7,"londonBlock":0},"difficulty":"0x0","gasLimit":"0x1c9c380","alloc":{}}"#;
     fs::write(genesis.path(), json).expect("written");

@@ -1,5 +1,5 @@
-//! Executions on a fork whose base is far away: the same as on a state that holds everything, and
-//! nothing is read one by one.
+//! Executions on a fork with a remote base have the same results as on a complete state, and read
+//! nothing one by one.
 
 use std::{
     collections::BTreeSet,
@@ -20,24 +20,24 @@ use tetrad_primitives::{
     state::{Account, Base, ReadError, State, TracedCall, Wanted},
 };
 
-use super::forked::{Beneath, NoBlocks};
+use super::forked::{LocalBase, NoBlocks};
 
-/// Another chain's state that has nothing at hand but what was fetched.
+/// Another chain's state, of which only fetched items are at hand.
 #[derive(Debug)]
-struct Far {
-    state: Beneath,
+struct RemoteBase {
+    state: LocalBase,
     fetched: Mutex<BTreeSet<Wanted>>,
-    /// How often something was asked for at once, and by itself.
+    /// The number of fetches of many items, and of reads of single ones.
     rounds: AtomicUsize,
     singles: AtomicUsize,
-    /// Whether some of what is fetched does not arrive.
+    /// Whether some fetched items do not arrive.
     loses: bool,
 }
 
-impl Far {
+impl RemoteBase {
     fn below(state: &State, loses: bool) -> Arc<Self> {
         Arc::new(Self {
-            state: Beneath(state.clone()),
+            state: LocalBase(state.clone()),
             fetched: Mutex::default(),
             rounds: AtomicUsize::new(0),
             singles: AtomicUsize::new(0),
@@ -50,7 +50,7 @@ impl Far {
     }
 }
 
-impl Base for Far {
+impl Base for RemoteBase {
     fn account(&self, address: &Address) -> Result<Option<Account>, ReadError> {
         if !self.has(Wanted::Account(*address)) {
             self.singles.fetch_add(1, Ordering::Relaxed);
@@ -90,7 +90,7 @@ impl Base for Far {
     fn fetch(&self, wanted: &[Wanted], _: Option<&TracedCall>) -> Result<(), ReadError> {
         let round = self.rounds.fetch_add(1, Ordering::Relaxed);
         if self.loses && round % 3 == 2 {
-            return Err(ReadError("nobody answers".to_owned()));
+            return Err(ReadError("no answer".to_owned()));
         }
 
         let arrives = |(at, _): &(usize, &Wanted)| !self.loses || (at + round).is_multiple_of(2);
@@ -103,17 +103,17 @@ impl Base for Far {
     }
 }
 
-/// What a contract does with the word on top of the stack.
+/// An operation of a contract on the word on top of the stack.
 #[derive(Clone, Debug)]
 enum Op {
     /// Replaces it by a slot, or by the slot that it points to.
     Load(u8),
     LoadAt,
     Store(u8),
-    /// Passes it to a contract, or to the one that it points to, and takes what that returns.
+    /// Passes it to a contract, or to the one that it points to, and takes the result.
     Call(u8),
     CallAt,
-    /// Reverts unless it is something.
+    /// Reverts if it is zero.
     Need,
     Balance(u8),
     CodeAt,
@@ -143,7 +143,7 @@ fn contract(at: u8) -> Address {
     Address::left_padding_from(&(FIRST_CONTRACT + u16::from(at)).to_be_bytes())
 }
 
-/// The code of a contract, which begins with its input and returns what it ends with.
+/// The code of a contract, which begins with its input on the stack and returns the last word.
 fn code(ops: &[Op]) -> Bytes {
     let [high, low] = FIRST_CONTRACT.to_be_bytes();
     let mut code = vec![0x5f, 0x35]; // PUSH0, CALLDATALOAD
@@ -263,7 +263,7 @@ fn called(state: &State, input: u64) -> String {
     format!("{:?}", context.call(&call))
 }
 
-/// The receipts of a block of these transactions on a state, and what it changes.
+/// The receipts of a block of these transactions on a state, and the accounts after it.
 fn sealed(state: &State, inputs: &[u64]) -> (Vec<String>, Vec<String>) {
     let params = params();
     let environment = environment(&params);
@@ -301,7 +301,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
     #[test]
-    fn gives_what_a_state_that_holds_everything_gives(
+    fn executions_on_a_remote_base_match_those_on_a_complete_state(
         contracts in prop::collection::vec(
             (prop::collection::vec(op(), 0..9), prop::collection::vec(0u64..5, 0..6)),
             1..5,
@@ -309,24 +309,24 @@ proptest! {
         inputs in prop::collection::vec(0u64..4, 1..4),
         loses: bool,
     ) {
-        assert_gives_the_same(&contracts, &inputs, loses)?;
+        assert_same_results(&contracts, &inputs, loses)?;
     }
 }
 
-fn assert_gives_the_same(
+fn assert_same_results(
     contracts: &[(Vec<Op>, Vec<u64>)],
     inputs: &[u64],
     loses: bool,
 ) -> Result<(), TestCaseError> {
     let whole = world(contracts);
-    let far = Far::below(&whole, loses);
+    let far = RemoteBase::below(&whole, loses);
     let forked = State::forked(far.clone());
     prop_assert_eq!(called(&whole, inputs[0]), called(&forked, inputs[0]));
     if !loses {
         prop_assert_eq!(far.singles.load(Ordering::Relaxed), 0);
     }
 
-    let far = Far::below(&whole, loses);
+    let far = RemoteBase::below(&whole, loses);
     let forked = State::forked(far);
     prop_assert_eq!(sealed(&whole, inputs), sealed(&forked, inputs));
     Ok(())
@@ -339,7 +339,7 @@ fn reads(next: Option<u8>) -> Vec<Op> {
 }
 
 #[test]
-fn as_many_rounds_as_values_depend_on_each_other() {
+fn each_step_of_dependence_takes_one_round() {
     let slots = vec![1, 2, 3, 4, 5, 6];
     let whole = world(&[
         (reads(Some(1)), slots.clone()),
@@ -347,10 +347,10 @@ fn as_many_rounds_as_values_depend_on_each_other() {
         (reads(None), slots),
     ]);
 
-    let far = Far::below(&whole, false);
+    let far = RemoteBase::below(&whole, false);
     let forked = State::forked(far.clone());
     assert_eq!(called(&whole, 1), called(&forked, 1));
-    // The first contract with what the transaction names, its slots with the second one, …
+    // The first contract with the accounts of the transaction, its slots with the second one, …
     assert_eq!(far.rounds.load(Ordering::Relaxed), 4);
 
     // Everything is at hand now.

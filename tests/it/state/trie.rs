@@ -64,7 +64,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
     #[test]
-    fn behaves_like_a_map_and_has_the_same_root(steps in prop::collection::vec(step(), 1..120)) {
+    fn a_trie_matches_a_map_and_its_root(steps in prop::collection::vec(step(), 1..120)) {
         assert_behaves_like_a_map(steps)?;
     }
 
@@ -78,7 +78,7 @@ proptest! {
     }
 
     #[test]
-    fn collects_entries_in_any_order(
+    fn a_trie_collects_entries_in_any_order(
         entries in prop::collection::vec((key(), 1u64..1_000), 0..60),
         ascending in 0usize..60,
     ) {
@@ -99,7 +99,7 @@ proptest! {
     }
 
     #[test]
-    fn proves_what_is_there_and_what_is_not(
+    fn a_trie_proves_presence_and_absence(
         entries in prop::collection::btree_map(key(), 1u64..1_000, 0..60),
         asked in prop::collection::vec(key(), 10),
     ) {

@@ -51,7 +51,7 @@ fn root_of(model: &BTreeMap<Address, Model>) -> B256 {
     }))
 }
 
-/// What happens to an account in a block: its fate (destroyed if zero), balance, code, whether its
+/// The changes of an account in a block: its fate (destroyed if zero), balance, code, whether its
 /// storage is wiped, slots.
 type Event = (u8, u64, Option<u8>, bool, BTreeMap<u64, u64>);
 
@@ -113,7 +113,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(100))]
 
     #[test]
-    fn has_the_root_of_the_accounts_it_holds(blocks in blocks()) {
+    fn a_state_has_the_root_of_its_accounts(blocks in blocks()) {
         let mut state = State::default();
         let mut model = BTreeMap::<Address, Model>::new();
         for block in blocks {
@@ -129,7 +129,7 @@ proptest! {
     }
 
     #[test]
-    fn reads_the_same_whether_changes_are_applied_or_deferred(
+    fn deferred_changes_read_like_applied_ones(
         blocks in blocks(),
         held in 0usize..10,
     ) {
@@ -177,25 +177,25 @@ fn assert_deferred_reads_the_same(
                 state.storage(address, slot).unwrap()
             );
         }
-        let told = deferred.account(&address, &key).unwrap();
+        let read = deferred.account(&address, &key).unwrap();
         let known = state.account(&address, &key).unwrap();
-        prop_assert_eq!(told.is_some(), known.is_some());
+        prop_assert_eq!(read.is_some(), known.is_some());
 
         let is_bare = |account: &Account| account.nonce == 0 && account.code().is_empty();
-        if let (Some(told), Some(known)) = (told, known)
+        if let (Some(read), Some(known)) = (read, known)
             && is_bare(&known)
         {
             prop_assert_eq!(
-                told.storage_root(),
+                read.storage_root(),
                 known.storage_root(),
                 "whether a contract can be created there"
             );
         }
     }
     for address in (0..12).map(Address::with_last_byte) {
-        let told = deferred.get(address).unwrap();
+        let read = deferred.get(address).unwrap();
         let known = state.get(address).unwrap();
-        prop_assert_eq!(format!("{told:?}"), format!("{known:?}"));
+        prop_assert_eq!(format!("{read:?}"), format!("{known:?}"));
     }
 
     prop_assert_eq!(deferred.root(), state.root());

@@ -1,5 +1,5 @@
-//! The architecture as absences, where cargo does not check it: modules of one crate that know
-//! nothing of each other, dependencies that a crate must not have, and names that must not occur.
+//! Rules of the architecture that cargo does not check: modules of one crate that must not import
+//! each other, dependencies that a crate must not have, and names that must not occur.
 //! Reads the sources and the manifests.
 
 mod public;
@@ -62,7 +62,7 @@ const FOR_OTHERS: [&str; 2] = ["network", "tetrad"];
 /// Crates that serve clients. None depends on another.
 const INTERFACES: [&str; 6] = ["cosmos", "exchange", "explorer", "lending", "page", "rpc"];
 
-/// Crates that know nothing of HTTP.
+/// Crates that do not depend on HTTP.
 const WITHOUT_WEB: [&str; 8] = [
     "chain",
     "cluster",
@@ -74,7 +74,7 @@ const WITHOUT_WEB: [&str; 8] = [
     "store",
 ];
 
-/// Modules that know nothing of HTTP, in crates that do.
+/// Modules that do not depend on HTTP, in crates that do.
 const MODULES_WITHOUT_WEB: [(&str, &str); 4] = [
     ("explorer", "index"),
     ("rpc", "fork"),
@@ -150,7 +150,7 @@ fn top(file: &Path) -> &str {
 }
 
 #[test]
-fn modules_of_a_crate_import_what_is_listed() {
+fn modules_of_a_crate_import_only_the_listed_modules() {
     let mut wrong = Vec::new();
     for (crate_name, sources) in &*SOURCES {
         let mut found = BTreeMap::<(&str, &str), (&Path, &Path)>::new();
@@ -212,7 +212,7 @@ fn reachable(from: &Path, named: &BTreeMap<&Path, BTreeSet<&Path>>) -> BTreeSet<
 
 /// A module's parts may name the module itself.
 #[test]
-fn files_of_a_crate_do_not_name_each_other_in_circles() {
+fn files_of_a_crate_have_no_circular_references() {
     let mut edges = 0;
     let mut circles = BTreeMap::<&str, Vec<String>>::new();
     for (crate_name, sources) in &*SOURCES {
@@ -255,7 +255,7 @@ fn no_interface_depends_on_another() {
 }
 
 #[test]
-fn nothing_before_web_knows_of_http() {
+fn lower_layers_do_not_depend_on_http() {
     for name in WITHOUT_WEB {
         let dependencies = dependencies(name);
         for web in WEB_CRATES.into_iter().chain(["tetrad_web"]) {
@@ -278,7 +278,7 @@ fn nothing_before_web_knows_of_http() {
 }
 
 #[test]
-fn applying_a_block_reads_no_clock_and_no_randomness() {
+fn applying_a_block_reads_neither_clock_nor_randomness() {
     for (crate_name, sources) in &*SOURCES {
         for (path, module) in &sources.0 {
             let pure = matches!(*crate_name, "evm" | "primitives")
@@ -310,7 +310,7 @@ fn applying_a_block_reads_no_clock_and_no_randomness() {
 }
 
 #[test]
-fn nothing_is_left_open() {
+fn the_sources_have_no_open_tasks() {
     for folder in CRATES.values() {
         for file in public::files(&folder.join("src")) {
             let text = fs::read_to_string(&file).unwrap();
@@ -340,9 +340,9 @@ fn a_crate_that_is_not_compiled_for_unit_tests_has_none() {
     }
 }
 
-/// The compiler reports no dead code that is public.
+/// The compiler does not report public dead code.
 #[test]
-fn what_no_other_crate_names_is_not_public() {
+fn public_names_are_used_by_another_crate() {
     let mut names: BTreeMap<&str, BTreeSet<String>> = CRATES
         .iter()
         .map(|(name, folder)| (name.as_str(), public::all_names(&folder.join("src"))))
@@ -379,9 +379,9 @@ fn named_by(sources: &Sources, file: &str) -> Vec<String> {
         .collect()
 }
 
-/// What the reader has to see, on a crate made up for it.
+/// The references that the reader must recognise, in a fictitious crate.
 #[test]
-fn the_reader_sees_every_way_to_name_another_file() {
+fn the_reader_recognises_every_way_to_name_another_file() {
     let folder = tempfile::tempdir().unwrap();
     for (file, text) in [
         ("lib.rs", "mod a; mod b; mod c; mod d; pub use d::Hidden;"),

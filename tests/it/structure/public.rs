@@ -1,4 +1,4 @@
-//! What crates make public, and who names it.
+//! The public names of crates, and the names that others use.
 
 use std::{
     collections::BTreeSet,
@@ -32,7 +32,7 @@ pub(super) fn files(folder: &Path) -> Vec<PathBuf> {
 }
 
 /// The functions, methods, constants and statics in a folder that are `pub` without restriction.
-/// Types are left out: a public function may have them in its signature, and nobody name them.
+/// Types are left out: they may occur in the signature of a public function without being named.
 pub(super) fn public_names(folder: &Path) -> BTreeSet<String> {
     let mut names = PublicNames::default();
     for file in files(folder) {
@@ -41,7 +41,7 @@ pub(super) fn public_names(folder: &Path) -> BTreeSet<String> {
     names.0
 }
 
-/// The words of a file's own documentation, whose examples use what the crate makes public.
+/// The words of a file's own documentation, whose examples use public names.
 pub(super) fn documentation(file: &Path) -> BTreeSet<String> {
     let text = fs::read_to_string(file).unwrap();
     text.lines()

@@ -1,5 +1,5 @@
-//! A crate's sources as a graph: which file names what of which other file. Test code is left
-//! out, since it may reach further.
+//! A crate's sources as a graph of references between files. Test code is left out, since it may
+//! refer to more.
 
 use std::{
     collections::{BTreeMap, BTreeSet},

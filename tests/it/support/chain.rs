@@ -1,4 +1,4 @@
-//! What tests do to the chain, as clients do it: signed transactions through a provider.
+//! Access of tests to the chain as a client: signed transactions through a provider.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ use super::TestNode;
 pub(crate) const VAULT: Address = address!("0x49B0f9a0554da1A7243A9C8ac5B45245A66D90ff");
 pub(crate) const ORACLE: Address = address!("0x6e5da6d7a89c6B7cB0e5c64fcf326292F76A0352");
 
-/// Makes a block of whatever is ready, so many seconds later than its parent at least.
+/// Seals a block of all ready transactions, at least this many seconds later than its parent.
 pub(crate) async fn seal(chain: &Chain, at_least: u64) -> Result<Arc<Block>, ChangeError> {
     chain
         .mine(
@@ -109,7 +109,7 @@ impl TestNode {
         self.receipt(*pending.tx_hash()).await
     }
 
-    /// The same without asking for an estimate first: for calls that revert.
+    /// The same without an estimate, for calls that revert.
     pub(crate) async fn send_anyway(
         &self,
         signer: &PrivateKeySigner,
@@ -128,7 +128,7 @@ impl TestNode {
         self.receipt(*pending.tx_hash()).await
     }
 
-    /// What a view of a contract says as of a block.
+    /// The result of a contract's view as of a block.
     pub(crate) async fn view_at<C: SolCall>(&self, to: Address, call: C, block: u64) -> C::Return {
         let request = TransactionRequest::default()
             .with_to(to)
@@ -142,7 +142,7 @@ impl TestNode {
         C::abi_decode_returns(&output).expect("the function's output")
     }
 
-    /// What a view of a contract says now.
+    /// The result of a contract's view at the newest block.
     pub(crate) async fn view<C: SolCall>(&self, to: Address, call: C) -> C::Return {
         self.view_at(to, call, self.block_number().await).await
     }
@@ -206,7 +206,7 @@ impl TestNode {
         self.rpc("evm_mine", json!([])).await;
     }
 
-    /// Lets the chain's time jump.
+    /// Advances the chain's time.
     pub(crate) async fn increase_time(&self, seconds: u64) {
         self.rpc("evm_increaseTime", json!([seconds])).await;
     }

@@ -2,8 +2,8 @@
 
 use std::{env, fs, path::Path};
 
-/// Whether tests write such files instead of comparing them: with `TETRAD_BLESS=1`. Review what
-/// they wrote.
+/// Whether tests write such files instead of comparing them: with `TETRAD_BLESS=1`. Review the
+/// written files.
 pub(crate) fn is_blessing() -> bool {
     env::var_os("TETRAD_BLESS").is_some()
 }

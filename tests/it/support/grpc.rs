@@ -1,4 +1,4 @@
-//! A client of gRPC, which shows the status that the trailers have.
+//! A gRPC client that shows the status in the trailers.
 
 use std::{convert::Infallible, future::Future, net::SocketAddr, sync::Arc};
 
@@ -31,7 +31,7 @@ pub(crate) struct GrpcClient {
     _tasks: TasksGuard,
 }
 
-/// Runs the tasks of a connection of HTTP/2, which goes on by itself while it has streams.
+/// Runs the tasks of an HTTP/2 connection, which would continue by itself while it has streams.
 #[derive(Clone, Default)]
 pub(crate) struct ConnectionTasks(Arc<Mutex<JoinSet<()>>>);
 

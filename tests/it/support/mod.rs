@@ -16,7 +16,7 @@ use tetrad_stdx::clock::{Clock, ManualClock, SystemClock};
 
 use self::socket::PriceSocket;
 
-/// A node of its own for one test, on free ports, and an HTTP client.
+/// A node for one test, on free ports, and an HTTP client.
 pub(crate) struct TestNode {
     node: Node,
     pub http: reqwest::Client,
@@ -30,7 +30,7 @@ impl Deref for TestNode {
     }
 }
 
-/// A development node whose prices stand still, so that only what a test does makes blocks.
+/// A development node whose prices are frozen, so that only the test causes blocks.
 pub(crate) async fn node() -> TestNode {
     node_with(|_| {}).await
 }
@@ -45,7 +45,7 @@ pub(crate) async fn node_on(directory: &Path) -> TestNode {
     node_with(|config| config.data_dir = Some(directory.to_owned())).await
 }
 
-/// The same with a clock that the test decides about.
+/// The same with a clock that the test controls.
 pub(crate) async fn node_at(clock: Arc<dyn Clock>, change: impl FnOnce(&mut Config)) -> TestNode {
     tetrad_stdx::tls::install_provider();
     let mut config = Config::test();
@@ -147,7 +147,8 @@ impl TestNode {
         socket
     }
 
-    /// Lets the node see that time has passed, and waits until it has done what there was to do.
+    /// Makes the node notice that time has passed, and waits until it has done the work that is
+    /// due.
     pub(crate) async fn wake(&self) {
         self.chain().wake();
         self.chain().present().await.expect("the chain runs");
@@ -164,7 +165,7 @@ impl TestNode {
     }
 }
 
-/// Says that a test cannot run on this machine, and why. In CI that is a failure.
+/// Reports that a test cannot run on this machine, and the reason. In CI that is a failure.
 pub(crate) fn skip(why: &str) {
     assert!(
         std::env::var_os("CI").is_none_or(|ci| ci.is_empty()),

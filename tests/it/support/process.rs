@@ -68,7 +68,7 @@ pub(crate) fn print_log(name: &str, log: &Path) {
 /// A node of its own process, ended when dropped.
 pub(crate) struct Running {
     pub child: Child,
-    /// What the ready file says.
+    /// The content of the ready file.
     pub ready: Value,
     _directory: tempfile::TempDir,
 }
@@ -126,7 +126,7 @@ impl Running {
         };
         loop {
             if let Ok(text) = fs::read_to_string(&file) {
-                // The file is whole from the first moment it is there.
+                // The file is complete from the moment it exists.
                 running.ready = serde_json::from_str(&text).unwrap();
                 return Ok(running);
             }

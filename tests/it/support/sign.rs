@@ -21,7 +21,7 @@ pub(crate) fn signer(index: usize) -> PrivateKeySigner {
     KEYS[index].parse().unwrap()
 }
 
-/// A transfer of 1 wei that nobody has anything against.
+/// A valid transfer of 1 wei.
 pub(crate) fn transfer(nonce: u64) -> TxEip1559 {
     TxEip1559 {
         chain_id: 125,

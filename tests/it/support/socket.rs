@@ -10,7 +10,7 @@ use tokio_tungstenite::{
     tungstenite::{Message, protocol::frame::coding::CloseCode},
 };
 
-/// Nothing here takes this long unless something is broken.
+/// A wait that only a defect exceeds.
 const MESSAGE_TIMEOUT: Duration = Duration::from_secs(20);
 
 pub(crate) struct PriceSocket(WebSocketStream<MaybeTlsStream<TcpStream>>);
@@ -25,7 +25,7 @@ impl PriceSocket {
         )
     }
 
-    /// The same with little room for what it has not read yet.
+    /// The same with a small receive buffer.
     pub(crate) async fn connect_narrow(url: &str) -> Self {
         let address = url.trim_start_matches("ws://").parse().expect("an address");
         let socket = TcpSocket::new_v4().expect("a socket");

@@ -1,4 +1,4 @@
-//! Compressed responses: what is sent is what was meant, and only clients that accept it get it.
+//! Compressed responses have the same content, and only clients that accept a coding get it.
 
 use std::io::Read;
 
@@ -53,7 +53,7 @@ fn call(node: &TestNode, method: &str, params: serde_json::Value) -> RequestBuil
 /// Compares the response in each coding with the one without. Returns the lengths: without a
 /// coding, in Brotli, in gzip.
 async fn assert_same(name: &str, request: impl Fn() -> RequestBuilder) -> [usize; 3] {
-    // Some bodies say whether they were sent before.
+    // Some bodies state whether they were sent before.
     drop(send(request()).await.bytes().await.expect("a body"));
 
     let plain = send(request()).await;
@@ -82,10 +82,10 @@ async fn assert_same(name: &str, request: impl Fn() -> RequestBuilder) -> [usize
         assert!(*length < plain.len(), "{name}: {length} of {}", plain.len());
         assert!(
             decoded(encoded).await == plain,
-            "{name} in {coding} is another one"
+            "{name} differs in {coding}"
         );
 
-        // A coding that the node does not have changes nothing.
+        // An unsupported coding changes nothing.
         let other = send(request().header(ACCEPT_ENCODING, "zstd, deflate")).await;
         assert_eq!(other.headers().get(CONTENT_ENCODING), None, "{name}");
         assert_eq!(other.bytes().await.expect("a body"), plain, "{name}");
@@ -95,7 +95,7 @@ async fn assert_same(name: &str, request: impl Fn() -> RequestBuilder) -> [usize
 }
 
 #[tokio::test]
-async fn every_kind_of_response_is_the_same_in_each_coding() {
+async fn every_kind_of_response_has_the_same_content_in_each_coding() {
     let node = node_at(manual_clock(), |config| config.rate_limit = 0).await;
     node.rpc("evm_mine", json!([{"blocks": "0x3"}])).await;
     let owner = node.account(0);
@@ -169,7 +169,7 @@ async fn long_responses_are_compressed_over_http_2() {
 }
 
 #[tokio::test]
-async fn short_responses_are_sent_as_they_are() {
+async fn short_responses_are_not_compressed() {
     let node = node().await;
     let short =
         send(call(&node, "eth_chainId", json!([])).header(ACCEPT_ENCODING, "gzip, br")).await;
@@ -192,7 +192,7 @@ async fn short_responses_are_sent_as_they_are() {
 }
 
 #[tokio::test]
-async fn responses_to_programs_that_ask_for_no_coding_have_no_new_headers() {
+async fn responses_to_clients_without_codings_have_no_additional_headers() {
     let node = node().await;
     let response = send(call(&node, "eth_getBlockByNumber", json!(["0x0", true]))).await;
     let mut names: Vec<&str> = response
@@ -206,7 +206,7 @@ async fn responses_to_programs_that_ask_for_no_coding_have_no_new_headers() {
 }
 
 #[tokio::test]
-async fn entity_tags_are_weak_in_a_coding_and_known_in_every_one() {
+async fn entity_tags_are_weak_in_a_coding_and_valid_in_every_one() {
     let node = node_at(manual_clock(), |config| config.rate_limit = 0).await;
     for path in ["/", "/site/app.js", "/docs/", "/api/prices", "/api/pools"] {
         drop(send(get(&node, path)).await);
@@ -222,7 +222,7 @@ async fn entity_tags_are_weak_in_a_coding_and_known_in_every_one() {
                 "{path}"
             );
 
-            // The client has it in this coding, and in none.
+            // The client has the body in this coding, and without one.
             for known in [&tag, &plain] {
                 let request = get(&node, path)
                     .header(ACCEPT_ENCODING, coding)

@@ -1,4 +1,4 @@
-//! How many connections a listener has.
+//! The number of connections of a listener.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use tokio_tungstenite::{connect_async, tungstenite::Message};
 
 use crate::support::{node, node_with};
 
-/// Bound of a wait.
+/// Upper limit of a wait.
 const RESPONSE_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// A WebSocket takes one of the listener's places for as long as it is open.
@@ -26,7 +26,7 @@ async fn a_web_socket_counts_until_it_ends() {
         let request = tokio::spawn(node.http.get(format!("{}/health", node.rest_url())).send());
         let mut request = std::pin::pin!(request);
 
-        // By then the request would have been answered many times over.
+        // The request would have been answered long before.
         for _ in 0..50 {
             socket
                 .send(Message::Ping(Default::default()))
@@ -40,7 +40,7 @@ async fn a_web_socket_counts_until_it_ends() {
         let response = request.await.expect("no panic").expect("an answer");
         assert_eq!(response.status(), 200);
 
-        // The connection is kept alive, and it is the only one that there may be.
+        // The connection is kept alive, and it is the only one that is allowed.
         assert_eq!(response.headers().get("connection"), None);
         drop(response);
         node.http
@@ -53,10 +53,9 @@ async fn a_web_socket_counts_until_it_ends() {
     node.end().await;
 }
 
-/// hyper does not read what comes after a request that it has already, and so not the end of the
-/// stream either.
+/// While hyper has a request, it does not read further, and so not the end of the stream either.
 #[tokio::test]
-async fn a_client_that_pipelines_requests_and_leaves_is_noticed() {
+async fn the_disconnection_of_a_pipelining_client_is_noticed() {
     let node = node_with(|config| config.listener.connections = 1).await;
     // A contract that never ends, a hundred times.
     let endless = json!({"jsonrpc": "2.0", "id": 1, "method": "eth_call", "params": [{"data": "0x5b5f56"}, "latest"]});
@@ -80,7 +79,7 @@ async fn a_client_that_pipelines_requests_and_leaves_is_noticed() {
     assert_eq!(
         request
             .await
-            .expect("the place of the client that left")
+            .expect("the place of the disconnected client")
             .status(),
         200
     );
@@ -158,7 +157,7 @@ async fn an_early_refusal_leaves_the_connection_usable() {
 }
 
 #[tokio::test]
-async fn a_refusal_says_when_it_closes_the_connection() {
+async fn a_refusal_announces_that_it_closes_the_connection() {
     let node = node().await;
     for (request, headers, status) in REFUSED {
         // The client waits for the response in the middle of its body.

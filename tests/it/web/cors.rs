@@ -1,5 +1,5 @@
-//! Pages from anywhere may use every interface, unless their origins are listed; none may do so
-//! behind its browser's back.
+//! Pages of any origin may use every interface, unless allowed origins are listed; none may bypass
+//! the browser's checks.
 
 use reqwest::Method;
 use tetrad_web::Origins;
@@ -11,7 +11,7 @@ use crate::support::{
 };
 
 #[tokio::test]
-async fn preflight_requests_are_answered_everywhere() {
+async fn preflight_requests_are_answered_on_every_path() {
     let node = node().await;
     for path in [
         "/",
@@ -44,7 +44,7 @@ async fn preflight_requests_are_answered_everywhere() {
 }
 
 #[tokio::test]
-async fn every_answer_may_be_read_with_what_it_says_about_limits() {
+async fn pages_may_read_every_response_and_its_rate_limit_headers() {
     let node = node().await;
     let body = r#"{"jsonrpc":"2.0","id":1,"method":"eth_chainId","params":[]}"#;
     let request = node
@@ -90,7 +90,7 @@ async fn every_answer_may_be_read_with_what_it_says_about_limits() {
 }
 
 #[tokio::test]
-async fn listed_origins_and_the_own_page_are_welcome_others_are_not() {
+async fn only_listed_origins_and_the_own_page_are_accepted() {
     let listed = Origins::Listed(vec!["https://dapp.example".parse().expect("an origin")]);
     let node = node_with(|config| config.origins = listed).await;
     let own = node.rest_url();
@@ -148,7 +148,7 @@ async fn listed_origins_and_the_own_page_are_welcome_others_are_not() {
 }
 
 #[tokio::test]
-async fn listed_origins_may_send_the_token_of_administration() {
+async fn listed_origins_may_send_the_admin_token() {
     let listed = Origins::Listed(vec!["https://dapp.example".parse().expect("an origin")]);
     let node = node_with(|config| config.origins = listed).await;
     for path in ["/api/admin/prices/usdt", "/rpc"] {
@@ -248,7 +248,7 @@ async fn pages_of_other_origins_change_nothing() {
 }
 
 #[tokio::test]
-async fn pages_of_other_origins_administer_no_node_unless_they_are_listed_by_name() {
+async fn only_origins_listed_by_name_may_administer_the_node() {
     let node = node_with(|config| config.rate_limit = 0).await;
     let own = node.rest_url();
     let price = format!("{own}/api/admin/prices/{}", key(&token("WETH")));
@@ -307,9 +307,9 @@ async fn pages_of_other_origins_administer_no_node_unless_they_are_listed_by_nam
     node.end().await;
 }
 
-/// What a browser sends for any page without asking first: forms, and text.
+/// Bodies that a browser sends for any page without a preflight request: forms, and text.
 #[tokio::test]
-async fn what_changes_something_takes_json_and_nothing_else() {
+async fn requests_with_effects_accept_json_only() {
     let node = node_with(|config| config.rate_limit = 0).await;
     let url = format!(
         "{}/api/admin/prices/{}",

@@ -1,5 +1,5 @@
-//! Names that requests may ask for the node by: a page whose own name resolves to the node's
-//! address (DNS rebinding) is no page of the node's.
+//! Host names of requests: a page whose own name resolves to the node's address (DNS rebinding) is
+//! not the node's page.
 
 use std::net::SocketAddr;
 
@@ -14,7 +14,8 @@ use crate::support::{TestNode, node, node_with};
 
 const CHAIN_ID: &str = r#"{"jsonrpc":"2.0","id":1,"method":"eth_chainId","params":[]}"#;
 
-/// A request that a page may cause, with the place of the name left open.
+/// The expected status and the text of a request that a page may cause, with `NAME` for the host
+/// name.
 struct Request(&'static str, String);
 
 fn post(path: &str, more: &str) -> String {
@@ -47,7 +48,7 @@ fn requests() -> [Request; 5] {
     ]
 }
 
-/// The head of the answer to a request by this name, and the beginning of its body.
+/// The head of the response to a request with this name, and the beginning of its body.
 async fn asked(address: SocketAddr, request: &str, name: &str) -> String {
     let mut stream = TcpStream::connect(address).await.expect("a connection");
     stream
@@ -56,7 +57,7 @@ async fn asked(address: SocketAddr, request: &str, name: &str) -> String {
         .expect("the request is sent");
     let mut answer = vec![0; 4 << 10];
     let mut length = 0;
-    // A WebSocket stays open; everything else ends.
+    // A WebSocket stays open; other connections end.
     while !answer[..length].windows(4).any(|end| end == b"\r\n\r\n")
         || answer.starts_with(b"HTTP/1.1 403")
     {
@@ -87,7 +88,7 @@ fn prices_address(node: &TestNode) -> SocketAddr {
 }
 
 #[tokio::test]
-async fn a_name_that_is_not_the_nodes_is_refused_on_every_route_and_listener() {
+async fn a_foreign_host_name_is_refused_on_every_route_and_listener() {
     let free = std::net::TcpListener::bind("127.0.0.1:0")
         .expect("a port")
         .local_addr()
@@ -138,20 +139,20 @@ async fn a_name_that_is_not_the_nodes_is_refused_on_every_route_and_listener() {
         );
     }
 
-    // One good name does not cover for another.
+    // One valid name does not permit another.
     let two = "GET /health HTTP/1.1\r\nhost: localhost\r\nhost: evil.example\r\n\r\n";
     assert_refused(own, two, "").await;
     let absolute = "GET http://evil.example/health HTTP/1.1\r\nhost: localhost\r\n\r\n";
     assert_refused(own, absolute, "").await;
 
-    // Probes of proxies may name nobody.
+    // Probes of proxies may have no host name.
     let unnamed = asked(own, "GET /health HTTP/1.0\r\n\r\n", "").await;
     assert!(unnamed.starts_with("HTTP/1.0 200 "), "{unnamed}");
     node.end().await;
 }
 
 #[tokio::test]
-async fn http2_is_asked_by_the_same_names() {
+async fn http2_accepts_the_same_names() {
     let node = node().await;
     for (name, status) in [("evil.example", 403), ("node.localhost", 200)] {
         let client = reqwest::Client::builder()
@@ -178,7 +179,7 @@ async fn http2_is_asked_by_the_same_names() {
 }
 
 #[tokio::test]
-async fn listed_names_are_the_nodes_and_a_star_is_every_name() {
+async fn listed_names_are_accepted_and_a_star_allows_every_name() {
     let listed = Hosts::Listed(vec!["Node.Example.org".parse().expect("a name")]);
     let node = node_with(|config| config.hosts = listed).await;
     let request = &requests()[0].1;
@@ -200,7 +201,7 @@ async fn listed_names_are_the_nodes_and_a_star_is_every_name() {
 
 #[cfg(unix)]
 #[tokio::test]
-async fn clients_of_a_unix_socket_may_write_any_name() {
+async fn clients_of_a_unix_socket_may_use_any_name() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("node.sock");
     let node = node_with(|config| config.listen_unix = Some(path.clone())).await;

@@ -1,4 +1,4 @@
-//! HTTP/2 on the same ports: agreed on with TLS, or known beforehand.
+//! HTTP/2 on the same ports: negotiated with TLS, or with prior knowledge.
 
 use std::time::Duration;
 
@@ -32,7 +32,7 @@ async fn call_with_id(client: &reqwest::Client, url: String, id: u64) -> Value {
 }
 
 #[tokio::test]
-async fn clients_that_know_it_beforehand_share_a_connection() {
+async fn clients_with_prior_knowledge_share_a_connection() {
     // Two connections would not fit.
     let node = node_with(|config| config.listener.connections = 1).await;
     let client = reqwest::Client::builder()
@@ -48,7 +48,7 @@ async fn clients_that_know_it_beforehand_share_a_connection() {
         );
     }
 
-    // Everything is there, with its limits.
+    // Every interface is available, with its limits.
     let prices = client
         .get(format!("{}/api/prices", node.rest_url()))
         .send()
@@ -65,12 +65,12 @@ async fn clients_that_know_it_beforehand_share_a_connection() {
         .body(vec![b' '; 6 << 20]);
     assert_eq!(large.send().await.unwrap().status(), 413);
 
-    // The end does not wait for a connection that idles.
+    // The shutdown does not wait for an idle connection.
     node.end().await;
 }
 
 #[tokio::test]
-async fn tls_agrees_on_it_with_clients_that_want_it() {
+async fn tls_negotiates_http2_with_clients_that_offer_it() {
     let folder = tempfile::tempdir().unwrap();
     let files = tetrad::config::TlsFiles {
         certificate: folder.path().join("cert.pem"),
@@ -100,7 +100,7 @@ async fn tls_agrees_on_it_with_clients_that_want_it() {
 
 #[tokio::test]
 async fn short_responses_that_wait_for_a_window_count_together() {
-    // A window of one byte lets hyper give a whole response to the connection, which keeps it.
+    // With a window of one byte, hyper passes a whole response to the connection, which holds it.
     for (window, calls, budget) in [
         (0, 200, 256 << 10),
         (1, 200, 256 << 10),
@@ -125,7 +125,7 @@ async fn post(
     sender.send_request(request).await.expect("a response")
 }
 
-/// `calls` decides how long a response is. There is memory for 32 of them.
+/// `calls` decides the length of a response. There is memory for 32 of them.
 async fn short_responses_count_together(window: u32, calls: usize, budget: usize) {
     const RESPONSES: usize = 100;
 
@@ -163,7 +163,7 @@ async fn short_responses_count_together(window: u32, calls: usize, budget: usize
         "window {window}, {calls} calls: {served} of {RESPONSES} responses"
     );
 
-    // Their streams end, since nobody reads them, and leave room.
+    // The streams end because they are not read, and their memory is released.
     let again = async { while post(&sender, node.rpc_url(), &body).await.status() != 200 {} };
     timeout(Duration::from_secs(30), again).await.expect("room");
     drop((responses, sender));
@@ -172,7 +172,7 @@ async fn short_responses_count_together(window: u32, calls: usize, budget: usize
 }
 
 #[tokio::test]
-async fn nonsense_after_the_preface_ends_the_connection_and_nothing_else() {
+async fn garbage_after_the_preface_ends_only_its_connection() {
     let node = node().await;
     for nonsense in [&b"GET / HTTP/1.1\r\n\r\n"[..], &[0xff; 64], b""] {
         let mut stream = tokio::net::TcpStream::connect(node.address())

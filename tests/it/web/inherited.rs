@@ -51,10 +51,10 @@ async fn refused(mut command: Command) -> String {
 }
 
 #[tokio::test]
-async fn the_listeners_are_the_ones_that_were_passed() {
+async fn the_node_listens_on_the_passed_sockets() {
     let ((main, at), (prices, prices_at)) = (bound(), bound());
 
-    // Where the settings point, somebody else listens already: they are not looked at.
+    // The addresses in the settings are in use: the settings are ignored.
     let elsewhere = bound();
     let arguments = format!(
         "--quiet --listen {} --ws-listen {}",
@@ -112,7 +112,7 @@ async fn a_single_socket_without_a_name_is_the_main_one() {
 }
 
 #[tokio::test]
-async fn a_unix_socket_stays_the_service_managers() {
+async fn a_unix_socket_still_belongs_to_the_service_manager() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("socket");
     let listener = UnixListener::bind(&path).unwrap();
@@ -140,7 +140,7 @@ async fn ask(path: &Path) -> String {
 }
 
 #[tokio::test]
-async fn what_there_is_no_use_for_is_refused_by_name() {
+async fn unusable_sockets_are_refused_by_name() {
     let error = refused(given(bound().0, None, "web", "--quiet")).await;
     assert!(
         error.contains("`web`") && error.contains("ws-listen"),

@@ -165,7 +165,7 @@ async fn sockets_count_while_they_are_open() {
 }
 
 #[tokio::test]
-async fn metrics_may_have_a_listener_of_their_own_or_none() {
+async fn metrics_may_have_a_separate_listener_or_none() {
     // A port that was free a moment ago.
     let address: SocketAddr = std::net::TcpListener::bind("127.0.0.1:0")
         .and_then(|one| one.local_addr())
@@ -244,9 +244,9 @@ fn is_of_others(name: &str) -> bool {
     OF_OTHERS.iter().any(|prefix| name.starts_with(prefix))
 }
 
-/// The dashboard and the book speak of what there is, and the book of everything.
+/// The dashboard and the book name only existing metrics, and the book names all of them.
 #[tokio::test]
-async fn the_dashboard_and_the_book_name_what_there_is() {
+async fn the_dashboard_and_the_book_name_existing_metrics() {
     let directory = tempfile::tempdir().expect("a directory");
     let node = node_with(|config| {
         config.data_dir = Some(directory.path().join("chain"));
@@ -290,16 +290,16 @@ async fn the_dashboard_and_the_book_name_what_there_is() {
         }
     }
 
-    let told: BTreeSet<&str> = names(book).filter(|name| !is_of_others(name)).collect();
+    let documented: BTreeSet<&str> = names(book).filter(|name| !is_of_others(name)).collect();
     assert_eq!(
-        known.difference(&told).collect::<Vec<_>>(),
+        known.difference(&documented).collect::<Vec<_>>(),
         Vec::<&&str>::new(),
         "the book leaves these out"
     );
     node.end().await;
 }
 
-/// What is called like a metric in a text.
+/// The names of metrics in a text.
 fn names(text: &str) -> impl Iterator<Item = &str> {
     text.match_indices("tetrad_").map(|(at, _)| {
         let end = text[at..].find(|letter: char| !letter.is_ascii_lowercase() && letter != '_');

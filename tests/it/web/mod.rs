@@ -1,4 +1,4 @@
-//! What all interfaces share of the web, over real sockets.
+//! Web features that all interfaces share, over real sockets.
 
 mod compression;
 mod connections;

@@ -48,10 +48,10 @@ async fn the_network_describes_itself() {
 }
 
 #[tokio::test]
-async fn it_says_what_is_configured() {
+async fn the_network_reports_configured_values() {
     let node = node_with(|config| config.chain_id = 229).await;
     assert_eq!(node.get_json("/api/network").await["chainId"], 229);
-    // Whoever changes it with a development method finds it here, too.
+    // A change by a development method is visible here, too.
     node.rpc("anvil_setChainId", json!([31_337])).await;
     assert_eq!(node.get_json("/api/network").await["chainId"], 31_337);
     node.end().await;
@@ -79,7 +79,7 @@ fn urls(document: &Value) -> [&str; 3] {
 }
 
 #[tokio::test]
-async fn it_suggests_the_chain_to_keplr() {
+async fn the_network_suggests_the_chain_to_keplr() {
     let node = node_with(|config| config.chain_id = 229).await;
     let document = keplr(&node, &[]).await;
     let coin = json!({ "coinDenom": "HPX", "coinMinimalDenom": "ahpx", "coinDecimals": 18 });
@@ -125,7 +125,7 @@ async fn gas_prices_for_keplr_follow_the_base_fee_and_the_least_tip() {
 }
 
 #[tokio::test]
-async fn urls_for_keplr_are_those_that_the_client_reaches() {
+async fn urls_for_keplr_are_reachable_for_the_client() {
     let node = node_with(|config| {
         config.hosts = tetrad_web::Hosts::Any;
         config.comet_listen = Some("127.0.0.1:0".parse().unwrap());

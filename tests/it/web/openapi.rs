@@ -1,4 +1,4 @@
-//! `GET /openapi.json`, held against the routes themselves.
+//! `GET /openapi.json`, compared with the routes themselves.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -87,7 +87,7 @@ impl<'d> Validators<'d> {
 }
 
 #[tokio::test]
-async fn every_answer_is_one_that_the_document_describes() {
+async fn every_response_is_described_in_the_document() {
     let node = quiet().await;
     let document = node.get_json("/openapi.json").await;
     let mut validators = Validators::of(&document);
@@ -151,7 +151,7 @@ async fn every_answer_is_one_that_the_document_describes() {
 }
 
 #[tokio::test]
-async fn bad_parameters_get_an_answer_that_is_described() {
+async fn invalid_parameters_get_a_described_response() {
     let node = quiet().await;
     let document = node.get_json("/openapi.json").await;
     let mut validators = Validators::of(&document);
@@ -207,7 +207,7 @@ fn is_limited(document: &Value, path: &str) -> bool {
 }
 
 #[tokio::test]
-async fn operations_have_names_of_their_own() {
+async fn operations_have_unique_names() {
     let node = node_with(|config| config.rate_limit = 5).await;
     let document = node.get_json("/openapi.json").await;
     let operations = operations(&document);
@@ -360,7 +360,7 @@ async fn operations_are_named_tagged_and_described_for_programs_and_people() {
 }
 
 #[tokio::test]
-async fn examples_fit_the_schemas() {
+async fn examples_match_the_schemas() {
     let node = quiet().await;
     let document = node.get_json("/openapi.json").await;
     let mut validators = Validators::of(&document);
@@ -505,7 +505,7 @@ async fn used_node() -> (TestNode, String) {
 }
 
 #[tokio::test]
-async fn responses_are_those_that_the_examples_show() {
+async fn responses_match_the_examples() {
     let (node, transaction) = used_node().await;
     let file = concat!(
         env!("CARGO_MANIFEST_DIR"),

@@ -40,7 +40,7 @@ async fn the_hundred_and_first_request_within_a_minute_is_refused() {
     let clock = manual_clock();
     let node = node_at(clock.clone(), |_| {}).await;
 
-    // Everything counts: health, what is not there, what is not allowed.
+    // Every request counts, including health, unknown paths and wrong methods.
     let paths = ["/api/prices", "/api/health", "/api/nothing", "/api/tokens"];
     for n in 1..=100u64 {
         let response = node.get(paths[n as usize % 4]).await;
@@ -119,7 +119,7 @@ async fn the_window_slides() {
 }
 
 #[tokio::test]
-async fn nobody_is_limited_where_there_is_no_limit() {
+async fn a_limit_of_zero_limits_no_client() {
     let node = node_with(|config| config.rate_limit = 0).await;
     for _ in 0..150 {
         let response = node.get("/api/health").await;
@@ -130,7 +130,7 @@ async fn nobody_is_limited_where_there_is_no_limit() {
 }
 
 #[tokio::test]
-async fn lending_has_a_limit_of_its_own() {
+async fn lending_has_a_separate_limit() {
     let node = node_with(|config| {
         config.lending_rate_limit = 2;
         config.rate_limit = 1;
@@ -155,7 +155,7 @@ async fn lending_has_a_limit_of_its_own() {
 }
 
 #[tokio::test]
-async fn a_client_cannot_pretend_to_be_another() {
+async fn a_client_cannot_impersonate_another() {
     let node = node_at(manual_clock(), |config| config.rate_limit = 5).await;
     for n in 0..5 {
         let common = format!("203.0.113.{n}");
@@ -179,8 +179,8 @@ async fn behind_a_trusted_proxy_each_client_has_its_own_window() {
     });
     let node = node.await;
 
-    // An entry on the left of another one is hearsay, a /64 of IPv6 is one client, and what cannot
-    // be read makes the proxy the client.
+    // An entry on the left of another one is not trusted, a /64 of IPv6 is one client, and with an
+    // unreadable entry the proxy is the client.
     for (header, value, expected) in [
         ("x-forwarded-for", "203.0.113.1", 200),
         ("x-forwarded-for", "203.0.113.1", 429),

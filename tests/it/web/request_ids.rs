@@ -1,4 +1,4 @@
-//! What requests are called.
+//! Request ids.
 
 use serde_json::Value;
 
@@ -21,12 +21,12 @@ async fn get_with_id(node: &TestNode, id: &str) -> reqwest::Response {
 }
 
 #[tokio::test]
-async fn a_name_that_a_client_gives_comes_back() {
+async fn a_request_id_of_a_client_is_returned() {
     let node = node().await;
 
     assert_eq!(id(&get_with_id(&node, "7f3c/1").await), Some("7f3c/1"));
     assert_eq!(id(&get_with_id(&node, "two words").await), None);
-    // Nobody looks for the names of requests here, so none are made.
+    // Ids are not needed here, so none are generated.
     assert_eq!(id(&node.get("/health").await), None);
     node.end().await;
 }
@@ -40,7 +40,7 @@ fn line_of<'a>(lines: &'a [Value], id: &str) -> &'a Value {
 }
 
 #[tokio::test]
-async fn slow_requests_are_logged_under_their_names() {
+async fn slow_requests_are_logged_with_their_ids() {
     // Every request is slower than that.
     let node = Running::start(&["--slow-request", "0.000000001", "--log-format", "json"]).await;
     let rest = node.ready["rest"].as_str().unwrap().to_owned();

@@ -1,4 +1,4 @@
-//! The window against the plainest model of it: a list of everything that was ever admitted.
+//! The window against a simple model: a list of all admitted requests.
 
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -42,18 +42,18 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
 
     #[test]
-    fn admits_what_the_model_admits(
+    fn a_window_admits_the_same_requests_as_the_model(
         limit in 1usize..8,
         steps in prop::collection::vec(
             (0u8..4, prop_oneof![0u64..3_000, 55_000u64..65_000]),
             1..150,
         ),
     ) {
-        assert_admits_what_the_model_admits(limit, steps)?;
+        assert_matches_the_model(limit, steps)?;
     }
 
     #[test]
-    fn remembers_no_more_clients_than_it_may(clients in prop::collection::vec(any::<u32>(), 1..300)) {
+    fn a_window_limits_its_clients(clients in prop::collection::vec(any::<u32>(), 1..300)) {
         let mut window = SlidingWindow::new(1, WINDOW_MS, 16);
         for (now, client) in clients.into_iter().enumerate() {
             window.admit(IpAddr::from(Ipv4Addr::from(client)).into(), now as u64);
@@ -62,10 +62,7 @@ proptest! {
     }
 }
 
-fn assert_admits_what_the_model_admits(
-    limit: usize,
-    steps: Vec<(u8, u64)>,
-) -> Result<(), TestCaseError> {
+fn assert_matches_the_model(limit: usize, steps: Vec<(u8, u64)>) -> Result<(), TestCaseError> {
     let mut window = SlidingWindow::new(limit, WINDOW_MS, 100);
     let mut model = Model::default();
     let mut now = 0;
@@ -79,7 +76,7 @@ fn assert_admits_what_the_model_admits(
             (admitted, remaining)
         );
 
-        // Somebody who waits as long as told is let in.
+        // A client that waits for the reported time is admitted.
         prop_assert!(admission.reset_ms >= 1 && admission.reset_ms <= WINDOW_MS);
         if !admission.admitted {
             let reset = now + admission.reset_ms;

@@ -1,5 +1,5 @@
-//! Clients that send slowly, or read nothing of what they are sent, hold memory for a while only,
-//! and only so much.
+//! Clients that send slowly, or do not read their responses, hold a limited amount of memory for a
+//! limited time.
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ const AT: &str = "0x00000000000000000000000000000000000000aa";
 const HEAD: &str =
     "POST /rpc HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: ";
 
-/// A request that is answered with so many megabytes: no system takes them off the node's hands.
+/// A request whose response has this many megabytes, more than any system buffers.
 fn long_answer(megabytes: usize) -> String {
     // PUSH3 2^19, PUSH0, RETURN.
     let params = json!([{"to": AT, "gas": "0xffffff"}, "latest", {AT: {"code": "0x620800005ff3"}}]);
@@ -30,14 +30,14 @@ fn long_answer(megabytes: usize) -> String {
     }
 }
 
-/// A connection with little room for what was not read yet.
+/// A connection with a small receive buffer.
 async fn narrow(node: &TestNode) -> TcpStream {
     let socket = TcpSocket::new_v4().unwrap();
     socket.set_recv_buffer_size(4 << 10).unwrap();
     socket.connect(node.address()).await.unwrap()
 }
 
-async fn ask_for_much(stream: &mut (impl AsyncWrite + Unpin)) {
+async fn request_long_response(stream: &mut (impl AsyncWrite + Unpin)) {
     let body = long_answer(30);
     stream
         .write_all(format!("{HEAD}{}\r\n\r\n{body}", body.len()).as_bytes())
@@ -45,16 +45,16 @@ async fn ask_for_much(stream: &mut (impl AsyncWrite + Unpin)) {
         .unwrap();
 }
 
-/// Reads until the connection ends; how much came.
+/// Reads until the connection ends, and returns the number of bytes.
 async fn rest(stream: &mut (impl AsyncRead + Unpin)) -> usize {
     let mut bytes = Vec::new();
-    // It may end by a reset.
+    // The connection may end with a reset.
     let _ = stream.read_to_end(&mut bytes).await;
     bytes.len()
 }
 
 /// A node with one place for a connection: the next one is served when the first has ended.
-async fn impatient(change: impl FnOnce(&mut tetrad::Config)) -> TestNode {
+async fn node_with_short_write_timeout(change: impl FnOnce(&mut tetrad::Config)) -> TestNode {
     node_with(|config| {
         config.listener.connections = 1;
         config.listener.write_timeout = Duration::from_millis(300);
@@ -64,10 +64,10 @@ async fn impatient(change: impl FnOnce(&mut tetrad::Config)) -> TestNode {
 }
 
 #[tokio::test]
-async fn a_client_that_reads_nothing_is_cut_off() {
-    let node = impatient(|_| {}).await;
+async fn a_client_that_reads_nothing_is_disconnected() {
+    let node = node_with_short_write_timeout(|_| {}).await;
     let mut stream = narrow(&node).await;
-    ask_for_much(&mut stream).await;
+    request_long_response(&mut stream).await;
     assert_eq!(node.rpc("eth_chainId", json!([])).await, "0x7d");
     assert!(rest(&mut stream).await < 30 << 20);
 }
@@ -84,7 +84,7 @@ async fn post(client: &reqwest::Client, url: &str, body: String) -> reqwest::Res
 }
 
 #[tokio::test]
-async fn so_it_is_with_tls() {
+async fn a_tls_client_that_reads_nothing_is_disconnected() {
     let folder = tempfile::tempdir().unwrap();
     let files = tetrad::config::TlsFiles {
         certificate: folder.path().join("cert.pem"),
@@ -93,7 +93,7 @@ async fn so_it_is_with_tls() {
     let made = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap();
     std::fs::write(&files.certificate, made.cert.pem()).unwrap();
     std::fs::write(&files.key, made.signing_key.serialize_pem()).unwrap();
-    let node = impatient(|config| config.tls = Some(files)).await;
+    let node = node_with_short_write_timeout(|config| config.tls = Some(files)).await;
     let certificate = reqwest::Certificate::from_pem(made.cert.pem().as_bytes()).unwrap();
     let client = reqwest::Client::builder()
         .tls_certs_only([certificate])
@@ -109,13 +109,13 @@ async fn so_it_is_with_tls() {
 
 #[cfg(unix)]
 #[tokio::test]
-async fn so_it_is_with_a_unix_socket() {
+async fn a_unix_socket_client_that_reads_nothing_is_disconnected() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("node.sock");
     let own = path.clone();
-    let node = impatient(|config| config.listen_unix = Some(own)).await;
+    let node = node_with_short_write_timeout(|config| config.listen_unix = Some(own)).await;
     let mut stream = tokio::net::UnixStream::connect(&path).await.unwrap();
-    ask_for_much(&mut stream).await;
+    request_long_response(&mut stream).await;
     let mut next = tokio::net::UnixStream::connect(&path).await.unwrap();
     next.write_all(b"GET /health HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n")
         .await
@@ -125,9 +125,9 @@ async fn so_it_is_with_a_unix_socket() {
     node.end().await;
 }
 
-/// The connection itself may be lively: each request of HTTP/2 has a window of its own.
+/// The connection itself may be active: each HTTP/2 request has a separate window.
 #[tokio::test]
-async fn so_it_is_with_a_request_of_http_2() {
+async fn an_http2_stream_that_is_not_read_is_reset() {
     let node = node_with(|config| {
         config.listener.write_timeout = Duration::from_millis(300);
         config.rpc.budget = Budget::new(64 << 20);
@@ -140,7 +140,7 @@ async fn so_it_is_with_a_request_of_http_2() {
     let unread = post(&client, &node.rpc_url(), long_answer(30)).await;
     assert_eq!(unread.status(), 200);
 
-    // The same answer finds room again when the node has let go of the first one.
+    // There is room for the same response again once the node has released the first one.
     while post(&client, &node.rpc_url(), long_answer(30))
         .await
         .bytes()
@@ -152,7 +152,7 @@ async fn so_it_is_with_a_request_of_http_2() {
     assert!(unread.bytes().await.is_err());
 }
 
-/// A request with so many blanks before it.
+/// A request after this many blanks.
 fn padded(blanks: usize) -> String {
     format!(
         "{}{}",
@@ -162,7 +162,7 @@ fn padded(blanks: usize) -> String {
 }
 
 #[tokio::test]
-async fn long_bodies_share_a_budget_and_short_ones_go_on() {
+async fn long_bodies_share_a_budget_and_short_ones_are_still_accepted() {
     let node = node_with(|config| config.rpc.budget = Budget::new(1 << 20)).await;
 
     let mut holding = Vec::new();
@@ -192,14 +192,14 @@ async fn long_bodies_share_a_budget_and_short_ones_go_on() {
     );
     assert_eq!(node.rpc("eth_chainId", json!([])).await, "0x7d");
 
-    // What asks for no more than others hold finds room.
+    // There is room for a body that needs no more than others hold.
     let answer = post(&node.http, &url, padded(150_000)).await;
     assert_eq!(answer.status(), 200);
     drop(holding);
     while post(&node.http, &url, long.clone()).await.status() != 200 {}
 }
 
-/// The next message that says anything.
+/// The next message with content.
 async fn next(socket: &mut WebSocketStream<TcpStream>) -> Message {
     loop {
         match socket
@@ -234,7 +234,7 @@ async fn a_message_of_a_web_socket_counts_before_it_is_complete() {
         tokio::task::yield_now().await;
     }
 
-    // Short messages of others go on.
+    // Short messages of other clients are still accepted.
     let (mut second, _) = socket(TcpStream::connect(node.address()).await.unwrap())
         .await
         .unwrap();
@@ -246,7 +246,7 @@ async fn a_message_of_a_web_socket_counts_before_it_is_complete() {
     drop(first);
     while budget.hold(1_000_000).await.is_none() {}
 
-    // An answer that finds no room is an error.
+    // A response without room is an error.
     let all = budget.hold(1 << 20).await.unwrap();
     second.send(Message::text(long_answer(1))).await.unwrap();
     let refusal = next(&mut second).await;
@@ -261,7 +261,7 @@ async fn a_message_of_a_web_socket_counts_before_it_is_complete() {
 }
 
 #[tokio::test]
-async fn what_a_batch_is_answered_counts_while_it_is_made() {
+async fn responses_of_a_batch_count_while_they_are_made() {
     let budget = Budget::new(32 << 20);
     let own = budget.clone();
     let node = node_with(|config| config.rpc.budget = own).await;

@@ -1,4 +1,4 @@
-//! The manners of all WebSockets, whatever is spoken on them.
+//! Rules of all WebSockets, whatever their protocol.
 
 use std::time::Duration;
 
@@ -15,10 +15,10 @@ use tokio_tungstenite::{
 
 use crate::support::{TestNode, node, node_with};
 
-/// Nothing here takes this long unless something is broken.
+/// A wait that only a defect exceeds.
 const MESSAGE_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// A request that each interface answers in its own way.
+/// A request that every interface answers, each in its own format.
 const HELLO: &str = r#"{"jsonrpc":"2.0","id":1,"method":"health","type":"ping"}"#;
 
 struct Client(WebSocketStream<TcpStream>);
@@ -100,7 +100,7 @@ async fn binary_messages_are_read_as_text() {
 }
 
 #[tokio::test]
-async fn messages_have_to_be_utf_8() {
+async fn messages_must_be_utf_8() {
     let node = node().await;
     for kind in [0x81, 0x82] {
         for (path, mut client) in clients(&node).await {

@@ -1,4 +1,4 @@
-//! TLS and Unix sockets, with clients that check what they are shown.
+//! TLS and Unix sockets, with clients that verify certificates.
 
 use std::{fs, path::Path};
 
@@ -20,7 +20,7 @@ fn certificate(folder: &Path) -> reqwest::Certificate {
     reqwest::Certificate::from_pem(cert.pem().as_bytes()).unwrap()
 }
 
-/// The chain id that a client answers with who trusts this certificate only.
+/// The response with the chain id to a client that trusts this certificate only.
 async fn ask(url: &str, trusted: reqwest::Certificate) -> Result<Value, reqwest::Error> {
     let client = reqwest::Client::builder()
         .tls_certs_only([trusted])
@@ -35,7 +35,7 @@ async fn ask(url: &str, trusted: reqwest::Certificate) -> Result<Value, reqwest:
 }
 
 #[tokio::test]
-async fn listeners_speak_tls_and_take_another_certificate_while_they_run() {
+async fn listeners_use_tls_and_reload_their_certificate() {
     let folder = tempfile::tempdir().unwrap();
     let first = certificate(folder.path());
     let files = tetrad::config::TlsFiles {
@@ -50,19 +50,19 @@ async fn listeners_speak_tls_and_take_another_certificate_while_they_run() {
     let second = certificate(folder.path());
     assert!(
         ask(&url, second.clone()).await.is_err(),
-        "nobody has read the new one yet"
+        "the new certificate is not loaded yet"
     );
     node.reload().unwrap();
     assert_eq!(ask(&url, second.clone()).await.unwrap()["result"], "0x7d");
     assert!(ask(&url, first).await.is_err());
 
-    // What cannot be used changes nothing, and is named.
+    // An unusable file changes nothing, and is named.
     fs::write(folder.path().join("key.pem"), "no key").unwrap();
     let error = node.reload().unwrap_err().to_string();
     assert!(error.contains("key.pem"), "{error}");
     assert_eq!(ask(&url, second).await.unwrap()["result"], "0x7d");
 
-    // Who speaks no TLS is turned away, and harms nobody.
+    // A client without TLS is refused, and affects no other.
     let mut plain = TcpStream::connect(node.address()).await.unwrap();
     plain
         .write_all(b"GET /health HTTP/1.1\r\nhost: localhost\r\n\r\n")
@@ -96,10 +96,10 @@ async fn a_certificate_that_cannot_be_used_is_an_error_at_the_start() {
 }
 
 #[tokio::test]
-async fn a_unix_socket_serves_the_same_and_leaves_nothing_behind() {
+async fn a_unix_socket_serves_the_same_and_is_removed_at_the_end() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("node.sock");
-    // What a process left behind that is no more.
+    // The socket of a process that no longer runs.
     drop(std::os::unix::net::UnixListener::bind(&path).unwrap());
     let node = node_with(|config| config.listen_unix = Some(path.clone())).await;
     let mut stream = UnixStream::connect(&path).await.unwrap();
@@ -114,7 +114,7 @@ async fn a_unix_socket_serves_the_same_and_leaves_nothing_behind() {
         "{answer}"
     );
 
-    // A socket that somebody answers at is not taken away.
+    // A socket in use is not replaced.
     let mut config = tetrad::Config::test();
     config.listen_unix = Some(path.clone());
     let error = tetrad::Node::spawn(config)

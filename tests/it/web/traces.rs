@@ -12,7 +12,7 @@ use tokio::sync::mpsc;
 
 use crate::support::process::{Running, output};
 
-/// A collector, and what it gets.
+/// A collector, and the requests that it receives.
 async fn collector() -> (String, mpsc::UnboundedReceiver<Vec<Span>>) {
     let (sender, receiver) = mpsc::unbounded_channel();
     let collect = async |State(sender): State<mpsc::UnboundedSender<Vec<Span>>>,
@@ -24,7 +24,7 @@ async fn collector() -> (String, mpsc::UnboundedReceiver<Vec<Span>>) {
             .resource_spans
             .into_iter()
             .flat_map(|resource| resource.scope_spans);
-        // Nobody listens any more once the test has what it wants.
+        // The receiver is gone once the test has what it needs.
         let _ = sender.send(resources.flat_map(|scope| scope.spans).collect());
     };
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -95,7 +95,7 @@ async fn requests_and_blocks_become_spans_of_their_traces() {
         assert!(answer.headers().contains_key("x-request-id"));
     }
 
-    // What was not sent yet is sent at the end.
+    // The remaining spans are sent at the end.
     assert!(node.end("-TERM").0);
 
     let mut spans = Vec::new();
@@ -140,24 +140,24 @@ async fn requests_and_blocks_become_spans_of_their_traces() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn none_are_recorded_when_the_ratio_is_zero_and_no_collector_harms_nobody() {
+async fn a_ratio_of_zero_records_nothing_and_a_missing_collector_is_harmless() {
     let (url, mut collected) = collector().await;
     let node = Running::start(&["--traces-endpoint", &url, "--traces-sample-ratio", "0"]).await;
     assert_eq!(node.chain_id().await, "0x7d");
     assert!(node.end("-TERM").0);
     assert!(collected.try_recv().is_err());
 
-    let nobody = std::net::TcpListener::bind("127.0.0.1:0")
+    let unused = std::net::TcpListener::bind("127.0.0.1:0")
         .unwrap()
         .local_addr()
         .unwrap();
-    let node = Running::start(&["--traces-endpoint", &format!("http://{nobody}")]).await;
+    let node = Running::start(&["--traces-endpoint", &format!("http://{unused}")]).await;
     assert_eq!(node.chain_id().await, "0x7d");
     assert!(node.end("-TERM").0);
 }
 
 #[test]
-fn an_endpoint_that_is_no_url_is_refused() {
+fn an_invalid_endpoint_is_refused() {
     for (endpoint, what) in [
         ("localhost:4318", "neither http nor https"),
         ("collector", "relative URL"),

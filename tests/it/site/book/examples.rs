@@ -1,5 +1,5 @@
-//! The commands and messages of the book, and the output that it shows: each page from a fresh node
-//! on.
+//! The commands and messages of the book, and the output that it shows. Each page begins with a
+//! fresh node.
 
 use std::{fs, path::Path, process::Command, sync::Arc};
 
@@ -22,7 +22,7 @@ struct Reader {
     socket: Option<PriceSocket>,
 }
 
-/// A change of a page: the lines that are replaced, and what replaces them.
+/// A change of a page: the lines that are replaced, and the new ones.
 type Edit = (std::ops::Range<usize>, String);
 
 impl Reader {
@@ -111,8 +111,7 @@ fn is_run(block: &Block, next: Option<&Block>) -> bool {
     block.language == "sh" && commands
 }
 
-/// The difference between an example and what was written instead of it, and the block that would
-/// be true.
+/// The difference between an example and the actual output, and the corrected block.
 fn compare(example: Option<&Block>, written: &str, place: &str) -> Option<(String, String)> {
     let Some(example) = example else {
         let text =
@@ -208,8 +207,8 @@ fn place_page(place: &str) -> String {
         .to_owned()
 }
 
-/// Every command prints what the book shows, and every message of a WebSocket is the one that it
-/// shows. With `TETRAD_BLESS=1` the test writes what is printed instead.
+/// Every command prints the output that the book shows, and so does every message of a WebSocket.
+/// With `TETRAD_BLESS=1` the test writes the actual output instead.
 #[tokio::test]
 async fn commands_print_what_the_book_shows() {
     if Command::new("curl").arg("--version").output().is_err() {
@@ -227,7 +226,7 @@ async fn commands_print_what_the_book_shows() {
         }
         found.sort_by_key(|(_, (lines, _))| std::cmp::Reverse(lines.start));
         let _writing = WRITING.lock();
-        // The other test that writes a page leaves its lines where they are.
+        // The other test that writes a page does not move its lines.
         let page = fs::read_to_string(&path).unwrap();
         let mut lines: Vec<String> = page.lines().map(str::to_owned).collect();
         for (_, (range, text)) in found {

@@ -1,4 +1,4 @@
-//! JSON as the book shows it: members in the order of the answer, and `…` for what is left out.
+//! JSON as the book shows it: members in the order of the response, and `…` for omissions.
 //!
 //! An object whose last member is `"…"` has more members, a list whose last entry is `"…"` has more
 //! entries. `…` within a text stands for any text, and `"…"` alone for any value.
@@ -92,7 +92,7 @@ impl Json {
         }
     }
 
-    /// What an answer has that this example does not show, or the other way round.
+    /// The difference between a response and this example, if there is one.
     pub(super) fn difference(&self, answer: &Self, place: &str) -> Option<String> {
         match (self, answer) {
             (example, _) if example.is_rest() => None,
@@ -143,7 +143,7 @@ impl Json {
         }
     }
 
-    /// The answer, cut where this example is.
+    /// The response, with the omissions of this example.
     pub(super) fn updated(&self, answer: &Self) -> Self {
         match (self, answer) {
             (example, answer) if example.difference(answer, "").is_none() => example.clone(),
@@ -181,7 +181,7 @@ impl Json {
         }
     }
 
-    /// The answer in short, as an example to begin with.
+    /// The response abridged, as a first example.
     pub(super) fn abridged(&self) -> Self {
         match self {
             Self::Object(members) => Self::Object(
@@ -242,7 +242,7 @@ impl Json {
         format!("{}\n", self.laid_out(0, 0))
     }
 
-    /// The same at a depth, after something that takes `before` columns of the first line.
+    /// The same at a depth, after `before` columns of the first line.
     fn laid_out(&self, depth: usize, before: usize) -> String {
         let inline = self.inline();
         // A comma may follow.
@@ -296,7 +296,7 @@ impl Json {
     }
 }
 
-/// Whether a text is one that a pattern with `…` for any text describes.
+/// Whether a text matches a pattern, in which `…` stands for any text.
 pub(super) fn fits(pattern: &str, text: &str) -> bool {
     let mut parts = pattern.split(REST);
     let Some(mut rest) = text.strip_prefix(parts.next().unwrap_or_default()) else {
@@ -316,7 +316,7 @@ pub(super) fn fits(pattern: &str, text: &str) -> bool {
 }
 
 #[test]
-fn examples_show_all_of_an_answer_but_what_they_leave_out() {
+fn examples_show_a_response_except_for_marked_omissions() {
     let parse = |text: &str| Json::parse(text).unwrap();
     let answer = parse(r#"{"z":1.50,"a":["0xab12","x",null],"t":1700000000000}"#);
     for same in [
