@@ -1,12 +1,11 @@
-// What holds for every view, in every theme and size.
+// Assertions about every view, in every theme and size.
 
 import assert from 'node:assert/strict';
 
 import axe from 'axe-core';
 
 const SIZES = { phone: { width: 375, height: 812 }, desktop: { width: 1360, height: 900 } };
-// `assertAccessible` looks at the colours of the other theme as well: pages in dark are for
-// screenshots.
+// `assertAccessible` also checks the colours of the other theme: dark pages are for screenshots.
 const THEMES = process.env.SCREENSHOTS ? ['light', 'dark'] : ['light'];
 
 /**
@@ -21,7 +20,7 @@ export const LOOKS = THEMES.flatMap((colorScheme) =>
   })),
 );
 
-/** Asserts that axe finds nothing in the page, or in the element of a selector, in either theme. */
+/** Asserts that axe reports nothing in the page, or in the element of a selector, in either theme. */
 export async function assertAccessible(page, what, selector = 'html') {
   if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(axe.source);
   const run = (options) =>

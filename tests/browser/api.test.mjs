@@ -40,7 +40,7 @@ async function documents() {
   return { openapi, openrpc: await node.rpc('rpc.discover') };
 }
 
-test('every operation of both documents is in the console, under a name of its own', async () => {
+test('every operation of both documents is in the console, with a unique name', async () => {
   const { openapi, openrpc } = await documents();
   const { operations, groups, byId } = build(openapi, openrpc);
   const routes = Object.values(openapi.paths).reduce(
@@ -73,7 +73,7 @@ test('every operation of both documents is in the console, under a name of its o
   assert.deepEqual(search(operations, 'eth_call xyzzy'), []);
 });
 
-test('texts of the form become the values that the schemas want', () => {
+test('texts of the form become values of the schema’s type', () => {
   const hex = { type: 'string', pattern: '^0x[0-9a-f]*$' };
   assert.equal(parseValue('0x1', hex), '0x1');
   assert.equal(parseValue('17', { anyOf: [hex, { type: 'integer' }] }), 17);
@@ -95,7 +95,7 @@ test('texts of the form become the values that the schemas want', () => {
   assert.equal(typeName({ oneOf: [{ enum: ['latest', 'safe'] }, hex] }), 'tag | hex');
 });
 
-test('requests become code', async () => {
+test('requests are shown as code', async () => {
   const body = '{"a":"it\'s"}';
   const command = curl({
     method: 'POST',
@@ -103,7 +103,7 @@ test('requests become code', async () => {
     headers: { 'content-type': 'application/json' },
     body,
   });
-  // The shell takes it for what it is.
+  // The shell does not interpret the text.
   const { stdout } = await promisify(execFile)('sh', [
     '-c',
     `curl() { printf '%s|' "$@"; }; ${command}`,
@@ -140,7 +140,7 @@ test('requests become code', async () => {
       'const socket = new WebSocket("ws://h/ws");\nsocket.addEventListener(\'message\'',
     ),
   );
-  // All of it is JavaScript.
+  // Every snippet is valid JavaScript.
   for (const code of [
     post,
     ethersCode(URL_, 'eth_call', [{ to: FROM }, 'latest']),
@@ -188,7 +188,7 @@ test('a method is found, run and copied, and nothing runs without a click', asyn
   await clean(page);
 });
 
-test('the state of a form is in the link', async () => {
+test('the link contains the state of a form', async () => {
   const page = await browser.open(`${node.url}/#/api/eth_getBalance?address=${FROM}&block=0x0`);
   assert.equal(await page.inputValue('#parameter-1'), '0x0');
   await page.fill('#parameter-1', 'earliest');
@@ -199,7 +199,7 @@ test('the state of a form is in the link', async () => {
   await clean(page);
 });
 
-test('errors are shown with their code, and a form that cannot be sent says why', async () => {
+test('errors are shown with their code, and an incomplete form shows the reason', async () => {
   const page = await browser.open(`${node.url}/#/api/eth_getBalance?address=nobody`);
   await page.click('button:has-text("Run")');
   await page.waitForSelector('.outcome .tag.bad:has-text("Error -32602")');
@@ -236,7 +236,7 @@ test('a route is run with its examples, and changes are marked', async () => {
   await clean(page);
 });
 
-test('examples name things of this chain', async () => {
+test('examples use addresses and hashes of this chain', async () => {
   const [from] = await node.rpc('eth_accounts');
   const hash = await node.rpc('eth_sendTransaction', { from, to: FROM, value: '0x1' });
   const page = await browser.open(`${node.url}/#/api/eth_getTransactionByHash`);
@@ -286,7 +286,7 @@ test('subscriptions and prices appear live, can be paused and cleared, and are b
   await clean(page);
 });
 
-test('a page of an operation ends where its content ends', async () => {
+test('the page of an operation is as long as its content', async () => {
   const page = await browser.open(`${node.url}/#/api/eth_getBalance`);
   await page.waitForSelector('.api .groups details[open] li');
   const [whole, body] = await page.evaluate(() => [
@@ -297,7 +297,7 @@ test('a page of an operation ends where its content ends', async () => {
   await clean(page);
 });
 
-test('the list is used with the keyboard', async () => {
+test('the list is operated with the keyboard', async () => {
   const page = await browser.open(`${node.url}/#/api`);
   await page.focus('[aria-label="Search methods and routes"]');
   await page.keyboard.type('evm_mine');

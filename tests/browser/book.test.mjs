@@ -73,7 +73,7 @@ test('the search prefers titles to headings and headings to text', () => {
   ]);
 });
 
-test('the search knows other words for subjects, and prefers chapters to references', () => {
+test('the search finds synonyms, and prefers chapters to references', () => {
   const subjects = prepare([
     {
       title: 'REST reference',
@@ -130,7 +130,7 @@ test('a result of the search shows the text around the match', () => {
   );
 });
 
-test('the page leads to the book, and chapters lead to each other', async () => {
+test('the page links to the book, and chapters link to each other', async () => {
   const page = await browser.open(node.url);
   await page.click('header a:has-text("Docs")');
   await page.waitForURL(`${node.url}/docs/`);
@@ -151,7 +151,7 @@ test('the page leads to the book, and chapters lead to each other', async () => 
   await clean(page);
 });
 
-test('the search is used with the keyboard alone', async () => {
+test('the search is operated with the keyboard alone', async () => {
   const page = await open('interfaces/accounts.html');
   await page.keyboard.press('/');
   assert.equal(await page.evaluate(() => document.activeElement.id), 'book-query');
@@ -205,7 +205,7 @@ test('code is copied, and the theme is shared with the page', async () => {
 });
 
 const OTHER = '0x00000000000000000000000000000000000a4711';
-/** A node that differs from the one that the book is written with. */
+/** A node that differs from the one in the book. */
 const OWN = {
   root: 'https://a.example/node/',
   chainId: '7',
@@ -214,7 +214,7 @@ const OWN = {
   accounts: [OTHER],
 };
 
-test('examples name what is different on a node, and nothing else', () => {
+test('only the values that differ on a node are replaced in examples', () => {
   const rewritten = (text) => replacements(text, OWN).map(([, , replacement]) => replacement);
   assert.deepEqual(
     rewritten(
@@ -250,7 +250,7 @@ test('examples name what is different on a node, and nothing else', () => {
   assert.equal(replaced(link, replacements(link, OWN)), 'https://a.example/node/verify/7#top');
 });
 
-test('examples keep the bytes of the addresses of others in bech32, and what is no address', () => {
+test('examples keep the bytes of other bech32 addresses, and texts that are not addresses', () => {
   const stranger = forms('0x00000000000000000000000000000000000a4712', 'pax').account;
   const address = forms(WRITTEN.accounts[0], 'pax');
   const elsewhere = { ...OWN, prefix: 'tern' };
@@ -274,7 +274,7 @@ test('examples keep the bytes of the addresses of others in bech32, and what is 
   );
 });
 
-test('the book is written with what a node has by default', async () => {
+test('the book has the default values of a node', async () => {
   const info = await (await fetch(`${node.url}/api/network`)).json();
   const { chainId, cosmosChainId, prefix, contracts, accounts } = WRITTEN;
   assert.deepEqual(
@@ -319,7 +319,7 @@ test('addresses in bech32 have the prefix and the accounts of the node', async (
   await own.stop();
 });
 
-test('commands are for the node that serves the book, and coloured by their language', async () => {
+test('commands address the node that serves the book, and are highlighted by language', async () => {
   const mnemonic = `${'abandon '.repeat(11)}about`;
   const other = await startNode('--chain-id', '4242', '--mnemonic', mnemonic);
   const [first] = await other.rpc('eth_accounts');
@@ -350,7 +350,7 @@ test('commands are for the node that serves the book, and coloured by their lang
   await bare.stop();
 });
 
-test('chapters are read without JavaScript', async () => {
+test('chapters are readable without JavaScript', async () => {
   const page = await open('interfaces/rest-examples.html', {
     javaScriptEnabled: false,
     viewport: { width: 390, height: 844 },

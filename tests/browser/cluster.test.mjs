@@ -43,7 +43,7 @@ async function startNats(folder) {
   return { url: nats[0], stop };
 }
 
-test('the Network view shows the nodes of a cluster and who leads', { skip: missing }, async () => {
+test('the Network view shows the nodes and leader of a cluster', { skip: missing }, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'tetrad-cluster-'));
   const nats = await startNats(folder);
   const start = (name) =>

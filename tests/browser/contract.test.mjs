@@ -120,7 +120,7 @@ test('arguments are parsed with errors that name them', () => {
   assert.deepEqual(parseArgument(inputs[6], formatArgument(values, inputs[6]), 6, 'pax'), values);
 });
 
-test('the slots of proxies are those of the standards', () => {
+test('the slots of proxies match the standards', () => {
   const source = readFileSync(
     new URL('../../crates/page/src/page/lib/contracts.js', import.meta.url),
     'utf8',
@@ -131,7 +131,7 @@ test('the slots of proxies are those of the standards', () => {
   assert.ok(source.includes(hash('PROXIABLE').toString(16)));
 });
 
-test('a contract is read, and the link repeats it', async () => {
+test('a contract is read, and the link restores the read', async () => {
   const page = await open(`contract/${network.vault}`);
   await page.waitForSelector('h1:text-is("Exchange vault")');
   await functionIn(page, 'SWAP_FEE_BPS').locator('summary').click();
@@ -200,7 +200,7 @@ test('a function is simulated, then written with the active account', async () =
 });
 
 test('an error of the contract is decoded with its ABI when writing fails', async () => {
-  // Reverts with the error Nope(uint256) and the number 7 whenever it is called.
+  // Every call reverts with the error Nope(uint256) and the number 7.
   const refuser = await deploy(
     node,
     sender,
@@ -216,7 +216,7 @@ test('an error of the contract is decoded with its ABI when writing fails', asyn
   await clean(page);
 });
 
-test('getters show their values at once, and follow the chain', async () => {
+test('getters show their values at once, and are updated with the chain', async () => {
   const page = await open(`contract/${network.tokens.USDC}`);
   const value = (name) =>
     page
@@ -231,7 +231,7 @@ test('getters show their values at once, and follow the chain', async () => {
   await clean(page);
 });
 
-test('getters are read with a limit of gas, and not again before the node has answered', async () => {
+test('getters are read with a gas limit, and not again before the node has answered', async () => {
   const box = await deploy(node, sender, `${BOX.runtime}00`);
   await send(node, sender, box, 'store(uint256)', [5n]);
   const page = await browser.open('about:blank', { blank: true });
@@ -253,7 +253,7 @@ test('getters are read with a limit of gas, and not again before the node has an
     if (!found) return route.fallback();
     calls.push(found);
     if (calls.length > 1) return route.fallback();
-    // The first answer is that of before the next block, and arrives after it.
+    // The first response has the state before the next block, and arrives after it.
     const response = await route.fetch();
     asked();
     await isReleased;
@@ -403,7 +403,7 @@ test('proxies are recognised and have the functions of their implementation', as
     await functionIn(page, 'balanceOf').waitFor();
   }
   await page.waitForSelector(`dt:text-is("Beacon")`);
-  // The address's own facts name the implementation as well.
+  // The facts of the address also name the implementation.
   await page.goto(`${node.url}/#/address/${proxy}`);
   await page.waitForSelector(
     '.facts div:has(dt:text-is("Proxy (EIP-1967)")) dd:has-text("Implementation USDC token")',
@@ -411,7 +411,7 @@ test('proxies are recognised and have the functions of their implementation', as
   await clean(page);
 });
 
-test('source files have line numbers, settings and the bytecode beside them', async () => {
+test('source files are shown with line numbers, settings and bytecode', async () => {
   const page = await open(`contract/${network.vault}?tab=source`);
   await page.waitForSelector('.source .keyword:text-is("contract")');
   const [numbers, text] = await page.locator('.source pre').allTextContents();
@@ -525,7 +525,7 @@ test('an address without code is not a contract', async () => {
   await clean(page);
 });
 
-test('the values of getters are asked for once after an ABI was saved again', async () => {
+test('the values of getters are requested once after an ABI was saved again', async () => {
   const box = await deploy(node, sender, BOX.runtime);
   const page = await open(`contract/${box}?tab=abi`);
   await page.fill('textarea', ABI_TEXT);
@@ -548,14 +548,14 @@ test('the values of getters are asked for once after an ABI was saved again', as
   await clean(page);
 });
 
-test('a card that is redrawn twice shows what was changed last', async () => {
+test('a card that is redrawn twice shows the last change', async () => {
   const box = await deploy(node, sender, BOX.runtime);
   const page = await open(`contract/${box}?tab=abi`);
   await page.fill('textarea', ABI_TEXT);
   await page.click('button:text-is("Save ABI")');
   await page.waitForSelector('button:text-is("Remove ABI")');
 
-  // The answer that the first of two changes waits for comes after the second one is drawn.
+  // The response for the first of two changes arrives after the second one is drawn.
   const held = new Promise((resolve) => {
     page.route(/\/api\/v2\/smart-contracts\/0x/, resolve, { times: 1 });
   });

@@ -13,7 +13,7 @@ import { BOX, deploy, send } from './contracts.mjs';
 import { clean, startBrowser, startNode } from './node.mjs';
 
 /**
- * What hardhat writes of contracts/Bank.sol: the compiler's input and output (solc without the
+ * The artifact of hardhat for contracts/Bank.sol: the compiler's input and output (solc without the
  * optimizer, EVM version shanghai, without metadata).
  */
 const BUILD = readFileSync(new URL('contracts/bank.json', import.meta.url), 'utf8');
@@ -61,12 +61,12 @@ after(async () => {
 
 const open = (path, options) => browser.open(`${node.url}/#/${path}`, options);
 const button = (page, name) => page.locator(`.debug-controls button:has-text("${name}")`);
-/** Waits until the debugger shows a line, and what belongs to its step. */
+/** Waits until the debugger shows a line and the content of its step. */
 const atLine = async (page, number) => {
   await page.locator(`.source-line.current[data-line="${number}"]`).waitFor();
   await settled(page);
 };
-/** Waits until the machine and the variables are those of the step that is shown. */
+/** Waits until the machine and the variables match the step that is shown. */
 const settled = (page) =>
   page.waitForFunction(() => {
     const shown = document.querySelector('.debugger');
@@ -87,7 +87,7 @@ const linked = (page) =>
 const variable = (page, name) =>
   page.locator('.variables tr', { has: page.locator(`th[title^='${name} (']`) });
 
-test('a failed transaction leads to its failing line, in the contract that failed', async () => {
+test('a failed transaction opens at its failing line, in the contract that failed', async () => {
   const page = await open(`tx/${await depositOf(5_000n)}`);
   await page.click('a:text-is("Go to the failing line")');
   await atLine(page, lineOf('revert TooLarge'));
@@ -110,7 +110,7 @@ test('a failed transaction leads to its failing line, in the contract that faile
   await clean(page);
 });
 
-test('lines are stepped into, over and out of, by keyboard, and the link repeats the step', async () => {
+test('the keyboard steps into, over and out of lines, and the link restores the step', async () => {
   const page = await open(`tx/${await depositOf(300n)}/debug`);
   await settled(page);
   await page.keyboard.press('i');
@@ -142,7 +142,7 @@ test('lines are stepped into, over and out of, by keyboard, and the link repeats
   const other = await browser.open(page.url());
   await atLine(other, lineOf('account.balance += amount'));
   await clean(other);
-  // Keys that belong to a field are text.
+  // In a field, keys enter text.
   await page.focus('#query');
   await page.keyboard.press('b');
   assert.equal(await page.inputValue('#query'), 'b');
@@ -166,7 +166,7 @@ test('the execution continues to a breakpoint, which the link keeps', async () =
   await button(other, 'Continue').click();
   await atLine(other, line);
   await clean(other);
-  // Without another breakpoint it ends; then it goes back to this one.
+  // Without another breakpoint it runs to the end; then it returns to this one.
   await page.keyboard.press('c');
   await page.locator(`.debug-status:not(:has-text("line ${line}."))`).waitFor();
   await page.keyboard.press('r');
@@ -235,7 +235,7 @@ test('a contract without a source is stepped through by instruction', async () =
   await clean(page);
 });
 
-test('a simulation that fails leads to its failing line', async () => {
+test('a failed simulation opens at its failing line', async () => {
   const data = encodeCall(fragment('deposit(uint128)'), [LIMIT + 1n]);
   const page = await open(`simulate?from=${sender}&to=${bank}&data=${data}`);
   await page.click('a:text-is("Go to the failing line")');
@@ -246,7 +246,7 @@ test('a simulation that fails leads to its failing line', async () => {
   await clean(page);
 });
 
-test('state overrides decide what a debugged call sees', async () => {
+test('state overrides apply to a debugged call', async () => {
   const data = encodeCall(fragment('deposit(uint128)'), [1n]);
   // Slot 0 without the bit of `open`.
   const overrides = JSON.stringify({
@@ -261,14 +261,14 @@ test('state overrides decide what a debugged call sees', async () => {
   await clean(page);
 });
 
-test('a replay at its position has variables from before later transactions of the block', async () => {
+test('a replay at its position has the variables before later transactions of the block', async () => {
   const before = await node
     .rpc('eth_call', { to: bank, data: encodeCall(fragment('count()'), []) }, 'latest')
     .then(Number);
   await node.rpc('evm_setAutomine', false);
   let first;
   try {
-    // It reads one slot, so that the node is asked for all others.
+    // It reads one slot, so that all others are requested from the node.
     first = await node.rpc('eth_sendTransaction', {
       from: sender,
       to: bank,
@@ -294,7 +294,7 @@ test('a replay at its position has variables from before later transactions of t
 });
 
 test('a call with overridden code is not shown with the source of the code that it replaces', async () => {
-  // The lines of the same code would be found, if they were looked for.
+  // The same code has known lines, which must not be used.
   const overrides = JSON.stringify({ [bank]: { code: `0x${Bank.evm.deployedBytecode.object}00` } });
   const data = encodeCall(fragment('total()'), []);
   const page = await open(
@@ -337,7 +337,7 @@ test('a step that cannot be read shows neither the machine nor the variables of 
   await clean(page);
 });
 
-test('a transaction that reverted without data says so', async () => {
+test('a transaction that reverted without data is shown as such', async () => {
   const hash = await node.rpc('eth_sendTransaction', {
     from: sender,
     to: bank,
@@ -349,7 +349,7 @@ test('a transaction that reverted without data says so', async () => {
   await clean(page);
 });
 
-test('a call that failed lately leads to its failing line', async () => {
+test('a recent failed call opens at its failing line', async () => {
   const data = encodeCall(fragment('deposit(uint128)'), [LIMIT + 7n]);
   await assert.rejects(node.rpc('eth_call', { from: sender, to: bank, data }, 'latest'));
   const page = await open('developer');
@@ -360,7 +360,7 @@ test('a call that failed lately leads to its failing line', async () => {
   await clean(page);
 });
 
-test('an execution with more steps than are shown says so, and where it failed', async () => {
+test('an execution with more steps than are shown is marked, with the place of its failure', async () => {
   const hash = await send(node, sender, bank, 'spin()', [], { gas: '0xe4e1c0' });
   const page = await open(`tx/${hash}/debug?step=failure`);
   await page.locator('p.note:has-text("more steps than the 400,000 that are shown")').waitFor();
@@ -388,7 +388,7 @@ test('the constructor of a contract is stepped through', async () => {
   await clean(page);
 });
 
-test('a function that cannot be read leads to its failing line', async () => {
+test('a function whose read fails opens at its failing line', async () => {
   const page = await open(
     `contract/${limits}?tab=read&function=check&args=${encodeURIComponent(JSON.stringify(['5000']))}`,
   );
@@ -418,7 +418,7 @@ test('the network’s own contracts have their lines and variables', async () =>
   await clean(page);
 });
 
-test('hostile sources, source maps and layouts stay text, and do not stop the page', async () => {
+test('malicious sources, source maps and layouts stay text, and do not stop the page', async () => {
   const markup = '<img src=x onerror="window.attacked = true">';
   const itself = {
     encoding: 'inplace',
@@ -499,7 +499,7 @@ test('a step to a line that is shown leaves the other lines in the document', as
   await clean(page);
 });
 
-test('a transfer has nothing to step through', async () => {
+test('a transfer has no steps', async () => {
   const hash = await node.rpc('eth_sendTransaction', { from: sender, to: sender, value: '0x1' });
   const page = await open(`tx/${hash}/debug`);
   await page.locator('p.note:has-text("No code ran")').waitFor();
@@ -558,7 +558,7 @@ test('on a phone nothing in the debugger scrolls sideways, and words of 32 bytes
   await clean(page);
 });
 
-test('an instruction that the compiler added is not said to be of an unknown source', async () => {
+test('an instruction that the compiler added is not reported as of an unknown source', async () => {
   const page = await open(`tx/${await depositOf(19n)}/debug?step=0`);
   await settled(page);
   await page

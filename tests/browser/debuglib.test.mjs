@@ -1,4 +1,4 @@
-// Source maps, storage layouts and steps of the debugger, with what the compiler wrote of a
+// Source maps, storage layouts and steps of the debugger, with the compiler's output for a
 // contract. Needs no browser and no node.
 
 import assert from 'node:assert/strict';
@@ -32,19 +32,19 @@ const word = (number) => `0x${BigInt.asUintN(256, BigInt(number)).toString(16).p
 const join = (...words) => `0x${words.map((one) => one.slice(2)).join('')}`;
 const lineOf = (text) => 1 + SOURCE.split('\n').findIndex((line) => line.includes(text));
 
-test('entries of a source map inherit what they leave out', () => {
+test('entries of a source map inherit omitted fields', () => {
   const { starts, files, jumps } = readSourceMap('10:5:0:-:0;;20:1;:::i;3:1:2:o;-1:-1:-1;4', 8);
   assert.deepEqual([...starts], [10, 10, 20, 20, 3, -1, 4, -1]);
   assert.deepEqual([...files], [0, 0, 0, 0, 2, -1, -1, -1]);
   assert.deepEqual([...jumps], [0, 0, 0, 1, -1, -1, -1, 0]);
 });
 
-test('the data of a push is no instruction', () => {
+test('the data of a push is not an instruction', () => {
   // PUSH2 0x6161, ADD, PUSH1 at the end without its data.
   assert.deepEqual([...instructionNumbers('0x6161610160')], [0, -1, -1, 1, 2, 3]);
 });
 
-test('lines are found by bytes, which characters of several bytes have more of', () => {
+test('lines are found by byte offsets, also after characters of several bytes', () => {
   const file = new SourceFile('a.sol', '// é €\ncontract A {\n\tuint a; // 𝄞\n}');
   const offset = (text) => Buffer.from(file.text.slice(0, file.text.indexOf(text))).length;
   assert.equal(file.lineAt(0), 1);
@@ -184,7 +184,7 @@ test('an unknown slot has no value', () => {
   assert.ok(rows.every(({ kind, text }) => kind === 'unknown' && text === null));
 });
 
-test('hostile layouts are decoded within limits', () => {
+test('malicious layouts are decoded within limits', () => {
   const one = (type, more = {}) => ({ label: 'a', slot: '0', offset: 0, type, ...more });
   const itself = {
     encoding: 'inplace',
@@ -245,7 +245,7 @@ test('hostile layouts are decoded within limits', () => {
   }
 });
 
-test('structs that contain themselves are not looked at for ever', () => {
+test('structs that contain themselves are decoded within limits', () => {
   let lookups = 0;
   const itself = {
     get encoding() {
@@ -264,7 +264,7 @@ test('structs that contain themselves are not looked at for ever', () => {
   assert.ok(lookups < 10_000, `${lookups} lookups`);
 });
 
-test('keys of mappings that are not shown are not looked at without end', () => {
+test('keys of hidden mappings are decoded within limits', () => {
   const who = word(1);
   const slots = Array.from({ length: 500 }, (_, at) => word(1_000 + at));
   const preimages = Object.fromEntries(slots.map((slot) => [slot, join(who, word(0))]));
@@ -347,7 +347,7 @@ test('steps have the frames of the calls in which they ran', () => {
   assert.equal(steps.op(3), 'REVERT');
 });
 
-test('storage at a step is without what failed calls wrote', () => {
+test('storage at a step excludes the writes of failed calls', () => {
   const steps = nested();
   assert.deepEqual([...writtenBefore(steps, B, 3)], [[word(0), word(7)]]);
   assert.deepEqual([...writtenBefore(steps, B, 4)], []);
@@ -356,7 +356,7 @@ test('storage at a step is without what failed calls wrote', () => {
   assert.deepEqual([...slotsUsed(steps, A)], [word(2), word(1)]);
 });
 
-test('frames around each other are looked at once, however many slots they write', () => {
+test('nested frames are visited once, however many slots they write', () => {
   const depth = 300;
   const trace = { type: 'CALL', to: A, error: 'execution reverted' };
   let innermost = trace;
@@ -388,7 +388,7 @@ test('frames around each other are looked at once, however many slots they write
   assert.ok(lookups <= 2 * depth, `${lookups} lookups`);
 });
 
-test('a trace is read in parts, and no further than the limit', async () => {
+test('a trace is read in parts, up to the limit', async () => {
   const asked = [];
   const endless = async ({ offset, limit }) => {
     if (limit > 1) asked.push(offset);
@@ -442,7 +442,7 @@ function steps(...lines) {
   return found;
 }
 
-test('stepping goes into, over and out of functions and calls, and back', () => {
+test('steps lead into, over and out of functions and calls, and back', () => {
   // Line 1 calls a function with lines 10 and 11; line 2 calls another contract with lines 20 and
   // 21.
   const all = steps(
@@ -511,8 +511,8 @@ test('the failing step is the last one of the innermost call that failed', () =>
 });
 
 /**
- * Answers what the page asks the node, for the time of a test: `rpc(method, params)` gives results,
- * `sources(path)` what is known of a contract.
+ * Answers the page's requests to the node during a test: `rpc(method, params)` returns results,
+ * `sources(path)` the known source of a contract.
  */
 function answering(t, { rpc, sources = () => null }) {
   t.mock.method(globalThis, 'fetch', async (path, { body } = {}) => {
@@ -529,7 +529,7 @@ function answering(t, { rpc, sources = () => null }) {
 const frameOf = (code) => ({ code, isCreation: false, call: {} });
 const addressOf = (number) => `0x${BigInt(number).toString(16).padStart(40, '0')}`;
 
-test('contracts whose sources are too long together count as ones without a source', async (t) => {
+test('contracts whose sources are too long together are treated as ones without a source', async (t) => {
   const asked = [];
   const content = 'x'.repeat(5_000_000);
   answering(t, {
@@ -544,12 +544,12 @@ test('contracts whose sources are too long together count as ones without a sour
   });
   const frames = Array.from({ length: 50 }, (_, at) => frameOf(addressOf(at + 1)));
   const { contracts } = await debugInfo(frames, new Set());
-  // Responses that are read at the same time may share what is left.
+  // Responses that are read at the same time may share the remaining budget.
   assert.ok(contracts.size >= 1 && contracts.size <= 6, `${contracts.size} contracts`);
   assert.ok(asked.length <= 12, `${asked.length} responses`);
 });
 
-test('one contract whose source is too long leaves room for others', async (t) => {
+test('one contract whose source is too long does not affect others', async (t) => {
   const sources = (path) => ({
     compilation: { name: path.includes(A) ? 'x'.repeat(24_000_001) : 'Other' },
   });
@@ -576,7 +576,7 @@ test('a contract whose code a call overrides has no source, directly or as what 
   assert.deepEqual([...contracts.keys()], [A]);
 });
 
-test('slots of a call at a position in a block are those before that position', async (t) => {
+test('slots of a call at a position in a block have their values before that position', async (t) => {
   const asked = [];
   const stored = { [word(1)]: word(7) };
   answering(t, {
@@ -602,6 +602,6 @@ test('slots of a call at a position in a block are those before that position', 
   ]);
 });
 
-test('the fixture has the source that is in contracts/Bank.sol', () => {
+test('the fixture has the source of contracts/Bank.sol', () => {
   assert.equal(readFileSync(new URL('contracts/Bank.sol', import.meta.url), 'utf8'), SOURCE);
 });

@@ -40,7 +40,7 @@ test('developer controls mine, advance time, revert and fund accounts', async ()
   const later = Number((await node.rpc('eth_getBlockByNumber', 'latest', false)).timestamp);
   assert.ok(later - Number(timestamp) > 86_000);
   await page.click('button:text-is("Revert")');
-  assert.ok((await block()) > before, 'it asks first');
+  assert.ok((await block()) > before, 'it asks for confirmation');
   await page.click(`button:text-is("Delete all after block ${before}?")`);
   await page.waitForSelector('.toast.good:has-text("Reverted to block")');
   assert.equal(await block(), before);
@@ -89,7 +89,7 @@ test('a price is set and released, and an account is impersonated', async () => 
     await prices.locator(`.failure:has-text(${JSON.stringify(problem)})`).waitFor();
   }
   await prices.locator('select').selectOption('UNI');
-  assert.equal(await prices.locator('input').inputValue(), '', 'a price is that of one token');
+  assert.equal(await prices.locator('input').inputValue(), '', 'a price belongs to one token');
   assert.equal(await prices.locator('.failure').count(), 0);
 
   const { vault } = await (await fetch(`${node.url}/api/network`)).json();
@@ -205,7 +205,7 @@ test('time is set, and an account is edited', async () => {
   await own.stop();
 });
 
-test('the form for an account goes once another one is chosen', async () => {
+test('the form for an account disappears once another one is chosen', async () => {
   const own = await startNode();
   const page = await browser.open(`${own.url}/#/developer`);
   const editor = card(page, 'Edit account');
@@ -251,7 +251,7 @@ test('snapshots are named and kept by the node, and failed calls have traces', a
   await snapshots.locator('button:text-is("Take snapshot")').click();
   await snapshots.locator('strong:text-is("before the trade")').waitFor();
   const { tokens } = await (await fetch(`${node.url}/api/network`)).json();
-  // A function of a contract whose ABI the page has.
+  // A function of a contract with a known ABI.
   const own = '0x00000000000000000000000000000000000000c5';
   await node.rpc('anvil_setCode', own, '0x60006000fd');
   await page.evaluate(

@@ -131,7 +131,7 @@ test('a wallet is switched to the network, approves and swaps', async () => {
   await clean(page);
 });
 
-test('an amount to receive gives the amount to pay, and the network cost is said', async () => {
+test('an amount to receive determines the amount to pay, and the network cost is shown', async () => {
   const page = await browser.open(`${node.url}/#/exchange?from=USDC&to=WETH`);
   await button(page, 'Enter an amount', 'disabled');
   const get = '[aria-label="Amount to receive"]';
@@ -209,12 +209,12 @@ test('tokens are searched in a dialog, and choosing the token of the other side 
   await clean(page);
 });
 
-test('the form knows its tokens after a reconnection', async () => {
+test('the form keeps its tokens after a reconnection', async () => {
   const page = await browser.open(`${node.url}/#/exchange?from=USDC&to=WETH`);
   const pay = page.locator('.swap .token-button').nth(0);
   const get = page.locator('.swap .token-button').nth(1);
   await get.waitFor();
-  // What the page does when its WebSocket is open again.
+  // The page does the same when its WebSocket is open again.
   await page.evaluate(async () => (await import('./site/lib/network.js')).load());
   await get.click();
   await page.fill('dialog input', 'usdc');
@@ -224,7 +224,7 @@ test('the form knows its tokens after a reconnection', async () => {
   await clean(page);
 });
 
-test('one error is shown at a time, and the button says what is missing', async () => {
+test('one error is shown at a time, and the button names the missing input', async () => {
   const page = await browser.open(`${node.url}/#/exchange?from=WBTC&to=WETH`, { wallet: WALLET });
   await connect(page);
   await button(page, 'Enter an amount', 'disabled');
@@ -423,7 +423,7 @@ test('the chart has ranges and axes, and shows the price under the pointer', asy
   await page.hover('.time-plot');
   await page.waitForSelector('.time-plot .tip:visible');
   await page.waitForSelector('.moved:has-text("since the start of the range")');
-  assert.equal(await top(), before, 'the chart stays where it is');
+  assert.equal(await top(), before, 'the chart keeps its position');
   await page.click('button:text-is("Candles")');
   await page.waitForSelector('.time-plot path.body.up');
   await page.hover('.time-plot');
@@ -485,7 +485,7 @@ test('each small chart has the colour of the change beside it', async (context) 
   await clean(page);
 });
 
-test('swaps of others appear by themselves, and are filtered by token', async () => {
+test('swaps of other accounts appear automatically, and are filtered by token', async () => {
   const page = await browser.open(`${node.url}/#/exchange?token=SOL`);
   await page.waitForSelector('.trades td');
   const [, other] = await node.rpc('eth_accounts');

@@ -60,7 +60,7 @@ test('transactions are listed with their outcome, in pages', async () => {
   await clean(page);
 });
 
-test('failed transactions are filtered, and show why they failed', async () => {
+test('failed transactions are filtered, and show the reason', async () => {
   const page = await browser.open(`${node.url}/#/explorer`);
   await wait(page, 'Transactions');
   await page.check('label:has-text("Failed only") input');
@@ -104,7 +104,7 @@ test('transactions are filtered by sender, method and kind', async () => {
   await clean(page);
 });
 
-test('price updates are hidden until they are wanted, which the browser remembers', async () => {
+test('price updates are hidden by default, and the browser remembers the choice', async () => {
   const own = await startNode('--exchange-price-tick', '1');
   const page = await browser.open(`${own.url}/#/explorer`);
   await wait(page, 'Transactions');
@@ -132,7 +132,7 @@ test('price updates are counted on a page that was opened before them', async ()
   await own.stop();
 });
 
-test('new transactions appear at the head, and wait while somebody reads', async () => {
+test('new transactions appear at the head, and wait while the user reads', async () => {
   const page = await browser.open(`${node.url}/#/explorer`);
   await wait(page, 'Transactions');
   await page.mouse.move(5, 5);
@@ -145,7 +145,7 @@ test('new transactions appear at the head, and wait while somebody reads', async
   await clean(page);
 });
 
-test('blocks are listed from a given one downwards', async () => {
+test('blocks are listed downwards from a given one', async () => {
   const page = await browser.open(`${node.url}/#/explorer?from=33`);
   await page.waitForSelector('h1:has-text("Blocks from 33")');
   const list = await wait(page, 'Blocks');
@@ -164,7 +164,7 @@ test('blocks are listed from a given one downwards', async () => {
   await clean(page);
 });
 
-test('lists come back when the node does, and say that it is away', async () => {
+test('lists show that the node is unreachable, and recover with it', async () => {
   const own = await startNode();
   const page = await browser.open(`${own.url}/#/explorer`, {
     tolerated: /ERR_CONNECTION_REFUSED|WebSocket|Failed to load/,
@@ -248,7 +248,7 @@ test('contracts created by a contract are listed, with their creator', async () 
     purse,
   );
   await page.goto(`${node.url}/#/address/${purse}`);
-  // The page of the other contract, which has a creator as well, stays until this one is loaded.
+  // The page of the other contract, which also has a creator, stays until this one is loaded.
   await page.waitForSelector(`div:has(> dt:has-text("Created by")) a[title="${factory}" i]`);
   await page.click('[role=tab]:has-text("Internal transactions")');
   await rows(page, 'Internal transactions').locator('text=0.1 HPX').waitFor();
@@ -312,7 +312,7 @@ test('a token shows supply, holders with shares, and transfers', async () => {
   await page.context().close();
 });
 
-test('amounts of any token are in its units, and a click shows the exact one', async () => {
+test('amounts of any token are in its units, and a click shows the exact amount', async () => {
   const { coin } = history.contracts;
   const { items } = await (await fetch(`${node.url}/api/v2/tokens/${coin}/transfers`)).json();
   const transfer = items.find((one) => one.total.value === `400000${'0'.repeat(18)}`);
@@ -393,7 +393,7 @@ test('a block shows its gas, fees, transactions and neighbours', async () => {
   await clean(page);
 });
 
-test('paths and names that users type lead to the page', async () => {
+test('paths and names that users type open the page', async () => {
   const page = await browser.open(`${node.url}/blocks`);
   await wait(page, 'Blocks');
   await page.goto(`${node.url}/txs`);
@@ -432,7 +432,7 @@ test('results appear while typing, and are chosen by keyboard', async () => {
   await page.keyboard.press('Enter');
   await page.waitForSelector('h1:has-text("Community Token")');
 
-  // What was opened is offered again.
+  // Opened items are suggested again.
   await input.focus();
   await option('Community Token (COMM)').waitFor();
   await input.fill('lending po');
@@ -491,7 +491,7 @@ test('Enter opens the best match of any kind of term', async () => {
   await clean(page);
 });
 
-test('without the index histories are incomplete, and the page says why', async () => {
+test('without the index histories are incomplete, and the page shows the reason', async () => {
   const own = await startNode('--no-explorer');
   const seeded = await seed(own);
   const page = await browser.open(`${own.url}/#/address/${seeded.accounts[0]}`, {
@@ -649,7 +649,7 @@ test('page, filter, tab and scroll survive Back, a reload and a shared link', as
   await page.reload();
   await isBack();
 
-  // The way back through the pages is kept as well.
+  // The history of pages is kept as well.
   await page.click(`${list} button:has-text("← Newer")`);
   await shows(page, newest);
   await page.goForward();
@@ -676,7 +676,7 @@ test('page, filter, tab and scroll survive Back, a reload and a shared link', as
   await clean(page);
 });
 
-/** Whether what is shown of a list is within the window. */
+/** Whether the visible part of a list is within the window. */
 function isWithin(page, label) {
   return page.evaluate(
     (name) =>
@@ -734,7 +734,7 @@ test('tables of a transaction, of accounts and of the network are rows on a phon
   await clean(page);
 });
 
-test('the list that is open is visible in the bar of lists on a phone', async () => {
+test('the open list is visible in the bar of lists on a phone', async () => {
   const page = await browser.open(`${node.url}/#/explorer/internal`, {
     viewport: { width: 390, height: 844 },
   });

@@ -15,7 +15,7 @@ before(async () => {
 });
 after(() => browser?.stop());
 
-test('the faucet pays a coin and a token, and says when there is more', async () => {
+test('the faucet pays a coin and a token, and shows the time of the next payment', async () => {
   const node = await startNode('--profile', 'production', '--faucet', '2.5');
   const page = await browser.open(`${node.url}/#/faucet`, { tolerated: /429/ });
   const form = page.locator('section.card:has(h2:text-is("Faucet"))');
@@ -48,7 +48,7 @@ test('the faucet pays a coin and a token, and says when there is more', async ()
   await node.stop();
 });
 
-test('a production node says what to do first', async () => {
+test('a production node shows the first steps', async () => {
   const [closed, open] = await Promise.all([
     startNode('--profile', 'production'),
     startNode('--profile', 'production', '--faucet', '1'),

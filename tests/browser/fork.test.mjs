@@ -1,4 +1,4 @@
-// The page of a fork: what it shows is the other chain's, and what it asks for.
+// The page of a fork: content of the other chain, and the requests to its node.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -34,7 +34,7 @@ test('a fork of the network shows its coin, its exchange and its lending', async
   assert.deepEqual(page.problems, []);
 });
 
-test('the Network view shows what is asked of the forked node', async () => {
+test('the Network view shows the requests to the forked node', async () => {
   const page = await browser.open(fork.url);
   const card = page.locator('section.card:has(h2:text-is("Forked node"))');
   await fork.rpc('eth_getBalance', '0x00000000000000000000000000000000000000aa', 'latest');
@@ -47,7 +47,7 @@ test('the Network view shows what is asked of the forked node', async () => {
     );
   const asked = await requests();
 
-  // An account that was not known is asked for.
+  // An unknown account is requested.
   await fork.rpc('eth_getBalance', '0x00000000000000000000000000000000000000ab', 'latest');
   await page.waitForFunction(
     (least) =>

@@ -162,8 +162,8 @@ async function makeFactory(sender, { alice, dave }) {
 /**
  * Gives a node a history: transfers of coins and tokens, tokens of each standard, swaps, loans,
  * failed transactions, created contracts and a Cosmos transaction. `transfers` is the number of
- * additional transfers of coins, which make lists longer than a page. Returns the accounts, and
- * addresses and hashes of what there is to see.
+ * additional transfers of coins, which make lists longer than a page. Returns the accounts,
+ * addresses and hashes of the history.
  */
 export async function seed(node, { transfers = 0 } = {}) {
   const network = await (await fetch(`${node.url}/api/network`)).json();

@@ -13,7 +13,7 @@ function mintCode(owner, id) {
   return `${topics.map((one) => `7f${one}`).join('')}5f5fa4`;
 }
 
-/** Code of a token that mints items when it is called without data, and returns this otherwise. */
+/** Code of a token that mints items in a call without data, and returns this otherwise. */
 function tokenCode(owner, ids, output) {
   const logs = `${ids.map((id) => mintCode(owner, id)).join('')}00`;
   // With call data, jumps behind the logs.

@@ -94,7 +94,7 @@ test('a token is picked, and tokens are swapped, by keyboard alone', async () =>
   await clean(page);
 });
 
-test('the tabs of a transaction are operated with arrows, and say what is chosen', async () => {
+test('the tabs of a transaction are operated with arrows, and announce the selection', async () => {
   const hash = await send(node, accounts[3], network.tokens.USDC, 'approve(address,uint256)', [
     network.vault,
     5n,
@@ -172,11 +172,11 @@ test('a function is found, filled in and written by keyboard alone', async () =>
   await clean(page);
 });
 
-test('the search is a combobox that arrows move in', async () => {
+test('the search is a combobox that is operated with arrows', async () => {
   const page = await open('');
   await page.keyboard.press('/');
   await page.keyboard.type('WETH');
-  // Until then the results are those of a part of the word.
+  // Until then the results match a part of the word.
   await page.waitForSelector('#result-0:has-text("WETH")');
   await page.keyboard.press('ArrowDown');
   const snapshot = await page.getByRole('search').ariaSnapshot();
@@ -194,7 +194,7 @@ test('the search is a combobox that arrows move in', async () => {
   await clean(page);
 });
 
-test('the content is reached past the navigation, and lists are tables with headings', async () => {
+test('a link skips the navigation, and lists are tables with headings', async () => {
   await send(node, accounts[3], network.tokens.USDC, 'transfer(address,uint256)', [
     accounts[4],
     5n,
@@ -213,7 +213,7 @@ test('the content is reached past the navigation, and lists are tables with head
   await clean(page);
 });
 
-test('whatever groups or scrolls has a name, in every view', async () => {
+test('every group and scrollable element has a name, in every view', async () => {
   const hash = await send(node, accounts[3], network.tokens.USDC, 'approve(address,uint256)', [
     network.vault,
     7n,
@@ -258,7 +258,7 @@ test('whatever groups or scrolls has a name, in every view', async () => {
   await clean(page);
 });
 
-test('placeholders can be read, and links in text are underlined, in light and dark', async () => {
+test('placeholders are legible, and links in text are underlined, in light and dark', async () => {
   for (const colorScheme of ['light', 'dark']) {
     const page = await open(`token/${network.tokens.USDC}`, { colorScheme });
     await page.waitForSelector('.facts');

@@ -129,7 +129,7 @@ test('a node account supplies, borrows and repays, and sees its health before an
   await page.waitForSelector('.health:has-text("No debt")');
 
   // Ten seconds of interest. Before, the shares, which are rounded down, are worth a wei less than
-  // was supplied.
+  // the supplied amount.
   await node.rpc('evm_increaseTime', '0xa');
   await node.rpc('evm_mine');
   await choose(page, 'Withdraw', 'WETH');
@@ -141,7 +141,7 @@ test('a node account supplies, borrows and repays, and sees its health before an
   await clean(page);
 });
 
-test('an impossible action is disabled, with one reason in words', async () => {
+test('an impossible action is disabled, with one reason', async () => {
   await position(accounts[4], 10n ** 18n, 100_000_000n);
   const page = await browser.open(`${node.url}/#/lending`);
   await use(page, accounts[4]);
@@ -200,7 +200,7 @@ test('an error of the contract is shown as a sentence', async () => {
   await clean(page);
 });
 
-test('a position below 1 is found, warned of and liquidated', async () => {
+test('a position with a health factor below 1 is found, marked and liquidated', async () => {
   const [, borrower, healthy] = accounts;
   await setPrice('WETH', 3_500);
   await position(borrower, 10n * 10n ** 18n, 20_000_000_000n);
@@ -270,8 +270,7 @@ test('a position below 1 is found, warned of and liquidated', async () => {
   await page.click('summary:has-text("Changes of score and rate")');
   await page.waitForSelector('tr:has-text("300"):has-text("100%")');
   await page.waitForSelector('.time-plot path.trend.plain', { state: 'attached' });
-  // What the borrower lost is more than what the liquidator received: the treasury takes a tenth of
-  // the bonus.
+  // The borrower lost more than the liquidator received: the treasury takes a tenth of the bonus.
   await page.click('section:has(h2:has-text("Your history")) tr:has-text("Was liquidated") a');
   const [, received, kept] = (await page.textContent('.happened'))
     .match(/received ([\d.]+) WETH; the treasury kept ([\d.]+) WETH/)
@@ -289,8 +288,8 @@ test('a position below 1 is found, warned of and liquidated', async () => {
 test('the pool shows its rates over time and its parameters', async () => {
   const page = await browser.open(`${node.url}/#/lending?asset=WETH`);
   const pool = page.locator('section.card', { has: page.locator('.legend') });
-  // The API has a sample per interval; the page adds the rates of new blocks. Those of the same
-  // second have one point together.
+  // The API has a sample per interval; the page adds the rates of new blocks. Rates of the same
+  // second share one point.
   await pool.locator('dd:has-text("65% at a score of 300")').waitFor();
   await node.rpc('evm_increaseTime', '0x5');
   await node.rpc('evm_mine', { blocks: '0x3' });
@@ -305,7 +304,7 @@ test('the pool shows its rates over time and its parameters', async () => {
   await clean(page);
 });
 
-test('a market shows what the account has of it and opens the form, which says the price of a liquidation', async () => {
+test('a market shows the position of the account and opens the form, which shows the liquidation price', async () => {
   const user = accounts[6];
   await position(user, 10n * 10n ** 18n, 9_000_000_000n);
   const page = await browser.open(`${node.url}/#/lending`);

@@ -246,7 +246,7 @@ test('amounts are exact', () => {
   );
 });
 
-test('one of a thing is in the singular', () => {
+test('a count of one is in the singular', () => {
   assert.deepEqual(
     [0, 1, 1_000].map((number) => counted(number, 'key')),
     ['0 keys', '1 key', '1,000 keys'],

@@ -183,7 +183,7 @@ test('a preview has the score after the action, and the power at that score', ()
   );
 });
 
-test('an impossible action has one reason, in words', () => {
+test('an impossible action has one reason', () => {
   const borrowing = (dollars, change) =>
     refusal(state(account(10_000n), usdc(change)), 'borrow', dollars * 10n ** 6n);
   assert.equal(borrowing(9_500n), null);
@@ -198,9 +198,9 @@ test('an impossible action has one reason, in words', () => {
   );
   assert.match(borrowing(1n, { priceFresh: false }), /price of USDC is stale/);
   assert.match(borrowing(1n, { paused: true }), /USDC are paused/);
-  const nobody = { ...account(0n), borrowingPowerUsd: 0n, suppliedUsd: 0n, positions: [] };
+  const unused = { ...account(0n), borrowingPowerUsd: 0n, suppliedUsd: 0n, positions: [] };
   assert.equal(
-    refusal(state(nobody, usdc()), 'borrow', 1n),
+    refusal(state(unused, usdc()), 'borrow', 1n),
     'Supply an asset as collateral first.',
   );
   assert.equal(
@@ -262,7 +262,7 @@ test('the largest amounts are possible', () => {
   assert.deepEqual(largest(state(account(30_000n), usdc()), 'borrow'), { value: 0n, whole: false });
 });
 
-test('a liquidation improves the health factor of a borrower who is not far below', () => {
+test('a liquidation improves the health factor of a borrower not far below 1', () => {
   const mine = account(26_000n);
   const [supply, loan] = mine.positions;
   const after = afterLiquidation(mine, loan, supply, 13_000n * 10n ** 6n, (455n * ETHER) / 100n);

@@ -1,5 +1,5 @@
 // Metadata and pictures of non-fungible tokens outside of the chain, which the page loads from
-// where the operator allows it.
+// origins that the operator allows.
 
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
@@ -22,7 +22,7 @@ const LEVELS = Array.from(
 ).join('');
 const BOMB = `<svg xmlns="http://www.w3.org/2000/svg"><g id="l0"/>${LEVELS}</svg>`;
 
-/** The header with which a server lets other pages read its answers. */
+/** The header with which a server lets other pages read its responses. */
 const CORS = { 'access-control-allow-origin': '*' };
 
 /**
@@ -123,7 +123,7 @@ test('metadata and picture of an ipfs: URI come from the gateway, without cookie
     [],
   );
   assert.deepEqual([...new Set(gateway.requests.map(({ headers }) => headers.origin))], [node.url]);
-  // The API has links, whatever the page may load.
+  // The API has links, even to origins from which the page may not load.
   const { metadata, image_url: image, token_uri: uri } = await instance(node, token);
   assert.deepEqual([metadata, image, uri], [null, null, `ipfs://bafyitem/${word(1)}.json`]);
 });
@@ -139,14 +139,14 @@ test('an SVG of a listed origin is drawn as an image, and on request only if tha
   assert.equal(await plain.evaluate(() => window.ran), undefined);
   await clean(plain);
 
-  // The URI may lead to the picture itself.
+  // The URI may be that of the picture itself.
   const bomb = await openItem(await mint(node, `${listed.origin}/bomb.svg`));
   await bomb.waitForSelector('.nft-picture button:text-is("Show picture")');
   assert.equal(await bomb.locator('.nft-picture img').count(), 0);
   await clean(bomb);
 });
 
-test('a picture is requested once, and shown as it was read', async () => {
+test('a picture is requested once, and the received bytes are shown', async () => {
   const answers = [
     ['image/png', PNG],
     ['image/svg+xml', BOMB],
@@ -185,7 +185,7 @@ test('a picture that other pages may not read is shown on request', async () => 
   await clean(page);
 });
 
-test('an origin that is not allowed is never asked', async () => {
+test('an origin that is not allowed gets no request', async () => {
   const uri = `${other.origin}/1.json`;
   const direct = await openItem(await mint(node, uri));
   await direct.waitForSelector(`.facts :text("${uri}")`);
@@ -207,7 +207,7 @@ test('an origin that is not allowed is never asked', async () => {
   await browser.picture(picture, 'media-elsewhere');
   await clean(picture);
 
-  // The policy holds for redirections, too.
+  // The policy also applies to redirections.
   const redirect = (_, response) =>
     response.writeHead(302, { location: `${other.origin}/1.json`, ...CORS }).end();
   listed.answers['/moved.json'] = redirect;
@@ -219,7 +219,7 @@ test('an origin that is not allowed is never asked', async () => {
   assert.deepEqual(other.paths(), []);
 });
 
-test('answers that exceed a limit, or are something else, stay links with the reason', async () => {
+test('responses that exceed a limit or have another type stay links with the reason', async () => {
   const deep = `{"a":${'['.repeat(100)}${']'.repeat(100)}}`;
   Object.assign(listed.answers, {
     '/long.json': json({ name: 'x'.repeat(600_000) }),
@@ -262,7 +262,7 @@ test('answers that exceed a limit, or are something else, stay links with the re
   }
 });
 
-test('an answer that does not come is not waited for', async () => {
+test('a response that does not arrive times out', async () => {
   const asked = new Promise((resolve) => (listed.answers['/silent.json'] = resolve));
   const token = await mint(node, `${listed.origin}/silent.json`);
   const page = await browser.open(`${node.url}/#/explorer`);
@@ -309,14 +309,14 @@ test('lists load the pictures of visible rows, and the page remembers them', asy
   // One for all rows, which keeps none that are replaced.
   assert.equal(await page.evaluate(() => window.observers), 1);
 
-  // The item's own view asks for nothing that the list has loaded.
+  // The item's own view does not request anything that the list has loaded.
   await rows.first().locator('a').first().click();
   await isDrawn(page);
   await page.waitForSelector(`.facts dd:text-is("Item ${id}")`);
   assert.equal(asked().filter((one) => one === path(id)).length, 1);
   await clean(page);
 
-  // The token answers every call alike, hence also who owns an item.
+  // The token answers every call alike, including that for the owner of an item.
   const { owner } = await instance(own, token);
   const held = await browser.open(`${own.url}/#/address/${owner.hash}?tab=nft`, {
     tolerated: /404/,
@@ -362,7 +362,7 @@ test('links become URLs of allowed origins only', () => {
   assert.equal(loadableUrl('http://b.example/1', all), null);
 });
 
-test('metadata is an object within limits, and of its members links are read', () => {
+test('metadata is an object within limits, and links are read from its members', () => {
   assert.deepEqual(parseMetadata('{"a":"[[[\\"["}'), { a: '[[["[' });
   for (const text of [
     '',

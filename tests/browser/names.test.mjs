@@ -113,7 +113,7 @@ test('a label of the user names an address in every list, and is found', async (
 });
 
 test('a label names a contract in the gas flame and among failed calls', async () => {
-  // The flame is drawn if a call makes others.
+  // The flame is drawn for a call with internal calls.
   const clone = await deploy(node, accounts[0], cloneOf(box));
   const hash = await send(node, accounts[1], clone, 'store(uint256)', [6n]);
   await node.rpc('eth_call', { to: clone, data: '0x12345678' }, 'latest').catch(() => null);
@@ -153,7 +153,7 @@ test('calls of contracts of artifacts have the names of their methods in the lis
   page.on('request', (request) => (asked += /api\/v2\/transactions\/0x/.test(request.url())));
   const hash = await send(node, accounts[1], box, 'store(uint256)', [7n]);
   await list.locator(`tr:has(a[href="#/tx/${hash}"]) .tag:text-is("store")`).waitFor();
-  assert.equal(asked, 0, 'the index is asked once for a method');
+  assert.equal(asked, 0, 'the index is read once for a method');
 
   await page.click('summary:has-text("Filter by sender")');
   await page.fill('label:has-text("Method") input', 'store');
@@ -212,7 +212,7 @@ test('functions are found by their name and by their selector', async () => {
   await clean(page);
 });
 
-test('a token says its supply, holders and transfers on the page of its address, and a proxy its implementation', async () => {
+test('the page of an address shows supply, holders and transfers of a token, or the implementation of a proxy', async () => {
   await send(node, accounts[0], network.tokens.USDC, 'transfer(address,uint256)', [
     accounts[2],
     1_000_000n,

@@ -1,4 +1,4 @@
-// Non-fungible tokens in a real browser: what a token says of itself, whatever that is.
+// Non-fungible tokens in a real browser, whose metadata may be malicious.
 
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
@@ -25,7 +25,7 @@ const json = (value) =>
 const SVG =
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9" onload="parent.ran = 1"><script>parent.ran = 1; top.ran = 1</script><rect width="9" height="9" fill="#3551d8"/></svg>';
 
-test('an item shows its picture, name, description and attributes, and runs nothing of it', async () => {
+test('an item shows its picture, name, description and attributes, and runs no scripts of them', async () => {
   const name = '<img src=x onerror="window.ran = 1">';
   const attributes = [
     { trait_type: 'Colour', value: 'Blue' },
@@ -87,7 +87,7 @@ test('the symbol of a token does not push other columns of holdings out of sight
   await clean(page);
 });
 
-test('metadata outside of the chain is a link that nobody follows', async () => {
+test('metadata outside of the chain is a link that is not loaded', async () => {
   const ipfs = await mint(node, 'ipfs://bafy/{id}.json');
   assert.equal((await instance(node, ipfs)).token_uri, `ipfs://bafy/${word(1)}.json`);
 
@@ -117,7 +117,7 @@ test('metadata outside of the chain is a link that nobody follows', async () => 
     await page.waitForSelector('p:has-text("Neither the node nor this page follows the link")');
     assert.equal(await page.locator('.nft-picture').count(), 0);
     assert.deepEqual(asked, []);
-    // What the page's policy blocks is no request, but an error.
+    // A request that the page's policy blocks appears as an error only.
     await clean(page);
 
     await fetch(uri);

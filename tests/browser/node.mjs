@@ -19,13 +19,13 @@ const BROWSER = process.env.CHROMIUM ?? BROWSERS.map((name) => `/usr/bin/${name}
 const PICTURES = process.env.SCREENSHOTS;
 
 /**
- * Nodes that run. A failed test leaves some; they share its output, for whose end the runner waits,
+ * Running nodes. A failed test leaves some; they share its output, for whose end the runner waits,
  * so they end with its process.
  */
 const running = new Set();
 process.once('exit', () => running.forEach((child) => child.kill('SIGKILL')));
 
-/** Options of a node, unless others are given. */
+/** Default options of a node. */
 const DEFAULTS = {
   '--listen': '127.0.0.1:0',
   '--ws-listen': '127.0.0.1:0',

@@ -42,7 +42,7 @@ test('the first view is small and loads fast', async () => {
   await clean(page);
 });
 
-test('new blocks appear by themselves', async () => {
+test('new blocks appear automatically', async () => {
   const page = await browser.open(node.url);
   const block = () => page.textContent('.tile strong');
   await page.waitForFunction(() => document.querySelector('.tile strong').textContent !== '–');
@@ -55,7 +55,7 @@ test('new blocks appear by themselves', async () => {
   await clean(page);
 });
 
-test('the latest transactions are shown however many blocks followed, and are gone with their block', async (context) => {
+test('the latest transactions are shown however many blocks followed, and disappear with their block', async (context) => {
   const own = await startNode();
   context.after(own.stop);
   const [from, to] = await own.rpc('eth_accounts');
@@ -79,7 +79,7 @@ test('the latest transactions are shown however many blocks followed, and are go
   await clean(page);
 });
 
-test('after time travel all views go by the clock of the chain', async (context) => {
+test('after time travel all views use the clock of the chain', async (context) => {
   const own = await startNode();
   context.after(own.stop);
   const [from] = await own.rpc('eth_accounts');
@@ -171,7 +171,7 @@ test('the chain is suggested to Keplr', async () => {
     ['hyperpax_125-1', { coinType: 60 }, 'pax'],
   );
   for (const feature of ['eth-address-gen', 'eth-key-sign']) assert.ok(features.includes(feature));
-  // What Keplr asks before it shows the chain.
+  // Keplr's requests before it shows the chain.
   assert.equal((await (await fetch(`${rpc}/status`)).json()).result.node_info.network, chainId);
   const { default_node_info } = await (
     await fetch(`${rest}/cosmos/base/tendermint/v1beta1/node_info`)

@@ -1,4 +1,4 @@
-// The page when the node goes away, comes back as another, or the network fails.
+// The page when the node stops, restarts as another, or the network fails.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -15,7 +15,7 @@ after(() => browser?.stop());
 /** Errors that a browser reports when a request fails. */
 const FAILED_REQUESTS = /Failed to (load|fetch)|ERR_|WebSocket connection/;
 
-test('a node restarted with another profile changes what the open page offers', async (t) => {
+test('a node restarted with another profile changes the controls of the open page', async (t) => {
   const node = await startNode();
   t.after(node.stop);
   const page = await browser.open(`${node.url}/#/developer`, { tolerated: FAILED_REQUESTS });

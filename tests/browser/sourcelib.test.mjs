@@ -1,4 +1,4 @@
-// Sources that the node knows, as the search reads them, without a browser or a node.
+// The search's list of known sources, without a browser or a node.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -25,8 +25,8 @@ const internal = (name, number, block) => ({
 });
 
 /**
- * Answers what the page asks the node, for the time of a test: the lists of the returned object,
- * newest first. `asked` has the addresses whose sources were asked for, and `time` is that of the
+ * Answers the page's requests to the node during a test with the lists of the returned object,
+ * newest first. `asked` has the addresses whose sources were requested, and `time` is that of the
  * browser.
  */
 function chain(t) {
@@ -62,7 +62,7 @@ test('sources of contracts that a revert removed are forgotten', async (t) => {
   lists.transactions = lists.transactions.slice(1);
   lists.time += LATER;
   assert.deepEqual(await known(), ['Box 1']);
-  assert.deepEqual(lists.asked, [addressOf(2), addressOf(1)], 'what is known is not read again');
+  assert.deepEqual(lists.asked, [addressOf(2), addressOf(1)], 'known sources are not read again');
 });
 
 test('a source is read again if another transaction has created a contract at the same address', async (t) => {
@@ -75,7 +75,7 @@ test('a source is read again if another transaction has created a contract at th
   assert.deepEqual(lists.asked, [addressOf(1), addressOf(1)]);
 });
 
-test('of contracts with the same name the newest counts, whether an account or a contract created it', async (t) => {
+test('the newest of contracts with the same name counts, whether an account or a contract created it', async (t) => {
   const lists = chain(t);
   lists.transactions = [transaction('Box', 3, 8), transaction('Drawer', 1, 5)];
   lists.internal = [internal('Drawer', 2, 7), internal('Box', 4, 6)];

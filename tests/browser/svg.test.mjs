@@ -1,4 +1,4 @@
-// Which pictures of tokens are drawn at once. Needs no browser and no node.
+// The pictures of tokens that are drawn at once. Needs no browser and no node.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -27,7 +27,7 @@ test('pictures are data: URLs within a length, and an SVG that grows without bou
   assert.ok(!isPicture(`data:image/png;base64,${'A'.repeat(1_000_001)}`));
 });
 
-test('an SVG in which browsers may find more than the page does is drawn on request only', () => {
+test('an SVG that browsers may parse differently is drawn on request only', () => {
   const levels = Array.from(
     { length: 8 },
     (_, at) => `<g id="l${at + 1}">${`<use href="#l${at}"/>`.repeat(10)}</g>`,
@@ -38,7 +38,7 @@ test('an SVG in which browsers may find more than the page does is drawn on requ
     `data:image/svg+xml;base64;x,${bomb}`,
     `data:image/svg+xml;ba\tse64,${btoa(bomb)}`,
     `data:image/svg+xml;charset=utf-16,${bomb}`,
-    // Bytes that are not UTF-8, and base64 that is none.
+    // Bytes that are not UTF-8, and invalid base64.
     `data:image/svg+xml,${bomb}%FF`,
     'data:image/svg+xml;base64,A',
     'data:image/svg+xml',
@@ -57,7 +57,7 @@ test('an SVG in which browsers may find more than the page does is drawn on requ
   );
 });
 
-test('few repetitions of much are drawn on request only, others at once', () => {
+test('repetitions of large content are drawn on request only, others at once', () => {
   const level = (at) => `<g id="l${at + 1}">${`<use href="#l${at}"/>`.repeat(3)}</g>`;
   const levels = Array.from({ length: 10 }, (_, at) => level(at)).join('');
   const many = `<svg><g id="l0">${'<rect/>'.repeat(20_000)}</g>${levels}<use href="#l10"/></svg>`;
@@ -222,7 +222,7 @@ test('an SVG that names or has another encoding than UTF-8 is drawn on request o
     base64(`<?xml version="1.0" encoding='shift_jis'?>${svg}`),
     base64(`<?xml version="1.1"?>${svg}`),
     base64(`<?xml-stylesheet href="data:text/css,"?>${svg}`),
-    // Halves of characters become one and the same.
+    // Halves of characters become the same character.
     `data:image/svg+xml,<svg><g id="\ud801">${'<rect/>'.repeat(150_000)}</g><g id="\ud800"/><use href="#\ud800"/><use href="#\ud800"/></svg>`,
     base64('<html/>'),
     base64('<svg/><svg/>'),

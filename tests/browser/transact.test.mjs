@@ -22,13 +22,9 @@ const CONSTRUCTOR = {
   stateMutability: 'nonpayable',
 };
 const SOURCE = 'contract Box {\n  uint256 public value;\n}\n';
-let node;
-let browser;
-let network;
-let accounts;
-let folder;
+let [node, browser, network, accounts, folder] = [];
 
-/** A compiler whose output is always that of the box, with the code of the deployed one. */
+/** A compiler whose output is always that of the box, with the code of the deployed contract. */
 function fakeCompiler(directory) {
   const answer = {
     contracts: {
@@ -79,7 +75,7 @@ async function withoutMining(run) {
   }
 }
 
-/** Has another wallet announce itself, as one does that starts later than the page. */
+/** Makes another wallet announce itself, like one that starts later than the page. */
 const announceWallet = (page) =>
   page.evaluate(() => {
     const info = {
@@ -96,13 +92,11 @@ const announceWallet = (page) =>
 
 /**
  * Holds the page's requests to the node whose body matches: `asked` resolves with the first,
- * `release()` lets them go on.
+ * `release()` lets them continue.
  */
 async function hold(page, pattern) {
   const held = [];
-  let isOver = false;
-  let count = 0;
-  let first = null;
+  let [isOver, count, first] = [false, 0, null];
   const asked = new Promise((resolve) => (first = resolve));
   await page.route('**/rpc', (route) => {
     if (!pattern.test(route.request().postData() ?? '')) return route.fallback();
@@ -126,7 +120,7 @@ const submitAgain = (page, button) =>
 const nonceOf = async (account, tag = 'latest') =>
   Number(await node.rpc('eth_getTransactionCount', account, tag));
 
-test('creation code is found in what compilers write', () => {
+test('creation code is found in the output of compilers', () => {
   const abi = [CONSTRUCTOR];
   const expected = [{ name: 'Box', abi, bytecode: '0x6001' }];
   assert.deepEqual(parseArtifact(' 60 01\n'), [{ name: 'Contract', abi: [], bytecode: '0x6001' }]);
@@ -164,7 +158,7 @@ test('creation code is found in what compilers write', () => {
   assert.throws(() => checkCode('0x600'), /in hex/);
 });
 
-test('RLP is decoded, and refused where it is wrong', () => {
+test('RLP is decoded, and refused if it is invalid', () => {
   const long = `0x${'ab'.repeat(70)}`;
   const value = ['0x', '0x7f', '0x80', long, [[], ['0x01', long]]];
   assert.deepEqual(decodeRlp(encodeRlp(value)), value);
@@ -173,7 +167,7 @@ test('RLP is decoded, and refused where it is wrong', () => {
   assert.throws(() => decodeRlp(`0x${'c1'.repeat(100)}c0`), /nested too deeply|end too early/);
 });
 
-test('coins and tokens are sent, and the link repeats the form', async () => {
+test('coins and tokens are sent, and the link restores the form', async () => {
   const page = await open('transact');
   await page.waitForSelector('text=has 10,000');
   await page.fill('label:has-text("Amount") input', '1,5');
@@ -316,7 +310,7 @@ test('a transaction is sent by the account that was chosen when it was submitted
   await clean(page);
 });
 
-test('nothing is sent if another account is chosen while a token is asked for its decimals', async () => {
+test('nothing is sent if another account is chosen while the decimals of a token are read', async () => {
   const token = await deploy(node, accounts[0], cloneOf(network.tokens.WETH));
   const page = await open(`transact?tab=send&to=${accounts[7]}&amount=1`);
   await page.waitForSelector('p:has-text("HPX.")');
@@ -371,7 +365,7 @@ test('a contract is deployed from an artifact with arguments, and its page has i
   await clean(page);
 });
 
-test('the contract that was sent is the one that was deployed, whatever the form shows by then', async () => {
+test('the submitted contract is the deployed one, whatever the form shows by then', async () => {
   const crate = { contractName: 'Crate', abi: [], bytecode: '0x6001600055' };
   const box = { contractName: 'Box', abi: BOX.abi, bytecode: creationOf(BOX.runtime) };
   const page = await open('transact?tab=deploy');
@@ -462,8 +456,8 @@ test('a source is verified from its contract’s page, and its functions and eve
 });
 
 /**
- * Holds the texts of files that a page reads: `release()` lets them go, and resolves when what
- * follows has run.
+ * Holds the texts of files that a page reads: `release()` passes them on, and resolves when the
+ * page has handled them.
  */
 async function holdFiles(page) {
   await page.evaluate(() => {
@@ -574,7 +568,7 @@ test('typed data are signed with the numbers of the text, or not at all', async 
   await clean(page);
 });
 
-test('nothing is shown of a domain that the signature does not contain', async () => {
+test('members of a domain that the signature does not contain are not shown', async () => {
   const page = await open('transact?tab=sign&form=typed');
   const field = page.locator('label:has-text("Typed data") textarea');
   const types = {
@@ -707,10 +701,12 @@ async function signedWith(more) {
   return (await node.rpc('eth_signTransaction', { ...given, ...more })).raw;
 }
 
-test('what a transaction delegates is shown before it is broadcast', async () => {
-  // The generator of secp256k1 and any number are a signature by an account whose key nobody has.
-  const r = '0x79be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798';
-  const s = `0x${'22'.repeat(32)}`;
+test('the delegations of a transaction are shown before it is broadcast', async () => {
+  // The generator of secp256k1 and any number are a signature by an account whose key is unknown.
+  const [r, s] = [
+    '0x79be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798',
+    `0x${'22'.repeat(32)}`,
+  ];
   const authorizationList = [
     { chainId: '0x0', address: network.tokens.USDC, nonce: '0x0', yParity: '0x0', r, s },
   ];
@@ -740,7 +736,7 @@ test('what a transaction delegates is shown before it is broadcast', async () =>
   await clean(page);
 });
 
-test('only the transaction that is shown is broadcast', async () => {
+test('only the shown transaction is broadcast', async () => {
   const page = await open('transact?tab=broadcast');
   const field = page.locator('label:has-text("Signed transaction") textarea');
   const button = page.locator('button.primary:text-is("Broadcast")');
@@ -760,7 +756,7 @@ test('only the transaction that is shown is broadcast', async () => {
     'the outcome of another transaction',
   );
   await submitAgain(page, 'Broadcast');
-  // A second request would be before this one.
+  // A second request would precede this one.
   await page.evaluate(() =>
     fetch('rpc', {
       method: 'POST',
@@ -774,7 +770,7 @@ test('only the transaction that is shown is broadcast', async () => {
   await clean(page);
 });
 
-test('what a transaction may cost includes its blobs', async () => {
+test('the maximum cost of a transaction includes its blobs', async () => {
   // Two blobs at 40,000 gwei for each unit of their gas.
   const blobVersionedHashes = ['01', '02'].map((end) => `0x01${'0'.repeat(60)}${end}`);
   const page = await open('transact?tab=broadcast');

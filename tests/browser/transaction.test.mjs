@@ -48,7 +48,7 @@ const card = (page, title) =>
     has: page.locator('h2', { hasText: title }),
   });
 
-test('a swap is told in a sentence, with transfers, fees and confirmations', async () => {
+test('a swap is summarised in a sentence, with transfers, fees and confirmations', async () => {
   const hash = await swap(10n ** 9n, 0n);
   const page = await browser.open(`${node.url}/#/tx/${hash}`);
   await page.waitForSelector('h1:has-text("swapExactTokensForTokens")');
@@ -88,7 +88,7 @@ test('a swap is told in a sentence, with transfers, fees and confirmations', asy
   await clean(page);
 });
 
-test('sentences say what other transactions did', async () => {
+test('other transactions are summarised in sentences', async () => {
   const { USDC, WETH } = network.tokens;
   const hashes = [
     [
@@ -191,7 +191,7 @@ test('a failed transaction shows the decoded reason and where it began', async (
   await clean(page);
 });
 
-test('a panic, an exhausted gas limit and a caught failure are said in words', async () => {
+test('a panic, an exhausted gas limit and a caught failure are described in words', async () => {
   // Reverts with Panic(0x11).
   const panics = await deploy(
     node,
@@ -210,7 +210,7 @@ test('a panic, an exhausted gas limit and a caught failure are said in words', a
     'td:has-text("arithmetic overflow or underflow (panic 0x11)"), [title*="arithmetic overflow or underflow (panic 0x11)"]',
   );
 
-  // Loops until there is no gas left; the caller passes on that it failed.
+  // Loops until there is no gas left; the caller passes the failure on.
   const loops = await deploy(node, sender, '5b5f56');
   const passes = await deploy(node, sender, `5f5f5f5f5f73${loops.slice(2)}5af15f5ffd`);
   const exhausted = await node.rpc('eth_sendTransaction', {
@@ -226,7 +226,7 @@ test('a panic, an exhausted gas limit and a caught failure are said in words', a
     `.failure:has-text("ran out of gas, in"):has(a[title="${checksum(loops)}"])`,
   );
 
-  // Calls the contract that panics, and goes on.
+  // Calls the contract that panics, and continues.
   const catches = await deploy(node, sender, `5f5f5f5f5f73${panics.slice(2)}5af100`);
   const caught = await node.rpc('eth_sendTransaction', {
     from: sender,
@@ -327,7 +327,7 @@ test('the call tree expands, collapses, and shows arguments and return values', 
   await clean(page);
 });
 
-test('a call with thousands of calls inside is shown in parts', async () => {
+test('a call with thousands of internal calls is shown in parts', async () => {
   // Calls the token 3,000 times.
   const loop = await deploy(
     node,
@@ -487,7 +487,7 @@ test('calls through a proxy are decoded with the ABI of its implementation', asy
   await clean(page);
 });
 
-test('a Cosmos transaction is shown as one', async () => {
+test('a Cosmos transaction is shown as a Cosmos transaction', async () => {
   const { hash, cosmosHash } = await cosmosSend(node, network, {
     from: accounts[7],
     to: accounts[8],
@@ -519,7 +519,7 @@ test('a Cosmos transaction is shown as one', async () => {
   await clean(page);
 });
 
-test('a replay without changes does exactly what the transaction did', async () => {
+test('a replay without changes has the same results as the transaction', async () => {
   await node.rpc('evm_setAutomine', false);
   // The second swap gets another rate because of the first one in the same block.
   await swap(10n ** 11n, 0n, { gas: '0x40000' });
@@ -596,7 +596,7 @@ test('a simulation takes any sender, other blocks, raw input and state overrides
   await page.click('button.primary');
   await page.waitForSelector('.failure:has-text("state overrides: not valid JSON")');
 
-  // Nobody has to sign, so the vault itself can send.
+  // No signature is needed, so the vault itself can send.
   await page.goto(
     `${node.url}/#/simulate?from=${network.vault}&to=${network.tokens.USDC}&data=${encodeCall(fragment('transfer(address,uint256)'), [sender, 10n ** 6n])}`,
   );
@@ -631,7 +631,7 @@ test('without tracing, transactions and simulations are still shown', async () =
   await clean(page);
 });
 
-test('an unknown or malformed hash is an error in words', async () => {
+test('an unknown or malformed hash is a described error', async () => {
   const page = await browser.open(`${node.url}/#/tx/0x12`);
   await page.waitForSelector('.failure:has-text("not a transaction hash")');
   await page.goto(`${node.url}/#/tx/0x${'12'.repeat(32)}`);
@@ -673,7 +673,7 @@ test('transactions and simulations are accessible and fit a phone', async () => 
   }
 });
 
-test('an error names an address together with the address, since anybody may give a contract any name', async () => {
+test('an error shows an address next to its name, since any contract may have any name', async () => {
   const { vault } = network;
   const page = await browser.open(`${node.url}/#/explorer`);
   const word = vault.slice(2).toLowerCase().padStart(64, '0');

@@ -1,9 +1,9 @@
-// A wallet for tests, as browsers have them.
+// A browser wallet for tests.
 
 /**
  * An injected wallet (EIP-1193, announced by EIP-6963). The network is unknown to it at first; it
  * signs with a key of the node, and records the methods it was called with in `window.asked`.
- * Runs in the page, so that it can use nothing of this module.
+ * Runs in the page, so it cannot use other parts of this module.
  */
 export function injectWallet({ account }) {
   const asked = [];

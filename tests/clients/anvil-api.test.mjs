@@ -1,4 +1,4 @@
-// The cases of anvil's own integration tests, as JSON-RPC requests: each holds for anvil, and for
+// The cases of anvil's own integration tests, as JSON-RPC requests. Each must pass on anvil and on
 // the node in its place.
 import assert from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -50,9 +50,7 @@ const data = (name, ...values) => sample.encodeFunctionData(name, values);
 const same = async (expected, ...promises) =>
   assert.deepEqual(await Promise.all(promises), expected);
 
-/**
- * The requests of the cases: to call it is to send one, whose result or error is then the outcome.
- */
+/** The sender of a case's requests: a call sends one, and its result or error is the outcome. */
 function client(node) {
   const call = (method, ...params) => rpc(node, method, params);
   const block = (tag = 'latest', full = false) =>
@@ -239,7 +237,7 @@ on('takes a time after the year 9999', [], async (node) => {
   assert.equal(await node.time(), 317071597274);
 });
 
-on('gives a block the time of the one before, after which time goes on', [], async (node) => {
+on('gives a block the time of its parent, after which time continues', [], async (node) => {
   const first = await node.time();
   await node('evm_setNextBlockTimestamp', first);
   await node.mine();
@@ -312,7 +310,7 @@ on('describes itself', [], async (node) => {
 });
 
 on(
-  'sends from the first account unless told otherwise, also in a reorganization',
+  'sends from the first account unless stated otherwise, also in a reorganization',
   [],
   async (node) => {
     assert.equal((await node.send({ to: other, value: '0x1' })).from, owner);

@@ -50,13 +50,14 @@ const factories = Object.fromEntries(
 const data = (contract, name, ...args) =>
   factories[contract].interface.encodeFunctionData(name, args);
 
-const owner = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266';
-const other = '0x70997970c51812dc3a010c7d01b50e0d17dc79c8';
-const third = '0x3c44cdddb6a900fa2b585dd299e03d12fa4293bc';
-const [nobody, holder, dead] = ['aa', 'bb', 'dead'].map((end) => `0x${end.padStart(40, '0')}`);
+const [owner, other, third] = [
+  '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266',
+  '0x70997970c51812dc3a010c7d01b50e0d17dc79c8',
+  '0x3c44cdddb6a900fa2b585dd299e03d12fa4293bc',
+];
+const [unused, holder, dead] = ['aa', 'bb', 'dead'].map((end) => `0x${end.padStart(40, '0')}`);
 const key = '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80';
-const GENESIS = 10_000n * 10n ** 18n;
-const MAX_UINT256 = 2n ** 256n - 1n;
+const [GENESIS, MAX_UINT256] = [10_000n * 10n ** 18n, 2n ** 256n - 1n];
 const send = (node, tx) => rpc(node, 'eth_sendTransactionSync', [{ from: owner, ...tx }]);
 const pay = (node, value = 100, from = owner, to = other) =>
   send(node, { from, to, value: hex(value) });
@@ -84,19 +85,17 @@ async function together(node, count, to, value) {
   return hashes;
 }
 
-// The chain that is forked at HEAD, after which one more transaction follows.
-const HEAD = 8;
-const LIMIT = 100_000_000;
+// The chain that is forked at HEAD, with one more transaction after it.
+const [HEAD, LIMIT] = [8, 100_000_000];
 const origin = await startAnvil('--timestamp', 1_650_274_250, '--gas-limit', LIMIT);
 const token = await deploy(origin, 'Token', holder);
 const store = await deploy(origin, 'Store', 'first');
 const three = await together(origin, 3, dead, '0x7');
 const tree = await deploy(origin, 'Tree');
 await rpc(origin, 'anvil_mine', ['0x3']);
-const at = await pay(origin, 5, owner, dead);
-const later = await pay(origin, 5, owner, dead);
+const [at, later] = [await pay(origin, 5, owner, dead), await pay(origin, 5, owner, dead)];
 const second = await startAnvil('--chain-id', '1234');
-await rpc(second, 'anvil_setCode', [nobody, '0x602a5f5260205ff3']);
+await rpc(second, 'anvil_setCode', [unused, '0x602a5f5260205ff3']);
 // Its blobs are expensive.
 const folder = mkdtempSync(path.join(tmpdir(), 'anvil-'));
 const zeros = {
@@ -144,7 +143,7 @@ fork(
     assert.deepEqual([forkConfig.forkUrl, forkConfig.forkBlockNumber], [origin.rpc, HEAD]);
     const head = hex(HEAD);
     const state = ['eth_getBalance', 'eth_getCode', 'eth_getTransactionCount'].flatMap((method) =>
-      [nobody, dead, token, receiver()].map((address) => [method, address, head]),
+      [unused, dead, token, receiver()].map((address) => [method, address, head]),
     );
     await same(
       ...state,
@@ -163,7 +162,7 @@ fork(
       await rpc(node, 'eth_getCode', [token, 'latest']),
       await rpc(origin, 'eth_getCode', [token, 'latest']),
     );
-    // What came after is not part of the fork.
+    // Later transactions are not part of the fork.
     assert.equal(await rpc(node, 'eth_getTransactionReceipt', [later.transactionHash]), null);
     assert.equal(await rpc(node, 'eth_getBlockReceipts', [later.blockNumber]), null);
     const call = rpc(node, 'eth_call', [
@@ -234,8 +233,7 @@ both(
 );
 
 fork('resets to blocks, and to the latest', [], async (node) => {
-  const to = receiver();
-  const before = await nonce(node);
+  const [to, before] = [receiver(), await nonce(node)];
   const { transactionIndex, transactionHash } = await pay(node, 1000, owner, to);
   assert.deepEqual(
     [transactionIndex, await nonce(node), await balance(node, to)],
@@ -252,7 +250,7 @@ fork('resets to blocks, and to the latest', [], async (node) => {
   assert.equal((await pay(node, 0, owner, owner)).status, '0x1');
   await reset(node, { blockNumber: HEAD - 1 });
   await rpc(node, 'evm_mine');
-  // The base fee follows from the block before, as it did on the chain.
+  // The base fee follows from the parent block, as on the chain.
   assert.equal((await block(node)).baseFeePerGas, (await block(origin, hex(HEAD))).baseFeePerGas);
   await reset(node, {});
   assert.equal(await height(node), HEAD + 1);
@@ -266,10 +264,10 @@ both('becomes a fork by a reset', [], async (node) => {
 
 fork('resets to another chain, and remembers its address', [], async (node) => {
   const url = async () => (await rpc(node, 'anvil_nodeInfo')).forkConfig.forkUrl;
-  assert.equal(await rpc(node, 'eth_call', [{ to: nobody, data: '0x54fd4d50' }, 'latest']), '0x');
+  assert.equal(await rpc(node, 'eth_call', [{ to: unused, data: '0x54fd4d50' }, 'latest']), '0x');
   await reset(node, { jsonRpcUrl: second.rpc });
   assert.deepEqual(
-    [await url(), await rpc(node, 'eth_getCode', [nobody, 'latest'])],
+    [await url(), await rpc(node, 'eth_getCode', [unused, 'latest'])],
     [second.rpc, '0x602a5f5260205ff3'],
   );
   assert.equal((await pay(node)).status, '0x1');
@@ -278,9 +276,7 @@ fork('resets to another chain, and remembers its address', [], async (node) => {
 });
 
 fork('reverts to snapshots once', [], async (node) => {
-  const before = await nonce(node);
-  const snapshot = await rpc(node, 'evm_snapshot');
-  const to = receiver();
+  const [before, snapshot, to] = [await nonce(node), await rpc(node, 'evm_snapshot'), receiver()];
   await pay(node, 1000, owner, to);
   await rpc(node, 'evm_snapshot');
   assert.equal(await rpc(node, 'evm_revert', [snapshot]), true);

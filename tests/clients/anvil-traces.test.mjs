@@ -54,13 +54,14 @@ const factories = Object.fromEntries(
 const data = (contract, name, ...args) =>
   factories[contract].interface.encodeFunctionData(name, args);
 
-const owner = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266';
-const other = '0x70997970c51812dc3a010c7d01b50e0d17dc79c8';
-const third = '0x3c44cdddb6a900fa2b585dd299e03d12fa4293bc';
-const fourth = '0x90f79bf6eb2c4f870365e785982e1f101e93b906';
-const nobody = '0x00000000000000000000000000000000000000aa';
-const GENESIS = 10_000n * 10n ** 18n;
-const MAX_UINT256 = 2n ** 256n - 1n;
+const [owner, other, third, fourth] = [
+  '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266',
+  '0x70997970c51812dc3a010c7d01b50e0d17dc79c8',
+  '0x3c44cdddb6a900fa2b585dd299e03d12fa4293bc',
+  '0x90f79bf6eb2c4f870365e785982e1f101e93b906',
+];
+const unused = '0x00000000000000000000000000000000000000aa';
+const [GENESIS, MAX_UINT256] = [10_000n * 10n ** 18n, 2n ** 256n - 1n];
 const word = (number) => toBeHex(number, 32);
 const send = (node, tx) => rpc(node, 'eth_sendTransactionSync', [{ from: owner, ...tx }]);
 const pay = (node, value = 100, from = owner, to = other) =>
@@ -89,8 +90,10 @@ async function together(node, count, to, value) {
 }
 /** A store, a relay, and calls that set the store's value, one of them through the relay. */
 async function relayed(node) {
-  const relay = (await deploy(node, 'Relay')).address;
-  const store = (await deploy(node, 'Store', ['first'])).address;
+  const [relay, store] = [
+    (await deploy(node, 'Relay')).address,
+    (await deploy(node, 'Store', ['first'])).address,
+  ];
   const inner = { from: other, to: store, data: data('Store', 'set', 'bar') };
   return {
     relay,
@@ -122,9 +125,9 @@ both('traces the end of a contract', ['--hardfork', 'shanghai'], async (node) =>
 });
 
 both('traces a call over other code, with a balance that has a leading zero', [], async (node) => {
-  const stateOverrides = { [nobody]: { balance: '0x01', code: '0x30315f5260205ff3' } };
+  const stateOverrides = { [unused]: { balance: '0x01', code: '0x30315f5260205ff3' } };
   const trace = await rpc(node, 'debug_traceCall', [
-    { from: other, to: nobody },
+    { from: other, to: unused },
     'latest',
     { stateOverrides },
   ]);
@@ -198,7 +201,7 @@ both(
   ['--hardfork', 'prague'],
   async (node) => {
     // Adds one to slot 0.
-    await rpc(node, 'anvil_setCode', [nobody, '0x5f546001015f5500']);
+    await rpc(node, 'anvil_setCode', [unused, '0x5f546001015f5500']);
     const tracer = `{
         seen: [],
         step: function (log) {
@@ -211,7 +214,7 @@ both(
     const tx = {
       from: other,
       to: (await deploy(node, 'Relay')).address,
-      data: data('Relay', 'relay', nobody, '0x'),
+      data: data('Relay', 'relay', unused, '0x'),
     };
     const place = [...Array(19).fill(0), 0xaa].join(',');
     const expected = [`1 SLOAD ${place}:0`, `6 SSTORE ${place}:0=1`];
@@ -298,14 +301,11 @@ for (const hardfork of ['london', 'cancun']) {
     `lists the internal operations of transactions of ${hardfork}`,
     ['--hardfork', hardfork],
     async (node) => {
-      const transfer = 0;
-      const end = 1;
-      const create = 2;
-      const create2 = 3;
+      const [transfer, end, create, create2] = [0, 1, 2, 3];
       const { receipt, address } = await deploy(node, 'Relay');
       const deployer = '0x4e59b44847b379578588920ca78fbf26c0b4956c';
       const created = getCreate2Address(deployer, ZeroHash, keccak256(ZeroHash)).toLowerCase();
-      const ender = (await deploy(node, 'Ender', [nobody], { value: '0x45' })).address;
+      const ender = (await deploy(node, 'Ender', [unused], { value: '0x45' })).address;
       const receipts = [
         await send(node, {
           to: address,
@@ -323,7 +323,7 @@ for (const hardfork of ['london', 'cancun']) {
         .map(({ type, from, to, value }) => [type, from, to, Number(value)]);
       assert.deepEqual(listed, [
         [create2, deployer, created, 0],
-        [end, ender, nobody, 69],
+        [end, ender, unused, 69],
         [create, owner, address, 0],
         [transfer, owner, other, 1000],
       ]);
@@ -331,7 +331,7 @@ for (const hardfork of ['london', 'cancun']) {
   );
 }
 
-both('tells Otterscan of headers, blocks, contracts and transactions', [], async (node) => {
+both('serves Otterscan headers, blocks, contracts and transactions', [], async (node) => {
   const { blockHash, transactionHash } = await pay(node);
   assert.equal(await rpc(node, 'ots_getApiLevel'), 8);
   for (const at of ['0x0', '0x1'])
@@ -391,9 +391,7 @@ both('traces a transaction as Otterscan shows it', [], async (node) => {
 });
 
 both("lists a block's transactions in pages", [], async (node) => {
-  const hashes = await together(node, 10, nobody, '0x64');
-  const listed = [];
-  const counts = [];
+  const [hashes, listed, counts] = [await together(node, 10, unused, '0x64'), [], []];
   for (let page = 0; page < 4; page++) {
     const { fullblock, receipts } = await rpc(node, 'ots_getBlockTransactions', [1, page, 3]);
     listed.push(receipts.map(({ transactionHash }) => transactionHash));
@@ -417,8 +415,7 @@ both("searches an account's transactions before and after a block", [], async (n
   const hashes = [];
   for (let i = 0; i < 7; i++) hashes.unshift((await pay(node)).transactionHash);
   for (const before of [true, false]) {
-    let found = [];
-    let at = 0;
+    let [found, at] = [[], 0];
     for (let page = 0; page < 4; page++) {
       const method = before ? 'ots_searchTransactionsBefore' : 'ots_searchTransactionsAfter';
       const { txs, firstPage, lastPage } = await rpc(node, method, [owner, at, 2]);

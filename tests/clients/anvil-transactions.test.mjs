@@ -1,5 +1,5 @@
-// Transactions, logs, signatures, blobs, delegations, subscriptions and proofs: what anvil's own
-// integration tests demand, over the wire from anvil and from the node in its place.
+// Transactions, logs, signatures, blobs, delegations, subscriptions and proofs: cases of anvil's
+// own integration tests, as requests to anvil and to the node in its place.
 import assert from 'node:assert/strict';
 import { EventEmitter, on, once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -316,7 +316,7 @@ both(
 );
 
 both(
-  'receipts tell calls from creations, also of reverted ones, and the first account sends by default',
+  'receipts distinguish calls and creations, also reverted ones; the first account sends by default',
   [],
   async (node) => {
     const failed = await sent(node, { data: '0x60006000fd', gas: hex(100_000) });

@@ -1,13 +1,15 @@
-// Comparison with anvil: development methods with the same results, and dumps that each loads from
+// Comparison with anvil: the same results of development methods, and dumps that each loads from
 // the other.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { startAnvil } from './support/anvil.mjs';
 import { rpc, start } from './support/node.mjs';
 
-const owner = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266';
-const other = '0x70997970c51812dc3a010c7d01b50e0d17dc79c8';
-const nobody = '0x00000000000000000000000000000000000000aa';
+const [owner, other] = [
+  '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266',
+  '0x70997970c51812dc3a010c7d01b50e0d17dc79c8',
+];
+const unused = '0x00000000000000000000000000000000000000aa';
 const word = (number) => `0x${number.toString(16).padStart(64, '0')}`;
 let node, anvil;
 
@@ -25,14 +27,14 @@ test('returns the same results as anvil', async () => {
     ['hardhat_mine', ['0x2', '0x3c']],
     ['evm_mine'],
     ['eth_blockNumber'],
-    ['anvil_setBalance', [nobody, '0x10']],
-    ['anvil_addBalance', [nobody, '0x1']],
-    ['eth_getBalance', [nobody, 'latest']],
-    ['anvil_setCode', [nobody, '0x6000']],
-    ['anvil_setNonce', [nobody, '0x5']],
-    ['evm_setAccountNonce', [nobody, '0x4']],
-    ['anvil_setStorageAt', [nobody, '0x0', word(2)]],
-    ['anvil_setCoinbase', [nobody]],
+    ['anvil_setBalance', [unused, '0x10']],
+    ['anvil_addBalance', [unused, '0x1']],
+    ['eth_getBalance', [unused, 'latest']],
+    ['anvil_setCode', [unused, '0x6000']],
+    ['anvil_setNonce', [unused, '0x5']],
+    ['evm_setAccountNonce', [unused, '0x4']],
+    ['anvil_setStorageAt', [unused, '0x0', word(2)]],
+    ['anvil_setCoinbase', [unused]],
     ['eth_coinbase'],
     ['anvil_setBlockTimestampInterval', [5]],
     ['anvil_removeBlockTimestampInterval'],
@@ -50,11 +52,11 @@ test('returns the same results as anvil', async () => {
     ['anvil_removePoolTransactions', [owner]],
     ['anvil_dropAllTransactions'],
     ['evm_setAutomine', [true]],
-    ['anvil_impersonateAccount', [nobody]],
-    ['anvil_setCode', [nobody, '0x']],
-    ['anvil_setBalance', [nobody, '0xde0b6b3a7640000']],
+    ['anvil_impersonateAccount', [unused]],
+    ['anvil_setCode', [unused, '0x']],
+    ['anvil_setBalance', [unused, '0xde0b6b3a7640000']],
     ['eth_accounts'],
-    ['anvil_stopImpersonatingAccount', [nobody]],
+    ['anvil_stopImpersonatingAccount', [unused]],
     ['anvil_autoImpersonateAccount', [true]],
     ['anvil_autoImpersonateAccount', [false]],
     ['evm_snapshot'],
@@ -84,7 +86,7 @@ test('returns the same results as anvil', async () => {
     ['anvil_setMinGasPrice', ['0x10']],
     ['anvil_rollback', [1000]],
     ['evm_setNextBlockTimestamp', [1]],
-    ['anvil_setBalance', [nobody]],
+    ['anvil_setBalance', [unused]],
     ['evm_mine', [{ timestamp: 1 }]],
   ];
   for (const [method, params] of refused) {
@@ -102,13 +104,13 @@ test('loads the dumps of anvil, and anvil loads its dumps', async () => {
     [anvil, node],
     [node, anvil],
   ]) {
-    await rpc(from, 'anvil_setStorageAt', [nobody, '0x1', word(42)]);
+    await rpc(from, 'anvil_setStorageAt', [unused, '0x1', word(42)]);
     const hash = await rpc(from, 'eth_sendTransaction', [{ from: owner, to: other, value: '0x5' }]);
     await rpc(from, 'anvil_mine', ['0x3']);
     const height = await rpc(from, 'eth_blockNumber');
     assert.equal(await rpc(to, 'anvil_loadState', [await rpc(from, 'anvil_dumpState')]), true);
     assert.equal(await rpc(to, 'eth_blockNumber'), height);
-    assert.equal(await rpc(to, 'eth_getStorageAt', [nobody, '0x1', 'latest']), word(42));
+    assert.equal(await rpc(to, 'eth_getStorageAt', [unused, '0x1', 'latest']), word(42));
     const [there, here] = await Promise.all(
       [from, to].map((side) => rpc(side, 'eth_getTransactionReceipt', [hash])),
     );

@@ -1,5 +1,5 @@
-// The JavaScript and the commands of Foundry in the book and the README, as they stand there, and
-// the output that they show.
+// The JavaScript and the commands of Foundry in the book and the README, unchanged, and the output
+// that they show.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
@@ -52,7 +52,7 @@ function assertShown(output, shown) {
 
 /** Runs blocks of JavaScript as one module, against the node. */
 async function run(name, examples) {
-  // In this directory, whose packages it imports.
+  // In this directory, because it imports its packages.
   const file = path.join(import.meta.dirname, `.book-${process.pid}-${name}.mjs`);
   const code = examples.map(({ code }, at) => `${code}\nglobalThis.bookExample(${at});\n`).join('');
   await writeFile(file, code.replaceAll('localhost:8545', new URL(node.rest).host));
@@ -119,7 +119,7 @@ test('Keplr', async () => {
   const suggested = [];
   const wallet = await DirectEthSecp256k1HdWallet.fromMnemonic(MNEMONIC, { prefix: 'pax' });
   const signer = {
-    // Keplr's signers say so on every chain.
+    // Keplr's signers print this on every chain.
     getAccounts: async () =>
       (await wallet.getAccounts()).map((account) => ({ ...account, algo: 'secp256k1' })),
     signDirect: (address, document) => wallet.signDirect(address, document),
@@ -177,7 +177,7 @@ test('forge deploys a contract, which is verified with curl', async () => {
   const folder = await mkdtemp(path.join(tmpdir(), 'book-'));
   const program = async (name, script) =>
     writeFile(path.join(folder, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
-  // As `forge init` writes it, with the compiler from npm.
+  // Like the file of `forge init`, with the compiler from npm.
   const compiler = path.join(import.meta.dirname, 'forge/solc.mjs');
   await mkdir(path.join(folder, 'src'));
   await mkdir(path.join(folder, 'compilers'));
@@ -210,12 +210,12 @@ test('forge deploys a contract, which is verified with curl', async () => {
       /^(forge create|cast)/.test(code),
     );
     assert.equal(deployment.length, 2);
-    // The compiler's input, too, is written.
+    // The compiler's input is written as well.
     await shell([{ code: 'forge build --build-info' }], folder);
     await shell(deployment, folder, verifier.rest);
     const commands = await blocks('interfaces/verification.md', 'bash');
     assert.equal(commands.length, 5);
-    // For this forge would download the list of compilers.
+    // Otherwise forge would download the list of compilers.
     const [info] = await readdir(path.join(folder, 'out/build-info'));
     const { input } = JSON.parse(await readFile(path.join(folder, 'out/build-info', info), 'utf8'));
     await writeFile(path.join(folder, 'input.json'), JSON.stringify(input));

@@ -1,12 +1,12 @@
-// HAProxy in front of a cluster, with config/cluster/haproxy.cfg. Servers that say who they are
-// stand in for the nodes.
+// HAProxy in front of a cluster, with config/cluster/haproxy.cfg. Servers that answer with their
+// names replace the nodes.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import http from 'node:http';
 import https from 'node:https';
 import { has, proxy } from './support/proxy.mjs';
 
-/** A server that answers its name, and to the probes with the statuses in `probes`. */
+/** A server that answers with its name, and answers probes with the statuses in `probes`. */
 async function standIn(name) {
   const node = { name, probes: { '/ready': 200, '/health': 200 } };
   const server = http.createServer((request, response) => {
@@ -39,7 +39,7 @@ describe('HAProxy in front of a cluster', { skip, timeout: 60_000 }, () => {
     for (const node of nodes ?? []) node.stop();
   });
 
-  /** Asks on a new connection: the status, the name of the node and the cookie that is set. */
+  /** Sends a request on a new connection: the status, the name of the node and the set cookie. */
   const ask = (path = '/rpc', cookie) =>
     new Promise((resolve, reject) => {
       const headers = cookie ? { cookie: `TETRAD_NODE=${cookie}` } : {};
@@ -60,7 +60,7 @@ describe('HAProxy in front of a cluster', { skip, timeout: 60_000 }, () => {
         })
         .once('error', reject);
     });
-  /** Asks until the answer is as expected. HAProxy probes the nodes once a second. */
+  /** Repeats a request until the response is as expected. HAProxy probes nodes once a second. */
   const eventually = async (expected, ...request) => {
     for (;;) {
       const answer = await ask(...request);
@@ -84,7 +84,7 @@ describe('HAProxy in front of a cluster', { skip, timeout: 60_000 }, () => {
     assert.equal((await ask()).name, name);
   });
 
-  test('moves clients away from a node that is not ready, and leaves them on the other', async () => {
+  test('moves clients away from a node that is not ready, and keeps them on the other', async () => {
     const { name } = await ask();
     const node = nodes[NAMES.indexOf(name)];
     node.probes['/ready'] = 503;

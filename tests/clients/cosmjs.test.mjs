@@ -41,7 +41,7 @@ import {
 import { MNEMONIC, network, rpc, start } from './support/node.mjs';
 
 const FIRST = 'pax17w0adeg64ky0daxwd2ugyuneellmjgnxljx2cg';
-const NOBODY = toBech32('pax', new Uint8Array(20).fill(1));
+const UNUSED = toBech32('pax', new Uint8Array(20).fill(1));
 
 let node, client;
 
@@ -95,7 +95,7 @@ test('reads accounts', async () => {
   assert.throws(() => decodePubkey(account.pubkey), 'CosmJS itself knows no keys of Ethermint');
   const answer = await (await fetch(`${node.rest}/cosmos/auth/v1beta1/accounts/${FIRST}`)).json();
   assert.equal(String(account.accountNumber), answer.account.account_number);
-  assert.equal(await client.getAccount(NOBODY), null);
+  assert.equal(await client.getAccount(UNUSED), null);
   assert.deepEqual(await client.getSequence(FIRST), {
     accountNumber: account.accountNumber,
     sequence: account.sequence,
@@ -109,12 +109,12 @@ test('reads balances', async () => {
   assert.deepEqual(await client.getBalance(FIRST, 'ahpx'), coin);
   assert.deepEqual(await client.getAllBalances(FIRST), [coin]);
   assert.deepEqual(await client.getBalance(FIRST, 'uatom'), { denom: 'uatom', amount: '0' });
-  assert.deepEqual(await client.getAllBalances(NOBODY), []);
+  assert.deepEqual(await client.getAllBalances(UNUSED), []);
   assert.equal(await client.getBalanceStaked(FIRST), null);
   await assert.rejects(client.getBalance('pax1wrong', 'ahpx'), /invalid address/);
 });
 
-test('reads what the extensions ask, on a node without blocks as well', async () => {
+test('answers the queries of the extensions, also on a node without blocks', async () => {
   const fresh = await start('--comet-listen', '127.0.0.1:0');
   const operator = toBech32('paxvaloper', new Uint8Array(20).fill(1));
   try {
@@ -197,7 +197,7 @@ test('sends over both transports, and the recipient spends with ethers', async (
     assert.match(first, /^[0-9A-F]{64}$/);
     await signer.signAndBroadcastSync(
       address,
-      [send(address, bech32(recipient.address), 5n), send(address, NOBODY, 6n)],
+      [send(address, bech32(recipient.address), 5n), send(address, UNUSED, 6n)],
       1.5,
     );
     assert.equal((await signer.getSequence(address)).sequence, sequence + 2);
@@ -218,7 +218,7 @@ test('sends over both transports, and the recipient spends with ethers', async (
     );
     assert.equal((await signer.getAccount(bech32(recipient.address))).sequence, 1);
     await assert.rejects(
-      signer.signAndBroadcastSync(address, [send(address, NOBODY, 10n ** 30n)], 'auto'),
+      signer.signAndBroadcastSync(address, [send(address, UNUSED, 10n ** 30n)], 'auto'),
       /insufficient funds/,
     );
     signer.disconnect();
@@ -361,7 +361,7 @@ test('a transfer that fails in its block is found with its code', async () => {
   const wallet = await DirectEthSecp256k1HdWallet.fromMnemonic(MNEMONIC, { prefix: 'pax' });
   const signer = await connect(node.rest, wallet);
   const fee = { amount: coins(10n ** 15n), gas: '200000' };
-  const tx = await signer.sign(FIRST, [send(FIRST, NOBODY, 10n ** 30n)], fee, '');
+  const tx = await signer.sign(FIRST, [send(FIRST, UNUSED, 10n ** 30n)], fee, '');
   const sent = await signer.broadcastTx(TxRaw.encode(tx).finish(), 10_000, 20);
   assert.equal(sent.code, 5);
   assert.match(sent.rawLog, /insufficient funds/);
@@ -412,7 +412,7 @@ test('receives transactions and blocks that match a query', async () => {
   const any = next(comet.subscribeTx());
   // Active once a later request of the same connection is answered.
   await comet.status();
-  const other = await signer.signAndBroadcastSync(FIRST, [send(FIRST, NOBODY, 1n)], 1.5);
+  const other = await signer.signAndBroadcastSync(FIRST, [send(FIRST, UNUSED, 1n)], 1.5);
   const hash = await signer.signAndBroadcastSync(FIRST, [send(FIRST, recipient, 1n)], 1.5);
   const hex = (bytes) => Buffer.from(bytes).toString('hex').toUpperCase();
   const [first, event] = await Promise.all([any, paid]);

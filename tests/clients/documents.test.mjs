@@ -1,5 +1,4 @@
-// The node's descriptions of itself, checked by the tools that read them: redocly for OpenAPI, the
-// meta schema of OpenRPC.
+// The node's API descriptions, checked with redocly for OpenAPI and the meta schema of OpenRPC.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -17,7 +16,7 @@ before(async () => {
 });
 after(() => node?.stop());
 
-test('redocly finds nothing to complain about in the OpenAPI document', async () => {
+test('redocly reports no problem in the OpenAPI document', async () => {
   const folder = await mkdtemp(path.join(tmpdir(), 'tetrad-openapi-'));
   try {
     const file = path.join(folder, 'openapi.json');
@@ -55,7 +54,7 @@ test('redocly finds nothing to complain about in the OpenAPI document', async ()
   }
 });
 
-test('rpc.discover is a valid OpenRPC document with references that lead somewhere', async () => {
+test('rpc.discover is a valid OpenRPC document whose references resolve', async () => {
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'rpc.discover', params: [] });
   const response = await fetch(`${node.rest}/rpc`, {
     method: 'POST',
@@ -63,8 +62,8 @@ test('rpc.discover is a valid OpenRPC document with references that lead somewhe
     body,
   });
   const { result: document } = await response.json();
-  // Schemas in the document are not looked into: their own meta schema is another document, of
-  // which one part is needed.
+  // Schemas in the document are not validated: their meta schema is another document, of which one
+  // part is needed.
   const { $schema, ...schema } = openrpcDocument;
   const definitions = { ...schema.definitions, JSONSchema: { type: ['object', 'boolean'] } };
   const ajv = new Ajv({ strict: false, validateFormats: false });

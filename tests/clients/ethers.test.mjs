@@ -215,7 +215,8 @@ test('listens over WebSocket', async () => {
     const receipt = await (await contract.store(9)).wait();
     assert.equal(await stored, 9n);
     assert.equal(await block, receipt.blockNumber);
-    // What ethers sends when a listener is done must be answered before the provider is destroyed.
+    // The request that ethers sends at the end of a listener must be answered before the provider
+  // is destroyed.
     await socket.send('eth_chainId', []);
   } finally {
     await socket.destroy();

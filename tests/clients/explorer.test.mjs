@@ -83,7 +83,7 @@ test('cast gets the source and the interface of a contract', async () => {
   assert.match(await cast('interface', addresses.vault, '--chain', '125'), /function quoteSwap\(/);
 });
 
-test('pages of the REST API lead through a whole list', async () => {
+test('a whole list is read through the pages of the REST API', async () => {
   for (let count = 0; count < 60; count++)
     await wallet.sendTransaction({ to: wallet.address, value: BigInt(count) });
   const found = [];

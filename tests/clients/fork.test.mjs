@@ -6,9 +6,11 @@ import { abi, bytecode } from './support/probe.mjs';
 import { rpc, start } from './support/node.mjs';
 import { Interface } from 'ethers';
 
-const owner = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266';
-const other = '0x70997970c51812dc3a010c7d01b50e0d17dc79c8';
-const nobody = '0x00000000000000000000000000000000000000aa';
+const [owner, other] = [
+  '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266',
+  '0x70997970c51812dc3a010c7d01b50e0d17dc79c8',
+];
+const unused = '0x00000000000000000000000000000000000000aa';
 const word = (number) => `0x${number.toString(16).padStart(64, '0')}`;
 let anvil, node;
 
@@ -18,8 +20,8 @@ async function live(side) {
     { from: owner, data: bytecode + word(1).slice(2) },
   ]);
   const { contractAddress } = await rpc(side, 'eth_getTransactionReceipt', [deployed]);
-  await rpc(side, 'anvil_setStorageAt', [nobody, '0x1', word(42)]);
-  await rpc(side, 'anvil_setBalance', [nobody, '0x77']);
+  await rpc(side, 'anvil_setStorageAt', [unused, '0x1', word(42)]);
+  await rpc(side, 'anvil_setBalance', [unused, '0x77']);
   await rpc(side, 'anvil_mine', ['0x3']);
   const transfer = await rpc(side, 'eth_sendTransaction', [
     { from: owner, to: other, value: '0x5' },
@@ -40,8 +42,8 @@ test('forks anvil', async () => {
       ['eth_chainId'],
       ['eth_blockNumber'],
       ['eth_getCode', [contractAddress, 'latest']],
-      ['eth_getBalance', [nobody, 'latest']],
-      ['eth_getStorageAt', [nobody, '0x1', 'latest']],
+      ['eth_getBalance', [unused, 'latest']],
+      ['eth_getStorageAt', [unused, '0x1', 'latest']],
       ['eth_getTransactionCount', [owner, 'latest']],
       ['eth_getBlockByNumber', ['0x2', true]],
       ['eth_getBlockByNumber', ['0x5', true]],
@@ -81,8 +83,8 @@ test('is forked by anvil', async () => {
     for (const [method, params] of [
       ['eth_chainId'],
       ['eth_getCode', [contractAddress, 'latest']],
-      ['eth_getStorageAt', [nobody, '0x1', 'latest']],
-      ['eth_getBalance', [nobody, 'latest']],
+      ['eth_getStorageAt', [unused, '0x1', 'latest']],
+      ['eth_getBalance', [unused, 'latest']],
     ]) {
       const [ours, theirs] = await Promise.all(
         [node, fork].map((side) => rpc(side, method, params)),
@@ -90,11 +92,11 @@ test('is forked by anvil', async () => {
       assert.deepEqual(theirs, ours, method);
     }
     const receipt = await rpc(fork, 'eth_sendTransactionSync', [
-      { from: owner, to: nobody, value: '0x1' },
+      { from: owner, to: unused, value: '0x1' },
     ]);
     assert.equal(receipt.status, '0x1');
-    assert.equal(await rpc(fork, 'eth_getBalance', [nobody, 'latest']), '0x78');
-    assert.equal(await rpc(node, 'eth_getBalance', [nobody, 'latest']), '0x77');
+    assert.equal(await rpc(fork, 'eth_getBalance', [unused, 'latest']), '0x78');
+    assert.equal(await rpc(node, 'eth_getBalance', [unused, 'latest']), '0x77');
   } finally {
     await fork.stop();
   }

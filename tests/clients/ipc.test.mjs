@@ -1,4 +1,4 @@
-// JSON-RPC on a Unix socket without HTTP, with the clients that speak it.
+// JSON-RPC on a Unix socket without HTTP, with the clients that support it.
 import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -25,7 +25,7 @@ test('ethers sends, waits and receives blocks', async () => {
   const provider = new ethers.IpcSocketProvider(socket);
   const wallet = ethers.HDNodeWallet.fromPhrase(MNEMONIC).connect(provider);
   const block = new Promise((resolve) => provider.once('block', resolve));
-  // The subscription has to stand before the block is mined.
+  // The subscription must be active before the block is mined.
   await provider.getBlockNumber();
   const receipt = await (await wallet.sendTransaction({ to: wallet.address, value: 1n })).wait();
   assert.equal(receipt.status, 1);

@@ -15,7 +15,7 @@ const codes = {
   [counter]: '0x5f546001015f5500',
   [caller]: `0x60205f20505f5f5f5f5f73${counter.slice(2)}5af1505f5f5f5f60045afa5060014303405f5500`,
 };
-// Endless, so that its steps end with the gas only.
+// Endless, so that only the gas limits its steps.
 const endless = `0x${'e0'.padStart(40, '0')}`;
 codes[endless] = '0x5b5f56';
 let node, hash, receipt;
@@ -25,7 +25,7 @@ const traced = (script, options) =>
 const called = (script, options, to = counter) =>
   rpc(node, 'debug_traceCall', [{ to }, 'latest', { tracer: script, ...options }]);
 const returning = (expression) => `{ fault() {}, result(context, db) { return ${expression} } }`;
-/** The message of the error that a call of `to` with this script ends with. */
+/** The message of the error of a call of `to` with this script. */
 async function failure(script, options, to) {
   return called(script, options, to).then(
     (result) => assert.fail(`returned ${JSON.stringify(result).slice(0, 100)}`),
@@ -117,7 +117,7 @@ test('reads the state before, during and after the transaction', async () => {
   assert.ok(BigInt(seen[2]) >= BigInt(balance), 'fees are taken at the end');
 });
 
-test('collects what bundlers check of a user operation (ERC-4337, ERC-7562)', async () => {
+test('collects the data that bundlers check of a user operation (ERC-4337, ERC-7562)', async () => {
   const collector = `{
         callsFromEntryPoint: [], calls: [], keccak: [], last: '', level: null,
         topLevelTarget: function () { return { topLevelTargetAddress: null, opcodes: {}, access: {}, contractSize: {}, oog: false } },
@@ -166,7 +166,7 @@ test('collects what bundlers check of a user operation (ERC-4337, ERC-7562)', as
   }
 });
 
-test('knows its place in the block, and gets its configuration', async () => {
+test('has its position in the block and its configuration', async () => {
   const place =
     '{ fault() {}, result(ctx) { return [toHex(ctx.blockHash), toHex(ctx.txHash), ctx.txIndex, ctx.block] } }';
   const expected = [receipt.blockHash, hash, 0, Number(receipt.blockNumber)];
@@ -209,7 +209,7 @@ test('reports the errors of scripts', async () => {
   assert.equal(depth, 1024);
 });
 
-test('ends scripts that do not end', async () => {
+test('stops endless scripts', async () => {
   const timeout = '500ms';
   const loop = 'while (true) {}';
   for (const [script, to] of [
@@ -237,7 +237,7 @@ test('ends scripts that do not end', async () => {
   assert.match(await failure(returning(`(() => { ${loop} })()`)), /execution timeout after 5s/);
 });
 
-test('ends scripts that fill the memory', async () => {
+test('stops scripts that fill the memory', async () => {
   for (const script of [
     returning("'a'.repeat(2 ** 29).length"),
     returning("'a'.repeat(2 ** 30)"),
@@ -265,7 +265,7 @@ test('ends scripts that fill the memory', async () => {
   );
 });
 
-// What follows looks at processes.
+// The following tests inspect processes.
 const isLinux = { skip: process.platform !== 'linux' && 'needs /proc' };
 const stat = (pid) =>
   readFileSync(`/proc/${pid}/stat`, 'utf8')
@@ -291,7 +291,7 @@ async function until(check) {
   }
 }
 
-test('serves others while many scripts attack it, within its memory', isLinux, async () => {
+test('serves other clients while many scripts attack it, within its memory', isLinux, async () => {
   const before = rss(node.child.pid);
   const scripts = [
     returning('(() => { while (true) {} })()'),
@@ -328,7 +328,7 @@ test('serves others while many scripts attack it, within its memory', isLinux, a
   await until(() => children(node.child.pid).length === 0);
 });
 
-test('cancels a script whose client is gone', isLinux, async () => {
+test('cancels a script whose client has disconnected', isLinux, async () => {
   const gone = new AbortController();
   const body = JSON.stringify({
     jsonrpc: '2.0',
@@ -362,7 +362,7 @@ test('leaves no process when the node is killed', isLinux, async () => {
     const pids = children(killed.child.pid);
     return pids.length === 2 && pids;
   });
-  // They inherit nothing of the node, neither files nor environment.
+  // They inherit neither files nor environment of the node.
   const inherited = readdirSync('/proc/self/fd');
   for (const pid of pids) {
     const own = readdirSync(`/proc/${pid}/fd`).filter(
@@ -376,7 +376,7 @@ test('leaves no process when the node is killed', isLinux, async () => {
   await until(() =>
     pids.every((pid) => {
       try {
-        // A zombie has ended; what adopted it has not noticed yet.
+        // A zombie has ended; its new parent has not collected it yet.
         return stat(pid)[0] === 'Z';
       } catch {
         return true;

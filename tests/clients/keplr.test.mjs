@@ -1,5 +1,5 @@
-// Keplr: its own packages for what they have, and the requests of its sources (packages/stores,
-// packages/background) for the rest, in the order in which it makes them.
+// Keplr: its own packages where they suffice, and otherwise the requests of its sources
+// (packages/stores, packages/background) in their order.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { serializeSignDoc } from '@cosmjs/amino';
@@ -70,7 +70,7 @@ function message(from, to, amount) {
 }
 
 /**
- * What Keplr asks before it shows the fee: the account, its balance, the base fee, and the gas of
+ * Keplr's requests before it shows the fee: the account, its balance, the base fee, and the gas of
  * the unsigned transaction.
  */
 async function prepare(address, proto, memo) {
@@ -160,7 +160,7 @@ test('the suggested chain passes the checks of Keplr', async () => {
   );
 });
 
-test('a send runs through, and the recipient spends with ethers', async () => {
+test('a transfer succeeds, and the recipient spends with ethers', async () => {
   const signer = new AminoSigner(wallet(1));
   const provider = new ethers.JsonRpcProvider(chain.evm.rpc);
   const recipient = ethers.Wallet.createRandom(provider);
@@ -225,7 +225,7 @@ test('a signature of SHA-256, as on chains without the feature eth-key-sign, is 
 });
 
 /**
- * Keplr's tracer, which asks for the transaction and subscribes to it at once. Keplr starts it
+ * Keplr's tracer, which requests the transaction and subscribes to it at once. Keplr starts it
  * after the broadcast.
  */
 async function trace(start) {
@@ -258,7 +258,7 @@ test('the tracer finds a transaction in a block', async () => {
   assert.equal(searched.txs[0].hash, hash.toString('hex').toUpperCase());
 });
 
-test('the tracer is told of a transaction that is mined later', async () => {
+test('the tracer is notified of a transaction that is mined later', async () => {
   const waiting = await start(
     '--no-mining',
     '--comet-listen',
@@ -294,7 +294,7 @@ test('the tracer is told of a transaction that is mined later', async () => {
   }
 });
 
-test('the tracer is told of new blocks', async () => {
+test('the tracer is notified of new blocks', async () => {
   await trace(async (tracer) => {
     const heights = [];
     await new Promise((resolve) => {

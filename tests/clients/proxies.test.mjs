@@ -67,7 +67,7 @@ for (const kind of ['nginx', 'caddy', 'haproxy']) {
       });
     const chainId = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_chainId' });
 
-    test('has wallets connect to the proxy', async () => {
+    test('makes wallets connect to the proxy', async () => {
       const { keplr } = JSON.parse((await ask('/api/network')).text);
       const own = `https://localhost:${front.port}`;
       assert.ok([own, 'https://localhost'].includes(keplr.rpc), keplr.rpc);

@@ -18,7 +18,7 @@ const version = /^[^.]+\.[^.]+\.[^.]+\.\w+/.exec(solc.version())[0];
 const project = path.join(here, 'forge-verify');
 let node, folder, list;
 
-// The compiler from npm where foundry keeps its own.
+// The compiler from npm, in foundry's folder for compilers.
 async function compilers() {
   const directory = path.join(folder, '.svm/0.8.37');
   await mkdir(directory, { recursive: true });
@@ -89,7 +89,7 @@ const verifiers = {
 };
 for (const [verifier, options] of Object.entries(verifiers)) {
   test(`forge verifies with ${verifier}`, async () => {
-    // With such a section forge uses Etherscan's interface whatever it is told.
+    // With such a section forge uses Etherscan's interface, whatever its options.
     const section = `\n[etherscan]\ntetrad = { key = "any", chain = 125, url = "${node.rest}/api" }\n`;
     const settings = await readFile(path.join(here, 'forge/foundry.toml'), 'utf8');
     await writeFile(

@@ -27,7 +27,7 @@ import * as probe from './support/probe.mjs';
 let node, chain, client, sockets, tester, wallet, addresses;
 const accounts = [0, 1, 2, 3].map((addressIndex) => mnemonicToAccount(MNEMONIC, { addressIndex }));
 const [alice, bob, carol, dora] = accounts;
-const NOBODY = '0x00000000000000000000000000000000000000aa';
+const UNUSED = '0x00000000000000000000000000000000000000aa';
 
 before(async () => {
   node = await start();
@@ -150,7 +150,7 @@ test('watches blocks, events and pending transactions', async () => {
         watcher.watchPendingTransactions({ onTransactions: ([hash]) => resolve(hash), onError }),
       ),
     ]);
-    // Nothing tells when a watcher has begun: it sees one of several transactions.
+    // The start of a watcher cannot be observed: it sees one of several transactions.
     const receipts = [];
     let all;
     while (all === undefined && receipts.length < 100) {
@@ -167,7 +167,7 @@ test('watches blocks, events and pending transactions', async () => {
 
 test('signs typed data, locally and on the node', async () => {
   const data = {
-    domain: { name: 'Mail', version: '1', chainId: 125, verifyingContract: NOBODY },
+    domain: { name: 'Mail', version: '1', chainId: 125, verifyingContract: UNUSED },
     types: {
       Mail: [
         { name: 'to', type: 'address' },
@@ -188,7 +188,7 @@ test('batches and multicalls', async () => {
   const [number, price, balance] = await Promise.all([
     batched.getBlockNumber(),
     batched.getGasPrice(),
-    batched.getBalance({ address: NOBODY }),
+    batched.getBalance({ address: UNUSED }),
   ]);
   assert.ok(number > 0n && price > 0n && balance === 0n);
   const results = await client.multicall({
@@ -203,17 +203,17 @@ test('batches and multicalls', async () => {
 });
 
 test('changes accounts', async () => {
-  await tester.setBalance({ address: NOBODY, value: parseEther('3') });
-  assert.equal(await client.getBalance({ address: NOBODY }), parseEther('3'));
-  await tester.setNonce({ address: NOBODY, nonce: 9 });
-  assert.equal(await client.getTransactionCount({ address: NOBODY }), 9);
-  await tester.setCode({ address: NOBODY, bytecode: '0x6001' });
-  assert.equal(await client.getCode({ address: NOBODY }), '0x6001');
+  await tester.setBalance({ address: UNUSED, value: parseEther('3') });
+  assert.equal(await client.getBalance({ address: UNUSED }), parseEther('3'));
+  await tester.setNonce({ address: UNUSED, nonce: 9 });
+  assert.equal(await client.getTransactionCount({ address: UNUSED }), 9);
+  await tester.setCode({ address: UNUSED, bytecode: '0x6001' });
+  assert.equal(await client.getCode({ address: UNUSED }), '0x6001');
   const value = `0x${'0'.repeat(63)}5`;
-  await tester.setStorageAt({ address: NOBODY, index: 2, value });
-  assert.equal(await client.getStorageAt({ address: NOBODY, slot: '0x2' }), value);
-  await tester.setCode({ address: NOBODY, bytecode: '0x' });
-  assert.equal(await client.getCode({ address: NOBODY }), undefined);
+  await tester.setStorageAt({ address: UNUSED, index: 2, value });
+  assert.equal(await client.getStorageAt({ address: UNUSED, slot: '0x2' }), value);
+  await tester.setCode({ address: UNUSED, bytecode: '0x' });
+  assert.equal(await client.getCode({ address: UNUSED }), undefined);
   await tester.setCoinbase({ address: carol.address });
   await tester.mine({ blocks: 1 });
   assert.equal((await client.getBlock()).miner, carol.address.toLowerCase());
@@ -244,7 +244,7 @@ test('impersonates accounts and contracts', async () => {
   assert.equal((await mined(unsigned)).from, contract.address);
 });
 
-test('controls when and how blocks are mined', async () => {
+test('controls mining', async () => {
   assert.equal(await tester.getAutomine(), true);
   await tester.setAutomine(false);
   const hash = await wallet.sendTransaction({ account: dora, to: bob.address, value: 1n });

@@ -35,7 +35,7 @@ test('connects and sends', async () => {
   assert.equal((await web3.eth.getBlock(receipt.blockNumber)).hash, receipt.blockHash);
 });
 
-test('signs with a wallet of its own', async () => {
+test('signs with a local wallet', async () => {
   const account = web3.eth.accounts.create();
   await web3.eth.sendTransaction({
     from: accounts[0],

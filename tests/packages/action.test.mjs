@@ -1,4 +1,4 @@
-// The step of action.yml, with a server in the place of GitHub's releases.
+// The step of action.yml, with a server in place of GitHub's releases.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -17,7 +17,7 @@ const targets = {
 const target = targets[platform];
 const free = '--listen 127.0.0.1:0 --ws-listen 127.0.0.1:0';
 
-/** Runs the step; its exit code and output, and the outputs and search path that it sets. */
+/** Runs the step; returns its exit code and output, and the outputs and search path it sets. */
 async function start(variables) {
   const temporary = folder();
   const files = {

@@ -37,14 +37,14 @@ export function run(program, args, { env = {}, ...options } = {}) {
   });
 }
 
-/** Runs a program that has to succeed, and returns its standard output. */
+/** Runs a program that must succeed, and returns its standard output. */
 export async function succeed(program, args, options) {
   const { code, stdout, stderr } = await run(program, args, options);
   if (code !== 0) throw new Error(`${program} ${args.join(' ')}: ${code}\n${stdout}${stderr}`);
   return stdout;
 }
 
-/** The examples in a language that the documents of a package have. */
+/** The examples in a language in the documents of a package. */
 export async function examples(language, ...documents) {
   const found = [];
   for (const document of documents) {

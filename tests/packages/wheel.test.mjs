@@ -70,7 +70,7 @@ test('anvil is a link to the program on demand', async () => {
   assert.match(await succeed(path.join(commands, 'anvil'), ['--version']), /^anvil Version: /);
 });
 
-test('the program is found in a folder of packages, too', async () => {
+test('the program is also found in a folder of packages', async () => {
   const target = path.join(home, 'target');
   await succeed(python, [...pip, ...packed, '--target', target]);
   await succeed(python, ['-m', 'pip', '--quiet', 'uninstall', '--yes', 'tetrad']);

@@ -30,7 +30,7 @@ Account.enable_unaudited_hdwallet_features()
 
 
 def register(name):
-    """Makes a type of Ethereum keys known, which answers of REST name."""
+    """Registers a type of Ethereum keys, which REST responses name."""
     package, _, message = name.rpartition(".")
     file = descriptor_pb2.FileDescriptorProto(name=f"{package}.proto", package=package, syntax="proto3")
     file.message_type.add(name=message).field.add(name="key", number=1, label=1, type=12)
@@ -69,7 +69,7 @@ def bech32(account):
 
 
 class Cosmpy:
-    """The tests; their classes name the scheme, the base URL and an account of their own."""
+    """The tests; their subclasses set the scheme, the base URL and a separate account."""
 
     @classmethod
     def setUpClass(cls):

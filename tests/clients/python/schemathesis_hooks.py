@@ -16,7 +16,7 @@ schemathesis.openapi.format("operator-address", st.sampled_from(OPERATORS))
 schemathesis.openapi.format("consensus-address", st.sampled_from(CONSENSUS))
 schemathesis.openapi.format("uint256", st.integers(min_value=0, max_value=2**256 - 1).map(str))
 
-# Scenarios that do nothing, so that the other operations find the node as it was, and documents that are none.
+# Scenarios without effects, so that the other operations find the node unchanged, and invalid documents.
 SCENARIOS = ['name = "Nothing"', 'name = "Wait"\nlasts = "10ms"', "", "name =", 'name = "Nothing"\nunknown = 1']
 
 schemathesis.openapi.media_type("application/toml", st.sampled_from([document.encode() for document in SCENARIOS]))

@@ -1,4 +1,4 @@
-// ABIs of the network's contracts, as far as a dapp needs them.
+// The parts of the ABIs of the network's contracts that a dapp needs.
 export const token = [
   'function approve(address spender, uint256 amount) returns (bool)',
   'function balanceOf(address account) view returns (uint256)',

@@ -13,8 +13,8 @@ export const startAnvil = (...args) => started(tool('anvil'), args);
 export const startInPlace = (...args) => started(binary, ['anvil', ...args]);
 
 /**
- * A case that holds for anvil and for the node in its place, each started with these arguments. The
- * case gets the node, whose standard output so far is `output()`.
+ * A case that must pass on anvil and on the node in its place, each started with these arguments.
+ * The case gets the node, whose standard output so far is `output()`.
  */
 export function both(name, args, check) {
   each(name, async (start) => {
@@ -28,7 +28,7 @@ export function both(name, args, check) {
 }
 
 /**
- * A case that starts anvil, or the node in its place, by itself: it gets the function that does.
+ * A case that starts anvil or the node in its place itself: it gets the function to do so.
  */
 export function each(name, check) {
   test(`${name} (anvil)`, () => check(startAnvil));

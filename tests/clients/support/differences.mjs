@@ -1,8 +1,8 @@
-// Cases of anvil's own tests that do not hold for the node in its place, each with the difference.
-// They run, and fail the suite once they hold.
+// Cases of anvil's own tests that fail on the node in its place, each with the difference. They
+// run, and fail the suite once they pass.
 export const DIFFERENCES = {
   // Time and limits of blocks.
-  'sets the time back': 'a block is never earlier than its parent: time goes on from there',
+  'sets the time back': 'a block is never earlier than its parent: time continues from there',
   'takes a time after the year 9999': 'the times of Cosmos end there',
   'mines several blocks with one time': 'blocks that are mined on demand are a second apart',
   'mines without a limit of gas': 'blocks keep the gas limit in their headers',

@@ -1,4 +1,4 @@
-// Stands in for the list of solc's releases, which forge downloads to find the compiler's commit.
+// Replaces the list of solc's releases, which forge downloads to find the compiler's commit.
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -41,7 +41,7 @@ function proxyTo(target) {
 }
 
 /**
- * Starts a proxy that answers for the list; the environment with which forge uses it, and a
+ * Starts a proxy that serves the list; returns the environment with which forge uses it, and a
  * function that ends it.
  */
 export async function releases(folder, version) {

@@ -62,7 +62,7 @@ async fn prices_move_every_tick_and_not_before() {
 }
 
 #[tokio::test]
-async fn the_update_goes_first_in_a_block_of_others() {
+async fn the_update_is_the_first_transaction_of_a_block() {
     let clock = manual_clock();
     let node = node_at(clock.clone(), |config| {
         config.exchange.price_tick = Some(Duration::from_secs(2));

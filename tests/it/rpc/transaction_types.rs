@@ -199,7 +199,7 @@ async fn blob_hashes_need_no_fee_in_calls() {
         .await;
     assert_eq!(simulated[0]["calls"][0]["status"], "0x1");
 
-    // What is offered counts, and so does validation.
+    // A stated fee counts, and validation requires one.
     let validated = json!({"blockStateCalls": [{"calls": [call]}], "validation": true});
     node.rpc_error("eth_simulateV1", json!([validated])).await;
 

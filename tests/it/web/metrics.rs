@@ -237,7 +237,7 @@ async fn phases_of_blocks_and_the_data_directory_are_described() {
     node.end().await;
 }
 
-/// What only nodes of a cluster and forks have, as their tests check.
+/// Prefixes of metrics that only nodes of a cluster and forks have, which their tests check.
 const OF_OTHERS: [&str; 2] = ["tetrad_cluster_", "tetrad_fork_"];
 
 fn is_of_others(name: &str) -> bool {

@@ -49,7 +49,7 @@ impl Reader {
         ]
     }
 
-    /// What a command writes to standard output.
+    /// The standard output of a command.
     async fn run(&self, command: &str) -> String {
         let addresses = self.addresses();
         let mut text = command.to_owned();
