@@ -275,7 +275,10 @@ async fn work_ends_with_its_connection() {
         if ticks(&node) - before < 10 {
             return;
         }
-        assert!(began.elapsed() < Duration::from_secs(60), "the calls continue");
+        assert!(
+            began.elapsed() < Duration::from_secs(60),
+            "the calls continue"
+        );
     }
 }
 
