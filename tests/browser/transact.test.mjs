@@ -22,7 +22,11 @@ const CONSTRUCTOR = {
   stateMutability: 'nonpayable',
 };
 const SOURCE = 'contract Box {\n  uint256 public value;\n}\n';
-let [node, browser, network, accounts, folder] = [];
+let node;
+let browser;
+let network;
+let accounts;
+let folder;
 
 /** A compiler whose output is always that of the box, with the code of the deployed contract. */
 function fakeCompiler(directory) {
@@ -96,7 +100,9 @@ const announceWallet = (page) =>
  */
 async function hold(page, pattern) {
   const held = [];
-  let [isOver, count, first] = [false, 0, null];
+  let isOver = false;
+  let count = 0;
+  let first = null;
   const asked = new Promise((resolve) => (first = resolve));
   await page.route('**/rpc', (route) => {
     if (!pattern.test(route.request().postData() ?? '')) return route.fallback();
@@ -703,10 +709,8 @@ async function signedWith(more) {
 
 test('the delegations of a transaction are shown before it is broadcast', async () => {
   // The generator of secp256k1 and any number are a signature by an account whose key is unknown.
-  const [r, s] = [
-    '0x79be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798',
-    `0x${'22'.repeat(32)}`,
-  ];
+  const r = '0x79be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798';
+  const s = `0x${'22'.repeat(32)}`;
   const authorizationList = [
     { chainId: '0x0', address: network.tokens.USDC, nonce: '0x0', yParity: '0x0', r, s },
   ];

@@ -50,14 +50,13 @@ const factories = Object.fromEntries(
 const data = (contract, name, ...args) =>
   factories[contract].interface.encodeFunctionData(name, args);
 
-const [owner, other, third] = [
-  '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266',
-  '0x70997970c51812dc3a010c7d01b50e0d17dc79c8',
-  '0x3c44cdddb6a900fa2b585dd299e03d12fa4293bc',
-];
+const owner = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266';
+const other = '0x70997970c51812dc3a010c7d01b50e0d17dc79c8';
+const third = '0x3c44cdddb6a900fa2b585dd299e03d12fa4293bc';
 const [unused, holder, dead] = ['aa', 'bb', 'dead'].map((end) => `0x${end.padStart(40, '0')}`);
 const key = '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80';
-const [GENESIS, MAX_UINT256] = [10_000n * 10n ** 18n, 2n ** 256n - 1n];
+const GENESIS = 10_000n * 10n ** 18n;
+const MAX_UINT256 = 2n ** 256n - 1n;
 const send = (node, tx) => rpc(node, 'eth_sendTransactionSync', [{ from: owner, ...tx }]);
 const pay = (node, value = 100, from = owner, to = other) =>
   send(node, { from, to, value: hex(value) });
@@ -86,14 +85,16 @@ async function together(node, count, to, value) {
 }
 
 // The chain that is forked at HEAD, with one more transaction after it.
-const [HEAD, LIMIT] = [8, 100_000_000];
+const HEAD = 8;
+const LIMIT = 100_000_000;
 const origin = await startAnvil('--timestamp', 1_650_274_250, '--gas-limit', LIMIT);
 const token = await deploy(origin, 'Token', holder);
 const store = await deploy(origin, 'Store', 'first');
 const three = await together(origin, 3, dead, '0x7');
 const tree = await deploy(origin, 'Tree');
 await rpc(origin, 'anvil_mine', ['0x3']);
-const [at, later] = [await pay(origin, 5, owner, dead), await pay(origin, 5, owner, dead)];
+const at = await pay(origin, 5, owner, dead);
+const later = await pay(origin, 5, owner, dead);
 const second = await startAnvil('--chain-id', '1234');
 await rpc(second, 'anvil_setCode', [unused, '0x602a5f5260205ff3']);
 // Its blobs are expensive.
@@ -233,7 +234,8 @@ both(
 );
 
 fork('resets to blocks, and to the latest', [], async (node) => {
-  const [to, before] = [receiver(), await nonce(node)];
+  const to = receiver();
+  const before = await nonce(node);
   const { transactionIndex, transactionHash } = await pay(node, 1000, owner, to);
   assert.deepEqual(
     [transactionIndex, await nonce(node), await balance(node, to)],
@@ -276,7 +278,9 @@ fork('resets to another chain, and remembers its address', [], async (node) => {
 });
 
 fork('reverts to snapshots once', [], async (node) => {
-  const [before, snapshot, to] = [await nonce(node), await rpc(node, 'evm_snapshot'), receiver()];
+  const before = await nonce(node);
+  const snapshot = await rpc(node, 'evm_snapshot');
+  const to = receiver();
   await pay(node, 1000, owner, to);
   await rpc(node, 'evm_snapshot');
   assert.equal(await rpc(node, 'evm_revert', [snapshot]), true);

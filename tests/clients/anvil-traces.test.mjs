@@ -54,14 +54,13 @@ const factories = Object.fromEntries(
 const data = (contract, name, ...args) =>
   factories[contract].interface.encodeFunctionData(name, args);
 
-const [owner, other, third, fourth] = [
-  '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266',
-  '0x70997970c51812dc3a010c7d01b50e0d17dc79c8',
-  '0x3c44cdddb6a900fa2b585dd299e03d12fa4293bc',
-  '0x90f79bf6eb2c4f870365e785982e1f101e93b906',
-];
+const owner = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266';
+const other = '0x70997970c51812dc3a010c7d01b50e0d17dc79c8';
+const third = '0x3c44cdddb6a900fa2b585dd299e03d12fa4293bc';
+const fourth = '0x90f79bf6eb2c4f870365e785982e1f101e93b906';
 const unused = '0x00000000000000000000000000000000000000aa';
-const [GENESIS, MAX_UINT256] = [10_000n * 10n ** 18n, 2n ** 256n - 1n];
+const GENESIS = 10_000n * 10n ** 18n;
+const MAX_UINT256 = 2n ** 256n - 1n;
 const word = (number) => toBeHex(number, 32);
 const send = (node, tx) => rpc(node, 'eth_sendTransactionSync', [{ from: owner, ...tx }]);
 const pay = (node, value = 100, from = owner, to = other) =>
@@ -90,10 +89,8 @@ async function together(node, count, to, value) {
 }
 /** A store, a relay, and calls that set the store's value, one of them through the relay. */
 async function relayed(node) {
-  const [relay, store] = [
-    (await deploy(node, 'Relay')).address,
-    (await deploy(node, 'Store', ['first'])).address,
-  ];
+  const relay = (await deploy(node, 'Relay')).address;
+  const store = (await deploy(node, 'Store', ['first'])).address;
   const inner = { from: other, to: store, data: data('Store', 'set', 'bar') };
   return {
     relay,
@@ -301,7 +298,10 @@ for (const hardfork of ['london', 'cancun']) {
     `lists the internal operations of transactions of ${hardfork}`,
     ['--hardfork', hardfork],
     async (node) => {
-      const [transfer, end, create, create2] = [0, 1, 2, 3];
+      const transfer = 0;
+      const end = 1;
+      const create = 2;
+      const create2 = 3;
       const { receipt, address } = await deploy(node, 'Relay');
       const deployer = '0x4e59b44847b379578588920ca78fbf26c0b4956c';
       const created = getCreate2Address(deployer, ZeroHash, keccak256(ZeroHash)).toLowerCase();
@@ -391,7 +391,9 @@ both('traces a transaction as Otterscan shows it', [], async (node) => {
 });
 
 both("lists a block's transactions in pages", [], async (node) => {
-  const [hashes, listed, counts] = [await together(node, 10, unused, '0x64'), [], []];
+  const hashes = await together(node, 10, unused, '0x64');
+  const listed = [];
+  const counts = [];
   for (let page = 0; page < 4; page++) {
     const { fullblock, receipts } = await rpc(node, 'ots_getBlockTransactions', [1, page, 3]);
     listed.push(receipts.map(({ transactionHash }) => transactionHash));
@@ -415,7 +417,8 @@ both("searches an account's transactions before and after a block", [], async (n
   const hashes = [];
   for (let i = 0; i < 7; i++) hashes.unshift((await pay(node)).transactionHash);
   for (const before of [true, false]) {
-    let [found, at] = [[], 0];
+    let found = [];
+    let at = 0;
     for (let page = 0; page < 4; page++) {
       const method = before ? 'ots_searchTransactionsBefore' : 'ots_searchTransactionsAfter';
       const { txs, firstPage, lastPage } = await rpc(node, method, [owner, at, 2]);

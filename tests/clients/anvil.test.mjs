@@ -5,10 +5,8 @@ import { after, before, test } from 'node:test';
 import { startAnvil } from './support/anvil.mjs';
 import { rpc, start } from './support/node.mjs';
 
-const [owner, other] = [
-  '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266',
-  '0x70997970c51812dc3a010c7d01b50e0d17dc79c8',
-];
+const owner = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266';
+const other = '0x70997970c51812dc3a010c7d01b50e0d17dc79c8';
 const unused = '0x00000000000000000000000000000000000000aa';
 const word = (number) => `0x${number.toString(16).padStart(64, '0')}`;
 let node, anvil;

@@ -216,7 +216,7 @@ test('listens over WebSocket', async () => {
     assert.equal(await stored, 9n);
     assert.equal(await block, receipt.blockNumber);
     // The request that ethers sends at the end of a listener must be answered before the provider
-  // is destroyed.
+    // is destroyed.
     await socket.send('eth_chainId', []);
   } finally {
     await socket.destroy();
