@@ -1,4 +1,4 @@
-//! What counts as an address, and what is said about everything else.
+//! Parsing of addresses, and the errors for invalid ones.
 
 use alloy_primitives::{Address, B256, address as literal, hex, keccak256};
 use tetrad::account::{
@@ -69,7 +69,7 @@ fn lists_of_bytes_are_read_as_cosmos_tools_print_them() {
 }
 
 #[test]
-fn mixed_case_must_be_the_checksum_with_and_without_0x() {
+fn mixed_case_must_match_the_checksum_with_and_without_0x() {
     for (index, letter) in EIP55
         .char_indices()
         .skip(2)
@@ -98,14 +98,14 @@ fn mixed_case_must_be_the_checksum_with_and_without_0x() {
 }
 
 #[test]
-fn an_eip_55_error_does_not_hand_out_the_right_spelling() {
+fn an_eip_55_error_does_not_reveal_the_right_spelling() {
     let mistyped = EIP55.replace('6', "5");
     let message = error(&mistyped).to_string();
     assert!(!message.contains(&mistyped[30..]), "{message}");
 }
 
 #[test]
-fn wrong_hex_is_told_by_length_digit_and_white_space() {
+fn errors_of_hex_name_the_length_digit_or_white_space() {
     assert_eq!(error(""), AddressError::Empty);
     assert_eq!(error("0x"), AddressError::HexLength { digits: 0 });
     assert_eq!(error(&EIP55[..41]), AddressError::HexLength { digits: 39 });
@@ -133,7 +133,7 @@ fn wrong_hex_is_told_by_length_digit_and_white_space() {
 }
 
 #[test]
-fn wrong_bech32_is_told_apart_case_by_case() {
+fn each_defect_of_bech32_has_its_own_error() {
     let good = address_to_bech32(&EIP55.parse().unwrap(), &hrp("pax"), Kind::Account);
     let bech32 = |error| AddressError::Bech32(error);
     let position = good.len();
@@ -178,7 +178,7 @@ fn wrong_prefix(expected: &str, got: &str) -> AddressError {
 }
 
 #[test]
-fn prefixes_of_other_networks_and_kinds_are_wrong() {
+fn prefixes_of_other_networks_and_kinds_are_rejected() {
     let address = Address::repeat_byte(7);
     let cosmos = address_to_bech32(&address, &hrp("cosmos"), Kind::Account);
     let operator = address_to_bech32(&address, &hrp("pax"), Kind::ValidatorOperator);
@@ -209,7 +209,7 @@ fn prefixes_of_other_networks_and_kinds_are_wrong() {
 }
 
 #[test]
-fn a_payload_of_another_length_is_no_address() {
+fn a_payload_of_another_length_is_rejected() {
     for length in [0, 1, 19, 21, 32, 64] {
         let text = encode_bech32("pax", &vec![1; length]).unwrap();
         assert_eq!(error(&text), AddressError::WrongLength { got: length });
@@ -218,7 +218,7 @@ fn a_payload_of_another_length_is_no_address() {
 
 /// bech32 does not notice a `q` slipped in before a final `p` (see BIP-350); the length does.
 #[test]
-fn the_known_weakness_of_bech32_ends_at_the_length_check() {
+fn the_length_check_catches_the_known_weakness_of_bech32() {
     let ends_in_p = (0..1000u16)
         .map(|number| Address::left_padding_from(&number.to_be_bytes()))
         .map(|address| address_to_bech32(&address, &hrp("pax"), Kind::Account))
@@ -235,7 +235,7 @@ fn the_known_weakness_of_bech32_ends_at_the_length_check() {
         assert_ne!(
             error,
             AddressError::Bech32(Bech32Error::Checksum),
-            "the weakness is gone, and this test with it"
+            "bech32 no longer has this weakness: remove the test"
         );
         found_by_length += usize::from(matches!(error, AddressError::WrongLength { .. }));
     }
@@ -247,7 +247,7 @@ fn padding_must_be_short_and_zero() {
     assert_eq!(
         decode_bech32(&with_checksum("pax", &[0, 1])),
         Err(Bech32Error::Padding),
-        "two bits of padding, one set"
+        "two bits of padding, one of them set"
     );
     assert_eq!(
         decode_bech32(&with_checksum("pax", &[0])),
@@ -260,7 +260,7 @@ fn padding_must_be_short_and_zero() {
     );
 }
 
-/// bech32 of 5-bit groups as they are, padding and all.
+/// Encodes 5-bit groups in bech32 unchanged, including their padding.
 fn with_checksum(prefix: &str, groups: &[u8]) -> String {
     use bech32::{Bech32, Fe32, primitives::iter::Fe32IterExt};
     let prefix = bech32::Hrp::parse(prefix).expect("a prefix");
@@ -270,7 +270,7 @@ fn with_checksum(prefix: &str, groups: &[u8]) -> String {
     groups.with_checksum::<Bech32>(&prefix).chars().collect()
 }
 
-/// Behind a one-letter prefix, bech32 of 20 bytes has 40 characters, and some of it consists of hex
+/// With a one-letter prefix, bech32 of 20 bytes has 40 characters, which are sometimes all hex
 /// digits.
 #[test]
 fn text_that_is_both_hex_and_bech32_is_refused() {
@@ -306,7 +306,7 @@ fn text_that_is_both_hex_and_bech32_is_refused() {
 }
 
 #[test]
-fn prefixes_are_checked_when_they_are_configured() {
+fn configured_prefixes_are_validated() {
     for good in [
         "pax",
         "cosmos",
@@ -356,7 +356,7 @@ fn the_longest_prefix_leaves_every_address_within_ninety_characters() {
 }
 
 #[test]
-fn any_prefix_of_bip_173_can_be_written_and_a_bad_one_is_an_error() {
+fn every_prefix_of_bip_173_is_encoded_and_an_invalid_one_is_an_error() {
     assert_eq!(
         decode_bech32(&encode_bech32("?!", &[1, 2]).unwrap())
             .unwrap()
@@ -406,7 +406,7 @@ consensus           paxvalcons1ld53vz2u580kpwmee6fvu048fsmut56euewsmz";
 
 /// The examples of EIP-1014.
 #[test]
-fn create2_addresses_are_those_of_eip_1014() {
+fn create2_addresses_match_the_examples_of_eip_1014() {
     let deployer = literal!("00000000000000000000000000000000deadbeef");
     let salt = B256::left_padding_from(&hex!("cafebabe"));
     let expected = literal!("60f3f640a8508fC6a86d45DF051962668E1e8AC7");

@@ -15,7 +15,7 @@ use tetrad::cli::{
 };
 use zeroize::Zeroizing;
 
-/// A binary with the commands over accounts and nothing else.
+/// A program with the commands for accounts only.
 #[derive(Debug, Parser)]
 #[command(name = "tetrad")]
 pub(super) struct Cli {
@@ -23,17 +23,17 @@ pub(super) struct Cli {
     command: Command,
 }
 
-/// A user who knows the answers beforehand, in order.
+/// A console with prepared answers, in order.
 #[derive(Default)]
 pub(super) struct User {
     answers: VecDeque<String>,
     standard_input: io::Cursor<Vec<u8>>,
-    /// The questions asked so far.
-    pub(super) questions: Vec<String>,
+    /// The prompts so far.
+    pub(super) prompts: Vec<String>,
 }
 
 impl User {
-    /// A user who will type these lines.
+    /// A console on which these lines are typed.
     pub(super) fn typing(answers: &[&str]) -> Self {
         Self {
             answers: answers.iter().map(|answer| (*answer).to_owned()).collect(),
@@ -41,7 +41,7 @@ impl User {
         }
     }
 
-    /// A command that pipes something in, without a terminal.
+    /// Standard input that is piped, without a terminal.
     pub(super) fn piping(input: &str) -> Self {
         Self {
             standard_input: io::Cursor::new(input.as_bytes().to_vec()),
@@ -60,8 +60,8 @@ impl User {
 }
 
 impl Console for User {
-    fn ask(&mut self, question: &str) -> io::Result<Zeroizing<String>> {
-        self.questions.push(question.to_owned());
+    fn ask(&mut self, prompt: &str) -> io::Result<Zeroizing<String>> {
+        self.prompts.push(prompt.to_owned());
         let answer = self
             .answers
             .pop_front()
@@ -74,20 +74,20 @@ impl Console for User {
     }
 }
 
-/// Runs a command line that asks nothing.
+/// Runs a command line that prompts for nothing.
 pub(super) fn run(arguments: &[&str]) -> Result<String, Error> {
     User::default().run(arguments)
 }
 
 /// A directory for one test, removed at its end.
-pub(super) struct Desk(TempDir);
+pub(super) struct Workspace(TempDir);
 
-impl Desk {
+impl Workspace {
     pub(super) fn new() -> Self {
         Self(TempDir::new().expect("a temporary directory"))
     }
 
-    /// Where something of this name is or would be.
+    /// The path of a file with this name, which may not exist.
     pub(super) fn path(&self, name: &str) -> PathBuf {
         self.0.path().join(name)
     }
@@ -106,7 +106,7 @@ impl Desk {
         self.argument(name)
     }
 
-    /// Names of what is in a directory, sorted; nothing when it is not there.
+    /// The sorted names of a directory's entries; empty if it does not exist.
     pub(super) fn names(&self, directory: &str) -> Vec<String> {
         let Ok(listing) = fs::read_dir(self.path(directory)) else {
             return Vec::new();
@@ -125,18 +125,18 @@ impl Desk {
     }
 }
 
-/// Permission bits of a file or directory.
+/// The permission bits of a file or directory.
 #[cfg(unix)]
 pub(super) fn mode(path: &Path) -> u32 {
     use std::os::unix::fs::PermissionsExt;
     fs::metadata(path).expect("a file").permissions().mode() & 0o777
 }
 
-/// The error of a command over keys.
+/// The error of a `keys` command.
 pub(super) fn error(result: Result<String, Error>) -> keys::Error {
     match result {
         Err(Error::Keys(error)) => error,
-        other => panic!("not an error over keys: {other:?}"),
+        other => panic!("not an error of `keys`: {other:?}"),
     }
 }
 
@@ -147,7 +147,7 @@ fn the_command_line_is_well_formed() {
 }
 
 #[test]
-fn options_that_would_mean_nothing_are_refused() {
+fn options_without_effect_are_rejected() {
     for arguments in [
         &["keys", "import", "--private-key-file", "-", "--index", "1"][..],
         &[
@@ -226,7 +226,7 @@ fn options_that_would_mean_nothing_are_refused() {
 }
 
 #[test]
-fn there_is_no_argument_for_a_secret() {
+fn no_argument_takes_a_secret() {
     for arguments in [
         &["keys", "import", "--private-key", "0x01"][..],
         &["keys", "import", "--mnemonic", "test test"],

@@ -43,7 +43,7 @@ fn every_form_of_every_golden_address_prints_the_same_table() {
 }
 
 #[test]
-fn a_public_key_stands_for_its_address() {
+fn a_public_key_is_accepted_for_its_address() {
     let golden = golden();
     for account in list(&golden, "accounts") {
         let table = run(&["address", text(account, "eip55")]).unwrap();
@@ -128,7 +128,7 @@ fn public_key_error(text: &str) -> PublicKeyError {
 }
 
 #[test]
-fn what_is_no_address_is_refused_with_the_reason() {
+fn an_invalid_address_is_rejected_with_the_reason() {
     assert_eq!(address_error(""), AddressError::Empty);
     assert_eq!(
         address_error(&"5".repeat(64)),
@@ -147,7 +147,7 @@ fn what_is_no_address_is_refused_with_the_reason() {
 }
 
 #[test]
-fn what_is_meant_for_a_public_key_is_refused_as_one() {
+fn an_invalid_public_key_is_rejected_as_a_public_key() {
     let not_on_curve = PublicKeyError::NotOnCurve {
         curve: "eth_secp256k1",
     };
@@ -170,7 +170,7 @@ fn what_is_meant_for_a_public_key_is_refused_as_one() {
     );
 }
 
-/// An output that takes nothing, such as a closed pipe.
+/// An output that accepts nothing, such as a closed pipe.
 struct Closed;
 
 impl std::io::Write for Closed {
@@ -184,7 +184,7 @@ impl std::io::Write for Closed {
 }
 
 #[test]
-fn an_output_that_fails_is_an_error() {
+fn a_failing_output_is_an_error() {
     let prefix = address::PrefixArgs {
         bech32_prefix: Default::default(),
     };

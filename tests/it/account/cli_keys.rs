@@ -1,4 +1,4 @@
-//! `tetrad keys`: making, importing and exporting.
+//! `tetrad keys`: creating, importing and exporting keys.
 
 use std::{fs, path::Path};
 
@@ -9,9 +9,9 @@ use tetrad::{
 
 #[cfg(unix)]
 use super::cli::mode;
-use super::cli::{Desk, User, error, run};
+use super::cli::{User, Workspace, error, run};
 
-/// The mnemonic of development tools and its first account.
+/// The mnemonic of development tools, and its first account.
 const JUNK: &str = "test test test test test test test test test test test junk";
 const JUNK_0: &str = "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266";
 const JUNK_0_KEY: &str = "0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80";
@@ -26,10 +26,10 @@ fn decrypt(path: &Path, password: &str) -> Result<String, KeystoreError> {
 }
 
 /// Imports the first account of [`JUNK`] into the directory `keys` under the password `old`.
-fn import_junk(desk: &Desk) -> String {
-    let directory = desk.argument("keys");
-    let key_file = desk.file("key", JUNK_0_KEY);
-    let password_file = desk.file("old", "old\n");
+fn import_junk(workspace: &Workspace) -> String {
+    let directory = workspace.argument("keys");
+    let key_file = workspace.file("key", JUNK_0_KEY);
+    let password_file = workspace.file("old", "old\n");
     let arguments = [
         "keys",
         "import",
@@ -43,9 +43,9 @@ fn import_junk(desk: &Desk) -> String {
 }
 
 #[test]
-fn a_new_key_is_kept_encrypted_and_its_words_are_printed_once() {
-    let desk = Desk::new();
-    let directory = desk.argument("deep/keys");
+fn a_new_key_is_stored_encrypted_and_its_words_are_printed_once() {
+    let workspace = Workspace::new();
+    let directory = workspace.argument("deep/keys");
     let mut user = User::typing(&["hunter2", "hunter2"]);
     let printed = user
         .run(&[
@@ -59,7 +59,7 @@ fn a_new_key_is_kept_encrypted_and_its_words_are_printed_once() {
         ])
         .unwrap();
     assert_eq!(
-        user.questions,
+        user.prompts,
         ["New password: ", "The same password again: "]
     );
 
@@ -68,14 +68,14 @@ fn a_new_key_is_kept_encrypted_and_its_words_are_printed_once() {
         .find(|line| line.split(' ').count() == 12 && !line.contains('.'))
         .unwrap();
     assert_eq!(printed.matches(phrase).count(), 1);
-    let names = desk.names("deep/keys");
+    let names = workspace.names("deep/keys");
     assert_eq!(names.len(), 1, "{names:?}");
-    let kept = fs::read_to_string(desk.path("deep/keys").join(&names[0])).unwrap();
+    let kept = fs::read_to_string(workspace.path("deep/keys").join(&names[0])).unwrap();
     assert!(!kept.contains(phrase));
 
-    let mnemonic_file = desk.file("words", phrase);
-    let other = desk.argument("other");
-    let password_file = desk.file("password", "x");
+    let mnemonic_file = workspace.file("words", phrase);
+    let other = workspace.argument("other");
+    let password_file = workspace.file("password", "x");
     let again = [
         "keys",
         "import",
@@ -86,27 +86,27 @@ fn a_new_key_is_kept_encrypted_and_its_words_are_printed_once() {
     ];
     run(&[&again[..], &["--keystore", &other, "--light-kdf"]].concat()).unwrap();
     assert_eq!(
-        desk.names("other"),
+        workspace.names("other"),
         names,
-        "the words lead to the key that was kept"
+        "the stored key is derived from the printed words"
     );
-    let file = desk.path("deep/keys").join(&names[0]);
+    let file = workspace.path("deep/keys").join(&names[0]);
     assert_eq!(
         decrypt(&file, "hunter2"),
-        decrypt(&desk.path("other").join(&names[0]), "x")
+        decrypt(&workspace.path("other").join(&names[0]), "x")
     );
 }
 
 #[cfg(unix)]
 #[test]
-fn only_the_owner_may_read_what_is_written() {
-    let desk = Desk::new();
-    let directory = import_junk(&desk);
+fn only_the_owner_can_read_written_files() {
+    let workspace = Workspace::new();
+    let directory = import_junk(&workspace);
     assert_eq!(mode(Path::new(&directory)), 0o700);
-    assert_eq!(mode(&desk.path("keys").join(JUNK_0_FILE)), 0o600);
+    assert_eq!(mode(&workspace.path("keys").join(JUNK_0_FILE)), 0o600);
 
-    let target = desk.argument("exported");
-    let password_file = desk.argument("old");
+    let target = workspace.argument("exported");
+    let password_file = workspace.argument("old");
     let export = [
         "keys",
         "export",
@@ -119,18 +119,18 @@ fn only_the_owner_may_read_what_is_written() {
         &target,
     ];
     run(&[&export[..], &["--private-key"]].concat()).unwrap();
-    assert_eq!(mode(&desk.path("exported")), 0o600);
+    assert_eq!(mode(&workspace.path("exported")), 0o600);
 }
 
-/// Imports into a keystore of that name, under the password in the file `password`.
+/// Imports into the keystore with this name, under the password in the file `password`.
 fn import_into(
-    desk: &Desk,
+    workspace: &Workspace,
     user: &mut User,
     name: &str,
     more: &[&str],
 ) -> Result<String, tetrad::cli::Error> {
-    let password_file = desk.argument("password");
-    let directory = desk.argument(name);
+    let password_file = workspace.argument("password");
+    let directory = workspace.argument(name);
     let import = [
         "keys",
         "import",
@@ -145,28 +145,34 @@ fn import_into(
 
 #[test]
 fn a_mnemonic_is_imported_from_a_file_from_standard_input_and_from_the_prompt() {
-    let desk = Desk::new();
-    desk.file("password", "x\r\n");
-    let words = desk.file("words", &format!("{JUNK}\n"));
+    let workspace = Workspace::new();
+    workspace.file("password", "x\r\n");
+    let words = workspace.file("words", &format!("{JUNK}\n"));
 
     import_into(
-        &desk,
+        &workspace,
         &mut User::default(),
         "file",
         &["--mnemonic-file", &words],
     )
     .unwrap();
     import_into(
-        &desk,
+        &workspace,
         &mut User::piping(JUNK),
         "pipe",
         &["--mnemonic-file", "-"],
     )
     .unwrap();
-    import_into(&desk, &mut User::typing(&[JUNK]), "prompt", &[]).unwrap();
-    import_into(&desk, &mut User::typing(&[JUNK_0_KEY]), "key-prompt", &[]).unwrap();
+    import_into(&workspace, &mut User::typing(&[JUNK]), "prompt", &[]).unwrap();
     import_into(
-        &desk,
+        &workspace,
+        &mut User::typing(&[JUNK_0_KEY]),
+        "key-prompt",
+        &[],
+    )
+    .unwrap();
+    import_into(
+        &workspace,
         &mut User::piping(&JUNK_0_KEY[2..]),
         "key-pipe",
         &["--private-key-file", "-"],
@@ -174,15 +180,15 @@ fn a_mnemonic_is_imported_from_a_file_from_standard_input_and_from_the_prompt() 
     .unwrap();
 
     for name in ["file", "pipe", "prompt", "key-prompt", "key-pipe"] {
-        assert_eq!(desk.names(name), [JUNK_0_FILE], "{name}");
+        assert_eq!(workspace.names(name), [JUNK_0_FILE], "{name}");
     }
     assert_eq!(
-        decrypt(&desk.path("pipe").join(JUNK_0_FILE), "x").unwrap(),
+        decrypt(&workspace.path("pipe").join(JUNK_0_FILE), "x").unwrap(),
         JUNK_0_KEY
     );
 
     let other = import_into(
-        &desk,
+        &workspace,
         &mut User::default(),
         "index",
         &["--mnemonic-file", &words, "--index", "5"],
@@ -194,7 +200,7 @@ fn a_mnemonic_is_imported_from_a_file_from_standard_input_and_from_the_prompt() 
     );
 
     let path = import_into(
-        &desk,
+        &workspace,
         &mut User::default(),
         "path",
         &["--mnemonic-file", &words, "--hd-path", "m/44h/60h/0h/0/5"],
@@ -206,11 +212,11 @@ fn a_mnemonic_is_imported_from_a_file_from_standard_input_and_from_the_prompt() 
 }
 
 #[test]
-fn a_passphrase_leads_to_other_keys_and_is_asked_for_only_on_request() {
-    let desk = Desk::new();
-    let password_file = desk.file("password", "x");
-    let words = desk.file("words", JUNK);
-    let passphrase_file = desk.file("passphrase", "TREZOR\n");
+fn a_passphrase_changes_the_keys_and_is_prompted_for_only_on_request() {
+    let workspace = Workspace::new();
+    let password_file = workspace.file("password", "x");
+    let words = workspace.file("words", JUNK);
+    let passphrase_file = workspace.file("passphrase", "TREZOR\n");
     let import = [
         "keys",
         "import",
@@ -220,20 +226,20 @@ fn a_passphrase_leads_to_other_keys_and_is_asked_for_only_on_request() {
         "--mnemonic-file",
         &words,
     ];
-    let typed = desk.argument("typed");
-    let read = desk.argument("read");
+    let typed = workspace.argument("typed");
+    let read = workspace.argument("read");
     let mut user = User::typing(&["TREZOR"]);
     user.run(&[&import[..], &["--keystore", &typed, "--passphrase"]].concat())
         .unwrap();
-    assert_eq!(user.questions, ["Passphrase: "]);
+    assert_eq!(user.prompts, ["Passphrase: "]);
     run(&[
         &import[..],
         &["--keystore", &read, "--passphrase-file", &passphrase_file],
     ]
     .concat())
     .unwrap();
-    assert_eq!(desk.names("typed"), desk.names("read"));
-    assert_ne!(desk.names("typed"), [JUNK_0_FILE]);
+    assert_eq!(workspace.names("typed"), workspace.names("read"));
+    assert_ne!(workspace.names("typed"), [JUNK_0_FILE]);
 
     let new = [
         "keys",
@@ -255,11 +261,11 @@ fn a_passphrase_leads_to_other_keys_and_is_asked_for_only_on_request() {
 
 #[test]
 fn a_keystore_of_another_tool_is_imported_under_a_new_password() {
-    let desk = Desk::new();
+    let workspace = Workspace::new();
     let golden = super::vectors::golden();
     let case = &golden["keystores"][1];
-    let file = desk.file("UTC--other", &case["json"].to_string());
-    let directory = desk.argument("keys");
+    let file = workspace.file("UTC--other", &case["json"].to_string());
+    let directory = workspace.argument("keys");
     let import = [
         "keys",
         "import",
@@ -280,22 +286,22 @@ fn a_keystore_of_another_tool_is_imported_under_a_new_password() {
         ),
         "{wrong}"
     );
-    assert_eq!(desk.names("keys"), Vec::<String>::new());
+    assert_eq!(workspace.names("keys"), Vec::<String>::new());
 
     User::typing(&["correct horse", "new", "new"])
         .run(&import)
         .unwrap();
     assert_eq!(
-        decrypt(&desk.path("keys").join(JUNK_0_FILE), "new").unwrap(),
+        decrypt(&workspace.path("keys").join(JUNK_0_FILE), "new").unwrap(),
         JUNK_0_KEY
     );
 }
 
 #[test]
-fn a_key_that_is_kept_already_is_not_overwritten() {
-    let desk = Desk::new();
-    let directory = import_junk(&desk);
-    let before = fs::read(desk.path("keys").join(JUNK_0_FILE)).unwrap();
+fn an_existing_key_is_not_overwritten() {
+    let workspace = Workspace::new();
+    let directory = import_junk(&workspace);
+    let before = fs::read(workspace.path("keys").join(JUNK_0_FILE)).unwrap();
     let mut user = User::typing(&[JUNK_0_KEY, "new", "new"]);
     let exists = error(user.run(&["keys", "import", "--keystore", &directory, "--light-kdf"]));
     assert!(
@@ -303,96 +309,107 @@ fn a_key_that_is_kept_already_is_not_overwritten() {
         "{exists}"
     );
     assert_eq!(
-        user.questions.len(),
+        user.prompts.len(),
         1,
-        "no password is asked for in vain: {:?}",
-        user.questions
+        "no password is prompted for if the import fails anyway: {:?}",
+        user.prompts
     );
     assert_eq!(
-        desk.names("keys"),
+        workspace.names("keys"),
         [JUNK_0_FILE],
-        "no temporary file stays behind"
+        "no temporary file is left"
     );
     assert_eq!(
-        fs::read(desk.path("keys").join(JUNK_0_FILE)).unwrap(),
+        fs::read(workspace.path("keys").join(JUNK_0_FILE)).unwrap(),
         before
     );
 }
 
 /// The error of an import into the keystore `keys`.
-fn import_error(desk: &Desk, user: &mut User, more: &[&str]) -> keys::Error {
-    let directory = desk.argument("keys");
+fn import_error(workspace: &Workspace, user: &mut User, more: &[&str]) -> keys::Error {
+    let directory = workspace.argument("keys");
     let import = ["keys", "import", "--light-kdf", "--keystore", &directory];
     error(user.run(&[&import[..], more].concat()))
 }
 
 #[test]
-fn bad_input_is_refused_and_nothing_is_written() {
-    let desk = Desk::new();
+fn invalid_input_is_rejected_and_nothing_is_written() {
+    let workspace = Workspace::new();
 
-    let checksum = import_error(&desk, &mut User::typing(&[&"test ".repeat(12)]), &[]);
+    let checksum = import_error(&workspace, &mut User::typing(&[&"test ".repeat(12)]), &[]);
     assert!(
         matches!(checksum, keys::Error::Mnemonic(MnemonicError::Checksum)),
         "{checksum}"
     );
 
-    let digits = import_error(&desk, &mut User::typing(&["0x1234"]), &[]);
+    let digits = import_error(&workspace, &mut User::typing(&["0x1234"]), &[]);
     assert!(
         matches!(digits, keys::Error::Key(_)) && !digits.to_string().contains("1234"),
         "{digits}"
     );
 
-    let different = import_error(&desk, &mut User::typing(&[JUNK, "one", "two"]), &[]);
+    let different = import_error(&workspace, &mut User::typing(&[JUNK, "one", "two"]), &[]);
     assert!(
         matches!(different, keys::Error::Different { what: "password" }),
         "{different}"
     );
 
-    let empty = import_error(&desk, &mut User::typing(&[JUNK, "", ""]), &[]);
+    let empty = import_error(&workspace, &mut User::typing(&[JUNK, "", ""]), &[]);
     assert!(matches!(empty, keys::Error::EmptyPassword), "{empty}");
 
-    let nobody = import_error(&desk, &mut User::default(), &[]);
-    assert!(matches!(nobody, keys::Error::NoTerminal { .. }), "{nobody}");
+    let no_terminal = import_error(&workspace, &mut User::default(), &[]);
+    assert!(
+        matches!(no_terminal, keys::Error::NoTerminal { .. }),
+        "{no_terminal}"
+    );
 
     let twice = import_error(
-        &desk,
+        &workspace,
         &mut User::piping(JUNK),
         &["--mnemonic-file", "-", "--password-file", "-"],
     );
     assert!(matches!(twice, keys::Error::StandardInputTwice), "{twice}");
 
     let missing = import_error(
-        &desk,
+        &workspace,
         &mut User::default(),
-        &["--mnemonic-file", &desk.argument("nothing")],
+        &["--mnemonic-file", &workspace.argument("nothing")],
     );
     assert!(
         matches!(missing, keys::Error::File { action: "read", .. }),
         "{missing}"
     );
 
-    let long = desk.file("long", &"x".repeat(65 << 10));
-    let long = import_error(&desk, &mut User::default(), &["--private-key-file", &long]);
+    let long = workspace.file("long", &"x".repeat(65 << 10));
+    let long = import_error(
+        &workspace,
+        &mut User::default(),
+        &["--private-key-file", &long],
+    );
     assert!(matches!(long, keys::Error::TooLong(_)), "{long}");
 
-    fs::write(desk.path("binary"), [0xff, 0xfe]).unwrap();
+    fs::write(workspace.path("binary"), [0xff, 0xfe]).unwrap();
     let binary = import_error(
-        &desk,
+        &workspace,
         &mut User::default(),
-        &["--private-key-file", &desk.argument("binary")],
+        &["--private-key-file", &workspace.argument("binary")],
     );
     assert!(matches!(binary, keys::Error::NotText(_)), "{binary}");
 
-    let lines = desk.file("lines", "one\ntwo\n");
+    let lines = workspace.file("lines", "one\ntwo\n");
     let lines = import_error(
-        &desk,
+        &workspace,
         &mut User::typing(&[JUNK]),
         &["--password-file", &lines],
     );
     assert!(matches!(lines, keys::Error::PasswordLines(_)), "{lines}");
 
-    let garbage = desk.file("garbage", "{}");
-    let garbage = import_error(&desk, &mut User::default(), &["--keystore-file", &garbage]);
+    let garbage = workspace.file("garbage", "{}");
+    let garbage = import_error(
+        &workspace,
+        &mut User::default(),
+        &["--keystore-file", &garbage],
+    );
     assert!(
         matches!(
             garbage,
@@ -405,30 +422,30 @@ fn bad_input_is_refused_and_nothing_is_written() {
     );
 
     let index = import_error(
-        &desk,
+        &workspace,
         &mut User::typing(&[JUNK]),
         &["--index", "2147483648"],
     );
     assert!(matches!(index, keys::Error::Path(_)), "{index}");
 
-    assert_eq!(desk.names("keys"), Vec::<String>::new());
+    assert_eq!(workspace.names("keys"), Vec::<String>::new());
 }
 
 #[test]
-fn a_key_is_exported_encrypted_under_a_new_password_or_bare() {
-    let desk = Desk::new();
-    let directory = import_junk(&desk);
+fn a_key_is_exported_unencrypted_or_under_a_new_password() {
+    let workspace = Workspace::new();
+    let directory = import_junk(&workspace);
     let export = ["keys", "export", JUNK_0, "--keystore", &directory];
-    let target = desk.argument("exported.json");
+    let target = workspace.argument("exported.json");
     let mut user = User::typing(&["old", "new", "new"]);
     user.run(&[&export[..], &["--to", &target, "--light-kdf"]].concat())
         .unwrap();
     assert_eq!(
-        decrypt(&desk.path("exported.json"), "new").unwrap(),
+        decrypt(&workspace.path("exported.json"), "new").unwrap(),
         JUNK_0_KEY
     );
     assert_eq!(
-        decrypt(&desk.path("exported.json"), "old"),
+        decrypt(&workspace.path("exported.json"), "old"),
         Err(KeystoreError::WrongPassword)
     );
 
@@ -454,7 +471,7 @@ fn a_key_is_exported_encrypted_under_a_new_password_or_bare() {
         "{wrong}"
     );
 
-    let nobody = [
+    let unknown = [
         "keys",
         "export",
         "0x0000000000000000000000000000000000000001",
@@ -463,8 +480,8 @@ fn a_key_is_exported_encrypted_under_a_new_password_or_bare() {
         "--to",
         "-",
     ];
-    assert!(matches!(error(run(&nobody)), keys::Error::NotFound { .. }));
-    let nowhere = desk.argument("no/such/directory/key");
+    assert!(matches!(error(run(&unknown)), keys::Error::NotFound { .. }));
+    let nowhere = workspace.argument("no/such/directory/key");
     let nowhere = error(
         User::typing(&["old"]).run(&[&export[..], &["--to", &nowhere, "--private-key"]].concat()),
     );

@@ -9,7 +9,7 @@ use tetrad::{
 };
 
 use super::{
-    cli::{Desk, User, error, run},
+    cli::{User, Workspace, error, run},
     vectors::{golden, list, pairs, text},
 };
 
@@ -18,11 +18,11 @@ fn json(result: Result<String, cli::Error>) -> Value {
 }
 
 #[test]
-fn accounts_and_operators_show_what_the_golden_vectors_say() {
+fn accounts_and_operators_are_shown_as_in_the_golden_vectors() {
     let golden = golden();
-    let desk = Desk::new();
+    let workspace = Workspace::new();
     for account in list(&golden, "accounts") {
-        let key = desk.file("key", text(account, "private_key"));
+        let key = workspace.file("key", text(account, "private_key"));
         for (prefix, bech32) in pairs(account, "bech32") {
             let show = [
                 "keys",
@@ -88,7 +88,7 @@ fn accounts_and_operators_show_what_the_golden_vectors_say() {
 }
 
 #[test]
-fn consensus_nodes_show_what_the_golden_vectors_say() {
+fn consensus_nodes_are_shown_as_in_the_golden_vectors() {
     let golden = golden();
     for node in list(&golden, "consensus") {
         for (prefix, valcons) in pairs(node, "valcons") {
@@ -116,9 +116,9 @@ fn consensus_nodes_show_what_the_golden_vectors_say() {
 }
 
 #[test]
-fn consensus_keys_are_asked_for_by_file_only() {
-    let desk = Desk::new();
-    let seed = desk.file("seed", &"01".repeat(32));
+fn consensus_keys_are_read_from_files_only() {
+    let workspace = Workspace::new();
+    let seed = workspace.file("seed", &"01".repeat(32));
 
     let needed = error(User::typing(&["01"]).run(&["keys", "show", "--bech", "cons"]));
     assert!(
@@ -149,17 +149,17 @@ fn consensus_keys_are_asked_for_by_file_only() {
     .unwrap();
     assert!(table.starts_with("paxvalcons1"), "{table}");
 
-    let bad = desk.file("bad", "{\"priv_key\":{}}");
+    let bad = workspace.file("bad", "{\"priv_key\":{}}");
     let bad = error(run(&["keys", "show", "--consensus-key-file", &bad]));
     assert!(matches!(bad, keys::Error::ConsensusKey(_)), "{bad}");
 }
 
 #[test]
-fn kept_keys_are_listed_and_shown_by_any_form_of_their_address() {
-    let desk = Desk::new();
-    let directory = desk.argument("keys");
+fn stored_keys_are_listed_and_shown_by_any_form_of_their_address() {
+    let workspace = Workspace::new();
+    let directory = workspace.argument("keys");
     let empty = run(&["keys", "list", "--keystore", &directory]).unwrap();
-    assert_eq!(empty, "", "a directory that is not there holds no keys");
+    assert_eq!(empty, "", "a directory that does not exist has no keys");
 
     let golden = golden();
     let account = &golden["accounts"][0];
@@ -167,10 +167,14 @@ fn kept_keys_are_listed_and_shown_by_any_form_of_their_address() {
     user.run(&["keys", "import", "--keystore", &directory, "--light-kdf"])
         .unwrap();
     let other = &golden["keystores"][0]["json"];
-    fs::write(desk.path("keys/UTC--without-address"), other.to_string()).unwrap();
-    fs::write(desk.path("keys/README"), "not a key").unwrap();
-    fs::write(desk.path("keys/.hidden"), "not a key").unwrap();
-    fs::create_dir(desk.path("keys/directory")).unwrap();
+    fs::write(
+        workspace.path("keys/UTC--without-address"),
+        other.to_string(),
+    )
+    .unwrap();
+    fs::write(workspace.path("keys/README"), "not a key").unwrap();
+    fs::write(workspace.path("keys/.hidden"), "not a key").unwrap();
+    fs::create_dir(workspace.path("keys/directory")).unwrap();
 
     let listed = json(run(&["keys", "list", "--keystore", &directory, "--json"]));
     let addresses: Vec<_> = list(&listed, "keys")
@@ -198,7 +202,7 @@ fn kept_keys_are_listed_and_shown_by_any_form_of_their_address() {
     ] {
         let mut user = User::typing(&["secret"]);
         let shown = json(user.run(&["keys", "show", form, "--keystore", &directory, "--json"]));
-        assert_eq!(user.questions, ["Password: "]);
+        assert_eq!(user.prompts, ["Password: "]);
         assert_eq!(shown["public_key"]["base64"], account["pubkey_base64"]);
     }
     let table = User::typing(&["secret"])
@@ -222,8 +226,8 @@ fn kept_keys_are_listed_and_shown_by_any_form_of_their_address() {
 
 #[test]
 fn an_unreadable_directory_is_an_error() {
-    let desk = Desk::new();
-    let file = desk.file("file", "");
+    let workspace = Workspace::new();
+    let file = workspace.file("file", "");
     let unreadable = error(run(&["keys", "list", "--keystore", &file]));
     assert!(
         matches!(unreadable, keys::Error::File { action: "read", .. }),

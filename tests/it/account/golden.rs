@@ -11,7 +11,7 @@ use tetrad::account::{
 
 use super::vectors::{address, bytes, golden, hash, hrp, list, pairs, text};
 
-/// A public key of the vectors, which every account has.
+/// The public key of an account.
 fn public_key(account: &Value) -> PublicKey {
     PublicKey::from_hex(text(account, "pubkey_compressed_hex")).expect("a public key")
 }
@@ -70,7 +70,7 @@ fn every_form_of_an_account_is_written_and_read_back() {
 }
 
 #[test]
-fn address_pairs_agree_behind_every_prefix_and_kind() {
+fn address_pairs_agree_for_every_prefix_and_kind() {
     let golden = golden();
     for pair in list(&golden, "address_pairs") {
         let expected = address(text(pair, "hex"));
@@ -195,7 +195,7 @@ fn the_address_of_a_key_is_never_the_cosmos_derivation() {
 }
 
 #[test]
-fn invalid_bech32_names_what_is_wrong() {
+fn errors_of_bech32_name_the_defect() {
     let golden = golden();
     let mut seen = 0;
     for case in list(&golden, "invalid_bech32") {
@@ -240,7 +240,7 @@ fn invalid_bech32_names_what_is_wrong() {
 }
 
 #[test]
-fn invalid_hex_names_what_is_wrong() {
+fn errors_of_hex_name_the_defect() {
     let golden = golden();
     for case in list(&golden, "invalid_hex") {
         let written = text(case, "s");
@@ -259,7 +259,7 @@ fn invalid_hex_names_what_is_wrong() {
 }
 
 #[test]
-fn upper_case_bech32_is_valid_and_written_back_in_lower_case() {
+fn upper_case_bech32_is_valid_and_encoded_in_lower_case() {
     let golden = golden();
     let case = &golden["valid_bech32_uppercase"];
     let parsed = parse_address(text(case, "s"), &hrp("evmos")).unwrap();

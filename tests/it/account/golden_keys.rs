@@ -6,7 +6,7 @@ use tetrad::account::{DerivationPath, Kdf, Keystore, KeystoreError, Mnemonic, Se
 use super::vectors::{address, bytes, golden, list, text};
 
 #[test]
-fn mnemonics_and_paths_lead_to_the_private_keys() {
+fn private_keys_are_derived_from_mnemonics_and_paths() {
     let golden = golden();
     for account in list(&golden, "accounts")
         .iter()
@@ -22,7 +22,7 @@ fn mnemonics_and_paths_lead_to_the_private_keys() {
 }
 
 #[test]
-fn private_keys_give_the_public_key_and_the_address() {
+fn public_keys_and_addresses_follow_from_private_keys() {
     let golden = golden();
     for account in list(&golden, "accounts") {
         let key = SecretKey::from_hex(text(account, "private_key")).unwrap();
@@ -50,7 +50,7 @@ fn keystores_of_other_tools_decrypt_to_the_key() {
 }
 
 #[test]
-fn keystores_survive_being_written_and_read_with_either_function() {
+fn keystores_with_either_function_decrypt_after_they_are_written() {
     let golden = golden();
     let kdfs = [
         Kdf::Scrypt { n: 4, r: 1, p: 1 },

@@ -14,7 +14,7 @@ fn private_key(seed: &str, path: &str) -> String {
 
 /// The second test vector of BIP-32: plain and hardened steps, and the highest index.
 #[test]
-fn plain_and_hardened_steps_give_the_keys_of_bip_32() {
+fn plain_and_hardened_steps_derive_the_keys_of_bip_32() {
     let seed = "fffcf9f6f3f0edeae7e4e1dedbd8d5d2cfccc9c6c3c0bdbab7b4b1aeaba8a5a2\
                 9f9c999693908d8a8784817e7b7875726f6c696663605d5a5754514e4b484542";
 
@@ -64,7 +64,7 @@ fn leading_zeros_of_a_key_are_kept() {
 }
 
 #[test]
-fn paths_are_read_with_every_mark_of_hardening_and_written_with_one() {
+fn paths_are_parsed_with_every_hardening_mark_and_written_with_one() {
     let expected = "m/44'/60'/0'/0/3".parse::<DerivationPath>().unwrap();
     for text in [
         "m/44h/60h/0h/0/3",
@@ -80,7 +80,7 @@ fn paths_are_read_with_every_mark_of_hardening_and_written_with_one() {
 }
 
 #[test]
-fn bad_paths_name_the_step() {
+fn errors_of_paths_name_the_step() {
     let error = |text: &str| text.parse::<DerivationPath>().unwrap_err();
     for text in ["", "44'/60'", "M/0", "/m/0", "m0", " m/0"] {
         assert_eq!(error(text), PathError::Root, "{text:?}");

@@ -7,7 +7,7 @@ use tetrad::account::{
     ConsensusKey, ConsensusKeyError, KeyError, PublicKey, PublicKeyError, RandomError, SecretKey,
 };
 
-/// Order of secp256k1.
+/// The order of secp256k1.
 const ORDER: &str = "fffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141";
 
 fn order() -> U256 {
@@ -44,7 +44,7 @@ fn signatures_are_low_and_recover_to_the_signer() {
 }
 
 #[test]
-fn the_upper_half_and_impossible_scalars_are_refused() {
+fn high_and_out_of_range_scalars_are_rejected() {
     let key = SecretKey::random(&mut OsRng).unwrap();
     let hash = keccak256(b"hash");
     let low = key.sign_prehash(&hash).unwrap();
@@ -65,14 +65,14 @@ fn the_upper_half_and_impossible_scalars_are_refused() {
 }
 
 #[test]
-fn zero_and_the_order_are_no_keys() {
+fn zero_and_the_order_are_rejected() {
     for text in [&"0".repeat(64), ORDER, &"f".repeat(64)] {
         assert_eq!(SecretKey::from_hex(text).unwrap_err(), KeyError::OutOfRange);
     }
 }
 
 #[test]
-fn errors_about_hex_say_where_and_never_what() {
+fn errors_of_hex_give_the_position_but_no_digits() {
     let error = |text: &str| SecretKey::from_hex(text).unwrap_err();
     assert_eq!(error(""), KeyError::HexLength { digits: 0 });
     assert_eq!(error("0x"), KeyError::HexLength { digits: 0 });
@@ -104,10 +104,10 @@ fn random_keys_differ() {
     assert_ne!(key(), key());
 }
 
-/// A source that has nothing to give.
-struct Dry;
+/// A source of random numbers that always fails.
+struct FailingRandom;
 
-impl RngCore for Dry {
+impl RngCore for FailingRandom {
     fn next_u32(&mut self) -> u32 {
         unreachable!("only whole buffers are asked for")
     }
@@ -125,17 +125,17 @@ impl RngCore for Dry {
     }
 }
 
-impl CryptoRng for Dry {}
+impl CryptoRng for FailingRandom {}
 
 #[test]
 fn a_failing_source_of_random_numbers_is_an_error() {
     assert_eq!(
-        SecretKey::random(&mut Dry).unwrap_err(),
+        SecretKey::random(&mut FailingRandom).unwrap_err(),
         KeyError::Random(RandomError)
     );
 }
 
-/// What CometBFT writes for the first seed of the golden vectors.
+/// A validator file as CometBFT writes it, for the first seed of the golden vectors.
 const VALIDATOR_FILE: &str = r#"{
   "address": "39F713D0A644253F04529421B9F51B9B08979D08",
   "pub_key": { "type": "tendermint/PubKeyEd25519", "value": "PUAXw+hDiVqStwqnTRt+vJyYLM8uxJaMwM1V8Sr0Zgw=" },
@@ -146,7 +146,7 @@ const VALIDATOR_FILE: &str = r#"{
 }"#;
 
 #[test]
-fn validator_files_are_read_and_checked_against_themselves() {
+fn validator_files_are_read_and_checked_for_consistency() {
     let value =
         "TM0Imyj/ltqdtsNGwRTg9bijGfNauiTajPbtT7im+z1AF8PoQ4lakrcKp00bfrycmCzPLsSWjMDNVfEq9GYM";
     let seed = "4ccd089b28ff96da9db6c346ec114e0f5b8a319f35aba624da8cf6ed4fb8a6fb";
@@ -188,7 +188,7 @@ fn validator_files_are_read_and_checked_against_themselves() {
     );
 }
 
-/// Seed and public key in base64, the way CometBFT keeps them.
+/// Returns seed and public key in base64, as CometBFT stores them.
 fn pair_base64(seed: &str) -> String {
     use base64ct::{Base64, Encoding};
     let seed: [u8; 32] = super::vectors::bytes(seed).try_into().expect("32 bytes");

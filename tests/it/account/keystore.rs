@@ -14,7 +14,7 @@ fn key() -> SecretKey {
     SecretKey::from_hex(&format!("{:064x}", 0x1234_5678_9abc_u64)).expect("a key")
 }
 
-/// A keystore file of the cheapest kind, as JSON that a test can damage.
+/// The cheapest keystore file, as JSON that a test can damage.
 fn file() -> Value {
     let keystore = Keystore::encrypt(
         &key(),
@@ -30,7 +30,7 @@ fn read(file: &Value) -> Result<Keystore, KeystoreError> {
     Keystore::from_json(&file.to_string())
 }
 
-/// The error of a file after one member was changed, `None` removing it.
+/// The error for a file with one changed member; `None` removes it.
 fn error_with(pointer: &str, value: Option<Value>) -> KeystoreError {
     let mut file = file();
     let (parent, member) = pointer.rsplit_once('/').expect("a pointer");
@@ -61,8 +61,8 @@ fn scrypt_file(
     })
 }
 
-/// The scrypt example of the format's definition. Its `n` and `r` are what eth-account writes and
-/// RFC 7914 forbids.
+/// The scrypt example of the format's definition. eth-account writes these `n` and `r`, which RFC
+/// 7914 forbids.
 #[test]
 fn the_scrypt_example_of_the_definition_opens() {
     let file = scrypt_file(
@@ -79,9 +79,9 @@ fn the_scrypt_example_of_the_definition_opens() {
     );
 }
 
-/// Two vectors of go-ethereum: keys whose leading zero bytes were not written.
+/// Two vectors of go-ethereum whose keys lack their leading zero bytes.
 #[test]
-fn short_keys_are_filled_up_with_leading_zeros() {
+fn short_keys_are_padded_with_leading_zeros() {
     let thirty_one = scrypt_file(
         "e0c41130a323adc1446fc82f724bca2f",
         "9517cd5bdbe69076f9bf5057248c6c050141e970efa36ce53692d5d59a3984",
@@ -120,7 +120,7 @@ fn short_keys_are_filled_up_with_leading_zeros() {
 }
 
 #[test]
-fn spellings_of_other_tools_are_understood() {
+fn spellings_of_other_tools_are_accepted() {
     let mut file = file();
     let crypto = file.as_object_mut().unwrap().remove("crypto").unwrap();
     file["Crypto"] = crypto;
@@ -173,7 +173,7 @@ fn a_counter_without_its_leading_zeros_is_the_same_counter() {
 }
 
 #[test]
-fn any_damage_to_what_is_checked_is_noticed() {
+fn every_damage_to_checked_fields_is_detected() {
     for member in ["ciphertext", "mac", "salt"] {
         for index in 0..32 {
             let mut file = file();
@@ -194,8 +194,8 @@ fn any_damage_to_what_is_checked_is_noticed() {
     }
 }
 
-/// The check does not cover the counter, so a changed counter gives another key, and the address
-/// gives it away.
+/// The MAC does not cover the counter. A changed counter decrypts to another key, which the address
+/// reveals.
 #[test]
 fn a_key_of_another_address_is_refused() {
     let mut file = file();
@@ -208,7 +208,7 @@ fn a_key_of_another_address_is_refused() {
 }
 
 #[test]
-fn what_decrypts_to_no_key_is_refused() {
+fn a_file_that_decrypts_to_an_invalid_key_is_rejected() {
     let mut file = file();
     // The keystream is ciphertext xor key; written as ciphertext, it decrypts to zero.
     let ciphertext = bytes(file["crypto"]["ciphertext"].as_str().unwrap());
@@ -244,7 +244,7 @@ fn wrong_length(field: &'static str, expected: &'static str, got: usize) -> Keys
 }
 
 #[test]
-fn files_that_are_no_keystore_say_why() {
+fn errors_of_invalid_files_name_the_reason() {
     assert_eq!(
         Keystore::from_json("").unwrap_err(),
         KeystoreError::NotAnObject
@@ -355,7 +355,7 @@ fn unknown_and_incomplete_functions_are_named() {
 }
 
 #[test]
-fn hostile_costs_are_refused_at_once() {
+fn excessive_costs_are_rejected_at_once() {
     let start = Instant::now();
     let max = u64::MAX;
 
@@ -404,7 +404,7 @@ fn hostile_costs_are_refused_at_once() {
 
     assert!(
         start.elapsed() < Duration::from_secs(1),
-        "a refusal must not cost what is refused"
+        "a rejected cost must not be spent"
     );
 }
 
@@ -426,7 +426,7 @@ fn costs_of_known_tools_are_accepted() {
 }
 
 #[test]
-fn what_is_written_is_random_where_it_must_be_and_says_nothing_of_the_key() {
+fn written_files_have_random_salts_and_do_not_reveal_the_key() {
     let first = file();
     let second = file();
     for pointer in [

@@ -5,7 +5,7 @@ use tetrad::account::{Mnemonic, MnemonicError, WordCount};
 
 use super::vectors::bytes;
 
-/// Entropy, phrase and the seed under the passphrase `TREZOR`.
+/// Entropy, phrase, and the seed with the passphrase `TREZOR`.
 ///
 /// The vectors of 12, 18 and 24 words are BIP-39's own. It has none of 15 and 21 words; those were
 /// computed with another implementation, Python's `hashlib.pbkdf2_hmac` over the published word
@@ -143,7 +143,7 @@ fn case_and_white_space_do_not_matter() {
 }
 
 #[test]
-fn errors_say_what_is_wrong_and_never_repeat_a_word() {
+fn errors_name_the_defect_and_never_repeat_a_word() {
     let error = |phrase: &str| Mnemonic::from_phrase(phrase).unwrap_err();
     assert_eq!(error(""), MnemonicError::WordCount { words: 0 });
     assert_eq!(
@@ -161,7 +161,7 @@ fn errors_say_what_is_wrong_and_never_repeat_a_word() {
 }
 
 #[test]
-fn new_mnemonics_have_the_words_asked_for_and_differ() {
+fn new_mnemonics_have_the_requested_number_of_words_and_differ() {
     let counts = [12, 15, 18, 21, 24];
     for words in counts {
         let count = WordCount::from_words(words).unwrap();

@@ -1,4 +1,4 @@
-//! Addresses, keys, mnemonics and keystores, and the commands over them.
+//! Addresses, keys, mnemonics and keystores, and their commands.
 
 mod address;
 mod cli;

@@ -26,7 +26,7 @@ fn production(config: &mut Config) {
 }
 
 #[tokio::test]
-async fn a_production_node_signs_for_its_keystore_and_nobody_else() {
+async fn a_production_node_signs_for_the_accounts_of_its_keystore_only() {
     let folder = tempfile::tempdir().unwrap();
     let directory = folder.path().join("keystore");
     fs::create_dir(&directory).unwrap();
@@ -53,7 +53,7 @@ async fn a_production_node_signs_for_its_keystore_and_nobody_else() {
     );
     assert!(
         node.development_accounts().is_empty(),
-        "nobody prints these keys"
+        "these keys are never printed"
     );
 
     let signature = node.rpc("eth_sign", json!([first, "0x1234"])).await;
@@ -64,7 +64,7 @@ async fn a_production_node_signs_for_its_keystore_and_nobody_else() {
         first
     );
 
-    // It is asked for money, not for a key.
+    // The test checks the balance, not for a missing key.
     let error = node
         .rpc_error(
             "eth_sendTransaction",
@@ -97,7 +97,7 @@ async fn a_production_node_signs_for_its_keystore_and_nobody_else() {
 }
 
 #[tokio::test]
-async fn a_keystore_that_cannot_be_opened_keeps_the_node_from_starting() {
+async fn a_node_does_not_start_if_its_keystore_cannot_be_opened() {
     let folder = tempfile::tempdir().unwrap();
     let directory = folder.path().join("keystore");
     fs::create_dir(&directory).unwrap();

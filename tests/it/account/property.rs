@@ -1,4 +1,4 @@
-//! Properties of every form, over arbitrary bytes and arbitrary text.
+//! Properties of every form, for arbitrary bytes and arbitrary text.
 
 use alloy_primitives::{Address, B256};
 use k256::elliptic_curve::rand_core::OsRng;
@@ -22,12 +22,12 @@ fn kinds() -> impl Strategy<Value = Kind> {
     prop::sample::select(Kind::ALL.as_slice())
 }
 
-/// Secret keys; the few numbers that are none do not come up.
+/// Secret keys; the few invalid numbers are too rare to occur.
 fn keys() -> impl Strategy<Value = SecretKey> {
     any::<[u8; 32]>().prop_filter_map("not a key", |bytes| SecretKey::from_bytes(&bytes).ok())
 }
 
-/// Text of any kind, and text that gets further into a parser than most.
+/// Arbitrary text, and text that parsers reject late.
 fn texts() -> impl Strategy<Value = String> {
     prop_oneof![
         any::<String>(),
@@ -44,7 +44,7 @@ fn texts() -> impl Strategy<Value = String> {
 
 proptest! {
     #[test]
-    fn every_form_of_an_address_reads_back_to_it(address in addresses(), hrp in prefixes()) {
+    fn every_form_of_an_address_parses_to_the_address(address in addresses(), hrp in prefixes()) {
         let forms = AddressForms::new(&address, &hrp);
         let list = format!("{:?}", forms.bytes);
         for text in [
@@ -67,7 +67,7 @@ proptest! {
     }
 
     #[test]
-    fn a_single_changed_character_of_bech32_never_decodes(
+    fn bech32_with_one_changed_character_never_decodes(
         address in addresses(),
         kind in kinds(),
         position in any::<prop::sample::Index>(),
@@ -85,7 +85,7 @@ proptest! {
     }
 
     #[test]
-    fn a_flipped_letter_of_a_mixed_case_address_never_passes(address in addresses()) {
+    fn a_mixed_case_address_with_a_flipped_letter_is_rejected(address in addresses()) {
         let text = address.to_checksum(None);
         let letters = text.char_indices().skip(2).filter(|(_, c)| c.is_ascii_alphabetic());
         for (index, letter) in letters {
@@ -110,7 +110,7 @@ proptest! {
     }
 
     #[test]
-    fn every_form_of_a_public_key_reads_back_to_it(
+    fn every_form_of_a_public_key_parses_to_the_key(
         key in keys(),
         hrp in prefixes(),
         kind in kinds(),
@@ -119,14 +119,14 @@ proptest! {
     }
 
     #[test]
-    fn whoever_signs_is_recovered(key in keys(), hash in any::<[u8; 32]>().prop_map(B256::from)) {
+    fn the_signer_is_recovered(key in keys(), hash in any::<[u8; 32]>().prop_map(B256::from)) {
         let signature = key.sign_prehash(&hash).unwrap();
         prop_assert!(signature.normalize_s().is_none());
         prop_assert_eq!(PublicKey::recover(&hash, &signature), Ok(key.public_key()));
     }
 
     #[test]
-    fn entropy_and_phrase_stand_for_each_other(entropy in any::<[u8; 32]>(), words in 4usize..=8) {
+    fn entropy_and_phrase_convert_to_each_other(entropy in any::<[u8; 32]>(), words in 4usize..=8) {
         let mnemonic = Mnemonic::from_entropy(&entropy[..4 * words]).unwrap();
         prop_assert_eq!(mnemonic.phrase().split(' ').count(), 3 * words);
         let read = Mnemonic::from_phrase(mnemonic.phrase()).unwrap();
@@ -134,7 +134,7 @@ proptest! {
     }
 
     #[test]
-    fn paths_are_read_as_they_are_written(steps in vec((0u32..1 << 31, any::<bool>()), 0..20)) {
+    fn written_paths_parse_to_the_same_path(steps in vec((0u32..1 << 31, any::<bool>()), 0..20)) {
         let steps: Vec<_> = steps
             .iter()
             .map(|(n, hard)| format!("/{n}{}", if *hard { "'" } else { "" }))
@@ -144,7 +144,7 @@ proptest! {
     }
 
     #[test]
-    fn keystores_open_with_their_password_and_no_other(
+    fn keystores_open_with_their_password_only(
         key in keys(),
         password in vec(any::<u8>(), 0..40),
         other in vec(any::<u8>(), 0..40),
@@ -201,14 +201,14 @@ fn assert_public_key_reads_back(
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
-    /// Nothing a user can paste makes a parser panic. What it says is not empty either.
+    /// No text that a user can paste makes a parser panic, and no error is empty.
     #[test]
     fn arbitrary_text_never_panics(text in texts()) {
         prop_assert!(refusals(&text).iter().all(|message| !message.is_empty()));
     }
 
     #[test]
-    fn arbitrary_payloads_behind_good_checksums_never_panic(
+    fn arbitrary_payloads_with_valid_checksums_never_panic(
         data in vec(any::<u8>(), 0..60),
         kind in kinds(),
     ) {
@@ -220,13 +220,13 @@ proptest! {
     }
 }
 
-/// What the parsers say that do not accept a text.
+/// The errors of the parsers that reject a text.
 fn refusals(text: &str) -> Vec<String> {
     fn refusal<T, E: ToString>(result: Result<T, E>) -> Option<String> {
         result.err().map(|error| error.to_string())
     }
 
-    // Its errors are those of serde_json.
+    // Its errors come from serde_json.
     let _ = serde_json::from_str::<ProtoPublicKey>(text);
 
     let hrp = Hrp::default();

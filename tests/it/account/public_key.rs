@@ -1,4 +1,4 @@
-//! What counts as a public key, and what is said about everything else.
+//! Parsing of public keys, and the errors for invalid ones.
 
 use alloy_primitives::hex;
 use tetrad::account::{
@@ -23,7 +23,7 @@ fn error(text: &str) -> PublicKeyError {
     AnyPublicKey::parse(text, &hrp("pax")).expect_err(text)
 }
 
-/// Legacy text with anything behind the prefix.
+/// Encodes a legacy key with any content after the prefix.
 fn legacy(prefix: &str, name: &str, length: u8, key: &[u8]) -> String {
     encode_bech32(
         prefix,
@@ -33,7 +33,7 @@ fn legacy(prefix: &str, name: &str, length: u8, key: &[u8]) -> String {
 }
 
 #[test]
-fn keys_are_read_from_every_form_that_names_their_curve() {
+fn every_form_that_names_its_curve_is_parsed() {
     let expected = AnyPublicKey::EthSecp256k1(key());
     let uncompressed = hex::encode(key().uncompressed());
 
@@ -84,7 +84,7 @@ fn keys_are_read_from_every_form_that_names_their_curve() {
 }
 
 #[test]
-fn thirty_two_bytes_alone_are_never_taken_for_a_public_key() {
+fn thirty_two_bytes_alone_are_never_parsed_as_a_public_key() {
     for text in [
         hex::encode(consensus_key().as_bytes()),
         consensus_key().to_base64(),
@@ -94,7 +94,7 @@ fn thirty_two_bytes_alone_are_never_taken_for_a_public_key() {
 }
 
 #[test]
-fn bytes_that_are_no_point_are_refused() {
+fn bytes_that_are_not_a_point_are_rejected() {
     let not_on_curve = PublicKeyError::NotOnCurve {
         curve: "eth_secp256k1",
     };
@@ -146,7 +146,7 @@ fn bytes_that_are_no_point_are_refused() {
         .count();
     assert!(
         off_curve > 64,
-        "about half of all bytes are no point, got {off_curve} of 256"
+        "about half of all bytes are not a point, got {off_curve} of 256"
     );
 
     assert_eq!(PublicKey::from_hex("0xzz"), Err(PublicKeyError::Hex));
@@ -154,7 +154,7 @@ fn bytes_that_are_no_point_are_refused() {
 }
 
 #[test]
-fn wrong_legacy_keys_are_told_apart() {
+fn each_defect_of_a_legacy_key_has_its_own_error() {
     let compressed = key().compressed();
     let name = AminoName::Ethermint.as_str();
     let cosmos = legacy("paxpub", "tendermint/PubKeySecp256k1", 33, &compressed);

@@ -46,7 +46,7 @@ pub(super) fn hash(hex_text: &str) -> B256 {
     hex_text.parse().expect("32 bytes of hex")
 }
 
-/// An address by a reader other than the one under test.
+/// An address, read independently of the parser under test.
 pub(super) fn address(hex_text: &str) -> Address {
     Address::from_slice(&bytes(hex_text))
 }
