@@ -1,4 +1,4 @@
-//! What users did, over real sockets.
+//! The activity of users, over real sockets.
 
 use std::{path::Path, sync::Arc};
 
@@ -124,7 +124,7 @@ async fn swaps_are_listed_page_by_page() {
 }
 
 #[tokio::test]
-async fn a_user_has_one_history_of_both_services() {
+async fn a_user_has_one_history_of_exchange_and_lending() {
     let node = quiet().await;
     let user = node.signer(3);
     let pool = node.config().network.contracts.lending_pool;
@@ -195,7 +195,7 @@ async fn a_user_has_one_history_of_both_services() {
 }
 
 #[tokio::test]
-async fn what_was_reverted_did_not_happen() {
+async fn reverted_activity_is_not_listed() {
     let node = quiet().await;
     let user = node.signer(0);
     node.approve_all(&user, VAULT).await;
@@ -208,7 +208,7 @@ async fn what_was_reverted_did_not_happen() {
 }
 
 #[tokio::test]
-async fn wrong_questions_are_refused() {
+async fn invalid_queries_are_rejected() {
     let node = quiet().await;
     for query in [
         "limit=0",
@@ -259,7 +259,7 @@ async fn start(clock: &Arc<ManualClock>, directory: &Path, blocks: u64) -> TestN
 }
 
 #[tokio::test]
-async fn what_memory_no_longer_holds_is_listed_all_the_same() {
+async fn activity_that_memory_no_longer_holds_is_listed() {
     let directory = tempfile::tempdir().expect("a directory");
     let clock = manual_clock();
 
@@ -325,7 +325,10 @@ async fn what_memory_no_longer_holds_is_listed_all_the_same() {
         let node = start(&clock, directory.path(), blocks).await;
 
         let head = node.chain().head();
-        assert!(head.oldest() + 8 > head.number(), "memory holds few blocks");
+        assert!(
+            head.oldest() + 8 > head.number(),
+            "memory holds only the newest blocks"
+        );
 
         for (path, before) in paths.iter().zip(&before) {
             assert_eq!(all_pages(&node, path).await, *before, "{path}");

@@ -1,4 +1,4 @@
-//! What a head still knows of the past: everything within the limits, exactly as it was.
+//! The past that a head gives access to: everything within the limits, unchanged.
 
 use std::{
     collections::VecDeque,
@@ -34,12 +34,12 @@ fn genesis() -> Head {
         .unwrap()
 }
 
-/// The head with one block more, which gives `count` accounts from `first` on a balance.
+/// The head with one more block, which gives a balance to `count` accounts from `first` on.
 fn with_block(head: &Head, first: u64, count: u64, limits: HistoryLimits) -> Head {
     with_logs(head, (first, count), Vec::new(), limits)
 }
 
-/// The same with logs, all of them of one transaction.
+/// As [`with_block`], with logs, all of them of one transaction.
 fn with_logs(
     head: &Head,
     (first, count): (u64, u64),
@@ -95,21 +95,21 @@ fn with_logs(
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(8))]
 
-    /// Whatever the sizes of blocks and limits: a state that is given is the one that was there,
-    /// the newest are always given, and only what is beyond the limits is refused.
+    /// Whatever the sizes of blocks and limits, every available state is the original one, the
+    /// newest are always available, and only states beyond the limits are refused.
     #[test]
-    fn every_state_that_is_given_is_the_one_that_was_there(
+    fn every_available_state_is_the_original_one(
         sizes in prop::collection::vec(
             (0..2_000_u64, prop_oneof![19 => 0..30_u64, 1 => 1_000..4_000_u64]),
             140..220,
         ),
         blocks in prop_oneof![Just(5_u64), Just(150), Just(10_000)],
     ) {
-        assert_states_are_those_that_were(sizes, blocks)?;
+        assert_states_are_the_original_ones(sizes, blocks)?;
     }
 }
 
-fn assert_states_are_those_that_were(
+fn assert_states_are_the_original_ones(
     sizes: Vec<(u64, u64)>,
     blocks: u64,
 ) -> Result<(), TestCaseError> {
@@ -124,7 +124,7 @@ fn assert_states_are_those_that_were(
         head = with_block(&head, first, count, limits);
         roots.push_back(head.state.root());
 
-        // Some states are asked for while blocks come, some twice.
+        // Some states are requested while blocks are added, some of them twice.
         let asked = first % roots.len() as u64;
         if let Ok(state) = head.state_after(asked) {
             prop_assert_eq!(
@@ -136,7 +136,7 @@ fn assert_states_are_those_that_were(
             );
         }
 
-        // Now and then back, sometimes to before what is held as it was.
+        // Occasional reverts, some of them to before the oldest held state.
         if at % 50 == 49
             && let Ok(earlier) = head.rewound(head.number() - first % 40)
         {
@@ -162,10 +162,10 @@ fn assert_states_are_those_that_were(
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
 
-    /// Of the blocks that memory holds, a search looks at each that has such logs, and of all but
-    /// the newest at no other.
+    /// Among the held blocks, a search reads every block that has matching logs and, except among
+    /// the newest, no others.
     #[test]
-    fn logs_are_found_where_they_are(
+    fn searches_find_logs_in_their_blocks(
         steps in prop::collection::vec(
             (prop::collection::vec((0..12_u8, 0..6_u8), 0..4), 0..300_u64),
             100..400,
@@ -180,7 +180,7 @@ proptest! {
     }
 }
 
-/// A log of an account with this topic and half of it.
+/// A log of an account with this topic and with half of it.
 fn log(address: u8, topic: u8) -> Log {
     let topics = vec![B256::with_last_byte(topic), B256::with_last_byte(topic / 2)];
     Log::new_unchecked(Address::with_last_byte(address), topics, Bytes::new())
@@ -227,7 +227,7 @@ fn assert_logs_are_found(
             .map(|block| block.number())
             .collect();
 
-        // Of blocks beyond whole groups of 64, all are looked at.
+        // Blocks beyond complete groups of 64 are all read.
         let complete = (head.number() + 1) / 64 * 64;
         let first = from.max(head.oldest());
         let last = to.min(head.number());
@@ -253,7 +253,7 @@ fn assert_logs_are_found(
 }
 
 #[test]
-fn memory_bounds_the_past_whatever_the_number_of_blocks() {
+fn the_memory_limit_bounds_history_for_any_number_of_blocks() {
     let limits = HistoryLimits {
         blocks: 1_000_000,
         bytes: 1 << 20,
@@ -262,7 +262,7 @@ fn memory_bounds_the_past_whatever_the_number_of_blocks() {
     for number in 0..2_000 {
         head = with_block(&head, number, 10, limits);
     }
-    // A block of ten changes counts for some seven kilobytes.
+    // A block of ten changes counts for about seven kilobytes.
     let held = head.number() - head.oldest();
     assert!((50..500).contains(&held), "{held} blocks");
     assert!(head.state_after(head.oldest() - 1).is_err());

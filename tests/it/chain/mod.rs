@@ -1,4 +1,4 @@
-//! The ledger without an interface in between.
+//! The ledger, tested below all interfaces.
 
 mod history;
 mod pool;

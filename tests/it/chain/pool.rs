@@ -1,5 +1,5 @@
-//! The pool against a small model: a map of waiting transactions that is searched anew for every
-//! question.
+//! The pool against a small model: a map of pending transactions that is searched from scratch each
+//! time.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -42,7 +42,7 @@ pub(super) fn sender(index: u8) -> Address {
     Address::repeat_byte(0x10 + index)
 }
 
-/// A transaction that says who sent it; its signature is never looked at again.
+/// A transaction with this sender; its signature is not verified.
 pub(super) fn transaction(from: u8, nonce: u64, tip: u64) -> Submission {
     let unsigned = TxEip1559 {
         chain_id: 125,
@@ -51,7 +51,7 @@ pub(super) fn transaction(from: u8, nonce: u64, tip: u64) -> Submission {
         max_fee_per_gas: 1_000 * GWEI + u128::from(tip) * GWEI,
         max_priority_fee_per_gas: u128::from(tip) * GWEI,
         to: TxKind::Call(Address::repeat_byte(0xff)),
-        // What is sent makes transactions of different senders different.
+        // Different values make the transactions of different senders different.
         value: U256::from(from),
         ..Default::default()
     };
@@ -89,7 +89,7 @@ fn genesis_account(index: u8) -> GenesisAccount {
     }
 }
 
-/// The same, whose blocks begin with what `preamble` says.
+/// As [`chain_with`], with blocks that begin with the transactions of `preamble`.
 pub(super) fn chain_preceded(
     pool: PoolLimits,
     clock: Arc<ManualClock>,
@@ -162,7 +162,7 @@ impl Model {
             .unwrap()
     }
 
-    /// The order of execution: always the best of what each sender could do next.
+    /// The order of execution: the best among the next transactions of all senders.
     fn executable(&self) -> Vec<(u8, u64)> {
         let mut next = self.nonces;
         let mut order = Vec::new();
@@ -195,7 +195,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn behaves_like_the_model(steps in prop::collection::vec(step(), 1..80)) {
+    fn the_pool_behaves_like_the_model(steps in prop::collection::vec(step(), 1..80)) {
         assert_behaves_like_the_model(steps)?;
     }
 }
@@ -275,7 +275,7 @@ fn assert_behaves_like_the_model(steps: Vec<Step>) -> Result<(), TestCaseError> 
 }
 
 #[test]
-fn limits_hold_and_say_so() {
+fn a_full_pool_rejects_transactions_with_a_clear_error() {
     let chain = chain();
     for nonce in 0..1_000 {
         chain.accept(transaction(0, nonce, 1)).unwrap();
@@ -285,7 +285,7 @@ fn limits_hold_and_say_so() {
         message(chain.accept(transaction(1, 0, 1))),
         "transaction underpriced: txpool is full"
     );
-    // What is there can still be replaced.
+    // Pooled transactions can still be replaced.
     chain
         .accept(with_fee(transaction(0, 5, 2), 1_200 * GWEI))
         .unwrap();

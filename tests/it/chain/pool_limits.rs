@@ -1,4 +1,4 @@
-//! A full pool against a small model: a list that is searched anew for every question.
+//! A full pool against a small model: a list that is searched from scratch each time.
 
 use std::{
     cmp::Reverse,
@@ -50,7 +50,7 @@ enum Step {
     BaseFee {
         fee: u64,
     },
-    /// Answers the submitters that the next block cannot serve.
+    /// Answers the submitters whose transactions the next block cannot include.
     Release {
         fee: u64,
     },
@@ -191,7 +191,7 @@ impl Model {
             arrival: self.arrivals,
         };
 
-        // As it would be if it were in already.
+        // Whether it would be executable if it were in the pool already.
         let mut with = after.clone();
         with.waiting.push(new);
         let rank = (with.executable(from, nonce), new.pays(base_fee));
@@ -211,7 +211,8 @@ impl Model {
             }
         }
 
-        // What a replacement replaces is in the pool until it is in, and may be the worst.
+        // The replaced transaction stays in the pool until its replacement is in, and may be the
+        // worst.
         let replaced = self.find(from, nonce).copied();
         let mut left = after;
         while left.waiting.len() >= LIMITS.transactions {
@@ -269,7 +270,7 @@ impl Model {
         }
     }
 
-    /// An edit gave an account another nonce.
+    /// An edit set the nonce of an account.
     fn set_nonce(&mut self, from: u8, nonce: u64) {
         let count = self.waiting.len();
         self.waiting
@@ -280,7 +281,7 @@ impl Model {
         }
     }
 
-    /// What a block with this base fee would hold, in its order.
+    /// The content of a block with this base fee, in order.
     fn executable_at(&self, base_fee: u64) -> Vec<(u8, u64)> {
         self.clone().seal(base_fee)
     }
@@ -351,7 +352,7 @@ struct Pools {
     clock: Arc<ManualClock>,
     chain: Chain,
     model: Model,
-    /// Who waits for the block of a transaction, by its number of arrival.
+    /// The submitters that wait for a block, by the arrival number of the transaction.
     submitters: BTreeMap<u64, oneshot::Receiver<Result<(), SubmitError>>>,
 }
 
@@ -455,7 +456,7 @@ impl Pools {
         Ok(())
     }
 
-    /// Releases submitters whose transactions do not pay the fee, and those only.
+    /// Releases only the submitters whose transactions do not pay the fee.
     fn release(&mut self, fee: u64) -> Result<(), TestCaseError> {
         self.chain.pool().release_not_ready(wei(fee));
         let included = self.model.executable_at(wei(fee));
@@ -479,7 +480,7 @@ impl Pools {
         Ok(())
     }
 
-    /// Both have the same content, and offer the same at any base fee.
+    /// Both have the same content, and offer the same transactions at any base fee.
     fn compare(&self) -> Result<(), TestCaseError> {
         let pool = self.chain.pool();
         let expected = self.model.content();
@@ -504,7 +505,7 @@ impl Pools {
     }
 }
 
-/// The transactions of the model with the addresses of their senders.
+/// The model's transactions with the addresses of their senders.
 fn with_addresses(transactions: Vec<(u8, u64)>) -> Vec<(Address, u64)> {
     transactions
         .into_iter()
@@ -517,7 +518,7 @@ fn message(outcome: Result<Accepted, SubmitError>) -> String {
 }
 
 #[test]
-fn bytes_are_limited_in_all_and_of_an_account() {
+fn bytes_are_limited_in_total_and_for_each_account() {
     let one = 1_024
         + alloy::eips::eip2718::Encodable2718::encode_2718_len(
             &transaction(0, 0, 1).transaction.envelope,
@@ -545,7 +546,7 @@ fn bytes_are_limited_in_all_and_of_an_account() {
     chain.accept(transaction(2, 0, 3)).unwrap();
     chain.accept(transaction(2, 1, 3)).unwrap();
 
-    // One that is as large as two others takes the place of two.
+    // A transaction as large as two others displaces two.
     let mut large = transaction(3, 0, 5);
     let Envelope::Eip1559(signed) = large.transaction.envelope else {
         unreachable!()
@@ -571,7 +572,7 @@ fn bytes_are_limited_in_all_and_of_an_account() {
         expected.map(|(from, nonce)| (from, nonce, true)).into()
     );
 
-    // Those that remain pay as much or more: nothing is lost for one that does not get in.
+    // The remaining ones pay as much or more: a rejected transaction evicts none.
     for tip in [1, 2] {
         let Envelope::Eip1559(signed) = large.transaction.envelope.clone() else {
             unreachable!()
@@ -598,7 +599,7 @@ fn bytes_are_limited_in_all_and_of_an_account() {
                 outcome.unwrap();
                 assert!(
                     !content(&chain).iter().any(|(from, ..)| *from == 0),
-                    "both that pay least are gone"
+                    "the two that pay least are evicted"
                 );
             }
         }
@@ -607,7 +608,8 @@ fn bytes_are_limited_in_all_and_of_an_account() {
     chain.stop();
 }
 
-/// The first transaction of a sender, at this price. Another value makes it another transaction.
+/// The first transaction of a sender, at this price. A different `value` makes a different
+/// transaction.
 fn priced_in_wei(wei: u128, value: u64) -> Submission {
     let mut submission = transaction(0, 0, 1);
     let Envelope::Eip1559(signed) = submission.transaction.envelope else {
@@ -622,7 +624,7 @@ fn priced_in_wei(wei: u128, value: u64) -> Submission {
 }
 
 #[test]
-fn a_replacement_pays_as_much_more_as_is_asked_for() {
+fn a_replacement_pays_at_least_the_required_increase() {
     for (percent, refused, accepted) in [(0, 1_000, 1_001), (10, 1_099, 1_100), (50, 1_499, 1_500)]
     {
         let limits = PoolLimits {
@@ -642,10 +644,9 @@ fn a_replacement_pays_as_much_more_as_is_asked_for() {
     }
 }
 
-/// A pool that is always full, and whose newcomers always displace something, is as quick as an
-/// empty one.
+/// A pool that is always full, where every new transaction evicts one, is as fast as an empty one.
 #[test]
-fn evicting_one_of_many_is_quick() {
+fn eviction_from_a_large_pool_is_fast() {
     const PER_ACCOUNT: u64 = 20_000;
 
     let limits = PoolLimits {
@@ -676,7 +677,7 @@ fn evicting_one_of_many_is_quick() {
     assert_eq!(chain.pool().len(), limits.transactions);
     assert!(
         content(&chain).iter().all(|(from, ..)| *from >= 4),
-        "the best payers stay"
+        "the transactions that pay most stay"
     );
 
     let evicting = began.elapsed() - filled;

@@ -1,4 +1,4 @@
-//! The cost of blocks and edits beside many transactions that no block can hold.
+//! The cost of blocks and edits while the pool has many transactions that cannot be included.
 
 use std::{
     sync::Arc,
@@ -18,14 +18,14 @@ use crate::support::chain::seal;
 
 /// Transactions in a large pool.
 const POOLED: u64 = 20_000;
-/// Measurements, of which the median counts.
+/// Measurements, of which the median is used.
 const ROUNDS: u64 = 60;
 
 fn stranger(index: u64) -> Address {
     Address::left_padding_from(&(0x1234_0000_0000 + index).to_be_bytes())
 }
 
-/// A transaction that pays nothing, of an account without funds.
+/// A transaction that pays no fee, from an account without funds.
 fn free(index: u64, nonce: u64) -> Submission {
     let unsigned = TxEip1559 {
         chain_id: 125,
@@ -56,7 +56,8 @@ async fn instant() -> Chain {
     chain
 }
 
-/// Adds what pays nothing to the pool of a chain that seals at once, while it seals on demand.
+/// Adds transactions that pay no fee to the pool of an instantly sealing chain, which seals on
+/// demand meanwhile.
 async fn fill(chain: &Chain, count: u64, nonce: u64) {
     chain
         .change(Change::Set(Setting::Mining(Mining::Manual)))
@@ -71,7 +72,7 @@ async fn fill(chain: &Chain, count: u64, nonce: u64) {
         .unwrap();
 }
 
-/// The median time that a transaction takes from its arrival to its block.
+/// The median time from the arrival of a transaction to its block.
 async fn time_to_seal(chain: &Chain) -> Duration {
     let mut next = chain.head().state.nonce(sender(0)).unwrap();
     let mut times = Vec::new();
@@ -89,7 +90,7 @@ async fn time_to_seal(chain: &Chain) -> Duration {
     times[times.len() / 2]
 }
 
-/// The median time that an edit of an account takes that has nothing in the pool.
+/// The median time of an edit of an account without pooled transactions.
 async fn time_to_edit(chain: &Chain) -> Duration {
     let mut times = Vec::new();
     for balance in 0..ROUNDS {
@@ -108,12 +109,12 @@ async fn time_to_edit(chain: &Chain) -> Duration {
 fn assert_similar(with: Duration, without: Duration, what: &str) {
     assert!(
         with < 5 * without + Duration::from_millis(1),
-        "{what}: {with:?} beside many, {without:?} alone"
+        "{what}: {with:?} with a large pool, {without:?} without"
     );
 }
 
 #[tokio::test]
-async fn blocks_and_edits_do_not_look_at_senders_that_pay_too_little() {
+async fn blocks_and_edits_skip_senders_that_pay_too_little() {
     for nonce in [0, 5] {
         let chain = instant().await;
         let seal = time_to_seal(&chain).await;
@@ -133,7 +134,7 @@ async fn blocks_and_edits_do_not_look_at_senders_that_pay_too_little() {
 }
 
 #[tokio::test]
-async fn senders_wait_until_the_base_fee_falls_to_what_they_pay() {
+async fn senders_wait_until_the_base_fee_falls_to_their_maximum() {
     let chain = instant().await;
     fill(&chain, 100, 0).await;
     seal(&chain, 0).await.unwrap();

@@ -1,4 +1,4 @@
-//! Settings of development methods, without an interface in between.
+//! Settings of development methods, tested below all interfaces.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ async fn impersonate(chain: &Chain, index: u64, on: bool) -> Result<(), ChangeEr
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn no_more_than_a_number_of_accounts_are_impersonated_one_by_one() {
+async fn individually_impersonated_accounts_are_limited() {
     let chain = chain_with(PoolLimits::default(), Arc::new(ManualClock::at(1_000_000)));
     for index in 0..MAX_IMPERSONATED {
         impersonate(&chain, index, true).await.unwrap();
@@ -33,7 +33,7 @@ async fn no_more_than_a_number_of_accounts_are_impersonated_one_by_one() {
         Err(ChangeError::TooManyImpersonated(_))
     ));
 
-    // What changes nothing is not refused, and one that is no longer impersonated makes room.
+    // A change without effect is not refused, and ending an impersonation makes room.
     impersonate(&chain, 0, true).await.unwrap();
     impersonate(&chain, 1, false).await.unwrap();
     impersonate(&chain, MAX_IMPERSONATED, true).await.unwrap();

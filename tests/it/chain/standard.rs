@@ -1,4 +1,4 @@
-//! Chains from a genesis file: what their blocks, their files and their imports have to keep.
+//! Chains from a genesis file: their blocks, their files and their imports.
 
 use std::{
     io::Write,
@@ -17,8 +17,8 @@ use tetrad_primitives::block::Block;
 
 use crate::support::{TestNode, node_with, number, process::tetrad, sign};
 
-/// A genesis file with every fork up to Osaka from the first block on and a funded account.
-/// `change` makes another of it.
+/// A genesis file with every fork up to Osaka from the first block on and a funded account,
+/// modified by `change`.
 fn genesis(change: impl FnOnce(&mut Value)) -> Value {
     let mut config = json!({"chainId": 7, "terminalTotalDifficulty": 0});
     for fork in [
@@ -58,7 +58,7 @@ fn genesis(change: impl FnOnce(&mut Value)) -> Value {
     genesis
 }
 
-/// The same with the rules of before the merge up to a fork.
+/// As [`genesis`], with the rules before the merge, up to the fork `last`.
 fn mined(last: &str, change: impl FnOnce(&mut Value)) -> Value {
     genesis(|genesis| {
         let all = [
@@ -100,13 +100,13 @@ async fn begin_with(genesis: &Value, change: impl FnOnce(&mut tetrad::Config)) -
     .await
 }
 
-/// Why a node does not start on a genesis file with these blocks.
+/// The error with which a node fails to start on a genesis file with these blocks.
 async fn refusal(genesis: &Value, import: Vec<PathBuf>) -> String {
     let file = saved(genesis.to_string().as_bytes());
     let mut config = tetrad::Config::test();
     (config.genesis, config.import) = (Some(file.path().to_owned()), import);
     match tetrad::Node::spawn(config).await {
-        Ok(_) => panic!("it starts"),
+        Ok(_) => panic!("the node starts"),
         Err(error) => error.to_string(),
     }
 }
@@ -161,7 +161,7 @@ async fn a_genesis_file_may_number_its_first_block_unless_the_chain_is_on_disk()
 }
 
 #[tokio::test]
-async fn a_chosen_chain_id_replaces_that_of_a_genesis_file() {
+async fn a_configured_chain_id_replaces_that_of_a_genesis_file() {
     let genesis = genesis(|_| {});
     let node = begin(&genesis).await;
     assert_eq!(node.rpc("eth_chainId", json!([])).await, "0x7");
@@ -173,7 +173,7 @@ async fn a_chosen_chain_id_replaces_that_of_a_genesis_file() {
 }
 
 #[tokio::test]
-async fn mined_blocks_are_valid_for_other_clients() {
+async fn other_clients_accept_mined_blocks() {
     let genesis = genesis(|_| {});
     let node = begin(&genesis).await;
     mine(&node, 3).await;
@@ -211,7 +211,7 @@ async fn mined_blocks_are_valid_for_other_clients() {
         node.chain().head().block.hash
     );
 
-    // A development method may break the rule; other clients refuse the block then.
+    // A development method may break the rule; other clients reject the block then.
     node.rpc("evm_setBlockGasLimit", json!(["0x3938700"])).await;
     mine(&node, 1).await;
     assert_eq!(newest(&node).await["gasLimit"], "0x3938700");
@@ -223,7 +223,7 @@ async fn mined_blocks_are_valid_for_other_clients() {
 }
 
 #[tokio::test]
-async fn proof_of_work_blocks_get_the_difficulty_that_the_rules_ask_for() {
+async fn proof_of_work_blocks_have_the_difficulty_that_the_rules_demand() {
     for fork in ["homesteadBlock", "byzantiumBlock"] {
         let genesis = mined(fork, |_| {});
         let node = begin(&genesis).await;
@@ -256,7 +256,7 @@ fn apply_changed(
 }
 
 #[tokio::test]
-async fn an_import_refuses_headers_that_break_a_rule_by_the_field() {
+async fn an_import_rejects_invalid_headers_and_names_the_field() {
     let genesis = genesis(|_| {});
     let node = begin(&genesis).await;
     mine(&node, 1).await;
@@ -334,7 +334,7 @@ async fn an_import_refuses_headers_that_break_a_rule_by_the_field() {
 
 #[tokio::test]
 async fn a_system_call_has_thirty_million_gas() {
-    // GAS, PUSH0, SSTORE in place of the contract that keeps beacon roots.
+    // GAS, PUSH0, SSTORE in place of the contract that stores beacon roots.
     let code = json!({"balance": "0x0", "nonce": "0x1", "code": "0x5a5f5500"});
     let genesis =
         genesis(|genesis| genesis["alloc"][eip4788::BEACON_ROOTS_ADDRESS.to_string()] = code);
@@ -365,7 +365,7 @@ async fn a_failing_contract_for_beacon_roots_does_not_stop_the_chain() {
 }
 
 #[tokio::test]
-async fn nothing_is_created_where_storage_is() {
+async fn no_contract_is_created_at_an_address_with_storage() {
     let sender = sign::signer(0).address();
     let created = sender.create(0);
     let genesis = genesis(|genesis| {
@@ -375,7 +375,7 @@ async fn nothing_is_created_where_storage_is() {
 
     let node = begin(&genesis).await;
 
-    // What the account looks like is what it always did.
+    // The account looks as it always did.
     let code_hash = hex::decode(format!("73{created:x}3f5f5260205ff3")).unwrap();
     let seen = node
         .rpc(
@@ -411,7 +411,7 @@ async fn nothing_is_created_where_storage_is() {
         .await;
     assert!(stored.as_str().unwrap().ends_with('1'), "{stored}");
 
-    // It can get money, and loses nothing by it.
+    // It can receive coins, and loses nothing by it.
     node.rpc(
         "eth_sendTransaction",
         json!([{"from": sender, "to": created, "value": "0x1"}]),
@@ -494,7 +494,7 @@ async fn fields_of_a_genesis_file_that_would_be_ignored_are_named() {
 }
 
 #[test]
-fn every_fork_of_a_genesis_file_begins_when_it_says() {
+fn every_fork_begins_as_scheduled_in_the_genesis_file() {
     let text = genesis(|genesis| {
         let config = &mut genesis["config"];
         (config["bpo1Time"], config["bpo3Time"], config["bpo5Time"]) = (
@@ -506,7 +506,7 @@ fn every_fork_of_a_genesis_file_begins_when_it_says() {
             "bpo3": {"target": 20, "max": 30, "baseFeeUpdateFraction": 20_609_697},
             "bpo5": {"target": 30, "max": 45, "baseFeeUpdateFraction": 30_000_000},
         });
-        // What some tools write for "never".
+        // Some tools write this for "never".
         config["amsterdamTime"] = json!(u64::MAX);
     });
     let forks = parse(&text.to_string()).unwrap().1.forks;
@@ -517,7 +517,7 @@ fn every_fork_of_a_genesis_file_begins_when_it_says() {
     );
 }
 
-/// A transfer that is signed for a chain, or for any.
+/// A transfer that is signed for one chain, or for any.
 fn legacy_transfer(chain_id: Option<u64>) -> TxLegacy {
     TxLegacy {
         chain_id,
@@ -531,7 +531,7 @@ fn legacy_transfer(chain_id: Option<u64>) -> TxLegacy {
 }
 
 #[tokio::test]
-async fn before_eip_158_no_signature_carries_a_chain_id() {
+async fn signatures_have_no_chain_id_before_eip_158() {
     let node = begin(&mined("eip150Block", |_| {})).await;
 
     let error = node
@@ -548,7 +548,7 @@ async fn before_eip_158_no_signature_carries_a_chain_id() {
     )
     .await;
 
-    // The node signs its own accounts' transactions alike.
+    // The node signs for its own accounts in the same way.
     node.rpc(
         "eth_sendTransaction",
         json!([{"from": node.account(0), "to": node.account(1), "value": "0x1", "gas": "0x5208"}]),
@@ -613,7 +613,7 @@ async fn the_dao_fork_moves_balances_and_marks_ten_blocks() {
 /// More transactions than a block holds, by their size but not by their gas.
 const LARGE_TRANSACTIONS: usize = 66;
 
-/// Sends large transactions, and returns the block that is mined of them.
+/// Sends large transactions, and returns the block with them.
 async fn mine_large_transactions(node: &TestNode) -> Arc<Block> {
     for nonce in 0..LARGE_TRANSACTIONS as u64 {
         let transaction = TxLegacy {
@@ -633,12 +633,12 @@ async fn mine_large_transactions(node: &TestNode) -> Arc<Block> {
     node.chain().head().block.clone()
 }
 
-/// Lets blocks have a thousand million gas.
+/// Sets the gas limit of blocks to a thousand million.
 fn with_large_blocks(genesis: &mut Value) {
     genesis["gasLimit"] = json!("0x3b9aca00");
 }
 
-/// The same before Osaka.
+/// As [`with_large_blocks`], before Osaka.
 fn with_large_blocks_of_prague(genesis: &mut Value) {
     with_large_blocks(genesis);
     genesis["config"]["osakaTime"] = Value::Null;
@@ -673,7 +673,7 @@ async fn a_block_of_osaka_has_at_most_eight_mebibytes() {
     node.end().await;
 }
 
-/// Three blocks in files of their own; in the middle one something is changed.
+/// Three blocks in separate files, the middle one with a change.
 async fn three_files(
     genesis: &Value,
     change: impl FnOnce(&mut Vec<u8>),
@@ -695,7 +695,7 @@ async fn three_files(
 }
 
 #[tokio::test]
-async fn several_files_are_imported_one_after_the_other() {
+async fn several_files_are_imported_in_sequence() {
     let genesis = genesis(|_| {});
     let (_directory, paths) = three_files(&genesis, |_| {}).await;
     let node = begin_with(&genesis, |config| config.import = paths).await;
@@ -704,7 +704,7 @@ async fn several_files_are_imported_one_after_the_other() {
 }
 
 #[tokio::test]
-async fn an_import_may_leave_out_what_cannot_follow() {
+async fn an_import_can_skip_invalid_blocks() {
     let genesis = genesis(|_| {});
     let (_directory, paths) = three_files(&genesis, |block| {
         let length = block.len();
@@ -720,7 +720,7 @@ async fn an_import_may_leave_out_what_cannot_follow() {
     assert_eq!(node.chain().head().number(), 1);
     node.end().await;
 
-    // The good blocks of a file count, whatever stands between them.
+    // The valid blocks of a file are imported, even between invalid ones.
     let (_directory, good) = three_files(&genesis, |_| {}).await;
     let [first, second, third] = [0, 1, 2].map(|index| std::fs::read(&good[index]).unwrap());
     let mut wrong = second.clone();
@@ -744,7 +744,7 @@ async fn an_import_may_leave_out_what_cannot_follow() {
     node.end().await;
 }
 
-/// Starts a node that imports blocks. Returns its exit code, and what it printed about errors.
+/// Starts a node that imports blocks. Returns its exit code and its standard error.
 fn run_import(genesis: &Path, import: &str) -> (Option<i32>, String) {
     let arguments = [
         "--listen",

@@ -1,4 +1,5 @@
-//! Many who submit at once: whoever seals, every transaction is in a block when its sender is told.
+//! Concurrent submitters: whichever thread seals, a transaction is in a block once it is
+//! acknowledged.
 
 use std::{
     sync::{Arc, Mutex, mpsc},
@@ -25,7 +26,7 @@ async fn sealing_at_once() -> Chain {
     chain
 }
 
-/// Holds the writer when it makes the next block: says so, and waits until it is released.
+/// Holds the writer when it makes the next block: reports that, and waits for the release.
 type Hold = Arc<Mutex<Option<(oneshot::Sender<()>, mpsc::Receiver<()>)>>>;
 
 struct Holding(Hold);
@@ -53,7 +54,7 @@ impl Preamble for Holding {
     }
 }
 
-/// Submits transactions one after another, each of which must be found when its sender is told.
+/// Submits transactions one after another, each of which must be found once it is acknowledged.
 async fn submit(chain: &Chain, from: u8, nonces: std::ops::Range<u64>) {
     for nonce in nonces {
         let hash = chain
@@ -70,7 +71,7 @@ async fn submit(chain: &Chain, from: u8, nonces: std::ops::Range<u64>) {
 async fn in_time<T>(work: impl Future<Output = T>) -> T {
     tokio::time::timeout(Duration::from_secs(120), work)
         .await
-        .expect("somebody is never told")
+        .expect("every submitter is acknowledged")
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
@@ -106,7 +107,7 @@ async fn every_concurrent_submitter_gets_its_block() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn who_goes_away_leaves_a_transaction_that_is_sealed() {
+async fn a_cancelled_submitters_transaction_is_sealed() {
     let hold = Hold::default();
     let limits = PoolLimits {
         transactions: 1_000,
@@ -119,7 +120,7 @@ async fn who_goes_away_leaves_a_transaction_that_is_sealed() {
         .change(Change::Set(Setting::Mining(Mining::Instant)))
         .await
         .unwrap();
-    // So that sealing where they arrive has begun.
+    // So that submitters have begun to seal themselves.
     submit(&chain, 0, 0..20).await;
     let (release, released) = mpsc::channel::<()>();
     let (began, begun) = oneshot::channel();
@@ -131,7 +132,7 @@ async fn who_goes_away_leaves_a_transaction_that_is_sealed() {
     let accepted = chain.accept(transaction(0, 20, 1)).unwrap();
     let hash = accepted.pooled.transaction.hash();
     {
-        // The writer is busy, so whoever submits waits; then they are gone.
+        // The writer is busy, so the submitter waits; then its request is cancelled.
         let mut acknowledged = std::pin::pin!(chain.acknowledged(accepted));
         let polled = std::future::poll_fn(|context| {
             std::task::Poll::Ready(acknowledged.as_mut().poll(context))
@@ -151,17 +152,17 @@ async fn who_goes_away_leaves_a_transaction_that_is_sealed() {
     chain.stop();
 }
 
-/// Whether the first transaction of a sender waits.
+/// Whether the first transaction of a sender is pending.
 fn is_waiting(chain: &Chain, from: u8) -> bool {
     let hash = transaction(from, 0, 1).transaction.hash();
     chain.pool().get(hash).is_some()
 }
 
 #[tokio::test]
-async fn a_failure_removes_what_somebody_waits_for_and_nothing_else() {
+async fn a_failure_removes_only_transactions_with_waiting_submitters() {
     let chain = chain();
     let waiting = chain.accept(transaction(1, 0, 1)).unwrap();
-    // Nobody waits for what another node of a cluster has acknowledged.
+    // No submitter waits for transactions that another node of a cluster has acknowledged.
     drop(chain.accept(transaction(2, 0, 1)).unwrap());
     chain.pool().refuse_awaited(|| SubmitError::Stopped);
     assert_eq!(
