@@ -1,9 +1,9 @@
-//! A checker in the style of Jepsen: clients record what they were told, and afterwards all of it
-//! must be true.
+//! A checker in the style of Jepsen: clients record every response, and afterwards all of them are
+//! verified.
 //!
 //! [`Workload`] runs the clients and returns a [`History`]; [`check`] reads the chain from every
-//! node and holds it against the history. Accounts that the clients use must not be used by
-//! anything else meanwhile, and the nodes must mine instantly.
+//! node and verifies the history against it. Nothing else may use the clients' accounts meanwhile,
+//! and the nodes must mine instantly.
 
 mod connection;
 mod heads;
@@ -31,8 +31,8 @@ pub(crate) use self::{
     workload::{Options, Workload},
 };
 
-/// The JSON-RPC URLs of nodes, which change when nodes restart. A node that does not run has none:
-/// the port that it had may be another node's by now.
+/// The JSON-RPC URLs of nodes, which change when nodes restart. A stopped node has none: its former
+/// port may belong to another node by now.
 #[derive(Debug, Clone)]
 pub(crate) struct Endpoints(Arc<RwLock<Vec<Option<String>>>>);
 
@@ -54,7 +54,7 @@ impl Endpoints {
         self.0.read().iter().flatten().cloned().collect()
     }
 
-    /// Number of nodes, whether they run or not.
+    /// Number of nodes, running or not.
     fn count(&self) -> usize {
         self.0.read().len()
     }
@@ -68,8 +68,8 @@ impl Endpoints {
     }
 }
 
-/// The seed of a test's random choices: `TETRAD_SEED`, or one of its own. Printed, so that a
-/// failure can be replayed.
+/// The seed of a test's random choices: `TETRAD_SEED`, or a new one. Printed, so that a failure can
+/// be replayed.
 pub(crate) fn seed() -> u64 {
     let seed = match env::var("TETRAD_SEED") {
         Ok(text) => text.parse().unwrap(),

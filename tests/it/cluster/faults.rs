@@ -1,5 +1,5 @@
 //! Faults of every kind under load, with the checker. `TETRAD_FAULTS` sets their number,
-//! `TETRAD_SEED` replays a choice.
+//! `TETRAD_SEED` repeats a run's choices.
 
 use std::time::{Duration, Instant};
 
@@ -34,8 +34,8 @@ pub(super) enum Fault {
     LeaderHeld,
     FollowerDelayed,
     AllServersKilled,
-    /// One server after another is killed while transactions wait, each once the one before has
-    /// what the others have.
+    /// The servers are killed one after another while transactions wait, each once the one before
+    /// has caught up.
     ServersKilledInTurn,
     StreamLeaderIsolated,
     StreamLeaderDeaf,
@@ -60,8 +60,8 @@ const KINDS: [Fault; 15] = [
     Fault::StreamLeaderDeaf,
 ];
 
-/// Causes a fault, and ends it. The transactions of the `workload` wait meanwhile if the fault is
-/// about those that wait; there is none where nothing but the time can make them.
+/// Causes a fault, and ends it. The transactions of the `workload` wait meanwhile if the fault
+/// concerns waiting transactions; without a workload, nothing makes them wait.
 pub(super) async fn cause(
     fault: Fault,
     nats: &mut NatsServers,
@@ -213,7 +213,7 @@ async fn mine_again(cluster: &Cluster, workload: &Workload) {
     workload.let_wait(false);
 }
 
-/// Calls a method of the node that leads, until it succeeds.
+/// Calls a method of the leader until it succeeds.
 async fn call_leader(cluster: &Cluster, method: &str, params: Value) {
     let deadline = Instant::now() + WAIT_TIMEOUT;
     loop {
@@ -226,8 +226,7 @@ async fn call_leader(cluster: &Cluster, method: &str, params: Value) {
     }
 }
 
-/// Waits until all replicas are current: killing a server that is, before the others are, would
-/// stop the cluster.
+/// Waits until all replicas are current: killing the only current server would stop the cluster.
 pub(super) async fn await_replicas(nats: &NatsServers) {
     for stream in [LOG, POOL] {
         nats.await_replicas(stream).await;
@@ -235,7 +234,7 @@ pub(super) async fn await_replicas(nats: &NatsServers) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn nothing_acknowledged_is_lost_or_included_twice_whatever_fails() {
+async fn acknowledged_transactions_are_included_once_despite_faults() {
     let Some(mut nats) = NatsServers::start(3).await else {
         return;
     };
@@ -268,7 +267,7 @@ async fn nothing_acknowledged_is_lost_or_included_twice_whatever_fails() {
     workload.progress(PROGRESS).await;
 
     for number in 0..count {
-        // One of each kind, and then at random (xorshift).
+        // One of each kind, then random ones (xorshift).
         state ^= state << 13;
         state ^= state >> 7;
         state ^= state << 17;
@@ -286,7 +285,7 @@ async fn nothing_acknowledged_is_lost_or_included_twice_whatever_fails() {
     verify(workload, &cluster).await;
 }
 
-/// Ends the clients, and holds what they were told against the chain of every node.
+/// Stops the clients, and verifies their history against the chain of every node.
 pub(super) async fn verify(workload: Workload, cluster: &Cluster) {
     let mut history = workload.finish().await;
     history.given_up = cluster.given_up();

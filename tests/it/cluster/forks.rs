@@ -1,4 +1,4 @@
-//! A node whose newest entries the servers do not have: they have decided for others.
+//! Nodes whose newest entries the servers lost and replaced by others.
 
 use std::{fs, path::Path, time::Instant};
 
@@ -20,7 +20,7 @@ fn restore(from: &Path, to: &Path) {
     copy(from, to);
 }
 
-/// Deletes the messages of the log after a sequence, as servers lose them that crash.
+/// Deletes the messages of the log after a sequence, as servers lose messages in a crash.
 async fn lose_after(nats: &NatsServers, kept: u64) {
     let stream = async_nats::jetstream::new(nats.client().await)
         .get_stream(LOG)
@@ -32,8 +32,8 @@ async fn lose_after(nats: &NatsServers, kept: u64) {
     }
 }
 
-/// Waits until a node has the block of another one with this number, and includes a transaction in
-/// it or before.
+/// Waits until a node has another node's block with this number, and includes a transaction in it
+/// or before.
 async fn until_same(cluster: &Cluster, nodes: [usize; 2], hashes: &[Value]) {
     let deadline = Instant::now() + WAIT_TIMEOUT;
     loop {
@@ -71,8 +71,8 @@ async fn until_same(cluster: &Cluster, nodes: [usize; 2], hashes: &[Value]) {
     }
 }
 
-/// A node that leads, and two entries of it that the servers lose. Another node leads meanwhile and
-/// seals other blocks, and then the first one is back, which was suspended or has ended.
+/// The servers lose the leader's newest two entries. Another node leads meanwhile and seals other
+/// blocks, before the first one returns from suspension or restarts.
 async fn a_fork_ends(suspended: bool) {
     let Some(nats) = NatsServers::start(1).await else {
         return;
@@ -127,10 +127,10 @@ async fn a_fork_ends(suspended: bool) {
     assert_ne!(replaced["hash"], lost["hash"]);
     let logs = ask(&url, "eth_getBlockReceipts", json!([lost["number"]])).await;
     assert_eq!(logs[0]["blockHash"], replaced["hash"]);
-    // The snapshot is none of the chain that there is now.
+    // The snapshot does not belong to the present chain.
     assert_eq!(ask(&url, "evm_revert", json!([snapshot])).await, false);
 
-    // It takes part as before, and so does its directory.
+    // The node takes part as before, and its directory is usable.
     cluster.terminate(other).await;
     hashes.push(submit(&cluster, forked, 6, 1).await);
     let newest = number(&ask(&url, "eth_blockNumber", json!([])).await);
@@ -154,8 +154,8 @@ async fn a_fork_of_a_node_that_was_suspended_ends_while_it_runs() {
     a_fork_ends(true).await;
 }
 
-/// The place in the stream of an entry that the servers lost is that of another one when its writer
-/// is back, who appends to its own.
+/// The sequence of a lost entry belongs to another entry when the writer of the lost one returns
+/// and appends to it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_entry_that_follows_a_lost_one_is_void() {
     let Some(mut nats) = NatsServers::start(1).await else {
@@ -175,7 +175,8 @@ async fn an_entry_that_follows_a_lost_one_is_void() {
     hashes.push(submit(&cluster, forked, 1, 0).await);
     until_same(&cluster, [forked, forked], &hashes).await;
 
-    // The server is as it was before, and the other node takes the place of what it lost.
+    // The server has its earlier state, and the other node's entries take the place of the lost
+    // ones.
     cluster.stop(forked);
     nats.kill(0);
     restore(&old, &store);

@@ -1,4 +1,4 @@
-//! The harness itself: a checker that finds nothing proves nothing unless it would have.
+//! Tests of the harness itself: a checker that cannot find violations proves nothing.
 
 mod forged;
 mod proxied;
@@ -15,7 +15,7 @@ use crate::support::{
 };
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_checker_has_nothing_against_a_single_node() {
+async fn a_single_node_passes_the_checker() {
     let node = node().await;
     let endpoints = Endpoints::new(vec![Some(node.rpc_url())]);
     let workload = Workload::start(endpoints.clone(), Options::new(seed())).await;
@@ -42,9 +42,9 @@ async fn run_in(directory: &Path) -> Running {
     Running::run_with_log(command, &directory.join("log")).await
 }
 
-/// Clients send the same transactions again until the node is back.
+/// Clients resend the same transactions until the node is back.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_checker_has_nothing_against_a_node_that_is_killed() {
+async fn a_killed_node_passes_the_checker() {
     let directory = tempfile::tempdir().unwrap();
     let url = |node: &Running| node.ready["rpc"].as_str().map(str::to_owned);
     let mut node = run_in(directory.path()).await;
@@ -68,7 +68,7 @@ async fn the_checker_has_nothing_against_a_node_that_is_killed() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_checker_notices_a_node_that_forgets() {
+async fn a_node_that_loses_blocks_fails_the_checker() {
     let node = node().await;
     let endpoints = Endpoints::new(vec![Some(node.rpc_url())]);
     let workload = Workload::start(endpoints.clone(), Options::new(seed())).await;

@@ -1,5 +1,4 @@
-//! The log of a cluster, which is a copy beside a stream: what the stream has lost, and what it has
-//! instead.
+//! The log of a cluster, a copy beside a stream: entries that the stream lost or replaced.
 
 use std::sync::Arc;
 
@@ -42,7 +41,7 @@ fn copy(entries: &[&str]) -> MemoryLog {
     copy
 }
 
-/// The node that leads, if one does, as its copy.
+/// The leader, if there is one, represented by its copy.
 #[derive(Clone, Default)]
 struct Leader(Option<MemoryLog>);
 
@@ -74,7 +73,7 @@ fn open(stream: &LogStream, copy: &MemoryLog) -> Box<dyn BlockLog> {
     open_beside(stream, copy, &Leader::default())
 }
 
-/// Opens the log of a node beside another one that leads.
+/// Opens the log of a node while another one leads.
 fn open_beside(stream: &LogStream, copy: &MemoryLog, leader: &Leader) -> Box<dyn BlockLog> {
     let copy = Arc::new(copy.clone());
     let leader = Arc::new(leader.clone());
@@ -92,7 +91,7 @@ fn append(log: &mut dyn BlockLog, entry: &str) -> Result<(), AppendError> {
     block_in_place(|| log.append(log.end(), entry.as_bytes()))
 }
 
-/// Follows the stream, and again while its answers may be outdated.
+/// Follows the stream, and retries while its answers may be outdated.
 async fn follow(log: &mut dyn BlockLog) -> Result<(), LogError> {
     let deadline = std::time::Instant::now() + WAIT_TIMEOUT;
     loop {
@@ -107,7 +106,7 @@ async fn follow(log: &mut dyn BlockLog) -> Result<(), LogError> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_entry_that_does_not_follow_the_last_one_is_void_for_all() {
+async fn an_entry_that_does_not_follow_the_last_one_is_void_for_all_nodes() {
     let Some(nats) = NatsServers::start(1).await else {
         return;
     };
@@ -118,8 +117,8 @@ async fn an_entry_that_does_not_follow_the_last_one_is_void_for_all() {
     append(&mut *log, "a").unwrap();
     append(&mut *log, "b").unwrap();
 
-    // Of a writer that had another entry where there is "b" now, one message for each of its next
-    // ones.
+    // A writer with another entry in the place of "b" sends one message for each of its next
+    // entries.
     let context = jetstream::new(nats.client().await);
     for (height, previous, entry) in [(2, "lost", "void"), (3, "void", "void as well")] {
         let mut headers = HeaderMap::new();
@@ -148,7 +147,7 @@ async fn an_entry_that_does_not_follow_the_last_one_is_void_for_all() {
     }
     assert_eq!(entries(&own), ["a", "b", "c"]);
 
-    // Their writer gives up what it had.
+    // Their writer gives up its own entries.
     let other = copy(&["a", "lost", "void", "void as well"]);
     let mut log = open(&stream, &other);
     assert!(matches!(
@@ -178,7 +177,8 @@ async fn a_stream_that_lacks_entries_gets_them_from_a_copy() {
     follow(&mut *log).await.unwrap();
     assert_eq!(entries(&own), entries(&longer));
 
-    // One in the middle is not stored again after the others: nobody would add it before them.
+    // A missing entry in the middle is not stored again after the others: it would be in the wrong
+    // place.
     let messages = jetstream::new(nats.client().await)
         .get_stream("LOG")
         .await
@@ -199,7 +199,7 @@ async fn a_stream_that_lacks_entries_gets_them_from_a_copy() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_copy_that_has_nothing_in_common_with_the_stream_is_of_another_cluster() {
+async fn a_copy_without_entries_of_the_stream_belongs_to_another_cluster() {
     let Some(nats) = NatsServers::start(1).await else {
         return;
     };
@@ -215,8 +215,7 @@ async fn a_copy_that_has_nothing_in_common_with_the_stream_is_of_another_cluster
     assert_eq!(entries(&other), ["y", "z"]);
 }
 
-/// A stream of 1,500 entries, which has lost those of a range of heights, beside the copy of the
-/// node that leads.
+/// A stream of 1,500 entries, which has lost a range of heights, and the leader's complete copy.
 async fn with_losses(
     nats: &NatsServers,
     lost: std::ops::Range<u64>,
@@ -243,7 +242,7 @@ fn catch_up(log: &mut dyn BlockLog) -> Result<(), LogError> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_node_takes_what_the_stream_has_lost_from_the_node_that_leads() {
+async fn a_node_gets_entries_that_the_stream_lost_from_the_leader() {
     let Some(nats) = NatsServers::start(1).await else {
         return;
     };
@@ -251,7 +250,7 @@ async fn a_node_takes_what_the_stream_has_lost_from_the_node_that_leads() {
     let all = entries(&full);
     let first = |count: usize| copy(&all[..count].iter().map(String::as_str).collect::<Vec<_>>());
 
-    // Nobody has what is missing: the node neither goes on without it nor leads.
+    // No node has the missing entries: this one neither continues without them nor leads.
     for known in [0, 20, 60, 1_200] {
         let alone = first(known);
         let mut log = open(&stream, &alone);
@@ -280,14 +279,14 @@ async fn a_node_takes_what_the_stream_has_lost_from_the_node_that_leads() {
         assert_eq!(entries(&later), all, "{known} known entries");
     }
 
-    // None of them has stored anything again, and all go on.
+    // None of them stored an entry again, and all continue.
     assert_eq!(stream.extent().await.unwrap().last, 1_500);
     append(&mut *log, "next").unwrap();
     assert_eq!(entries(&full).len(), 1_501);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_node_that_was_away_takes_what_the_stream_no_longer_has_from_the_node_that_leads() {
+async fn a_returning_node_gets_entries_that_the_stream_removed_from_the_leader() {
     let Some(nats) = NatsServers::start(1).await else {
         return;
     };
@@ -320,7 +319,7 @@ async fn the_last_messages_of_a_stream_may_have_been_removed() {
     let (stream, log, full) = with_losses(&nats, 1_200..1_500).await;
     assert_eq!(stream.heights().await.unwrap(), Some(0..1_200));
     drop(log);
-    // A copy that has them stores them again.
+    // A copy with these entries stores them again.
     let mut log = open(&stream, &full);
     catch_up(&mut *log).unwrap();
     append(&mut *log, "next").unwrap();

@@ -2,8 +2,8 @@
 //! checker: the long form of [`super::faults`].
 //!
 //! `cargo test --test it -- --ignored --nocapture cluster::machines` runs it as root, or where
-//! users may make network namespaces. `TETRAD_FAULTS` sets the number of faults, `TETRAD_MINUTES`
-//! the time after which no further one is caused, and `TETRAD_SEED` replays a choice.
+//! users may create network namespaces. `TETRAD_FAULTS` sets the number of faults, `TETRAD_MINUTES`
+//! the time after which no further one is caused, and `TETRAD_SEED` repeats a run's choices.
 //! `TETRAD_OTHER` is the path of another version of the program, which the third node then runs.
 
 use std::{
@@ -31,45 +31,44 @@ use super::{
 };
 use crate::{contracts::random::Random, support::sign::signer};
 
-/// Clients that send transactions, each with an account of its own.
+/// Clients that send transactions from separate accounts.
 const CLIENTS: usize = 4;
 /// Faults of a run.
 const FAULTS: usize = 75;
-/// Kills of a run in which nothing else happens.
+/// Kills in a run without other faults.
 const KILLS: usize = 50;
-/// How long a link fails or a machine is stopped: shorter than an election, about as long, and
+/// Durations of link failures and stopped machines: shorter than an election, about as long, and
 /// longer.
 const OUTAGES: [Duration; 3] = [
     Duration::from_secs(2),
     Duration::from_secs(6),
     Duration::from_secs(12),
 ];
-/// Pause of a client after each transaction. The checker reads every block of a run that takes
-/// long.
+/// Pause of a client after each transaction, since the checker reads every block of a long run.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// A machine by what runs on it.
+/// A machine by the processes on it.
 #[derive(Clone, Copy, Debug)]
 enum Role {
-    /// The node that leads.
+    /// The machine of the node that leads.
     Leader,
-    /// The server that leads the stream of the log.
+    /// The machine of the server that leads the stream of the log.
     StreamLeader,
-    /// Neither of both.
+    /// The machine with neither.
     Other,
 }
 
 #[derive(Clone, Copy, Debug)]
 enum MachineFault {
-    /// Of one process.
+    /// A fault of one process.
     Process(Fault),
-    /// The link is unplugged, and the machine notices.
+    /// The link is unplugged, which the machine notices.
     Unplugged(Role),
-    /// Nothing passes the link in either direction, which nobody notices.
+    /// The link drops packets in both directions, which no machine notices.
     Isolated(Role),
-    /// The machine hears nothing.
+    /// The machine receives nothing.
     Deaf(Role),
-    /// The machine is not heard.
+    /// The machine's packets are lost.
     Mute(Role),
     /// The link delays packets and loses some.
     Impaired(Role),
@@ -124,16 +123,15 @@ const KILLING: [MachineFault; 9] = [
     AllKilled,
 ];
 
-/// The defaults with which the nodes of a cluster run.
+/// The set of defaults of a cluster's nodes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Profile {
     Development,
-    /// With a faucet, from which the clients have their coins. A transaction waits for the block of
-    /// its second.
+    /// With a faucet, which funds the clients. A transaction waits for the block of its second.
     Production,
 }
 
-/// Three machines, and clients of their nodes.
+/// Three machines, and the clients of their nodes.
 struct Machines {
     network: Network,
     nats: NatsServers,
@@ -149,7 +147,7 @@ impl Machines {
             Profile::Development => &[],
             Profile::Production => &["--profile", "production", "--faucet", "100"],
         };
-        // Nodes that start again read what came after a checkpoint.
+        // Restarted nodes read the entries after a checkpoint.
         let arguments = [&["--limits-checkpoint-kilobytes", "512"], profile_arguments].concat();
         let options = Options {
             arguments: arguments
@@ -233,7 +231,7 @@ impl Machines {
         }
     }
 
-    /// Lets the link of a machine fail for so long.
+    /// Lets the link of a machine fail for this long.
     async fn disturb(&self, role: Role, outage: Duration, fail: impl FnOnce(&Network, usize)) {
         let machine = self.machine(role).await;
         fail(&self.network, machine);
@@ -260,7 +258,7 @@ impl Machines {
     }
 }
 
-/// Lets the faucet pay the accounts of the clients.
+/// Funds the accounts of the clients from the faucet.
 async fn fund(cluster: &Cluster) {
     let http = reqwest::Client::new();
     for account in (0..CLIENTS).map(|index| signer(index).address()) {
@@ -281,8 +279,8 @@ async fn fund(cluster: &Cluster) {
     }
 }
 
-/// Causes one fault of each kind, beginning anywhere, and then others at random. Holds what the
-/// clients were told against the chain.
+/// Causes one fault of each kind, beginning at a random one, and then random ones. Verifies the
+/// clients' history against the chain.
 async fn run(test: &str, profile: Profile, kinds: &[MachineFault], count: usize) {
     let Some(network) = Network::enter(test) else {
         return;
@@ -325,22 +323,22 @@ async fn run(test: &str, profile: Profile, kinds: &[MachineFault], count: usize)
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "takes a quarter of an hour"]
-async fn nothing_acknowledged_is_lost_whatever_fails_on_three_machines() {
+async fn acknowledged_transactions_survive_faults_of_three_machines() {
     const TEST: &str =
-        "cluster::machines::nothing_acknowledged_is_lost_whatever_fails_on_three_machines";
+        "cluster::machines::acknowledged_transactions_survive_faults_of_three_machines";
     run(TEST, Profile::Development, &KINDS, FAULTS).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "takes a quarter of an hour"]
-async fn nothing_that_waits_for_its_block_is_lost_whatever_fails_on_three_machines() {
-    const TEST: &str = "cluster::machines::nothing_that_waits_for_its_block_is_lost_whatever_fails_on_three_machines";
+async fn waiting_transactions_survive_faults_of_three_machines() {
+    const TEST: &str = "cluster::machines::waiting_transactions_survive_faults_of_three_machines";
     run(TEST, Profile::Production, &KINDS, FAULTS).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "takes minutes"]
-async fn nothing_acknowledged_is_lost_by_fifty_kills() {
-    const TEST: &str = "cluster::machines::nothing_acknowledged_is_lost_by_fifty_kills";
+async fn acknowledged_transactions_survive_fifty_kills() {
+    const TEST: &str = "cluster::machines::acknowledged_transactions_survive_fifty_kills";
     run(TEST, Profile::Development, &KILLING, KILLS).await;
 }

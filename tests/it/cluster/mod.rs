@@ -1,5 +1,5 @@
-//! Several nodes that serve one chain over NATS, real NATS servers below them, and a checker of
-//! what their clients saw.
+//! Several nodes that serve one chain over real NATS servers, and a checker of the responses to
+//! their clients.
 
 pub(crate) mod checker;
 mod faults;
@@ -20,11 +20,11 @@ use std::time::Duration;
 
 /// The stream of the log of the cluster that tests start.
 const LOG: &str = "tetrad-test";
-/// The stream of its transactions that wait.
+/// The stream of its waiting transactions.
 const POOL: &str = "tetrad-test-pool";
 
-/// Bound of everything that a test waits for, on a machine that does much else.
+/// Limit of every wait of a test, on a machine with other load.
 const WAIT_TIMEOUT: Duration = Duration::from_secs(90);
 
-/// Interval at which a condition is polled that nothing announces.
+/// Interval at which conditions are polled.
 const POLL: Duration = Duration::from_millis(20);

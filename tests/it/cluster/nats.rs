@@ -1,7 +1,6 @@
 //! `nats-server` processes with JetStream, one or a cluster of three.
 //!
-//! The servers do not advertise their addresses to clients: a client that is given the address of a
-//! proxy stays behind it.
+//! The servers do not advertise their addresses to clients, so a client of a proxy stays behind it.
 
 use std::{
     fs::{self, File},
@@ -30,13 +29,13 @@ use crate::support::{
     skip,
 };
 
-/// Time after which a server that does not answer is asked again, or another one is asked.
+/// Time after which an unanswered request is repeated, or sent to another server.
 const REQUEST: Duration = Duration::from_secs(2);
 
-/// Attempts to start servers on ports that other processes take at the same time.
+/// Attempts to start servers, since other processes may take their ports.
 const ATTEMPTS: usize = 10;
 
-/// The stream that proves that JetStream can store messages.
+/// The stream that proves that JetStream stores messages.
 const PROBE: &str = "PROBE";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,21 +59,21 @@ struct NatsServer {
 /// The password of the user `node` on secured servers. In a URL it is percent-encoded.
 const PASSWORD: &str = "s3cret@1";
 
-/// The oldest version that nodes accept of clustered servers.
+/// The oldest version that nodes accept in a cluster of servers.
 const OLDEST_OF_SEVERAL: [u64; 3] = [2, 10, 26];
-/// The oldest version that knows `sync_interval: always`, with which it is shipped.
+/// The oldest version with `sync_interval: always`, which the shipped configuration sets.
 const KNOWS_SYNC_INTERVAL: [u64; 3] = [2, 10, 0];
 
-/// The ports of servers that have a machine each.
+/// The ports of servers on machines of their own.
 const CLIENT_PORT: u16 = 4222;
 const ROUTE_PORT: u16 = 6222;
 
-/// NATS servers on loopback, or one on each machine of a network, named n0, n1 and so on. Killed
-/// when dropped; after a panic their logs are printed.
+/// NATS servers on loopback, or one on each machine of a network, named n0, n1 and so on. They are
+/// killed when dropped; after a panic their logs are printed.
 pub(super) struct NatsServers {
     program: PathBuf,
     servers: Vec<NatsServer>,
-    /// What passes from one server, by which it was connected, to another one.
+    /// The proxies between two servers, the first of which opened the connection.
     routes: Vec<(usize, usize, Proxy)>,
     directory: TempDir,
 }
@@ -91,8 +90,7 @@ impl NatsServers {
         Self::begin(MACHINES, false, Some(network)).await
     }
 
-    /// Starts a server with the users and permissions of the configuration that the program is
-    /// shipped with.
+    /// Starts a server with the users and permissions of the shipped configuration.
     pub(super) async fn start_secured() -> Option<Self> {
         Self::begin(1, true, None).await
     }
@@ -156,7 +154,7 @@ impl NatsServers {
             if count > 1 {
                 let mut others = Vec::new();
                 for other in (0..count).filter(|other| *other != index) {
-                    // The links of machines fail by themselves.
+                    // The links of machines have faults of their own.
                     if network.is_some() {
                         others.push(format!("nats://{}", listeners[other]));
                         continue;
@@ -222,7 +220,7 @@ impl NatsServers {
 
     async fn probe(&self) -> Result<(), async_nats::Error> {
         for server in &self.servers {
-            // async-nats does not understand what servers before 2.10 answer.
+            // async-nats cannot parse the answers of servers before 2.10.
             let account = server.api("INFO").await?;
             if account.get("error").is_some() {
                 return Err(account.to_string().into());
@@ -272,7 +270,7 @@ impl NatsServers {
         self.servers[index].child.id()
     }
 
-    /// A client of the servers that run.
+    /// A client of the running servers.
     pub(super) async fn client(&self) -> Client {
         let running = self
             .servers
@@ -327,7 +325,7 @@ impl NatsServers {
         }
     }
 
-    /// Cuts a server off from the others, which it does not notice: nothing is closed.
+    /// Cuts a server off from the others without closing connections, so that no server notices.
     pub(super) fn isolate(&self, server: usize) {
         for (from, to, route) in &self.routes {
             if server == *from || server == *to {
@@ -336,7 +334,7 @@ impl NatsServers {
         }
     }
 
-    /// As [`Self::isolate`], but the others still hear the server.
+    /// As [`Self::isolate`], but the others still receive the server's messages.
     pub(super) fn deafen(&self, server: usize) {
         for (from, to, route) in &self.routes {
             if server == *from {
@@ -352,7 +350,7 @@ impl NatsServers {
         self.routes.iter().for_each(|(_, _, route)| route.restore());
     }
 
-    /// What a server that runs says of a stream.
+    /// A running server's description of a stream.
     async fn stream(&self, stream: &str) -> Option<Value> {
         for server in self
             .servers
@@ -372,7 +370,7 @@ impl NatsServers {
     /// The server that leads a stream, if there is one.
     pub(super) async fn stream_leader(&self, stream: &str) -> Option<usize> {
         let info = self.stream(stream).await?;
-        // A server without others does not mention a cluster.
+        // A single server does not mention a cluster.
         let Some(cluster) = info.get("cluster") else {
             return Some(0);
         };
@@ -386,7 +384,7 @@ impl NatsServers {
         self.stream(stream).await?["state"]["messages"].as_u64()
     }
 
-    /// Waits until all servers have all of a stream.
+    /// Waits until all servers have the whole stream.
     pub(super) async fn await_replicas(&self, stream: &str) {
         let deadline = Instant::now() + WAIT_TIMEOUT;
         loop {
@@ -399,14 +397,14 @@ impl NatsServers {
             }
             assert!(
                 Instant::now() < deadline,
-                "replicas of {stream} stay behind: {}",
+                "replicas of {stream} do not catch up: {}",
                 info["cluster"]
             );
             sleep(POLL).await;
         }
     }
 
-    /// The server that leads a stream, once there is one that runs.
+    /// The server that leads a stream, once a running one does.
     pub(super) async fn await_stream_leader(&self, stream: &str) -> usize {
         let deadline = Instant::now() + WAIT_TIMEOUT;
         loop {
@@ -513,12 +511,12 @@ fn run(program: &Path, machine: Option<Machine>, config: &Path, log: &Path) -> C
     command.spawn().unwrap()
 }
 
-/// An address that nothing listens at, with a port below those that the system gives to
-/// connections: a server that is started again must get its port back.
+/// An address without a listener, with a port below those that the system assigns to connections: a
+/// restarted server must get its port back.
 pub(super) fn free_address() -> SocketAddr {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     loop {
-        // Processes that run at the same time begin in different places.
+        // Concurrent processes begin at different ports.
         let step = id()
             .wrapping_mul(97)
             .wrapping_add(NEXT.fetch_add(1, Ordering::Relaxed));

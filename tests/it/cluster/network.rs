@@ -1,8 +1,8 @@
-//! Machines in a network of their own: network namespaces whose links meet in a bridge.
+//! Machines in a separate network: network namespaces whose links meet in a bridge.
 //!
 //! A test that needs them runs again in a process whose network namespace has the bridge and the
-//! test's clients. Nothing is added to the network of the computer itself, names do not collide
-//! with those of another run, and everything is gone once that process and its children have ended,
+//! test's clients. The computer's own network is unchanged, names do not collide with those of
+//! another run, and the kernel removes everything once that process and its children have ended,
 //! however they end.
 
 use std::{
@@ -20,17 +20,17 @@ use crate::support::{process::installed, skip};
 /// Number of machines.
 pub(super) const MACHINES: usize = 3;
 
-/// Set in the process that runs in a network of its own.
+/// Set in the process with the separate network.
 const INSIDE: &str = "TETRAD_TEST_NETWORK";
 
-/// How unshare gets a network of its own: as root, or where users may have namespaces in which they
-/// are root.
+/// The arguments of unshare for a separate network: as root, or where users may create namespaces
+/// in which they are root.
 const NAMESPACES: [&[&str]; 2] = [
     &["--net", "--mount"],
     &["--user", "--map-root-user", "--net", "--mount"],
 ];
 
-/// Runs a program where the names of namespaces are its own.
+/// Runs a program with its own names of namespaces.
 const WITH_OWN_NAMES: &str = r#"mount -t tmpfs tmpfs /run && exec "$0" "$@""#;
 
 /// A machine of the network, with one link to the others.
@@ -38,7 +38,7 @@ const WITH_OWN_NAMES: &str = r#"mount -t tmpfs tmpfs /run && exec "$0" "$@""#;
 pub(super) struct Machine(usize);
 
 impl Machine {
-    /// The command of a program on the machine, which has no arguments yet.
+    /// The command of a program on the machine, without arguments.
     pub(super) fn command(self, program: &Path) -> Command {
         let mut command = tool("ip");
         command.args(["netns", "exec", &self.name()]).arg(program);
@@ -63,8 +63,8 @@ impl Machine {
 pub(super) struct Network(());
 
 impl Network {
-    /// Returns the network in the process that runs in it. Elsewhere runs this test again in such a
-    /// process and returns none, or says why it cannot.
+    /// Returns the network in the process that runs in it. Elsewhere, runs this test again in such
+    /// a process and returns none, or prints why it cannot.
     pub(super) fn enter(test: &str) -> Option<Self> {
         if env::var_os(INSIDE).is_some() {
             return Some(Self::new());
@@ -102,12 +102,12 @@ impl Network {
         Machine(index)
     }
 
-    /// Unplugs a machine, which notices.
+    /// Unplugs a machine, which notices it.
     pub(super) fn unplug(&self, machine: usize) {
         ip(&format!("link set {} down", self.machine(machine).port()));
     }
 
-    /// Drops what is sent to a machine.
+    /// Drops packets to a machine.
     pub(super) fn deafen(&self, machine: usize) {
         assert!(
             self.inbound(machine).set("blackhole"),
@@ -115,7 +115,7 @@ impl Network {
         );
     }
 
-    /// Drops what a machine sends.
+    /// Drops packets from a machine.
     pub(super) fn mute(&self, machine: usize) {
         assert!(
             self.outbound(machine).set("blackhole"),
@@ -123,13 +123,13 @@ impl Network {
         );
     }
 
-    /// Delays packets in both directions, and loses some.
-    /// Drops what a machine sends, and what is sent to it.
+    /// Drops packets from a machine and to it.
     pub(super) fn isolate(&self, machine: usize) {
         self.deafen(machine);
         self.mute(machine);
     }
 
+    /// Delays packets in both directions, and loses some.
     pub(super) fn impair(&self, machine: usize) {
         for queue in [self.inbound(machine), self.outbound(machine)] {
             // A kernel without netem may have tbf, a link so narrow that packets wait, and are
@@ -147,7 +147,7 @@ impl Network {
         ip(&format!("link set {} up", self.machine(machine).port()));
     }
 
-    /// What is sent to a machine.
+    /// The queue of packets to a machine.
     fn inbound(&self, machine: usize) -> Queue {
         Queue {
             namespace: None,
@@ -155,7 +155,7 @@ impl Network {
         }
     }
 
-    /// What a machine sends.
+    /// The queue of packets from a machine.
     fn outbound(&self, machine: usize) -> Queue {
         Queue {
             namespace: Some(self.machine(machine).name()),
@@ -164,14 +164,14 @@ impl Network {
     }
 }
 
-/// The packets that wait to leave a device, in a namespace other than the test's own or not.
+/// The packets that wait to leave a device, in the test's namespace or another one.
 struct Queue {
     namespace: Option<String>,
     device: String,
 }
 
 impl Queue {
-    /// Whether the kernel can treat the packets like this.
+    /// Sets a queueing discipline. Returns whether the kernel has it.
     fn set(&self, discipline: &str) -> bool {
         self.change("replace", discipline)
     }
@@ -195,7 +195,7 @@ impl Queue {
     }
 }
 
-/// Whether such namespaces can be made here.
+/// Whether such namespaces can be created here.
 fn is_allowed(namespaces: &[&str]) -> bool {
     let mut command = in_namespaces(namespaces, &installed("ip").unwrap());
     let probe = command
@@ -204,7 +204,7 @@ fn is_allowed(namespaces: &[&str]) -> bool {
     probe.status().is_ok_and(|status| status.success())
 }
 
-/// The arguments of unshare with which a network can be made here, or why there are none.
+/// The arguments of unshare that work here, or the reason why none do.
 fn namespaces() -> Result<&'static [&'static str], String> {
     for program in ["ip", "tc", "unshare"] {
         installed(program).ok_or_else(|| format!("{program} is not installed"))?;
@@ -251,7 +251,7 @@ fn tool(name: &str) -> Command {
     Command::new(installed(name).unwrap_or_else(|| panic!("{name} is not installed")))
 }
 
-/// Runs a program with arguments between spaces, and returns what it says against them.
+/// Runs a program with arguments between spaces, and returns its error output if it fails.
 fn run(program: &str, arguments: &str) -> Result<(), String> {
     let output = tool(program)
         .args(arguments.split_whitespace())
@@ -282,10 +282,10 @@ fn packets_received(machine: Machine) -> u64 {
         .unwrap()
 }
 
-/// Whether a machine answers, and whether it has heard anything meanwhile.
+/// Whether a machine answers, and whether it received a packet meanwhile.
 async fn answers_and_hears(machine: Machine) -> (bool, bool) {
     let before = packets_received(machine);
-    // Nothing listens there: what answers is the machine itself.
+    // No process listens there: the machine itself answers.
     let refused = timeout(
         Duration::from_millis(500),
         TcpStream::connect(machine.address(9)),

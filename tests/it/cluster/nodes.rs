@@ -17,17 +17,16 @@ use super::{
 };
 use crate::support::process::{PROGRAM, Running, print_log, signal};
 
-/// How the nodes of a cluster are started.
+/// Settings of the nodes of a cluster.
 #[derive(Debug, Default)]
 pub(super) struct Options {
     /// Arguments for every node in addition to those of the cluster.
     pub arguments: Vec<String>,
-    /// Whether every node reaches every NATS server through a proxy of its own.
+    /// Whether every node reaches every NATS server through a separate proxy.
     pub proxied: bool,
-    /// The machines of the nodes, unless they run where the test does.
+    /// The machines of the nodes; none if they run where the test does.
     pub machines: Vec<Machine>,
-    /// The program of the last node that is started with the cluster, if it is another one than
-    /// that of the others.
+    /// The program of the last node, if it differs from that of the others.
     pub other_program: Option<PathBuf>,
 }
 
@@ -43,19 +42,19 @@ struct Member {
     stopped: bool,
 }
 
-/// The nodes of a cluster, named node-0, node-1 and so on. Killed when dropped; after a panic their
-/// logs are printed.
+/// The nodes of a cluster, named node-0, node-1 and so on. They are killed when dropped; after a
+/// panic their logs are printed.
 pub(super) struct Cluster {
     members: Vec<Member>,
     endpoints: Endpoints,
     http: reqwest::Client,
     options: Options,
-    /// Dropped after the nodes that write to it.
+    /// Dropped after the nodes, which write to it.
     directory: TempDir,
 }
 
 impl Cluster {
-    /// Starts the nodes at the same time, and waits until all of them listen.
+    /// Starts the nodes concurrently, and waits until all of them listen.
     pub(super) async fn start(nats: &NatsServers, nodes: usize, options: Options) -> Self {
         tetrad_stdx::tls::install_provider();
         let directory = tempfile::tempdir().unwrap();
@@ -208,7 +207,7 @@ impl Cluster {
     /// Ends a node with SIGKILL, stopped or not.
     pub(super) fn kill(&mut self, index: usize) {
         let member = &mut self.members[index];
-        // Killed by being dropped.
+        // Dropping kills the process.
         drop(member.running.take());
         member.stopped = false;
         self.endpoints.set(index, None);
@@ -226,15 +225,14 @@ impl Cluster {
         self.members[index].stopped = false;
     }
 
-    /// Starts a node that has ended with the same directory, and waits until it listens.
+    /// Restarts an ended node with the same directory, and waits until it listens.
     pub(super) async fn restart(&mut self, index: usize) {
         assert!(self.members[index].running.is_none(), "node-{index} runs");
         let running = self.members[index].run().await;
         self.began(index, running);
     }
 
-    /// The blocks that nodes gave up because the servers did not have them, each time from the
-    /// first one to the last one.
+    /// The ranges of blocks that nodes gave up because the servers did not have them.
     pub(super) fn given_up(&self) -> Vec<RangeInclusive<u64>> {
         self.members
             .iter()
@@ -248,8 +246,8 @@ impl Cluster {
             .collect()
     }
 
-    /// Starts a node that has ended with the same directory and further arguments, which replace
-    /// its own. Resolves once it listens.
+    /// Restarts an ended node with the same directory and further arguments, which override its
+    /// own. Resolves once it listens.
     pub(super) fn begin(
         &self,
         index: usize,
@@ -300,7 +298,7 @@ impl Cluster {
             .unwrap()
     }
 
-    /// The node that leads with the highest epoch, once there is one among those that run.
+    /// The leader with the highest epoch among the running nodes, once there is one.
     pub(super) async fn leader(&self) -> usize {
         let search = async {
             loop {
@@ -326,14 +324,14 @@ impl Cluster {
     }
 }
 
-/// The blocks that a line of a log says were given up.
+/// The blocks that a line of a log reports as given up.
 fn given_up_blocks(line: &str) -> Option<RangeInclusive<u64>> {
     let last_kept = logged(line, "last_kept_block")?;
     let last = logged(line, "last_block")?;
     Some(last_kept + 1..=last)
 }
 
-/// The number in a field of a line of a log. Programs of other versions may not log it.
+/// The number in a field of a log line. Other versions may not log it.
 fn logged(line: &str, field: &str) -> Option<u64> {
     let (_, value) = line.split_once(&format!(" {field}="))?;
     value
@@ -350,8 +348,8 @@ impl Member {
             loop {
                 match Running::try_run_with_log(self.command(&self.arguments), &self.log).await {
                     Ok(running) => return running,
-                    // Something starts it again on a machine: it ends if the servers have no leader
-                    // for too long.
+                    // Machines restart their nodes: a node ends if the servers have no leader for
+                    // too long.
                     Err(_) if self.machine.is_some() => {}
                     Err(error) => panic!("{error}"),
                 }

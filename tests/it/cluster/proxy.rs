@@ -1,4 +1,4 @@
-//! A TCP proxy that delays, holds and cuts what passes through it.
+//! A TCP proxy that delays, holds and cuts connections.
 
 use std::{net::SocketAddr, time::Duration};
 
@@ -13,8 +13,8 @@ use tokio::{
     time::{Instant, sleep_until},
 };
 
-/// Chunks that wait for a delay in each direction of a connection, of at most [`CHUNK`] bytes. More
-/// than that stays with the sender.
+/// Chunks of at most [`CHUNK`] bytes that each direction of a connection delays. Further bytes stay
+/// with the sender.
 const CHUNKS: usize = 256;
 const CHUNK: usize = 16 << 10;
 
@@ -38,8 +38,8 @@ pub(super) enum End {
 #[derive(Debug, Clone, Copy)]
 struct State {
     mode: Mode,
-    /// How often connections were cut. A connection accepted before the latest cut is closed, even
-    /// if the proxy has been restored since.
+    /// The number of cuts. A connection accepted before the latest cut is closed, even if the proxy
+    /// has been restored since.
     cuts: u64,
 }
 
@@ -80,23 +80,23 @@ impl Proxy {
         });
     }
 
-    /// Keeps and accepts connections, but forwards nothing. What is sent meanwhile arrives after
-    /// [`Proxy::restore`].
+    /// Keeps and accepts connections, but forwards nothing until [`Proxy::restore`]. Bytes sent
+    /// meanwhile arrive afterwards.
     pub(super) fn hold(&self) {
         self.set(Mode::Hold);
     }
 
-    /// As [`Proxy::hold`], but only what is sent to this end.
+    /// As [`Proxy::hold`], but only for bytes to this end.
     pub(super) fn hold_to(&self, end: End) {
         self.set(Mode::HoldTo(end));
     }
 
-    /// Forwards everything so much later.
+    /// Forwards all bytes after this delay.
     pub(super) fn delay(&self, delay: Duration) {
         self.set(Mode::Delay(delay));
     }
 
-    /// Forwards at once again, also what has been held or delayed.
+    /// Forwards without delay again, including held and delayed bytes.
     pub(super) fn restore(&self) {
         self.set(Mode::Forward);
     }
@@ -159,7 +159,7 @@ async fn pump(
         loop {
             let mut chunk = Vec::with_capacity(CHUNK);
             let length = from.read_buf(&mut chunk).await?;
-            // An empty chunk is the end, which is delayed like all the rest.
+            // An empty chunk marks the end, which is delayed like the bytes before it.
             if sender.send((Instant::now(), chunk)).await.is_err() || length == 0 {
                 return Ok(());
             }
@@ -178,7 +178,7 @@ async fn pump(
     tokio::try_join!(read, write).map(|_| ())
 }
 
-/// Waits until what was read at this moment may be forwarded to this end.
+/// Waits until bytes that were read at this moment may be forwarded to this end.
 async fn due(read_at: Instant, end: End, mut state: watch::Receiver<State>) {
     loop {
         let mode = state.borrow_and_update().mode;

@@ -1,5 +1,4 @@
-//! What others than the nodes can do on the NATS servers of a cluster, and how nodes recover from
-//! it.
+//! Access of other clients to the NATS servers of a cluster, and how nodes recover from misuse.
 
 use std::time::{Duration, Instant};
 
@@ -165,7 +164,7 @@ async fn a_production_cluster_works_with_the_shipped_permissions_and_takes_signe
     cluster.leader().await;
 }
 
-/// The error with which a node ends that cannot start.
+/// The error of a node that cannot start.
 fn error_of_start(data_dir: &str, more: &[&str]) -> String {
     let arguments = [
         "--listen",
@@ -183,7 +182,7 @@ fn error_of_start(data_dir: &str, more: &[&str]) -> String {
 }
 
 #[test]
-fn a_node_with_a_wrong_password_or_an_unusable_file_is_refused_with_a_sentence() {
+fn a_wrong_password_or_an_unusable_file_is_a_clear_error() {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let Some(nats) = runtime.block_on(NatsServers::start_secured()) else {
         return;
@@ -253,13 +252,13 @@ async fn a_node_answers_requests_of_others_in_inboxes_only() {
         }
     }
 
-    // Those before it have been handled once this one is answered.
+    // Once this one is answered, the ones before it have been handled.
     for subject in subjects {
         client.request(subject, "\x07".into()).await.unwrap();
     }
 
-    // Nobody receives those to another process of the same name, or to one that is known from what
-    // nodes announce only.
+    // Requests to another process with the same name have no receiver, nor have those to a process
+    // known only from the nodes' announcements.
     for instance in [
         format!("{:016x}", 1),
         announced_instance(&cluster, leader).await,
@@ -287,7 +286,7 @@ async fn a_node_answers_requests_of_others_in_inboxes_only() {
     }
 }
 
-/// What a node announces of its process.
+/// The process that a node announces.
 async fn announced_instance(cluster: &Cluster, node: usize) -> String {
     let health = cluster.health(node).await;
     let nodes = health["nodes"]
@@ -301,7 +300,7 @@ async fn announced_instance(cluster: &Cluster, node: usize) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn floods_of_messages_take_no_writes_from_others() {
+async fn floods_of_messages_do_not_prevent_writes() {
     let Some(nats) = NatsServers::start(1).await else {
         return;
     };
@@ -318,7 +317,7 @@ async fn floods_of_messages_take_no_writes_from_others() {
     for subject in subjects {
         let client = nats.client().await;
         flood.spawn(async move {
-            // 20,000 in a second, since other tests run at the same time.
+            // 20,000 in a second, since other tests run concurrently.
             let mut ticks = tokio::time::interval(Duration::from_millis(5));
             loop {
                 ticks.tick().await;
@@ -362,7 +361,7 @@ async fn a_lease_that_cannot_be_read_counts_as_vacant() {
     let garbage = store.put("leader", "{no".into()).await.unwrap();
     let deadline = Instant::now() + WAIT_TIMEOUT;
     while store.entry("leader").await.unwrap().unwrap().revision <= garbage {
-        assert!(Instant::now() < deadline, "nobody takes the lease");
+        assert!(Instant::now() < deadline, "no node takes the lease");
         sleep(POLL).await;
     }
     cluster.leader().await;
@@ -385,7 +384,7 @@ async fn publish(client: &Client, headers: HeaderMap, payload: Vec<u8>) -> u64 {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn nodes_continue_once_a_foreign_message_was_removed_from_the_log() {
+async fn nodes_continue_once_a_foreign_message_is_removed_from_the_log() {
     let Some(nats) = NatsServers::start(1).await else {
         return;
     };
@@ -414,7 +413,7 @@ async fn nodes_continue_once_a_foreign_message_was_removed_from_the_log() {
         let newest = stream.get_raw_message(last).await.unwrap();
 
         let sequence = if is_entry {
-            // The next entry, by its header, with the content of the newest one, changed.
+            // The header of the next entry, with modified content of the newest one.
             let header = newest.headers.get("Tetrad-Entry").unwrap().to_string();
             let height: u64 = header.split(' ').nth(1).unwrap().parse().unwrap();
             let mut headers = HeaderMap::new();

@@ -1,5 +1,5 @@
-//! Failures of clustered NATS servers. Most of these tests need a version that nodes accept of
-//! clustered servers.
+//! Failures of clustered NATS servers. Most of these tests need a version that nodes accept in a
+//! cluster of servers.
 
 use std::{
     fs::{self, File},
@@ -27,13 +27,13 @@ use crate::support::{
 };
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn transactions_that_wait_survive_a_crash_of_all_servers_and_nodes() {
+async fn waiting_transactions_survive_a_crash_of_all_servers_and_nodes() {
     let Some(mut nats) = NatsServers::start(3).await else {
         return;
     };
     let (mut cluster, leader, follower) = cluster(&nats, &[]).await;
     let hashes = submit_waiting(&cluster, follower).await;
-    // Others that waited are in a block by now, and the leader deletes their messages.
+    // The other waiting transactions are in a block by now, and the leader deletes their messages.
     for nonce in (0..10).rev() {
         ask(
             cluster.rpc(leader),
@@ -62,7 +62,7 @@ async fn transactions_that_wait_survive_a_crash_of_all_servers_and_nodes() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn nodes_of_a_server_that_is_cut_off_go_to_another_one() {
+async fn nodes_of_an_isolated_server_connect_to_another_one() {
     let Some(nats) = NatsServers::start(3).await else {
         return;
     };
@@ -87,7 +87,7 @@ async fn nodes_of_a_server_that_is_cut_off_go_to_another_one() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_servers_are_asked_for_another_leader_of_a_stream_that_lacks_what_it_had() {
+async fn a_stream_that_lacks_entries_gets_another_leader() {
     let Some(nats) = NatsServers::start(3).await else {
         return;
     };
@@ -116,7 +116,7 @@ async fn the_servers_are_asked_for_another_leader_of_a_stream_that_lacks_what_it
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_node_warns_of_another_server_of_a_version_that_loses_messages() {
+async fn a_node_warns_of_a_second_server_whose_version_loses_messages() {
     let Some(nats) = NatsServers::start(1).await else {
         return;
     };

@@ -1,4 +1,4 @@
-//! What the nodes of a cluster answer, whichever of them a client asks.
+//! Responses of a cluster's nodes, which must not depend on the node that a client uses.
 
 use std::{
     collections::BTreeSet,
@@ -49,14 +49,14 @@ pub(super) async fn ask(url: &str, method: &str, params: Value) -> Value {
         .unwrap_or_else(|error| panic!("{method} {params}: {error}"))
 }
 
-/// Submits a transfer, and again while nobody acknowledges it. Returns its hash.
+/// Submits a transfer, repeatedly until it is acknowledged. Returns its hash.
 pub(super) async fn submit(cluster: &Cluster, node: usize, nonce: u64, account: usize) -> Value {
     let raw = raw(transfer(nonce), account);
     let deadline = Instant::now() + super::WAIT_TIMEOUT;
     loop {
         match call(cluster.rpc(node), "eth_sendRawTransaction", json!([raw])).await {
             Ok(hash) => return hash,
-            // An attempt that was not acknowledged may have been included.
+            // An unacknowledged attempt may have been included.
             Err(error)
                 if error["message"]
                     .as_str()
@@ -71,7 +71,7 @@ pub(super) async fn submit(cluster: &Cluster, node: usize, nonce: u64, account: 
 }
 
 pub(super) async fn cluster(nats: &NatsServers, arguments: &[&str]) -> (Cluster, usize, usize) {
-    // Without price transactions, a block is mined for a test's own changes only.
+    // Without price transactions, only a test's own changes cause blocks.
     let arguments = ["--exchange-price-tick", "0"]
         .iter()
         .chain(arguments)
@@ -92,7 +92,7 @@ pub(super) async fn cluster(nats: &NatsServers, arguments: &[&str]) -> (Cluster,
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_follower_takes_transactions_and_shows_them_at_once() {
+async fn a_follower_accepts_transactions_and_returns_them_at_once() {
     let Some(nats) = NatsServers::start(1).await else {
         return;
     };
@@ -120,7 +120,7 @@ async fn a_follower_takes_transactions_and_shows_them_at_once() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_follower_takes_cosmos_transactions_and_shows_them_at_once() {
+async fn a_follower_accepts_cosmos_transactions_and_returns_them_at_once() {
     let Some(nats) = NatsServers::start(1).await else {
         return;
     };
@@ -167,7 +167,7 @@ async fn a_follower_takes_cosmos_transactions_and_shows_them_at_once() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_transaction_is_refused_in_the_same_words_by_every_node() {
+async fn every_node_rejects_a_transaction_with_the_same_error() {
     let Some(nats) = NatsServers::start(1).await else {
         return;
     };
@@ -229,7 +229,7 @@ async fn development_methods_work_on_every_node() {
     );
 }
 
-/// What development methods have set, as a node shows it: whether it mines, the miner, the gas
+/// The settings of development methods as a node reports them: whether it mines, the miner, the gas
 /// limit, the base fee, and whether it impersonates the account.
 async fn settings(url: &str, account: &str) -> Value {
     let pending = ask(url, "eth_getBlockByNumber", json!(["pending", false])).await;
@@ -244,7 +244,7 @@ async fn settings(url: &str, account: &str) -> Value {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn settings_of_development_methods_are_those_of_all_nodes_and_outlive_their_leader() {
+async fn settings_of_development_methods_apply_to_all_nodes_and_survive_the_leader() {
     let Some(nats) = NatsServers::start(1).await else {
         return;
     };
@@ -273,7 +273,7 @@ async fn settings_of_development_methods_are_those_of_all_nodes_and_outlive_thei
     let expected = json!([false, miner, "0x1c9c380", "0x77359400", true]);
     assert_eq!(settings(&here, account).await, expected);
 
-    // The next leader, the former one, and a node that joins have them as well.
+    // The next leader, the former one, and a joining node have them as well.
     cluster.kill(leader);
     let next = cluster.leader().await;
     assert_eq!(settings(cluster.rpc(next), account).await, expected);
@@ -314,7 +314,7 @@ async fn settings_of_development_methods_are_those_of_all_nodes_and_outlive_thei
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn transactions_that_wait_survive_the_leader() {
+async fn waiting_transactions_survive_the_leader() {
     let Some(nats) = NatsServers::start(1).await else {
         return;
     };
@@ -374,7 +374,7 @@ async fn transactions_that_wait_survive_the_leader() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn transactions_that_wait_for_a_block_or_a_lower_fee_survive_the_leader() {
+async fn transactions_waiting_for_a_block_or_a_lower_fee_survive_the_leader() {
     let Some(nats) = NatsServers::start(1).await else {
         return;
     };
@@ -439,7 +439,7 @@ async fn transactions_that_wait_for_a_block_or_a_lower_fee_survive_the_leader() 
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_transaction_that_would_be_refused_by_now_survives_restarts_of_all_nodes() {
+async fn an_accepted_transaction_that_became_unacceptable_survives_restarts() {
     let Some(nats) = NatsServers::start(1).await else {
         return;
     };
@@ -463,14 +463,17 @@ async fn a_transaction_that_would_be_refused_by_now_survives_restarts_of_all_nod
             .await
             .is_null()
         {
-            assert!(Instant::now() < deadline, "node {node} has lost it");
+            assert!(
+                Instant::now() < deadline,
+                "node {node} lost the transaction"
+            );
             sleep(super::POLL).await;
         }
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_name_belongs_to_one_process_which_alone_makes_changes() {
+async fn only_one_process_of_a_name_makes_changes() {
     let Some(nats) = NatsServers::start(1).await else {
         return;
     };
@@ -494,7 +497,7 @@ async fn a_name_belongs_to_one_process_which_alone_makes_changes() {
         "{error}"
     );
 
-    // A process that is suspended loses its name.
+    // A suspended process loses its name.
     cluster.stop(leader);
     let next = cluster.leader().await;
     let other = cluster.add_process(&nats, &name).await;
@@ -510,7 +513,7 @@ async fn a_name_belongs_to_one_process_which_alone_makes_changes() {
         .unwrap()
         .contains("has left the cluster")
     {
-        assert!(Instant::now() < deadline, "the old process stays");
+        assert!(Instant::now() < deadline, "the old process still runs");
         sleep(super::POLL).await;
     }
 
@@ -530,7 +533,7 @@ async fn a_name_belongs_to_one_process_which_alone_makes_changes() {
     );
 }
 
-/// Loses what the servers have sent to a node whose connections are held, with these.
+/// Loses the bytes that the servers sent to a node with held connections, together with these.
 async fn lose_what_is_held(cluster: &Cluster, node: usize) {
     sleep(std::time::Duration::from_millis(300)).await;
     cluster.proxies(node).iter().for_each(Proxy::cut);
@@ -538,7 +541,7 @@ async fn lose_what_is_held(cluster: &Cluster, node: usize) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_transaction_whose_request_was_lost_is_sent_again() {
+async fn a_transaction_whose_request_was_lost_is_resent() {
     let Some(nats) = NatsServers::start(1).await else {
         return;
     };
@@ -580,7 +583,7 @@ async fn a_transaction_whose_request_was_lost_is_sent_again() {
     }
 }
 
-/// The number of requests that a node has sent again.
+/// The number of requests that a node has resent.
 async fn sent_again(cluster: &Cluster, node: usize) -> u64 {
     let metrics = reqwest::get(format!("{}/metrics", cluster.rest(node)))
         .await
@@ -596,7 +599,7 @@ async fn sent_again(cluster: &Cluster, node: usize) -> u64 {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_transaction_that_the_leader_had_before_the_delayed_request_is_acknowledged() {
+async fn a_delayed_request_for_a_known_transaction_is_acknowledged() {
     let Some(nats) = NatsServers::start(1).await else {
         return;
     };
@@ -634,15 +637,15 @@ async fn a_transaction_that_the_leader_had_before_the_delayed_request_is_acknowl
         sleep(super::POLL).await;
     }
 
-    // A node that has it may have stored it for all, and a later request may be executed before an
-    // earlier one.
+    // A node that has the transaction may have stored it for all nodes, and a later request may be
+    // executed before an earlier one.
     let hash = ask(cluster.rpc(leader), "eth_sendRawTransaction", sent).await;
     cluster.proxies(follower).iter().for_each(Proxy::restore);
     assert_eq!(asked.await.unwrap().unwrap(), hash);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_transaction_that_is_sent_while_mining_is_turned_off_waits_from_then_on() {
+async fn a_transaction_that_is_sent_while_mining_is_turned_off_stays_pending() {
     let Some(nats) = NatsServers::start(1).await else {
         return;
     };
@@ -678,7 +681,7 @@ async fn a_transaction_that_is_sent_while_mining_is_turned_off_waits_from_then_o
     let hash = ask(&url, "eth_sendRawTransaction", json!([raw(transfer(0), 0)])).await;
     assert!(
         began.elapsed() < std::time::Duration::from_secs(8),
-        "it waited for a block until it was given up"
+        "the request waited for a block until it timed out"
     );
 
     turned_off.await.unwrap().unwrap();
@@ -697,7 +700,7 @@ async fn a_transaction_that_is_sent_while_mining_is_turned_off_waits_from_then_o
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_node_that_starts_says_at_once_that_it_is_not_ready() {
+async fn a_starting_node_reports_that_it_is_not_ready() {
     let Some(mut nats) = NatsServers::start(1).await else {
         return;
     };
@@ -749,7 +752,7 @@ async fn a_node_that_starts_says_at_once_that_it_is_not_ready() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_change_whose_request_or_answer_was_lost_is_made_once() {
+async fn a_change_whose_request_or_answer_is_lost_is_made_once() {
     let Some(nats) = NatsServers::start(1).await else {
         return;
     };
@@ -783,7 +786,8 @@ async fn a_change_whose_request_or_answer_was_lost_is_made_once() {
     for round in 1..4 {
         ask(&url, "anvil_setBlockTimestampInterval", json!([1])).await;
 
-        // Requests are lost on their way from the node or to the leader, or answers are.
+        // Requests are lost between the node and the servers or the servers and the leader, or
+        // answers are.
         let silent = if round == 2 { leader } else { follower };
         match round {
             3 => cluster
@@ -835,7 +839,7 @@ async fn a_change_whose_request_or_answer_was_lost_is_made_once() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_next_leader_knows_a_change_however_many_entries_came_after_it() {
+async fn the_next_leader_knows_a_change_after_any_number_of_later_entries() {
     let Some(nats) = NatsServers::start(1).await else {
         return;
     };
@@ -863,7 +867,8 @@ async fn the_next_leader_knows_a_change_however_many_entries_came_after_it() {
         );
 
         let Err(error) = outcome else { return };
-        // The follower gives up after nine seconds, four of which may pass before it asks again.
+        // The follower gives up after nine seconds, four of which may pass before it repeats the
+        // request.
         let was_too_slow = until_restored > Duration::from_secs(4);
         assert!(
             was_too_slow && error.to_string().contains("does not answer"),
@@ -873,8 +878,8 @@ async fn the_next_leader_knows_a_change_however_many_entries_came_after_it() {
     println!("this machine is too slow for the next leader to answer in time");
 }
 
-/// Adds 1 wei to an account on a follower, to which the answer of the leader is lost, and returns
-/// what it learns from the next leader, and the time after which it could reach that.
+/// Adds 1 wei to an account on a follower, which loses the leader's answer. Returns the next
+/// leader's answer, and the time until that leader could be reached.
 async fn change_that_the_next_leader_answers(
     nats: &NatsServers,
     cluster: &Cluster,
@@ -884,7 +889,7 @@ async fn change_that_the_next_leader_answers(
     let follower = (leader + 1) % 3;
     let deadline = Instant::now() + super::WAIT_TIMEOUT;
     while cluster.health(follower).await["leader"] != format!("node-{leader}") {
-        assert!(Instant::now() < deadline, "node-{follower} knows no leader");
+        assert!(Instant::now() < deadline, "node-{follower} has no leader");
         sleep(super::POLL).await;
     }
 
@@ -928,7 +933,7 @@ async fn change_that_the_next_leader_answers(
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn changes_do_not_wait_for_one_another_when_the_servers_do_not_answer() {
+async fn changes_do_not_wait_for_each_other_while_the_servers_are_silent() {
     let Some(mut nats) = NatsServers::start(1).await else {
         return;
     };
@@ -1000,7 +1005,7 @@ async fn a_change_that_is_larger_than_a_message_is_made_on_the_leader() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn blocks_that_a_leader_did_not_come_to_mine_are_mined_by_the_next_one() {
+async fn the_next_leader_mines_the_blocks_that_a_killed_leader_did_not() {
     const BLOCKS: u128 = 5_000;
     let Some(nats) = NatsServers::start(1).await else {
         return;
@@ -1026,7 +1031,7 @@ async fn blocks_that_a_leader_did_not_come_to_mine_are_mined_by_the_next_one() {
     );
 }
 
-/// Waits until a node has a transaction, or has it no longer.
+/// Waits until a node has a transaction, or no longer has it.
 async fn until_known(url: &str, hash: &Value, is_known: bool) {
     let deadline = Instant::now() + super::WAIT_TIMEOUT;
     while ask(url, "eth_getTransactionByHash", json!([hash]))
@@ -1040,7 +1045,7 @@ async fn until_known(url: &str, hash: &Value, is_known: bool) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_transaction_that_one_node_drops_is_forgotten_by_all() {
+async fn a_transaction_dropped_on_one_node_is_dropped_on_all() {
     let Some(nats) = NatsServers::start(1).await else {
         return;
     };
@@ -1064,7 +1069,7 @@ async fn a_transaction_that_one_node_drops_is_forgotten_by_all() {
         until_known(cluster.rpc(index), &hash, false).await;
     }
 
-    // The next leader does not know it either.
+    // The next leader does not have it either.
     cluster.kill(leader);
     let next = cluster.leader().await;
     ask(
@@ -1081,7 +1086,7 @@ async fn a_transaction_that_one_node_drops_is_forgotten_by_all() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_node_that_was_away_catches_up_and_one_with_an_empty_directory_joins() {
+async fn a_returning_node_catches_up_and_an_empty_node_joins() {
     let Some(nats) = NatsServers::start(1).await else {
         return;
     };
@@ -1128,7 +1133,7 @@ async fn a_node_that_was_away_catches_up_and_one_with_an_empty_directory_joins()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn reads_go_on_without_nats_and_writes_fail_clearly_until_it_is_back() {
+async fn without_nats_reads_succeed_and_writes_fail_with_a_clear_error() {
     let Some(mut nats) = NatsServers::start(1).await else {
         return;
     };
@@ -1184,7 +1189,7 @@ async fn reads_go_on_without_nats_and_writes_fail_clearly_until_it_is_back() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_book_names_the_metrics_of_a_cluster_and_no_others() {
+async fn the_book_documents_exactly_the_metrics_of_a_cluster() {
     let Some(nats) = NatsServers::start(1).await else {
         return;
     };
@@ -1204,11 +1209,11 @@ async fn the_book_names_the_metrics_of_a_cluster_and_no_others() {
         .filter(|name| name.starts_with("tetrad_cluster_"))
         .collect();
     let book = include_str!("../../../docs/src/interfaces/metrics.md");
-    let told: BTreeSet<_> = book
+    let documented: BTreeSet<_> = book
         .split('`')
         .filter(|name| name.starts_with("tetrad_cluster_"))
         .collect();
-    assert_eq!(shown, told);
+    assert_eq!(shown, documented);
     assert!(text.contains("tetrad_cluster_leader 1"), "{text}");
 }
 
@@ -1227,7 +1232,7 @@ fn cluster_command(servers: &str, command: &str, more: &[&str]) -> (bool, String
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_directory_becomes_that_of_a_cluster_which_commands_look_after() {
+async fn a_directory_founds_a_cluster_that_commands_maintain() {
     let Some(nats) = NatsServers::start(1).await else {
         return;
     };
@@ -1282,7 +1287,7 @@ async fn a_directory_becomes_that_of_a_cluster_which_commands_look_after() {
         "{before}"
     );
 
-    // Nothing lies before the only checkpoint, so nothing is removed, and further nodes can join.
+    // Nothing precedes the only checkpoint, so nothing is removed, and further nodes can join.
     let (done, said, error) = cluster_command(&servers, "compact", &[]);
     assert!(done && said.contains("begins at entry 0"), "{said}{error}");
     let newcomer = cluster.add(&nats).await;
@@ -1312,7 +1317,7 @@ async fn a_directory_becomes_that_of_a_cluster_which_commands_look_after() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_node_that_joins_has_the_blocks_before_its_checkpoint_and_follows_a_revert_to_them() {
+async fn a_joining_node_has_the_blocks_before_its_checkpoint_and_reverts_to_them() {
     let Some(nats) = NatsServers::start(1).await else {
         return;
     };
@@ -1433,7 +1438,7 @@ async fn a_node_joins_a_cluster_whose_log_was_compacted() {
     )
     .await;
 
-    // The leader offers its checkpoints from time to time.
+    // The leader offers its checkpoints at intervals.
     let deadline = Instant::now() + super::WAIT_TIMEOUT;
     let begins = loop {
         assert!(Instant::now() < deadline, "nothing is removed");
@@ -1467,7 +1472,7 @@ async fn a_node_joins_a_cluster_whose_log_was_compacted() {
     let head = number(&ask(cluster.rpc(leader), "eth_blockNumber", json!([])).await);
     assert!(begins <= head, "{begins} > {head}");
 
-    // The newcomer begins later, if the leader has offered another checkpoint meanwhile.
+    // The new node begins later if the leader has offered another checkpoint meanwhile.
     let mut first_held = None;
     for block in begins..=head {
         let wanted = json!([format!("{block:#x}"), false]);
@@ -1481,7 +1486,7 @@ async fn a_node_joins_a_cluster_whose_log_was_compacted() {
     }
     assert!(first_held.is_some(), "no block from {begins} to {head}");
 
-    // Before it, the log has nothing to be fetched; the state is whole.
+    // Earlier blocks cannot be fetched from the log; the state is complete.
     assert_eq!(
         ask(
             cluster.rpc(newcomer),
@@ -1572,7 +1577,7 @@ async fn a_node_that_cannot_follow_a_revert_takes_a_checkpoint_after_it() {
     let stopped = cluster.add(&nats).await;
     cluster.terminate(stopped).await;
 
-    // The leader has the chain at the snapshot in memory. The others have only what came later.
+    // The leader holds the chain at the snapshot. The others have only later blocks.
     assert_eq!(ask(&url, "evm_revert", json!([snapshot])).await, true);
 
     ask(&url, "eth_sendRawTransaction", json!([raw(transfer(0), 0)])).await;
@@ -1594,7 +1599,7 @@ async fn a_node_that_cannot_follow_a_revert_takes_a_checkpoint_after_it() {
         }
     }
 
-    // They go on as before, and lead.
+    // They continue as before, and can lead.
     cluster.kill(leader);
     let next = cluster.leader().await;
     let hash = ask(

@@ -1,4 +1,4 @@
-//! What nodes do when the streams beneath them lack messages, have foreign ones, or deliver none.
+//! Behaviour of nodes whose streams lack messages, have foreign ones, or deliver none.
 
 use std::{fs, path::Path, time::Instant};
 
@@ -34,7 +34,7 @@ pub(super) async fn submit_waiting(cluster: &Cluster, node: usize) -> Vec<Value>
     hashes
 }
 
-/// Waits until the stream has as many messages.
+/// Waits until the stream has this many messages.
 pub(super) async fn until_stored(nats: &NatsServers, messages: u64) {
     let deadline = Instant::now() + WAIT_TIMEOUT;
     loop {
@@ -50,7 +50,7 @@ pub(super) async fn until_stored(nats: &NatsServers, messages: u64) {
     }
 }
 
-/// Submits what the transactions wait for, and waits until all of them are in blocks.
+/// Submits the missing transaction, and waits until all of them are in blocks.
 pub(super) async fn expect_included(cluster: &Cluster, node: usize, hashes: &[Value]) {
     submit(cluster, node, 0, 0).await;
     let deadline = Instant::now() + WAIT_TIMEOUT;
@@ -70,7 +70,7 @@ pub(super) async fn expect_included(cluster: &Cluster, node: usize, hashes: &[Va
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_leader_stores_again_what_the_stream_of_waiting_transactions_lost() {
+async fn the_leader_restores_waiting_transactions_that_their_stream_lost() {
     let Some(nats) = NatsServers::start(1).await else {
         return;
     };
@@ -90,7 +90,7 @@ async fn the_leader_stores_again_what_the_stream_of_waiting_transactions_lost() 
     expect_included(&cluster, follower, &hashes).await;
 }
 
-/// Publishes junk in the place of a transaction that waits.
+/// Publishes an invalid message in the place of a waiting transaction.
 async fn publish_junk(context: &jetstream::Context, hash: &str) {
     context
         .publish(
@@ -104,7 +104,7 @@ async fn publish_junk(context: &jetstream::Context, hash: &str) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn foreign_messages_do_not_replace_transactions_that_wait_and_are_deleted() {
+async fn foreign_messages_do_not_replace_waiting_transactions_and_are_deleted() {
     let Some(nats) = NatsServers::start(1).await else {
         return;
     };
@@ -122,7 +122,7 @@ async fn foreign_messages_do_not_replace_transactions_that_wait_and_are_deleted(
     publish_junk(&jetstream, "elsewhere").await;
     until_stored(&nats, WAITING).await;
 
-    // All of them are what they have to be: nodes that start anew find them.
+    // All messages are the original ones again, so that restarted nodes find them.
     let stream = jetstream.get_stream(POOL).await.unwrap();
     let deadline = Instant::now() + WAIT_TIMEOUT;
     for hash in &hashes {
@@ -138,7 +138,7 @@ async fn foreign_messages_do_not_replace_transactions_that_wait_and_are_deleted(
             .len()
             < 10
         {
-            assert!(Instant::now() < deadline, "{subject} stays junk");
+            assert!(Instant::now() < deadline, "{subject} is still invalid");
             sleep(POLL).await;
         }
     }
@@ -166,7 +166,7 @@ pub(super) fn copy(from: &Path, to: &Path) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_stream_that_lost_its_end_is_completed_by_the_nodes() {
+async fn the_nodes_complete_a_stream_that_lost_its_end() {
     let Some(mut nats) = NatsServers::start(1).await else {
         return;
     };
@@ -182,7 +182,7 @@ async fn a_stream_that_lost_its_end_is_completed_by_the_nodes() {
         submit(&cluster, leader, nonce, 0).await;
     }
 
-    // The server comes back as it was before.
+    // The server has its earlier state again.
     nats.kill(0);
     fs::remove_dir_all(&store).unwrap();
     copy(&old, &store);
@@ -198,14 +198,14 @@ async fn a_stream_that_lost_its_end_is_completed_by_the_nodes() {
         .await
             != "0x6"
         {
-            assert!(Instant::now() < deadline, "node {node} stays behind");
+            assert!(Instant::now() < deadline, "node {node} does not catch up");
             sleep(POLL).await;
         }
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_node_whose_consumer_is_silent_though_there_are_messages_takes_another_one() {
+async fn a_node_replaces_a_consumer_that_delivers_no_messages() {
     let Some(nats) = NatsServers::start(1).await else {
         return;
     };
@@ -267,7 +267,7 @@ async fn a_node_joins_a_cluster_whose_log_has_lost_entries() {
         ask(newcomer, "eth_getCode", json!([address, "latest"])).await,
         code
     );
-    // The missing ones are in its log as well.
+    // The new node's log has the missing ones as well.
     let old = json!(["0x3", false]);
     assert_eq!(
         ask(newcomer, "eth_getBlockByNumber", old.clone()).await,

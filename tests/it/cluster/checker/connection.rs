@@ -1,4 +1,4 @@
-//! JSON-RPC over one HTTP connection that is kept alive: what is read on it must be monotonic.
+//! JSON-RPC over one persistent HTTP connection, whose reads must be monotonic.
 
 use std::{
     fmt,
@@ -19,7 +19,7 @@ pub(super) const TIMEOUT: Duration = Duration::from_secs(15);
 /// The error of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum CallError {
-    /// There was no answer: whether the node did what it was asked is unknown.
+    /// There was no answer: whether the node executed the request is unknown.
     Unanswered(String),
     /// The node answered with this error message.
     Refused(String),

@@ -1,4 +1,4 @@
-//! A client that reads the head of one node again and again, on one connection until that fails.
+//! A client that reads the head of one node repeatedly, on one connection until that fails.
 
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ pub(super) async fn read(run: Arc<Run>, node: usize) {
     run.record_heads(heads);
 }
 
-/// Records the heads that one connection reports, until it fails or there are enough.
+/// Records the heads that one connection reports, until it fails or the limit is reached.
 async fn follow(run: &Run, node: usize, heads: &mut Vec<HeadRead>) -> Result<(), CallError> {
     let mut connection = run.endpoints.connect(node).await?;
     let mut last = None;

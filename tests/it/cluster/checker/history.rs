@@ -1,4 +1,4 @@
-//! What the clients of a run were told.
+//! The responses that the clients of a run recorded.
 
 use std::{ops::RangeInclusive, time::Duration};
 
@@ -7,7 +7,7 @@ use alloy::primitives::{Address, B256, U256};
 /// Everything that a run's clients recorded.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct History {
-    /// The block in which the run begins: the transactions of its clients come after it.
+    /// The block before the transactions of the run's clients.
     pub base: u64,
     /// The contract that counts calls by sender.
     pub counter: Address,
@@ -16,14 +16,13 @@ pub(crate) struct History {
     pub acknowledged: Vec<Acknowledgement>,
     /// Heads in the order in which each reader saw them.
     pub heads: Vec<HeadRead>,
-    /// Blocks that nodes gave up when the servers decided for others, each time from the first one
-    /// to the last one.
+    /// The ranges of blocks that nodes gave up because the servers had other entries.
     pub given_up: Vec<RangeInclusive<u64>>,
-    /// Whatever went wrong while clients ran.
+    /// Errors and other anomalies while clients ran.
     pub anomalies: Vec<String>,
 }
 
-/// A transaction that a node said it had taken.
+/// A transaction that a node acknowledged.
 #[derive(Debug, Clone)]
 pub(crate) struct Acknowledgement {
     pub hash: B256,
@@ -34,11 +33,11 @@ pub(crate) struct Acknowledgement {
     pub connection: u64,
     /// Time since the run began.
     pub at: Duration,
-    /// What the same connection said of it at once; none if the connection broke.
+    /// The read on the same connection immediately afterwards; none if the connection broke.
     pub own: Option<OwnRead>,
 }
 
-/// What a client read of its own transaction after it was acknowledged.
+/// A client's read of its own transaction after the acknowledgement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct OwnRead {
     /// Number and hash of the block in the receipt, if there was a receipt.

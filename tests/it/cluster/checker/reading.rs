@@ -1,4 +1,4 @@
-//! The chain as the nodes have it after a run.
+//! The chain on the nodes after a run.
 
 use std::time::Instant;
 
@@ -24,9 +24,9 @@ pub(crate) struct ChainCopy {
     /// The hashes of the blocks, from the first one, by node; none where a node does not have the
     /// block.
     pub hashes: Vec<Vec<Option<B256>>>,
-    /// The transactions that the first node has after the first block, in their order.
+    /// The transactions of the first node after the first block, in order.
     pub transactions: Vec<Included>,
-    /// What the counter counted for each account, by node.
+    /// The counter's value for each account, by node.
     pub counters: Vec<Vec<U256>>,
     /// The balance of each account in the last block, by node.
     pub balances: Vec<Vec<U256>>,
@@ -63,7 +63,7 @@ struct RpcReceipt {
 }
 
 impl ChainCopy {
-    /// Reads the chain from every node, once all are at one height.
+    /// Reads the chain from every node, once all have the same height.
     pub(crate) async fn read(history: &History, urls: &[String]) -> Result<Self, String> {
         Self::try_read(history, urls)
             .await
@@ -75,7 +75,7 @@ impl ChainCopy {
         let height = common_height(&mut connections).await?;
         let mut copy = Self::default();
         for url in urls {
-            // One that was opened before may have been idle for too long.
+            // A connection that was opened earlier may have been idle for too long.
             let connection = &mut Connection::open(url).await?;
             copy.hashes
                 .push(hashes(connection, history.base, height).await?);
@@ -118,7 +118,7 @@ async fn common_height(connections: &mut [Connection]) -> Result<u64, CallError>
         }
         if Instant::now() > deadline {
             return Err(CallError::Refused(format!(
-                "the nodes do not come to one height: {heights:?}"
+                "the nodes do not reach the same height: {heights:?}"
             )));
         }
         sleep(POLL).await;

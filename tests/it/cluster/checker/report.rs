@@ -1,4 +1,4 @@
-//! What a run showed.
+//! The result of a run.
 
 use std::{fmt, time::Duration};
 
@@ -8,7 +8,7 @@ use super::{
     rules::violations,
 };
 
-/// The violations of a run, of which there must be none, and its figures.
+/// The violations of a run, of which there must be none, and its statistics.
 #[derive(Debug)]
 pub(crate) struct Report {
     pub violations: Vec<String>,
@@ -19,7 +19,7 @@ pub(crate) struct Report {
     pub longest_gap: Duration,
 }
 
-/// Waits until all nodes are at one height, and holds their chain against a history.
+/// Waits until all nodes have the same height, and verifies a history against their chain.
 pub(crate) async fn check(history: &History, urls: &[String]) -> Report {
     let violations = match ChainCopy::read(history, urls).await {
         Ok(chain) => violations(history, &chain),

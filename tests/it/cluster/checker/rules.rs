@@ -1,4 +1,4 @@
-//! What must be true of every history and the chain after it.
+//! The rules that every history and the chain after it must satisfy.
 
 use std::{
     cmp::Ordering,
@@ -12,7 +12,7 @@ use super::{
     reading::ChainCopy,
 };
 
-/// Everything that is not as it must be, in words.
+/// All violations, in words.
 pub(crate) fn violations(history: &History, chain: &ChainCopy) -> Vec<String> {
     let rules = [
         included_once,
@@ -32,7 +32,7 @@ fn hash_at(history: &History, chain: &ChainCopy, number: u64) -> Option<B256> {
     chain.hashes.first()?.get(index).copied().flatten()
 }
 
-/// The first block that was given up together with this one, if it was.
+/// The first block that was given up together with this one; none if this one was not.
 fn given_up_from(history: &History, number: u64) -> Option<u64> {
     let together = history
         .given_up
@@ -41,7 +41,7 @@ fn given_up_from(history: &History, number: u64) -> Option<u64> {
     together.map(|blocks| *blocks.start()).min()
 }
 
-/// Whether a transaction of this block may have been in one that was given up.
+/// Whether a transaction of this block may have been in a block that was given up.
 fn may_have_waited_again(history: &History, number: u64) -> bool {
     history
         .given_up
@@ -49,7 +49,7 @@ fn may_have_waited_again(history: &History, number: u64) -> bool {
         .any(|blocks| number >= *blocks.start())
 }
 
-/// No transaction is in the chain twice, and everything acknowledged is in it.
+/// No transaction is included twice, and every acknowledged transaction is included.
 fn included_once(history: &History, chain: &ChainCopy) -> Vec<String> {
     let mut blocks = HashMap::<B256, Vec<u64>>::new();
     for transaction in &chain.transactions {
@@ -75,7 +75,7 @@ fn included_once(history: &History, chain: &ChainCopy) -> Vec<String> {
     twice.chain(lost).collect()
 }
 
-/// What is acknowledged can be read on the same connection, and what is read there stays true.
+/// An acknowledged transaction can be read on the same connection, and the response stays true.
 fn own_writes(history: &History, chain: &ChainCopy) -> Vec<String> {
     let mut violations = Vec::new();
     let blocks: HashMap<_, _> = chain
@@ -193,8 +193,7 @@ fn no_forks(history: &History, chain: &ChainCopy) -> Vec<String> {
     violations
 }
 
-/// The counter has counted every call in the chain, and nothing else. All transactions of the
-/// clients succeed.
+/// The counter counted exactly the calls in the chain, and all transactions of the clients succeed.
 fn counters(history: &History, chain: &ChainCopy) -> Vec<String> {
     let mut violations = Vec::new();
     for (index, (account, _)) in history.accounts.iter().enumerate() {
@@ -223,7 +222,7 @@ fn counters(history: &History, chain: &ChainCopy) -> Vec<String> {
     violations
 }
 
-/// Every balance is what it was, less what was sent and paid, plus what was received.
+/// Every balance is the initial one, less transfers and fees, plus incoming transfers.
 fn balances(history: &History, chain: &ChainCopy) -> Vec<String> {
     let mut violations = Vec::new();
     for (index, (account, before)) in history.accounts.iter().enumerate() {

@@ -17,7 +17,7 @@ use super::{
 };
 use crate::{cluster::POLL, contracts::random::Random, support::sign};
 
-/// One of so many transactions is looked up while transactions may wait.
+/// While transactions may wait, one out of this many is looked up.
 const LOOKED_UP: u64 = 10;
 
 pub(super) struct Sender {
@@ -90,8 +90,8 @@ impl Sender {
         }
     }
 
-    /// Sends a transaction until it is acknowledged, always the same one: an attempt whose outcome
-    /// is unknown and the next one cannot both be included.
+    /// Sends the same transaction until it is acknowledged. It is never replaced, since both an
+    /// attempt with unknown outcome and a new one could be included.
     async fn submit(&mut self, raw: &Bytes) -> Result<(), CallError> {
         let mut is_retry = false;
         while let Err(error) = self.attempt(raw, is_retry).await {
@@ -105,7 +105,7 @@ impl Sender {
         Ok(())
     }
 
-    /// Works against another node from now on, if there is one.
+    /// Switches to another node, if there is one.
     fn move_on(&mut self) {
         let nodes = self.run.endpoints.count() as u64;
         if nodes > 1 {
@@ -129,7 +129,7 @@ impl Sender {
             Ok(returned) => self
                 .run
                 .record_anomaly(format!("{hash} was acknowledged as {returned}")),
-            // An earlier attempt has arrived. It counts once its receipt is there.
+            // An earlier attempt has arrived. It is acknowledged once its receipt exists.
             Err(CallError::Refused(message)) if is_known(&message) => {
                 if !is_retry {
                     self.run.record_anomaly(format!(
@@ -151,7 +151,7 @@ impl Sender {
         let at = self.run.elapsed();
         let account = self.run.signers[self.index].address();
 
-        // Of transactions that wait only some are looked up, since the sender waits for these.
+        // Only some of the waiting transactions are looked up, since the sender waits for them.
         let is_looked_up = !self.run.may_wait() || self.nonce.is_multiple_of(LOOKED_UP);
         let own = if is_looked_up {
             own_read(&self.run, connection, hash, json!([account, "latest"]))
@@ -185,7 +185,7 @@ impl Sender {
     }
 }
 
-/// Whether an error says that the node has the transaction, or another one with its nonce.
+/// Whether an error reports that the node has the transaction, or another one with its nonce.
 fn is_known(message: &str) -> bool {
     message.starts_with("already known") || message.starts_with("nonce too low")
 }
@@ -201,7 +201,7 @@ async fn receipt(
     Ok(receipt.map(|receipt| (receipt.block_number.to(), receipt.block_hash)))
 }
 
-/// What the connection says of a transaction once it is included.
+/// The connection's view of a transaction once it is included.
 async fn own_read(
     run: &Run,
     connection: &mut Connection,

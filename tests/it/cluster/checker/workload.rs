@@ -1,5 +1,4 @@
-//! The clients of a run: senders, each with an account of its own, and readers of heads, one at
-//! each node.
+//! The clients of a run: senders with separate accounts, and one reader of heads for each node.
 
 use std::{
     sync::{
@@ -39,7 +38,7 @@ use crate::{
     support::sign,
 };
 
-/// Bound of what goes wrong and is worth reading.
+/// Maximum number of recorded anomalies.
 const ANOMALIES: usize = 100;
 
 /// The size of a run.
@@ -69,7 +68,7 @@ impl Options {
     }
 }
 
-/// What the clients share.
+/// The state that the clients share.
 pub(super) struct Run {
     pub endpoints: Endpoints,
     pub options: Options,
@@ -83,12 +82,12 @@ pub(super) struct Run {
 }
 
 impl Run {
-    /// Whether clients begin nothing new.
+    /// Whether clients start no further work.
     pub(super) fn is_stopped(&self) -> bool {
         self.stopped.borrow().is_some()
     }
 
-    /// Whether the time is over in which clients may finish what they have begun.
+    /// Whether the time is over in which clients may finish what they started.
     pub(super) fn is_over(&self) -> bool {
         self.stopped
             .borrow()
@@ -126,7 +125,7 @@ impl Run {
     }
 }
 
-/// Clients at work.
+/// The running clients.
 pub(crate) struct Workload {
     run: Arc<Run>,
     tasks: JoinSet<()>,
@@ -191,7 +190,7 @@ impl Workload {
         Self { run, tasks }
     }
 
-    /// Waits until so many more transactions have been acknowledged.
+    /// Waits until this many more transactions are acknowledged.
     pub(crate) async fn progress(&self, more: usize) {
         let mut count = self.run.acknowledged.subscribe();
         let target = *count.borrow() + more;
@@ -210,20 +209,19 @@ impl Workload {
         self.run.signers.len()
     }
 
-    /// Lets the clients expect, from now on, that transactions wait after they were acknowledged,
-    /// or not.
+    /// Sets whether clients expect that acknowledged transactions still wait for a block.
     pub(crate) fn let_wait(&self, may_wait: bool) {
         self.run.may_wait.store(may_wait, Ordering::Relaxed);
     }
 
-    /// Lets the clients finish what they have begun, and returns what they recorded.
+    /// Lets the clients finish what they started, and returns the history.
     pub(crate) async fn finish(mut self) -> History {
         self.run.stopped.send_replace(Some(Instant::now()));
         while let Some(task) = self.tasks.join_next().await {
             task.unwrap();
         }
         if self.run.may_wait() {
-            // What is not included then is lost, as the checker will say.
+            // Transactions that are not included by then are lost, which the checker reports.
             let _ = timeout(WAIT_TIMEOUT, self.until_included()).await;
         }
         std::mem::take(&mut self.run.history.lock())
@@ -283,7 +281,7 @@ fn signers(count: usize) -> Vec<PrivateKeySigner> {
 
 /// Deploys a contract that counts the calls of each sender.
 async fn deploy(connection: &mut Connection, signer: &PrivateKeySigner, nonce: u64) -> Address {
-    // sstore(caller, sload(caller) + 1), and before it what returns these eight bytes.
+    // sstore(caller, sload(caller) + 1), preceded by code that returns these eight bytes.
     let input = bytes!("67 3354600101335500 600052 60086018f3");
     let create = TxEip1559 {
         to: TxKind::Create,

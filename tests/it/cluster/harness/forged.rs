@@ -1,4 +1,4 @@
-//! Each rule of the checker notices what it forbids.
+//! Each rule of the checker detects the violation that it forbids.
 
 use std::{ops::RangeInclusive, time::Duration};
 
@@ -16,7 +16,7 @@ fn hash(number: u8) -> B256 {
     B256::with_last_byte(number)
 }
 
-/// What the block with this number includes: one transaction.
+/// The only transaction of the block with this number.
 fn included(block: u8, to: Address, value: u64) -> Included {
     Included {
         hash: hash(100 + block),
@@ -29,7 +29,8 @@ fn included(block: u8, to: Address, value: u64) -> Included {
     }
 }
 
-/// The acknowledgement of the transaction in the block with this number, which node 1 had at once.
+/// The acknowledgement of the transaction in the block with this number, included on node 1 at
+/// once.
 fn acknowledgement(block: u8) -> Acknowledgement {
     Acknowledgement {
         hash: hash(100 + block),
@@ -55,8 +56,8 @@ fn head_read(number: u8) -> HeadRead {
     }
 }
 
-/// A transfer of 5 wei in block 11 and a call in block 12, both acknowledged, on two nodes that
-/// agree.
+/// A transfer of 5 wei in block 11 and a call in block 12, both acknowledged, on two nodes with the
+/// same chain.
 fn history() -> (History, ChainCopy) {
     let history = History {
         base: 10,
@@ -78,7 +79,7 @@ fn history() -> (History, ChainCopy) {
     (history, chain)
 }
 
-/// Forges something, and expects these violations and no others.
+/// Forges a history or chain, and expects exactly these violations.
 #[track_caller]
 fn expect<const N: usize>(forge: impl FnOnce(&mut History, &mut ChainCopy), expected: [&str; N]) {
     let (mut history, mut chain) = history();
@@ -98,8 +99,8 @@ fn a_correct_history_passes() {
 }
 
 #[test]
-fn a_lost_transaction_is_noticed() {
-    // The state follows from the chain without it.
+fn a_lost_transaction_is_detected() {
+    // The chain's state is consistent without it.
     expect(
         |_, chain| {
             chain.transactions.remove(0);
@@ -110,7 +111,7 @@ fn a_lost_transaction_is_noticed() {
 }
 
 #[test]
-fn a_transaction_that_is_included_twice_is_noticed() {
+fn a_transaction_that_is_included_twice_is_detected() {
     expect(
         |_, chain| {
             let again = Included {
@@ -125,7 +126,7 @@ fn a_transaction_that_is_included_twice_is_noticed() {
 }
 
 #[test]
-fn a_head_that_goes_back_is_noticed() {
+fn a_head_that_goes_back_is_detected() {
     expect(
         |history, _| history.heads.swap(1, 2),
         ["the head of node 1 went back from 12 to 10"],
@@ -141,7 +142,7 @@ fn a_head_that_goes_back_is_noticed() {
 }
 
 #[test]
-fn a_head_that_is_not_in_the_chain_is_noticed() {
+fn a_head_that_is_not_in_the_chain_is_detected() {
     expect(
         |history, _| history.heads[2].hash = Some(hash(99)),
         ["is not in the chain"],
@@ -204,7 +205,7 @@ fn reads_of_blocks_that_nodes_gave_up_may_differ_from_the_chain() {
     expect(|history, _| replace(history, 12..=12), []);
     expect(|history, _| replace(history, 13..=14), found);
 
-    // Nothing else is excused.
+    // Everything else is still a violation.
     expect(
         |history, chain| {
             replace(history, 12..=12);
@@ -230,7 +231,7 @@ fn reads_of_blocks_that_nodes_gave_up_may_differ_from_the_chain() {
 }
 
 #[test]
-fn a_differing_hash_is_noticed() {
+fn a_differing_hash_is_detected() {
     expect(
         |_, chain| chain.hashes[1][1] = Some(hash(99)),
         ["the block 11 is"],
@@ -242,7 +243,7 @@ fn a_differing_hash_is_noticed() {
 }
 
 #[test]
-fn a_wrong_counter_is_noticed() {
+fn a_wrong_counter_is_detected() {
     expect(
         |_, chain| chain.counters[1][0] = U256::from(2),
         ["node 1 counted 2"],
@@ -254,7 +255,7 @@ fn a_wrong_counter_is_noticed() {
 }
 
 #[test]
-fn a_wrong_balance_is_noticed() {
+fn a_wrong_balance_is_detected() {
     expect(
         |_, chain| chain.balances[1][1] -= U256::ONE,
         ["has 1004 on node 1 instead of 1005 - 0"],
@@ -266,7 +267,7 @@ fn a_wrong_balance_is_noticed() {
 }
 
 #[test]
-fn a_failed_transaction_is_noticed() {
+fn a_failed_transaction_is_detected() {
     expect(
         |_, chain| {
             chain.transactions[1].succeeded = false;
@@ -277,7 +278,7 @@ fn a_failed_transaction_is_noticed() {
 }
 
 #[test]
-fn an_own_write_that_is_not_there_is_noticed() {
+fn a_missing_own_write_is_detected() {
     fn own(history: &mut History) -> &mut OwnRead {
         history.acknowledged[1].own.as_mut().unwrap()
     }
@@ -293,12 +294,12 @@ fn an_own_write_that_is_not_there_is_noticed() {
         |history, _| own(history).block = Some((12, hash(99))),
         ["which is not in the chain"],
     );
-    // Nothing is known if the connection broke.
+    // A broken connection proves nothing.
     expect(|history, _| history.acknowledged[1].own = None, []);
 }
 
 #[test]
-fn what_went_wrong_while_clients_ran_is_a_violation() {
+fn anomalies_of_clients_are_violations() {
     expect(
         |history, _| history.anomalies.push("refused".to_owned()),
         ["refused"],

@@ -1,4 +1,4 @@
-//! The proxy between nodes and servers.
+//! Tests of the proxy between nodes and servers.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use crate::cluster::{
     proxy::{End, Proxy},
 };
 
-/// A proxy and the listener behind it.
+/// A proxy, and the listener that it forwards to.
 async fn proxied() -> (Proxy, TcpListener) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     (Proxy::start(listener.local_addr().unwrap()).await, listener)
@@ -44,7 +44,7 @@ async fn is_closed(stream: &mut TcpStream) -> bool {
 }
 
 #[tokio::test]
-async fn forwards_both_directions_and_their_ends() {
+async fn a_proxy_forwards_both_directions_and_their_ends() {
     let (proxy, listener) = proxied().await;
     let (mut client, mut server) = connect(&proxy, &listener).await;
     let large = vec![7; 1 << 20];
@@ -60,13 +60,13 @@ async fn forwards_both_directions_and_their_ends() {
 }
 
 #[tokio::test]
-async fn what_is_held_arrives_after_all() {
+async fn held_bytes_arrive_after_the_restore() {
     let (proxy, listener) = proxied().await;
     let (mut client, mut server) = connect(&proxy, &listener).await;
     proxy.hold();
     client.write_all(b"question").await.unwrap();
     server.write_all(b"answer").await.unwrap();
-    // New connections are accepted, too.
+    // New connections are accepted as well.
     let (mut second, mut second_server) = connect(&proxy, &listener).await;
     second.write_all(b"second").await.unwrap();
     let mut byte = [0];
@@ -75,7 +75,7 @@ async fn what_is_held_arrives_after_all() {
             timeout(Duration::from_millis(50), stream.read(&mut byte))
                 .await
                 .is_err(),
-            "nothing arrives"
+            "no byte arrives"
         );
     }
     proxy.restore();
@@ -85,7 +85,7 @@ async fn what_is_held_arrives_after_all() {
 }
 
 #[tokio::test]
-async fn one_direction_is_held_and_the_other_is_not() {
+async fn one_direction_can_be_held_alone() {
     let (proxy, listener) = proxied().await;
     let (mut client, mut server) = connect(&proxy, &listener).await;
     proxy.hold_to(End::Server);
@@ -96,14 +96,14 @@ async fn one_direction_is_held_and_the_other_is_not() {
         timeout(Duration::from_millis(50), server.read(&mut [0]))
             .await
             .is_err(),
-        "nothing arrives"
+        "no byte arrives"
     );
     proxy.restore();
     receive(&mut server, b"question").await;
 }
 
 #[tokio::test]
-async fn what_is_delayed_arrives_later() {
+async fn delayed_bytes_arrive_later() {
     let (proxy, listener) = proxied().await;
     let (mut client, mut server) = connect(&proxy, &listener).await;
     let delay = Duration::from_millis(50);
@@ -112,7 +112,7 @@ async fn what_is_delayed_arrives_later() {
     client.write_all(b"question").await.unwrap();
     receive(&mut server, b"question").await;
     assert!(sent.elapsed() >= delay);
-    // Without the delay even what has been delayed arrives at once.
+    // Without the delay, even delayed bytes arrive at once.
     proxy.delay(2 * WAIT_TIMEOUT);
     server.write_all(b"answer").await.unwrap();
     proxy.restore();
@@ -120,7 +120,7 @@ async fn what_is_delayed_arrives_later() {
 }
 
 #[tokio::test]
-async fn a_cut_closes_connections_until_it_is_restored() {
+async fn a_cut_proxy_closes_connections_until_it_is_restored() {
     let (proxy, listener) = proxied().await;
     let (mut client, mut server) = connect(&proxy, &listener).await;
     // Cut, although restored at once.

@@ -1,11 +1,11 @@
-//! The NATS servers below a cluster.
+//! Tests of the NATS servers below a cluster.
 
 use async_nats::jetstream::{self, stream};
 
 use crate::cluster::nats::NatsServers;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn three_servers_elect_the_leader_of_a_stream_and_a_killed_one_comes_back() {
+async fn three_servers_elect_a_stream_leader_and_a_killed_server_rejoins() {
     let Some(mut nats) = NatsServers::start(3).await else {
         return;
     };
@@ -62,7 +62,7 @@ async fn a_single_server_is_stopped_and_continued() {
     assert_eq!(nats.stream_leader("LOG").await, None);
     nats.cont(0);
     assert_eq!(nats.await_stream_leader("LOG").await, 0);
-    // What is killed while it is stopped ends, too.
+    // SIGKILL ends a stopped process, too.
     nats.stop(0);
     nats.kill(0);
     nats.start_again(0).await;
