@@ -1,4 +1,4 @@
-//! A client that uses the interfaces as they are meant.
+//! A client that uses the interfaces as intended.
 
 use std::{
     net::IpAddr,
@@ -14,7 +14,7 @@ use super::{fill::INCLUSION_TIMEOUT, subject::Subject};
 /// How long an honest client waits.
 const RESPONSE_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// A client with an address of its own.
+/// A client with a separate address.
 #[derive(Clone)]
 pub(super) struct Api {
     pub subject: Arc<Subject>,
@@ -23,7 +23,7 @@ pub(super) struct Api {
 }
 
 impl Api {
-    /// A client with this address.
+    /// A client that connects from this address.
     pub(super) fn new(subject: &Arc<Subject>, from: IpAddr) -> Self {
         let http = reqwest::Client::builder()
             .local_address(from)
@@ -37,7 +37,7 @@ impl Api {
         }
     }
 
-    /// The response to a request that a node must serve: its body.
+    /// The body of the response to a request that a node must serve.
     pub(super) async fn try_text(
         &self,
         path: &str,
@@ -61,7 +61,7 @@ impl Api {
         }
     }
 
-    /// The same as JSON.
+    /// As [`Self::try_text`], parsed as JSON.
     pub(super) async fn try_json(&self, path: &str, body: Option<&Value>) -> Result<Value, String> {
         let text = self.try_text(path, body).await?;
         serde_json::from_str(&text).map_err(|error| format!("no JSON: {error}: {text:.200}"))

@@ -1,4 +1,4 @@
-//! The attacks with whole requests, each on every operation.
+//! The attacks with complete requests, each on every operation.
 
 use std::time::{Duration, Instant};
 
@@ -20,33 +20,33 @@ use super::{
 };
 use crate::contracts::random::Random;
 
-/// Bytes of a response from which on an operation is attacked on its own: shorter ones fit into the
-/// buffers of the system.
+/// Bytes of a response from which an operation is attacked alone: shorter responses fit into the
+/// system's buffers.
 const LONG_RESPONSE: usize = 64 << 10;
-/// Operations with short responses that are attacked together, and connections for each.
+/// Operations with short responses that are attacked together.
 const TOGETHER: usize = 24;
 const EACH: usize = 3;
-/// Methods of JSON-RPC with the longest responses, which batches and WebSockets send.
+/// JSON-RPC methods with the longest responses, which batches and WebSockets send.
 const LONGEST: usize = 8;
-/// Connections that attack at a time in each way to send requests, for each of those that attack an
-/// operation on its own.
+/// Concurrent connections of the attack with all framings, for each connection of an attack on one
+/// operation.
 const CONNECTIONS_PER_FRAMING: usize = 2;
-/// The share of JSON-RPC requests that are sent as they are.
+/// The share of JSON-RPC requests that are sent unchanged.
 const PLAIN_PERCENT: u64 = 40;
-/// Least time of an attack.
+/// Minimum time of an attack.
 pub(super) const LEAST: Duration = Duration::from_millis(350);
 /// Senders of refused requests.
 const SENDERS: usize = 64;
-/// How long work may go on for which nobody waits any more.
+/// How long a node may work on requests of disconnected clients.
 const ABORTED_LIMIT: Duration = Duration::from_secs(10);
 
-/// The time for one of the attacks that are left. Most are over early, so that one may take as much
-/// as several others have on average.
+/// The time limit of the next attack. Most attacks end early, so one may take as much time as
+/// several others have on average.
 fn at_most(until: Instant, left: usize) -> Duration {
     (8 * until.saturating_duration_since(Instant::now()) / u32::try_from(left).unwrap()).max(LEAST)
 }
 
-/// The usual way in which a request is sent by a client that reads no response.
+/// The usual framing of a client that reads no response.
 fn unread_framing(request: &Request, n: usize) -> Framing {
     match request.protocol {
         Protocol::Http if n.is_multiple_of(2) => Framing::Pipelined,
@@ -54,8 +54,8 @@ fn unread_framing(request: &Request, n: usize) -> Framing {
     }
 }
 
-/// Responses that nobody reads: of each operation on its own where they are long, and of many
-/// together where they are short.
+/// Unread responses: long ones for one operation at a time, short ones for many operations
+/// together.
 pub(super) async fn unread(campaign: &Campaign, probed: &[Probed], time: Duration) {
     let (mut long, short): (Vec<&Probed>, Vec<&Probed>) = probed
         .iter()
@@ -97,7 +97,7 @@ pub(super) async fn unread(campaign: &Campaign, probed: &[Probed], time: Duratio
     }
 }
 
-/// Requests the longest responses of operations on so many connections each.
+/// Requests the longest responses of operations, on this many connections each.
 fn spawn_unread(campaign: &Campaign, probed: &[&Probed], connections: usize) -> JoinSet<()> {
     let mut tasks = JoinSet::new();
     for n in 0..connections {
@@ -116,7 +116,7 @@ fn spawn_unread(campaign: &Campaign, probed: &[&Probed], connections: usize) -> 
     tasks
 }
 
-/// The bodies of the methods of JSON-RPC with the longest responses.
+/// The bodies of the JSON-RPC methods with the longest responses.
 pub(super) fn longest(probed: &[Probed]) -> Vec<Bytes> {
     let mut by_length: Vec<_> = probed
         .iter()
@@ -130,8 +130,8 @@ pub(super) fn longest(probed: &[Probed]) -> Vec<Bytes> {
         .collect()
 }
 
-/// Every operation in as many ways to send requests as the form has time for, which the seed
-/// chooses. Requests of JSON-RPC have identifiers of every kind, and are in batches.
+/// Every operation in as many framings as the form has time for, chosen by the seed. JSON-RPC
+/// requests have identifiers of every kind, and are in batches.
 pub(super) async fn framings(
     campaign: &Campaign,
     probed: &[Probed],
@@ -196,8 +196,7 @@ fn named(operations: &[&Probed]) -> String {
     names.join(", ")
 }
 
-/// The largest request of an operation to one of its listeners, and in an envelope if it is of
-/// JSON-RPC.
+/// The largest request of an operation to one of its listeners, in an envelope if it is JSON-RPC.
 fn wrapped(one: &Probed, longest: &[Bytes], random: &mut Random) -> Request {
     let mut request = one.largest.clone();
     let listener = random.below(one.operation.listeners.len() as u64) as usize;
@@ -228,13 +227,14 @@ async fn open_socket(
         .map(|(socket, _)| socket)
 }
 
-/// WebSockets that send deep, wide and random documents, and read everything.
+/// WebSockets that send deep, wide and random documents, and read all responses.
 pub(super) async fn socket_documents(campaign: &Campaign, probed: &[Probed], seed: u64) {
     let sockets = probed
         .iter()
         .filter(|probed| matches!(probed.operation.call, Call::Socket { .. }));
     for (n, one) in sockets.enumerate() {
-        let mut generator = Generator::new(&campaign.filled.world, seed.wrapping_add(n as u64));
+        let mut generator =
+            Generator::new(&campaign.filled.chain_values, seed.wrapping_add(n as u64));
         let mut messages = shapes::messages(campaign, probed, &mut generator);
         shuffle(&mut messages, &mut generator.random);
 
@@ -282,7 +282,7 @@ pub(super) async fn socket_documents(campaign: &Campaign, probed: &[Probed], see
     }
 }
 
-/// WebSockets that send what has the longest responses, and read nothing.
+/// WebSockets that request the longest responses, and read nothing.
 pub(super) async fn unread_sockets(campaign: &Campaign, probed: &[Probed], random: &mut Random) {
     let mut messages = longest(probed);
     messages.extend([
@@ -335,7 +335,7 @@ pub(super) async fn unread_sockets(campaign: &Campaign, probed: &[Probed], rando
     }
 }
 
-/// Requests whose client leaves at once.
+/// Requests of clients that disconnect at once.
 pub(super) async fn aborted(campaign: &Campaign, probed: &[Probed]) {
     for one in probed {
         let mut tasks = JoinSet::new();
@@ -364,8 +364,7 @@ pub(super) async fn aborted(campaign: &Campaign, probed: &[Probed]) {
     }
 }
 
-/// Many senders of the requests whose refusal takes longest, one for each listener and kind of
-/// call.
+/// Many senders of the slowest refused requests, one request for each listener and kind of call.
 pub(super) async fn refusals(campaign: &Campaign, probed: &[Probed], time: Duration) {
     let mut slowest: Vec<(String, &Operation, Duration, &Request)> = Vec::new();
     for one in probed {

@@ -1,4 +1,4 @@
-//! Bodies that do not end.
+//! Attacks with request bodies that do not end.
 
 use std::{
     convert::Infallible,
@@ -24,20 +24,20 @@ use super::{
 };
 use crate::support::grpc::ConnectionTasks;
 
-/// Sizes of bodies that are tried, to find the largest that is admitted.
+/// Sizes of bodies to try, to find the largest that is accepted.
 const BODY_SIZES: [usize; 6] = [32 << 20, 12 << 20, 5_000_000, 1 << 20, 230_000, 90_000];
-/// The bytes of bodies that are held back in one attack, at most.
+/// Maximum bytes of held-back bodies in one attack.
 const HELD_BYTES: usize = 320 << 20;
-/// Bytes of a body of which a connection of HTTP/2 holds back many, and how many.
+/// Bytes of the bodies of which an HTTP/2 connection holds back many, and their number.
 const SHORT: usize = 16;
 const STREAMS: usize = 32;
 /// Bytes of a refused body that a node discards before it answers. A client that sends more may see
-/// the end of its connection instead of the refusal.
+/// a closed connection instead of the refusal.
 const DISCARDED: usize = 32 << 20;
-/// How long an honest request waits beside bodies that are held back.
+/// How long an honest request may wait while bodies are held back.
 const BESIDE_HELD_LIMIT: Duration = Duration::from_secs(3);
 
-/// Sends the head of a request and all of its body but the last byte.
+/// Sends the head of a request, and its body except for the last byte.
 async fn hold_back(
     subject: Arc<Subject>,
     request: Request,
@@ -82,7 +82,7 @@ async fn hold_back(
                     .body(StreamBody::new(frames.chain(stream::pending())))
                     .expect("the request has a head");
                 let mut sender = sender.clone();
-                // The response is kept, so that its stream stays open.
+                // The response is kept to leave its stream open.
                 async move { (sender.send_request(http).await, pending::<()>().await) }
             });
 
@@ -108,7 +108,7 @@ async fn largest_body(campaign: &Campaign, client: &mut Client, one: &Probed) ->
         let Ok(outcome) = client.ask(&campaign.subject, &request).await else {
             continue;
         };
-        // RESOURCE_EXHAUSTED and OUT_OF_RANGE are gRPC's words for it.
+        // gRPC reports it as RESOURCE_EXHAUSTED or OUT_OF_RANGE.
         if outcome.status != 413 && !matches!(outcome.grpc_status, Some(8 | 11)) {
             return size;
         }
@@ -116,8 +116,8 @@ async fn largest_body(campaign: &Campaign, client: &mut Client, one: &Probed) ->
     BODY_SIZES[BODY_SIZES.len() - 1]
 }
 
-/// The route of an operation. Many of one route, as those of JSON-RPC, have one body; so have all
-/// methods of gRPC that take one message.
+/// The route of an operation. Operations with one route, such as those of JSON-RPC, share one body;
+/// so do all gRPC methods with one request message.
 fn route(probed: &Probed) -> (&str, &str) {
     let target = match probed.operation.call {
         Call::Grpc { streams: false, .. } => "",
@@ -126,7 +126,7 @@ fn route(probed: &Probed) -> (&str, &str) {
     (probed.largest.listener.as_str(), target)
 }
 
-/// Bodies that are held back at their last byte, and beside them requests that end.
+/// Bodies without their last byte, and complete requests meanwhile.
 pub(super) async fn held_bodies(campaign: &Campaign, probed: &[Probed], time: Duration) {
     let mut routes: Vec<&Probed> = Vec::new();
     for one in probed.iter().filter(|one| one.operation.has_body()) {

@@ -1,4 +1,4 @@
-//! What all attacks share: the node, its operations, and the report of what went wrong.
+//! State that all attacks share: the node, its operations, and the report of failures.
 
 use std::{
     collections::BTreeSet,
@@ -19,35 +19,35 @@ use super::{
     subject::{GROWTH_LIMIT, Subject, TOTAL_LIMIT},
 };
 
-/// The time from one look at the node's memory to the next.
+/// The interval at which the node's memory is measured.
 const SAMPLE: Duration = Duration::from_millis(20);
-/// The time over which a node that does little has done what an attack asked for.
+/// The time for which a node must be idle to have finished an attack's work.
 const IDLE: Duration = Duration::from_millis(200);
-/// The multiple of the growth limit at which an attack is stopped: the node has failed already.
+/// The multiple of the growth limit at which an attack is stopped, as the node has failed.
 const STOP_MULTIPLE: u64 = 2;
-/// Bytes of a body from which on the response may come before its end.
+/// Bytes of a body from which the response may precede the body's end.
 const LONG_BODY: usize = 64 << 10;
-/// Bytes of a target from which on a connection of HTTP/2 may end without a response: no head may be
-/// as long.
+/// Bytes of a target from which an HTTP/2 connection may end without a response: no head may be as
+/// long.
 const LONG_HEAD: usize = 16 << 10;
-/// Megabytes by which an attack has to have grown the node for it to be blamed.
+/// Megabytes by which an attack must have grown a node that it is blamed for.
 const BLAMED: u64 = 32;
-/// How long the memory of an attack may take to be free again, before the next attack begins.
+/// How long the node may take to free the memory of an attack, before the next attack begins.
 const RELEASE_TIMEOUT: Duration = Duration::from_millis(500);
 /// Megabytes above those of the loaded chain with which the next attack may begin.
 const REMAINDER: u64 = 40;
 
-/// How much of everything there is.
+/// The size of the attack.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Form {
     /// Time for all attacks of a round.
     pub seconds: u64,
     pub rounds: u64,
-    /// Connections of an attack with one operation.
+    /// Connections of an attack on one operation.
     pub connections: usize,
-    /// Transactions with as much data as there may be.
+    /// Transactions with the maximum amount of data.
     pub transactions: usize,
-    /// Requests with which the largest response of an operation is searched.
+    /// Requests in the search for the largest response of an operation.
     pub requests: usize,
     /// Random documents for each operation.
     pub documents: usize,
@@ -62,25 +62,25 @@ impl Form {
     }
 }
 
-/// What a part of the attack did so far.
-struct Figures {
+/// Statistics of one part of the attack.
+struct Statistics {
     part: String,
     began: Instant,
-    /// Requests that were asked one after the other.
+    /// Sequential requests.
     requests: usize,
-    /// Connections that attacked together.
+    /// Concurrent connections of attacks.
     connections: usize,
-    /// The most megabytes by which one attack grew the node, and that attack.
+    /// The largest growth by one attack in megabytes, and that attack.
     growth: (u64, String),
 }
 
-/// The growth in megabytes from `start` to `peak`, as far as both are known.
+/// The growth in megabytes from `start` to `peak`; 0 if one of them is unknown.
 fn growth(peak: Option<u64>, start: Option<u64>) -> u64 {
     peak.zip(start)
         .map_or(0, |(peak, start)| peak.saturating_sub(start))
 }
 
-impl Figures {
+impl Statistics {
     fn new(part: &str) -> Self {
         let part = part.to_owned();
         let growth = (0, String::new());
@@ -93,7 +93,7 @@ impl Figures {
         }
     }
 
-    /// Remembers by how many megabytes an attack grew the node, if none grew it more.
+    /// Records the growth by an attack in megabytes, if it is the largest so far.
     fn note_growth(&mut self, grown: u64, name: &str, attack: &str) {
         if grown > self.growth.0 {
             self.growth = (grown, format!("{name}, {attack}"));
@@ -123,17 +123,17 @@ pub(super) struct Campaign {
     pub form: Form,
     /// The node's memory with the chain loaded, in megabytes.
     pub base: Option<u64>,
-    /// Whether clients change the chain, so that requests wait for the blocks and the rules of
-    /// others.
+    /// Whether clients change the chain, so that requests may wait for the blocks and the rules of
+    /// other clients.
     may_change: AtomicBool,
-    figures: Mutex<Figures>,
+    statistics: Mutex<Statistics>,
     failures: Mutex<BTreeSet<String>>,
 }
 
 impl Campaign {
     pub(super) fn new(subject: Arc<Subject>, filled: Filled, honest: Honest, form: Form) -> Self {
         let base = subject.resident();
-        let figures = Mutex::new(Figures::new("preparation"));
+        let statistics = Mutex::new(Statistics::new("preparation"));
         Self {
             subject,
             filled,
@@ -141,24 +141,24 @@ impl Campaign {
             form,
             base,
             may_change: AtomicBool::new(false),
-            figures,
+            statistics,
             failures: Mutex::default(),
         }
     }
 
-    /// From now on clients change the chain, and a request may wait for what others have the node
-    /// do.
+    /// From now on clients change the chain, and requests may wait for the node's work for other
+    /// clients.
     pub(super) fn let_change(&self) {
         self.may_change.store(true, Ordering::Relaxed);
     }
 
-    /// Begins a part of the attack, and prints the figures of the one before.
+    /// Begins a part of the attack, and prints the statistics of the one before.
     pub(super) fn begin(&self, part: &str) {
         self.honest.begin(part);
-        std::mem::replace(&mut *self.figures.lock(), Figures::new(part)).print();
+        std::mem::replace(&mut *self.statistics.lock(), Statistics::new(part)).print();
     }
 
-    /// Records a failure. The test goes on.
+    /// Records a failure, and lets the test continue.
     pub(super) fn fail(&self, failure: impl Into<String>) {
         let failure = failure.into();
         if self.failures.lock().insert(failure.clone()) {
@@ -166,9 +166,9 @@ impl Campaign {
         }
     }
 
-    /// What failed.
+    /// Ends the campaign and returns its failures.
     pub(super) fn into_failures(self) -> (Arc<Subject>, Filled, Honest, BTreeSet<String>) {
-        self.figures.lock().print();
+        self.statistics.lock().print();
         (
             self.subject,
             self.filled,
@@ -177,7 +177,7 @@ impl Campaign {
         )
     }
 
-    /// Asks, and records what is wrong with the response.
+    /// Sends a request, and records a defect of the response.
     pub(super) async fn ask(
         &self,
         client: &mut Client,
@@ -188,7 +188,7 @@ impl Campaign {
             return None;
         }
 
-        self.figures.lock().requests += 1;
+        self.statistics.lock().requests += 1;
         let asked = client.ask(&self.subject, request).await;
 
         match asked {
@@ -199,7 +199,7 @@ impl Campaign {
                 Some(outcome)
             }
             Err(error) => {
-                // Whoever sends on after the response to a long body may lose it with the
+                // A client that still sends after the response to a long body may lose it with the
                 // connection.
                 let is_lost = [
                     "no response: error writing a body",
@@ -224,9 +224,9 @@ impl Campaign {
         }
     }
 
-    /// Starts the node again if it ended, which is a failure. Returns whether it was so.
+    /// Restarts the node if it ended, which is a failure. Returns whether it had ended.
     pub(super) async fn revive(&self, name: &str, attack: &str) -> bool {
-        // A process that aborts closes its connections a moment before it ends.
+        // An aborting process closes its connections a moment before it ends.
         tokio::time::sleep(Duration::from_millis(20)).await;
         if self.subject.is_alive() {
             return false;
@@ -242,8 +242,8 @@ impl Campaign {
         true
     }
 
-    /// Runs the tasks of an attack until the node has done what they ask for, at most for a while,
-    /// and compares the growth of its memory with the limit.
+    /// Runs the tasks of an attack until the node has done their work or the time is over, and
+    /// compares the growth of its memory with the limit.
     pub(super) async fn measure(
         &self,
         name: &str,
@@ -251,7 +251,7 @@ impl Campaign {
         mut tasks: JoinSet<()>,
         at_most: Duration,
     ) {
-        self.figures.lock().connections += tasks.len();
+        self.statistics.lock().connections += tasks.len();
         let before = self.subject.resident();
         self.subject.forget_peak();
         let began = Instant::now();
@@ -274,7 +274,7 @@ impl Campaign {
                 break;
             }
 
-            // Nothing is left that could make it grow.
+            // No remaining work could make it grow.
             while tasks.try_join_next().is_some() {}
             if tasks.is_empty() {
                 break;
@@ -293,7 +293,7 @@ impl Campaign {
 
         let grown = growth(peak, before);
         let total = growth(peak, self.base);
-        self.figures.lock().note_growth(grown, name, attack);
+        self.statistics.lock().note_growth(grown, name, attack);
         if grown > BLAMED {
             println!("{grown} MB, in all {total} MB: {name}, {attack:.120}");
         }
@@ -309,7 +309,7 @@ impl Campaign {
         self.release().await;
     }
 
-    /// Waits for the node to let go of what an attack used.
+    /// Waits for the node to free the memory of an attack.
     async fn release(&self) {
         let began = Instant::now();
         while began.elapsed() < RELEASE_TIMEOUT {
@@ -323,7 +323,7 @@ impl Campaign {
     }
 }
 
-/// A request for people, cut short.
+/// A readable, shortened request.
 pub(super) fn shown(request: &Request) -> String {
     let body = String::from_utf8_lossy(&request.body[..request.body.len().min(160)]).into_owned();
     format!("{} {:.200} {body:.160}", request.method, request.target)

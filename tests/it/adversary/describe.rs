@@ -1,6 +1,5 @@
 //! The operations of a node, read from its own descriptions: OpenAPI, OpenRPC, gRPC reflection,
-//! GraphQL introspection and CometBFT's table of methods. Nothing here knows an operation by its
-//! name.
+//! GraphQL introspection and CometBFT's table of methods. No operation is known here by its name.
 
 use std::collections::BTreeMap;
 
@@ -17,19 +16,19 @@ use super::{
     subject::{Subject, client_address, text},
 };
 
-/// The listener that serves everything, by its name in the ready file.
+/// The listener with all interfaces, by its name in the ready file.
 const MAIN: &str = "rest";
 
-/// The part of a request that a parameter is in.
+/// The part of a request with a parameter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Place {
     Path,
     Query,
-    /// In a query, as JSON: texts have quotes there.
+    /// In a query, as JSON: texts are quoted.
     Json,
-    /// A parameter of JSON-RPC by position.
+    /// A JSON-RPC parameter by position.
     Position,
-    /// A parameter of JSON-RPC by name.
+    /// A JSON-RPC parameter by name.
     Member,
     /// A field of a protobuf message, or an argument of a GraphQL field.
     Field,
@@ -44,22 +43,22 @@ pub(super) struct Parameter {
     pub place: Place,
     pub required: bool,
     pub schema: Value,
-    /// The example, and words that the description names.
+    /// The example, and words in the description.
     pub examples: Vec<Value>,
 }
 
-/// The way in which an operation is called.
+/// How an operation is called.
 #[derive(Clone, Debug)]
 pub(super) enum Call {
-    /// A method and a path of HTTP, with the media type of the body.
+    /// An HTTP method and path, with the media type of the body.
     Http {
         method: String,
         path: String,
         media: Option<String>,
     },
-    /// A method of JSON-RPC.
+    /// A JSON-RPC method.
     JsonRpc { method: String },
-    /// A method of gRPC, which takes one message or a stream of them.
+    /// A gRPC method, with one request message or a stream of them.
     Grpc {
         path: String,
         input: MessageDescriptor,
@@ -71,12 +70,12 @@ pub(super) enum Call {
     Socket { path: String },
 }
 
-/// Something that clients can ask a node for.
+/// An operation that clients can request from a node.
 #[derive(Clone, Debug)]
 pub(super) struct Operation {
-    /// The name for people: `GET /api/v2/transactions`.
+    /// The readable name, such as `GET /api/v2/transactions`.
     pub name: String,
-    /// The listeners that serve it, by their names in the ready file.
+    /// The listeners of the operation, by their names in the ready file.
     pub listeners: Vec<String>,
     pub call: Call,
     pub parameters: Vec<Parameter>,
@@ -84,11 +83,11 @@ pub(super) struct Operation {
     pub changes_state: bool,
 }
 
-/// The value of each parameter; none leaves it out.
+/// The value of each parameter; none to omit it.
 pub(super) type Arguments = Vec<Option<Value>>;
 
 impl Operation {
-    /// Whether clients send a body of their choice.
+    /// Whether clients choose the body.
     pub(super) fn has_body(&self) -> bool {
         !matches!(
             &self.call,
@@ -162,7 +161,7 @@ impl Operation {
         }
     }
 
-    /// A request with a body that is none of the operation's.
+    /// A request with a body that replaces the operation's own.
     pub(super) fn with_body(&self, body: impl Into<Bytes>, arguments: &Arguments) -> Request {
         Request {
             body: body.into(),
@@ -211,7 +210,7 @@ impl Operation {
     }
 }
 
-/// The path with its parameters and the query, and the body's value.
+/// The path with its parameters and query, and the value of the body.
 fn target<'a>(
     path: &str,
     given: impl Iterator<Item = (&'a Parameter, &'a Value)>,
@@ -236,7 +235,7 @@ fn target<'a>(
     (path, body)
 }
 
-/// A value in a query of CometBFT: texts have quotes, numbers and bytes in hex have none.
+/// A value in a CometBFT query: texts are quoted, numbers and hex bytes are not.
 fn json_text(value: &Value) -> String {
     match value {
         Value::String(text) if text.starts_with("0x") => text.clone(),
@@ -244,7 +243,7 @@ fn json_text(value: &Value) -> String {
     }
 }
 
-/// A body in a media type.
+/// A body, encoded for a media type.
 fn encoded(value: &Value, media: &str) -> Bytes {
     match (media, value) {
         ("application/x-www-form-urlencoded", Value::Object(members)) => {
@@ -276,7 +275,7 @@ pub(super) async fn operations(subject: &Subject) -> Vec<Operation> {
     operations.extend(introspection::operations(&graph));
     operations.extend(grpc::operations(subject.address("grpc")).await);
     operations.extend(of_comet());
-    // Listeners whose only protocol is WebSocket.
+    // Listeners that serve WebSockets only.
     for (name, url) in subject.listeners() {
         if let Some(rest) = url.strip_prefix("ws://") {
             let path = rest
@@ -289,8 +288,8 @@ pub(super) async fn operations(subject: &Subject) -> Vec<Operation> {
     operations
 }
 
-/// Gives parameters without examples those of the parameters of the same name, whatever interface
-/// has them.
+/// Copies the examples of parameters to those with the same name but no examples, across
+/// interfaces.
 fn share_examples(operations: &mut [Operation]) {
     let short = |name: &str| name.rsplit('.').next().unwrap_or(name).to_lowercase();
     let mut known: BTreeMap<String, Vec<Value>> = BTreeMap::new();
@@ -317,7 +316,7 @@ fn share_examples(operations: &mut [Operation]) {
     }
 }
 
-/// A JSON document of the node.
+/// A JSON document that the node serves.
 async fn document(
     subject: &Subject,
     client: &mut Client,
@@ -456,7 +455,8 @@ fn of_openrpc(document: &Value) -> Vec<Operation> {
     methods.collect()
 }
 
-/// The methods of CometBFT, which has no description for programs: both ways to call each of them.
+/// The methods of CometBFT, which has no machine-readable description, each in both ways to call
+/// it.
 fn of_comet() -> Vec<Operation> {
     let mut operations = Vec::new();
     for (method, described) in comet_methods() {
@@ -507,7 +507,7 @@ fn comet_parameter(name: &str, kind: CometType, place: Place) -> Parameter {
     }
 }
 
-/// The example of a parameter, and the words that its description has in backticks.
+/// The example of a parameter, and the words in backticks in its description.
 fn examples(parameter: &Value, example: &str, description: &str) -> Vec<Value> {
     let mut found: Vec<Value> = parameter.get(example).cloned().into_iter().collect();
     let description = parameter[description].as_str().unwrap_or_default();

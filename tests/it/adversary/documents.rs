@@ -1,5 +1,5 @@
-//! Values by JSON schema: what is on the chain where it fits, and otherwise anything, deep, wide or
-//! random.
+//! Values for JSON schemas: values of the chain where they fit, and otherwise arbitrary, deep, wide
+//! or random ones.
 
 use proptest::{
     strategy::{Strategy, ValueTree},
@@ -10,23 +10,23 @@ use serde_json::{Map, Value, json};
 
 use crate::{contracts::random::Random, support::unquoted};
 
-/// Numbers at which limits are, largest pages first.
+/// Numbers at likely limits, largest pages first.
 const NUMBERS: [u64; 7] = [10_000, 1_000, 100, 1, 0, u64::MAX, 1 << 31];
-/// Most values of one kind that are tried for a parameter.
+/// Maximum number of values of one kind to try for a parameter.
 const PER_KIND: usize = 3;
-/// Depth to which references of a schema are followed, and documents are generated.
+/// Depth to which schema references are followed and documents are generated.
 const DEPTH: usize = 5;
 
-/// What is on the chain: values that parameters may have.
+/// Values of the chain that parameters may have.
 #[derive(Debug, Default)]
-pub(super) struct World {
-    /// Texts by their kind, the ones with the largest histories first.
+pub(super) struct ChainValues {
+    /// Texts by kind, those with the largest histories first.
     texts: Vec<(Kind, Vec<String>)>,
     /// The newest height.
     pub height: u64,
 }
 
-/// The form of a text, by which it takes the place of another one.
+/// The form of a text; texts of the same form can replace each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Number,
@@ -65,8 +65,8 @@ impl Kind {
     }
 }
 
-impl World {
-    /// Adds a text that a parameter may be.
+impl ChainValues {
+    /// Adds a text as a possible parameter.
     pub(super) fn add(&mut self, text: impl Into<String>) {
         let text = text.into();
         let kind = Kind::of(&text);
@@ -77,7 +77,7 @@ impl World {
         }
     }
 
-    /// The texts that have the form of an example.
+    /// The texts with the form of an example.
     fn like(&self, example: &str) -> impl Iterator<Item = &String> {
         let kind = Kind::of(example);
         self.texts
@@ -86,7 +86,7 @@ impl World {
             .flat_map(|(_, texts)| texts)
     }
 
-    /// A few texts of each form: the first of each, then the second of each, and so on.
+    /// Texts of every form: the first of each, then the second of each, and so on.
     fn each(&self) -> impl Iterator<Item = &String> {
         (0..PER_KIND).flat_map(|rank| {
             self.texts
@@ -96,7 +96,7 @@ impl World {
     }
 }
 
-/// A schema with its references to `document` replaced, as far as they are not circles.
+/// A schema with its references to `document` replaced, except for circular ones.
 pub(super) fn expanded(schema: &Value, document: &Value, depth: usize) -> Value {
     if depth > 2 * DEPTH {
         return json!({});
@@ -123,32 +123,32 @@ pub(super) fn expanded(schema: &Value, document: &Value, depth: usize) -> Value 
     }
 }
 
-/// Whether a text is valid by a schema, if there is one.
+/// Whether a text is valid for a schema; true without a schema.
 fn fits(validator: Option<&jsonschema::Validator>, text: &str) -> bool {
     validator.is_none_or(|validator| validator.is_valid(&json!(text)))
 }
 
 /// Generates values.
 pub(super) struct Generator<'a> {
-    pub world: &'a World,
+    pub chain_values: &'a ChainValues,
     pub random: Random,
     runner: TestRunner,
 }
 
 impl<'a> Generator<'a> {
-    /// The same values for the same seed.
-    pub(super) fn new(world: &'a World, seed: u64) -> Self {
+    /// Returns a generator whose values depend on the seed only.
+    pub(super) fn new(chain_values: &'a ChainValues, seed: u64) -> Self {
         let mut random = Random::new(seed);
         let bytes: Vec<u8> = (0..4).flat_map(|_| random.next().to_le_bytes()).collect();
         let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &bytes);
         Self {
-            world,
+            chain_values,
             random,
             runner: TestRunner::new_with_rng(Config::default(), rng),
         }
     }
 
-    /// The values worth trying for a parameter, from the most promising on.
+    /// The values to try for a parameter, the most promising first.
     pub(super) fn candidates(&mut self, schema: &Value, examples: &[Value]) -> Vec<Value> {
         let mut found = Vec::new();
         self.add_candidates(schema, examples, &mut found);
@@ -181,7 +181,7 @@ impl<'a> Generator<'a> {
         match schema["type"].as_str() {
             Some("integer" | "number") => {
                 found.extend(schema.get("maximum").cloned());
-                found.extend([NUMBERS[0].into(), self.world.height.into()]);
+                found.extend([NUMBERS[0].into(), self.chain_values.height.into()]);
                 found.extend(NUMBERS.map(Value::from));
             }
             Some("boolean") => found.extend([json!(true), json!(false)]),
@@ -210,16 +210,16 @@ impl<'a> Generator<'a> {
     }
 
     fn add_texts(&mut self, schema: &Value, examples: &[Value], found: &mut Vec<Value>) {
-        let world = self.world;
+        let chain_values = self.chain_values;
         let validator = jsonschema::validator_for(schema).ok();
         let validator = validator.as_ref();
 
-        // The form of an example says what is expected, unless it is a mere word.
+        // An example's form shows the expected one, unless it is a mere word.
         let mut like: Vec<&str> = examples.iter().filter_map(Value::as_str).collect();
         like.sort_by_key(|example| Kind::of(example) == Kind::Word);
         for example in like {
             found.extend(
-                world
+                chain_values
                     .like(example)
                     .filter(|text| fits(validator, text))
                     .take(2 * PER_KIND)
@@ -229,7 +229,7 @@ impl<'a> Generator<'a> {
 
         found.extend(examples.iter().cloned());
         found.extend(
-            world
+            chain_values
                 .each()
                 .filter(|text| fits(validator, text))
                 .map(|text| json!(text)),
@@ -253,7 +253,7 @@ impl<'a> Generator<'a> {
         Some(tree.current())
     }
 
-    /// A value by a schema: valid, with values of the chain where they fit.
+    /// A valid value for a schema, with values of the chain where they fit.
     pub(super) fn value(&mut self, schema: &Value, depth: usize) -> Value {
         let alternatives = ["anyOf", "oneOf"]
             .into_iter()
@@ -311,7 +311,7 @@ impl<'a> Generator<'a> {
         members.into()
     }
 
-    /// Any value, whatever is expected.
+    /// An arbitrary value, regardless of any schema.
     pub(super) fn anything(&mut self, depth: usize) -> Value {
         match self.random.below(if depth < DEPTH { 10 } else { 7 }) {
             0 => Value::Null,
@@ -320,7 +320,7 @@ impl<'a> Generator<'a> {
             3 => json!(-(self.random.below(1 << 62) as i64)),
             4 => json!(self.random.next() as f64 / 7.0),
             5 => {
-                let texts: Vec<&String> = self.world.each().collect();
+                let texts: Vec<&String> = self.chain_values.each().collect();
                 let chosen = self.random.below(texts.len().max(1) as u64) as usize;
                 json!(texts.get(chosen))
             }
@@ -336,7 +336,7 @@ impl<'a> Generator<'a> {
         }
     }
 
-    /// A document with some of its values replaced by others of the chain, or by anything.
+    /// A document with some values replaced by values of the chain, or by arbitrary ones.
     pub(super) fn mutated(&mut self, document: &Value) -> Value {
         match document {
             Value::Object(members) => members
@@ -346,7 +346,7 @@ impl<'a> Generator<'a> {
                 .into(),
             Value::Array(items) => items.iter().map(|item| self.mutated(item)).collect(),
             Value::String(text) if self.random.chance(50) => {
-                let alike: Vec<&String> = self.world.like(text).collect();
+                let alike: Vec<&String> = self.chain_values.like(text).collect();
                 let chosen = self.random.below(alike.len().max(1) as u64) as usize;
                 alike
                     .get(chosen)
@@ -358,8 +358,7 @@ impl<'a> Generator<'a> {
     }
 }
 
-/// Texts that parse as far as they nest: brackets of JSON, of GraphQL, of conditions and of ABI
-/// types.
+/// Texts that parsers nest deeply: brackets of JSON, of GraphQL, of conditions and of ABI types.
 pub(super) fn deep(levels: usize) -> [String; 4] {
     let nested =
         |open: &str, close: &str| format!("{}{}", open.repeat(levels), close.repeat(levels));
@@ -371,7 +370,7 @@ pub(super) fn deep(levels: usize) -> [String; 4] {
     ]
 }
 
-/// JSON with so many members and items on one level.
+/// JSON with this many members and items on one level.
 pub(super) fn wide(count: usize) -> [String; 2] {
     let members: Vec<String> = (0..count).map(|n| format!("\"{n}\":{n}")).collect();
     [

@@ -1,17 +1,17 @@
-//! JSON-RPC around a request: identifiers of every kind, and batches.
+//! JSON-RPC envelopes of a request: identifiers of every kind, and batches.
 
 use axum::body::Bytes;
 use serde_json::Value;
 
 use crate::contracts::random::Random;
 
-/// Requests of a batch: as many as a node takes.
+/// Requests of a batch: the maximum that a node accepts.
 const BATCH: usize = 1_000;
-/// Bytes of a batch at most.
+/// Maximum bytes of a batch.
 const BATCH_BYTES: usize = 1 << 20;
 /// Members of a batch that is too long.
 const TOO_MANY: usize = 100_000;
-/// Members that are no requests.
+/// Members that are not requests.
 const MALFORMED: [&str; 10] = [
     "1",
     "null",
@@ -25,7 +25,7 @@ const MALFORMED: [&str; 10] = [
     r#"{"jsonrpc":"1.0","id":"x","method":""}"#,
 ];
 
-/// The member of an identifier with its comma; empty for a notification.
+/// The `id` member with its comma; empty for a notification.
 fn identifier(random: &mut Random) -> String {
     let id = match random.below(13) {
         0 => return String::new(),
@@ -48,7 +48,7 @@ fn identifier(random: &mut Random) -> String {
     format!("\"id\":{id},")
 }
 
-/// A request with any identifier, or with none; nothing if it is no request.
+/// A request with a random identifier or none; nothing if it is not a request.
 pub(super) fn identified(request: &[u8], random: &mut Random) -> Option<String> {
     with_id(request, &identifier(random))
 }
@@ -59,8 +59,8 @@ fn with_id(request: &[u8], id: &str) -> Option<String> {
     Some(format!("{{{id}{}", request.to_string().strip_prefix('{')?))
 }
 
-/// A request with another identifier, or in a batch; `others` are requests for it in addition. None
-/// if it is no request.
+/// A request with another identifier, or in a batch together with `others`. None if it is not a
+/// request.
 pub(super) fn enveloped(request: &[u8], others: &[Bytes], random: &mut Random) -> Option<String> {
     let one = identified(request, random)?;
     let fitting = |length: usize| (BATCH_BYTES / length.max(1)).clamp(1, BATCH);

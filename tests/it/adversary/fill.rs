@@ -1,4 +1,4 @@
-//! A chain full of the largest things that it admits.
+//! A chain full of the largest content that it accepts.
 
 mod account;
 mod contracts;
@@ -16,24 +16,24 @@ use self::{
     contracts::{LOGGER, RECURSION, token},
     cosmos::{fill_cosmos, wrongly_signed},
 };
-use super::{api::Api, documents::World};
+use super::{api::Api, documents::ChainValues};
 use crate::{contracts::random::Random, cosmos::signing::bech32};
 
-/// Bytes of data in a transaction: with the rest, close to what the pool takes.
+/// Bytes of data in a transaction, which make it nearly as large as the pool accepts.
 const DATA: usize = 127_000;
-/// How long the chain may take to include everything.
+/// How long the chain may take to include all transactions.
 pub(super) const INCLUSION_TIMEOUT: Duration = Duration::from_secs(120);
 
-/// What was put on the chain, and acknowledged.
+/// The acknowledged content of the chain.
 pub(super) struct Filled {
-    pub world: World,
+    pub chain_values: ChainValues,
     /// Hashes of Ethereum transactions.
     pub hashes: Vec<String>,
     /// Hashes of Cosmos transactions, a short one first.
     pub cosmos_hashes: Vec<String>,
-    /// The levels of the deepest nested messages that the node admitted.
+    /// The levels of the deepest nested messages that the node accepted.
     pub levels: Option<usize>,
-    /// Accounts that nobody else has a key for.
+    /// Accounts whose keys no other client has.
     pub accounts: Vec<Address>,
 }
 
@@ -47,7 +47,7 @@ struct Contracts {
     lettered_token: Address,
 }
 
-/// Fills the chain. The deepest nested message has no more than `levels`.
+/// Fills the chain. Messages nest no deeper than `levels`.
 pub(super) async fn fill(
     api: &Api,
     transactions: usize,
@@ -75,7 +75,7 @@ pub(super) async fn fill(
         let sender = if n % 8 == 7 { &mut other } else { &mut main };
         hashes.push(sender.send(TxKind::Call(RECIPIENT), data, gas).await);
     }
-    // The remarkable ones are the last, where the world looks for them.
+    // The remarkable ones come last, where `add_transactions` takes them from.
     hashes.extend(remarkable);
 
     let (cosmos_hashes, levels) = fill_cosmos(api, transactions / 5, levels).await;
@@ -84,26 +84,26 @@ pub(super) async fn fill(
     let without_gas = other.signed(TxKind::Call(RECIPIENT), vec![1; DATA], 21_000);
     let main = main.key.address();
     let other = other.key.address();
-    let mut world = World::default();
-    add_accounts(&mut world, main, other, &contracts);
-    add_transactions(&mut world, &hashes, &receipts);
-    add_numbers(&mut world);
+    let mut chain_values = ChainValues::default();
+    add_accounts(&mut chain_values, main, other, &contracts);
+    add_transactions(&mut chain_values, &hashes, &receipts);
+    add_numbers(&mut chain_values);
     for hash in cosmos_hashes.iter().rev() {
-        world.add(hash);
+        chain_values.add(hash);
     }
     for hash in blobs {
-        world.add(hash.to_string());
+        chain_values.add(hash.to_string());
     }
-    add_conditions(&mut world);
-    add_raw_transactions(&mut world, &without_gas);
+    add_conditions(&mut chain_values);
+    add_raw_transactions(&mut chain_values, &without_gas);
     for word in [
         "latest", "earliest", "pending", "desc", "and", "or", "ahpx", "WETH", "AAAAAAAA", "",
     ] {
-        world.add(word);
+        chain_values.add(word);
     }
 
     Filled {
-        world,
+        chain_values,
         hashes,
         cosmos_hashes,
         levels,
@@ -111,8 +111,7 @@ pub(super) async fn fill(
     }
 }
 
-/// Deploys the contracts, and one whose code is as long as it may be. Adds the hashes of the
-/// transactions.
+/// Deploys the contracts, and one with the maximum code size. Adds the hashes of the transactions.
 async fn deploy_contracts(account: &mut Account<'_>, hashes: &mut Vec<String>) -> Contracts {
     let blank_token = token(1 << 20, &[]);
     let lettered_token = token(20_000, &[b'A'; 20_000]);
@@ -161,8 +160,13 @@ async fn call_contracts(account: &mut Account<'_>, contracts: &Contracts) -> Vec
     hashes
 }
 
-/// Adds the addresses on the chain, in hex and as Cosmos clients write them.
-fn add_accounts(world: &mut World, main: Address, other: Address, contracts: &Contracts) {
+/// Adds the addresses on the chain, in hex and in bech32.
+fn add_accounts(
+    chain_values: &mut ChainValues,
+    main: Address,
+    other: Address,
+    contracts: &Contracts,
+) {
     let cosmos = key(3).address();
 
     for address in [
@@ -175,16 +179,16 @@ fn add_accounts(world: &mut World, main: Address, other: Address, contracts: &Co
         other,
         cosmos,
     ] {
-        world.add(format!("{address:#x}"));
+        chain_values.add(format!("{address:#x}"));
     }
     for address in [main, RECIPIENT, cosmos] {
-        world.add(bech32(address));
+        chain_values.add(bech32(address));
     }
 }
 
-/// Adds some of the last transactions with their blocks, and what logs are searched by. The height
-/// becomes that of the last of them.
-fn add_transactions(world: &mut World, hashes: &[String], receipts: &[Value]) {
+/// Adds some of the last transactions with their blocks, and the search keys of their logs. Sets
+/// the height to that of the last one.
+fn add_transactions(chain_values: &mut ChainValues, hashes: &[String], receipts: &[Value]) {
     let count = hashes.len();
     // The last one with data, the large logs, the many logs, the deep and the many calls.
     let shown = [count - 7, count - 5, count - 6, count - 4, count - 3];
@@ -192,19 +196,19 @@ fn add_transactions(world: &mut World, hashes: &[String], receipts: &[Value]) {
     for at in shown {
         let hash = &hashes[at];
         let receipt = &receipts[at];
-        world.add(hash);
-        world.add(receipt["blockHash"].as_str().unwrap());
+        chain_values.add(hash);
+        chain_values.add(receipt["blockHash"].as_str().unwrap());
 
         let number = receipt["blockNumber"].as_str().unwrap();
-        world.add(number);
-        world.height = u64::from_str_radix(&number[2..], 16).unwrap();
-        world.add(world.height.to_string());
+        chain_values.add(number);
+        chain_values.height = u64::from_str_radix(&number[2..], 16).unwrap();
+        chain_values.add(chain_values.height.to_string());
     }
-    world.add(keccak256("Transfer(address,address,uint256)").to_string());
+    chain_values.add(keccak256("Transfer(address,address,uint256)").to_string());
 }
 
-/// Adds numbers and quantities, sensible ones first.
-fn add_numbers(world: &mut World) {
+/// Adds numbers and quantities, valid ones first.
+fn add_numbers(chain_values: &mut ChainValues) {
     for number in [
         "10000",
         "1000",
@@ -213,32 +217,32 @@ fn add_numbers(world: &mut World) {
         "99999999",
         "18446744073709551615",
     ] {
-        world.add(number);
+        chain_values.add(number);
     }
     for quantity in ["0x2710", "0x0", "0x1", "0xffffffff"] {
-        world.add(quantity);
+        chain_values.add(quantity);
     }
 }
 
-/// Adds conditions of searches among events.
-fn add_conditions(world: &mut World) {
+/// Adds conditions of event searches.
+fn add_conditions(chain_values: &mut ChainValues) {
     for condition in [
         "tx.height>0",
         "block.height>0",
         "tx.height > 0 AND tx.height < 99999999",
     ] {
-        world.add(condition);
+        chain_values.add(condition);
     }
-    world.add(format!("transfer.recipient='{}'", bech32(RECIPIENT)));
+    chain_values.add(format!("transfer.recipient='{}'", bech32(RECIPIENT)));
 }
 
-/// Adds a Cosmos transaction with a wrong signature, and an Ethereum transaction, whose gas does not
-/// suffice for its data.
-fn add_raw_transactions(world: &mut World, ethereum: &Bytes) {
+/// Adds a Cosmos transaction with a wrong signature, and an Ethereum transaction with too little
+/// gas for its data.
+fn add_raw_transactions(chain_values: &mut ChainValues, ethereum: &Bytes) {
     let wrong = wrongly_signed(&key(4));
-    world.add(Base64::encode_string(&wrong));
-    world.add(hex::encode_prefixed(&wrong));
-    world.add(ethereum.to_string());
+    chain_values.add(Base64::encode_string(&wrong));
+    chain_values.add(hex::encode_prefixed(&wrong));
+    chain_values.add(ethereum.to_string());
 }
 
 /// Waits until transactions are in blocks, and returns their receipts.
@@ -260,7 +264,7 @@ async fn included(api: &Api, hashes: &[String]) -> Vec<Value> {
 
             assert!(
                 began.elapsed() < INCLUSION_TIMEOUT,
-                "{hash} is included in time"
+                "{hash} must be included in time"
             );
             tokio::time::sleep(Duration::from_millis(100)).await;
         }

@@ -1,4 +1,4 @@
-//! Frames of HTTP/2 as bytes, in orders that no library sends them in (RFC 9113).
+//! HTTP/2 frames as bytes, in orders that no library sends (RFC 9113).
 
 use super::request::{Protocol, Request};
 
@@ -10,17 +10,17 @@ pub(super) const SETTINGS: u8 = 4;
 pub(super) const PING: u8 = 6;
 pub(super) const WINDOW_UPDATE: u8 = 8;
 pub(super) const CONTINUATION: u8 = 9;
-/// A type that receivers have to ignore.
+/// A type that receivers must ignore.
 pub(super) const UNKNOWN: u8 = 0x99;
 
 pub(super) const END_STREAM: u8 = 1;
 pub(super) const END_HEADERS: u8 = 4;
 
-/// Bytes of a frame's payload that every receiver takes.
+/// Bytes of a frame's payload that every receiver accepts.
 pub(super) const FRAME_BYTES: usize = 16 << 10;
-/// Bytes of a body that are sent on a stream: less than any window at first.
+/// Bytes of a body that are sent on a stream: less than any initial window.
 const STREAM_BYTES: usize = 60_000;
-/// The setting of the windows that streams have at first.
+/// The setting of the initial window of streams.
 const INITIAL_WINDOW_SIZE: u16 = 4;
 
 /// A frame.
@@ -31,7 +31,8 @@ pub(super) fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8>
     [&length[1..], &[kind, flags], &stream.to_be_bytes(), payload].concat()
 }
 
-/// The beginning of a connection whose streams may send so many bytes before the client reads them.
+/// The beginning of a connection whose streams may each send `window` bytes before the client
+/// reads.
 pub(super) fn preface(window: u32) -> Vec<u8> {
     let settings = [
         &INITIAL_WINDOW_SIZE.to_be_bytes()[..],
@@ -73,12 +74,12 @@ pub(super) fn field(name: &str, value: &str) -> Vec<u8> {
     .concat()
 }
 
-/// A header field that later ones refer to with [`LATEST`].
+/// A header field that later ones reference with [`LATEST`].
 pub(super) fn indexed_field(name: &str, value: &str) -> Vec<u8> {
     [&[0x40], &field(name, value)[1..]].concat()
 }
 
-/// The field that was indexed last (RFC 7541 section 6.1).
+/// A reference to the field that was indexed last (RFC 7541 section 6.1).
 pub(super) const LATEST: u8 = 0x80 | 62;
 
 /// The header fields of a request.
@@ -101,7 +102,7 @@ pub(super) fn fields(request: &Request) -> Vec<u8> {
     fields.concat()
 }
 
-/// A request on a stream. Of a long body the end is held back.
+/// A request on a stream. The end of a long body is held back.
 pub(super) fn request(stream: u32, request: &Request, fields: &[u8]) -> Vec<u8> {
     let body = request.sent_body();
     let mut frames = head(stream, fields, body.is_empty());
@@ -115,7 +116,7 @@ pub(super) fn request(stream: u32, request: &Request, fields: &[u8]) -> Vec<u8> 
     frames
 }
 
-/// The header fields of a request in as many frames as they need.
+/// The header fields of a request, in as many frames as necessary.
 pub(super) fn head(stream: u32, fields: &[u8], is_end: bool) -> Vec<u8> {
     let mut frames = Vec::new();
     let mut left = fields.len();

@@ -1,4 +1,4 @@
-//! The ways in which the bytes of a request reach a node, most of which no ordinary client uses.
+//! Framings of requests, most of which no ordinary client uses.
 
 use std::net::IpAddr;
 
@@ -13,29 +13,29 @@ use crate::contracts::random::Random;
 
 /// The receive buffer of clients that do not read.
 pub(super) const NARROW: u32 = 4 << 10;
-/// Bytes that a connection sends at most, in about.
+/// Approximate maximum of the bytes that a connection sends.
 const SENT_BYTES: usize = 1 << 20;
-/// Requests that are sent at once on a connection of HTTP/1.1.
+/// Pipelined requests on an HTTP/1.1 connection.
 const PIPELINED: usize = 64;
-/// Streams of a connection: a few more than a node takes at a time.
+/// Streams of a connection: slightly more than a node accepts concurrently.
 const STREAMS: u32 = 130;
-/// Streams that are opened, and reset after the node has answered something.
+/// Streams that are opened together, and reset after the node has sent a response.
 const RESET_TOGETHER: u32 = 8;
-/// Frames of floods.
+/// Frames of a flood.
 const FLOOD: usize = 20_000;
-/// Chunks and frames that a body is cut into.
+/// Chunks or frames of a divided body.
 const PIECES: usize = 2_000;
-/// Bytes of header fields: as many as a node may take with a request.
+/// Bytes of header fields: as many as a node may accept with a request.
 const HEAD_BYTES: usize = 15_000;
 
 /// A way to send a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Framing {
-    /// HTTP/1.1: many requests at once, whose responses stay unread.
+    /// HTTP/1.1: many pipelined requests with unread responses.
     Pipelined,
     /// HTTP/1.1: a chunked body in tiny pieces.
     Chunks,
-    /// HTTP/1.1: `Expect: 100-continue`, and never a body.
+    /// HTTP/1.1: `Expect: 100-continue` without a body.
     Expecting,
     /// HTTP/1.1: a body shorter than its `Content-Length`.
     Short,
@@ -43,15 +43,15 @@ pub(super) enum Framing {
     EndlessHead,
     /// HTTP/2: many streams whose windows stay closed.
     Streams,
-    /// HTTP/2: the same with as many header fields as a node takes.
+    /// HTTP/2: many streams with closed windows, and as many header fields as a node accepts.
     LongHeads,
     /// HTTP/2: streams that are reset as soon as they are served.
     Resets,
-    /// HTTP/2: header fields without an end, and small ones that stand for large ones.
+    /// HTTP/2: header fields without an end, and small ones that expand to large ones.
     HeaderFlood,
-    /// HTTP/2: bodies in frames of one byte, or of none.
+    /// HTTP/2: bodies in frames of one byte or none.
     TinyFrames,
-    /// HTTP/2: frames that are answered or ignored, and whose answers stay unread.
+    /// HTTP/2: frames that are answered or ignored, with unread answers.
     ControlFlood,
 }
 
@@ -71,16 +71,16 @@ impl Framing {
     ];
 }
 
-/// What a connection reads.
+/// The responses that a connection reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Reading {
     Nothing,
     Everything,
-    /// Something after each piece that it sends.
+    /// Some bytes after each piece that it sends.
     InTurn,
 }
 
-/// What a connection sends, piece by piece.
+/// The pieces that a connection sends.
 struct Script {
     pieces: Vec<Vec<u8>>,
     reading: Reading,
@@ -92,7 +92,7 @@ impl Script {
     }
 }
 
-/// Sends a request in a way, and keeps the connection open. Returns when the node closes it.
+/// Sends a request with a framing, and keeps the connection open. Returns when the node closes it.
 pub(super) async fn send(
     subject: &Subject,
     request: &Request,
@@ -216,7 +216,7 @@ fn chunks(request: &Request, random: &mut Random) -> Vec<Vec<u8>> {
         ""
     };
     let mut pieces = vec![request.head("transfer-encoding: chunked\r\n").into_bytes()];
-    // A packet has some of them.
+    // A packet contains several of them.
     for together in body.chunks(16 * longest.max(1)) {
         let chunks = together.chunks(longest.max(1));
         let chunks = chunks.map(|chunk| {
@@ -234,7 +234,7 @@ fn chunks(request: &Request, random: &mut Random) -> Vec<Vec<u8>> {
     pieces
 }
 
-/// Requests on many streams of a connection, whose responses have no window.
+/// Requests on many streams of a connection without a window for responses.
 fn streams(request: &Request, padding: usize) -> Vec<Vec<u8>> {
     let mut fields = frames::fields(request);
     if padding > 0 {
@@ -245,7 +245,7 @@ fn streams(request: &Request, padding: usize) -> Vec<Vec<u8>> {
     for stream in (1..2 * STREAMS).step_by(2) {
         let one = frames::request(stream, request, &fields);
         sent += one.len();
-        // As much as a node takes of bodies that it does not read.
+        // The maximum of unread body bytes that a node accepts.
         if sent > 200_000 && !request.body.is_empty() && padding == 0 {
             break;
         }
@@ -254,8 +254,8 @@ fn streams(request: &Request, padding: usize) -> Vec<Vec<u8>> {
     pieces
 }
 
-/// Requests that end once the node has answered something: by the client's reset, or by an error of
-/// theirs.
+/// Requests that end once the node has sent a response: by the client's reset, or by an error in
+/// the requests.
 fn resets(request: &Request, random: &mut Random) -> Vec<Vec<u8>> {
     const CANCEL: u32 = 8;
     /// More than the window of a stream may become.
@@ -278,19 +278,19 @@ fn resets(request: &Request, random: &mut Random) -> Vec<Vec<u8>> {
             .iter()
             .map(|stream| frame(kind, 0, *stream, &payload.to_be_bytes()))
             .collect();
-        // A ping has an answer.
+        // The node answers a ping.
         pieces.push([opened.concat(), frame(frames::PING, 0, 0, &[0; 8])].concat());
         pieces.push([closed.concat(), frame(frames::PING, 0, 0, &[1; 8])].concat());
     }
     pieces
 }
 
-/// Header fields that have no end, or stand for megabytes.
+/// Header fields without an end, or ones that expand to megabytes.
 fn header_flood(request: &Request, random: &mut Random) -> Vec<Vec<u8>> {
     let fields = frames::fields(request);
     let mut pieces = vec![frames::preface(0)];
     if random.chance(50) {
-        // A field of 4 kB, and a byte for each repetition.
+        // A field of 4 kB, and one byte for each repetition.
         for stream in (1..100).step_by(2) {
             let large = if stream == 1 {
                 frames::indexed_field("x", &"v".repeat(4_000))

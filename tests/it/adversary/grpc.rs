@@ -1,4 +1,4 @@
-//! The methods of gRPC, as reflection describes them.
+//! The gRPC methods, as reflection describes them.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -19,10 +19,10 @@ use tonic_reflection::pb::v1::{
 use super::describe::{Call, Operation, Parameter, Place};
 use crate::support::grpc::GrpcClient;
 
-/// Levels of messages in a message whose fields are parameters of their own.
+/// Levels of messages whose fields become separate parameters.
 const LEVELS: usize = 3;
 
-/// An operation for each method that the server describes.
+/// An operation for each method in the server's description.
 pub(super) async fn operations(server: SocketAddr) -> Vec<Operation> {
     let mut client = GrpcClient::connect(server).await;
     let services = match reflect(&mut client, MessageRequest::ListServices(String::new())).await {
@@ -96,7 +96,7 @@ async fn reflect(client: &mut GrpcClient, request: MessageRequest) -> Option<Mes
         .message_response
 }
 
-/// Adds the fields of a message, those of its messages with their paths.
+/// Adds the fields of a message, and those of nested messages with their paths.
 fn add_fields(
     message: &MessageDescriptor,
     prefix: &str,
@@ -122,7 +122,7 @@ fn add_fields(
     }
 }
 
-/// Whether JSON has a message as an object with its fields.
+/// Whether protobuf's JSON represents a message as an object with its fields.
 fn is_plain(message: &MessageDescriptor) -> bool {
     !message.full_name().starts_with("google.protobuf.")
 }
@@ -155,7 +155,7 @@ fn schema(field: &FieldDescriptor) -> Value {
     }
 }
 
-/// The encoding of a message with these fields. Fields that do not take their values are left out.
+/// The encoding of a message with these fields. Fields with unsuitable values are omitted.
 pub(super) fn message<'a>(
     input: &MessageDescriptor,
     given: impl Iterator<Item = (&'a Parameter, &'a Value)>,
@@ -169,7 +169,7 @@ pub(super) fn message<'a>(
                 Value::Object(Map::from_iter([(name.to_owned(), value)]))
             });
         if let Ok(message) = DynamicMessage::deserialize(input.clone(), nested) {
-            // Merging protobuf messages is decoding one after the other.
+            // Decoding protobuf messages one after another merges them.
             let _ = whole.merge(message.encode_to_vec().as_slice());
         }
     }

@@ -1,4 +1,4 @@
-//! Honest clients, one for each interface: sequential, and measured.
+//! Honest clients, one for each interface, which send sequential requests and measure them.
 
 use std::{
     collections::BTreeMap,
@@ -25,21 +25,21 @@ use super::{
 };
 use crate::{cosmos::signing::bech32, support::sign};
 
-/// The time from one request of a client to the next.
+/// The time between two requests of a client.
 const PAUSE: Duration = Duration::from_millis(100);
-/// How long a client waits for a message on its WebSocket.
+/// How long a client waits for a WebSocket message.
 const MESSAGE_TIMEOUT: Duration = Duration::from_secs(20);
 /// The number of the first address of honest clients.
 const FIRST_ADDRESS: u8 = 100;
-/// The share of requests that may be refused, in per cent: a connection may be in use when the node
-/// is ended.
+/// The share of requests that may be refused, in per cent: the node may be killed while a
+/// connection is in use.
 const REFUSED_PERCENT: usize = 5;
 
-/// Requests from which on a percentile is meaningful. Parts of the attack with fewer are judged
+/// Requests from which a percentile is meaningful. Parts of the attack with fewer are judged
 /// together.
 const MIN_SAMPLES: usize = 20;
 
-/// The interfaces, with what an honest client asks them for.
+/// The interfaces, by the requests of an honest client.
 const INTERFACES: [&str; 10] = [
     "JSON-RPC",
     "exchange",
@@ -53,7 +53,7 @@ const INTERFACES: [&str; 10] = [
     "transactions",
 ];
 
-/// What happened to a request.
+/// The outcome of a request.
 struct Sample {
     interface: &'static str,
     phase: String,
@@ -61,7 +61,7 @@ struct Sample {
     failure: Option<String>,
 }
 
-/// What the clients ask for.
+/// The account and the transaction that clients request.
 #[derive(Clone)]
 pub(super) struct Facts {
     /// An account with a short history.
@@ -70,7 +70,7 @@ pub(super) struct Facts {
     pub cosmos_hash: String,
 }
 
-/// The clients while they run.
+/// The running clients.
 pub(super) struct Honest {
     profile: Profile,
     samples: Arc<Mutex<Vec<Sample>>>,
@@ -111,7 +111,8 @@ impl Honest {
                     let began = Instant::now();
                     let phase = phase.lock().clone();
                     let failure = client.ask(interface).await.err();
-                    // A node that has ended answers nobody, which is a failure of its own.
+                    // A node that has ended answers no client, which is reported as a separate
+                    // failure.
                     if failure.is_none() || client.api.subject.is_alive() {
                         samples.lock().push(Sample {
                             interface,
@@ -128,13 +129,12 @@ impl Honest {
         honest
     }
 
-    /// From now on latencies belong to this part of the attack.
+    /// Assigns the following latencies to this part of the attack.
     pub(super) fn begin(&self, phase: &str) {
         phase.clone_into(&mut self.phase.lock());
     }
 
-    /// Ends the clients. Returns what was wrong, and the transactions that they were told the node
-    /// has.
+    /// Stops the clients. Returns the failures, and the acknowledged transactions.
     pub(super) async fn end(mut self) -> (Vec<String>, Vec<String>) {
         self.is_over.store(true, Ordering::Relaxed);
         while self.tasks.join_next().await.is_some() {}
@@ -145,16 +145,15 @@ impl Honest {
     }
 }
 
-/// The time before the attack, which shows how fast the machine is.
+/// The part before the attack, which shows the speed of the machine.
 const BEFORE: &str = "before the attack";
 
-/// The part of the attack that consists of all short ones.
+/// All short parts of the attack together.
 const SHORT: &str = "short attacks";
 /// The whole attack.
 const ALL: &str = "all attacks";
 
-/// The latencies by interface and part of the attack that are too high, and the requests that were
-/// refused.
+/// The excessive latencies by interface and part of the attack, and excessive refusals.
 fn failures(samples: &[Sample], profile: Profile) -> Vec<String> {
     let mut failures = Vec::new();
     for interface in INTERFACES {
@@ -167,9 +166,8 @@ fn failures(samples: &[Sample], profile: Profile) -> Vec<String> {
         let before = parts
             .get(BEFORE)
             .map_or(Duration::ZERO, |samples| percentile(samples, 50));
-        // A second, and more only where the machine takes much of it when nobody attacks. Without
-        // optimisation everything takes several times as long, and the attacker shares the
-        // processors.
+        // A second, or more if the machine needs much of it without an attack. Without optimisation
+        // all requests take several times as long, and the attacker shares the processors.
         let second = Duration::from_secs(if cfg!(debug_assertions) { 3 } else { 1 });
         let limit = second.max(20 * before);
 
@@ -189,7 +187,7 @@ fn failures(samples: &[Sample], profile: Profile) -> Vec<String> {
                 );
             }
 
-            // Clients of a development node may stop its blocks, and remove what was sent.
+            // Clients of a development node may stop its blocks, and remove pending transactions.
             let is_promised = profile == Profile::Production || interface != "transactions";
             if high > limit && *phase != BEFORE && is_promised {
                 failures.push(format!(
@@ -207,7 +205,8 @@ fn failures(samples: &[Sample], profile: Profile) -> Vec<String> {
     failures
 }
 
-/// The samples of an interface by part of the attack, the short parts together, and all of them.
+/// The samples of an interface by part of the attack, with the short parts together, and all
+/// samples.
 fn parts<'a>(samples: &[&'a Sample]) -> BTreeMap<&'a str, Vec<&'a Sample>> {
     let mut parts: BTreeMap<&str, Vec<&Sample>> = BTreeMap::new();
     for sample in samples {
@@ -228,7 +227,7 @@ fn parts<'a>(samples: &[&'a Sample]) -> BTreeMap<&'a str, Vec<&'a Sample>> {
     joined
 }
 
-/// The latency that so many of a hundred requests have at most.
+/// The maximum latency of this percentage of requests.
 fn percentile(samples: &[&Sample], percent: usize) -> Duration {
     let mut took: Vec<_> = samples.iter().map(|sample| sample.took).collect();
     took.sort_unstable();
@@ -359,7 +358,7 @@ impl HonestClient {
         }
     }
 
-    /// Asks on a WebSocket that has subscribed to blocks.
+    /// Waits for a message on a WebSocket with a subscription to blocks.
     async fn message(&mut self) -> Result<(), String> {
         let socket = match &mut self.socket {
             Some(socket) => socket,

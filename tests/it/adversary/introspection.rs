@@ -12,7 +12,7 @@ pub(super) const QUERY: &str = "{ __schema { queryType { name } types { kind nam
 /// Levels of objects below a field of `Query`.
 const LEVELS: usize = 2;
 
-/// An operation for each field of `Query`, which selects everything below it for a few levels.
+/// An operation for each field of `Query`, which selects all fields below it for a few levels.
 pub(super) fn operations(response: &Value) -> Vec<Operation> {
     let schema = &response["data"]["__schema"];
     let types = schema["types"]
@@ -31,8 +31,8 @@ pub(super) fn operations(response: &Value) -> Vec<Operation> {
                 .flatten()
                 .map(|argument| {
                     let kind = named(&argument["type"]);
-                    // A value of a scalar is JSON as well. Objects are written without quotes
-                    // around their members' names.
+                    // A scalar's value is also JSON. In objects, the names of members are not
+                    // quoted.
                     let schema = match kind["name"].as_str() {
                         Some("Int") => json!({"type": "integer", "maximum": i32::MAX}),
                         Some("Boolean") => json!({"type": "boolean"}),
@@ -69,7 +69,7 @@ fn find<'a>(types: &'a [Value], name: &str) -> &'a Value {
         .unwrap_or_else(|| panic!("no type {name}"))
 }
 
-/// The type inside of lists and of what must not be null.
+/// The type within lists and non-null types.
 fn named(kind: &Value) -> &Value {
     if kind["ofType"].is_object() {
         named(&kind["ofType"])
@@ -78,7 +78,7 @@ fn named(kind: &Value) -> &Value {
     }
 }
 
-/// All fields of a type that need no arguments; empty for a scalar.
+/// All fields of a type without required arguments; empty for a scalar.
 fn selections(types: &[Value], kind: &Value, levels: usize) -> String {
     let described = find(types, named(kind)["name"].as_str().expect("a name"));
     let Some(fields) = described["fields"].as_array() else {

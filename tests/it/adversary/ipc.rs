@@ -1,5 +1,5 @@
-//! Attacks on the Unix socket, where JSON-RPC has no frames: documents in pieces that end anywhere,
-//! and responses that nobody reads.
+//! Attacks on the Unix socket, where JSON-RPC has no frames: documents in arbitrary pieces, and
+//! unread responses.
 
 use std::time::Duration;
 
@@ -23,13 +23,13 @@ use super::{
 
 /// The name of the socket in reports.
 const NAME: &str = "the Unix socket";
-/// Times that each connection sends what has the longest responses.
+/// How often each connection requests the longest responses.
 const ROUNDS: usize = 10;
 
-/// Connections that send deep, wide and random documents in pieces, and read everything. Some leave
-/// within a document.
+/// Connections that send deep, wide and random documents in pieces, and read all responses. Some
+/// disconnect within a document.
 pub(super) async fn documents(campaign: &Campaign, probed: &[Probed], seed: u64) {
-    let mut generator = Generator::new(&campaign.filled.world, seed);
+    let mut generator = Generator::new(&campaign.filled.chain_values, seed);
     let mut messages: Vec<Bytes> = shapes::messages(campaign, probed, &mut generator)
         .into_iter()
         .map(Message::into_data)
@@ -43,7 +43,7 @@ pub(super) async fn documents(campaign: &Campaign, probed: &[Probed], seed: u64)
         let part = part.to_vec();
         let piece = 1 + generator.random.below(4_096) as usize;
         tasks.spawn(async move {
-            // A document that is refused ends its connection.
+            // A refused document ends its connection.
             for several in part.chunks(16) {
                 let Ok(stream) = UnixStream::connect(&socket).await else {
                     tokio::time::sleep(Duration::from_millis(10)).await;
@@ -52,7 +52,7 @@ pub(super) async fn documents(campaign: &Campaign, probed: &[Probed], seed: u64)
                 let (mut read, mut write) = stream.into_split();
 
                 let sending = async {
-                    // Without this byte it would be a connection of HTTP.
+                    // Without this byte the node would expect HTTP.
                     write.write_all(b"[]").await?;
                     for bytes in several.iter().flat_map(|document| document.chunks(piece)) {
                         write.write_all(bytes).await?;
@@ -75,7 +75,7 @@ pub(super) async fn documents(campaign: &Campaign, probed: &[Probed], seed: u64)
     check(campaign).await;
 }
 
-/// Checks that the socket is there, and answers.
+/// Checks that the socket exists and answers.
 async fn check(campaign: &Campaign) {
     let asked = async {
         let mut stream = UnixStream::connect(campaign.subject.socket()).await?;
@@ -89,7 +89,7 @@ async fn check(campaign: &Campaign) {
     }
 }
 
-/// Connections that send what has the longest responses, and subscribe, and read nothing.
+/// Connections that request the longest responses, and subscribe, and read nothing.
 pub(super) async fn unread(campaign: &Campaign, probed: &[Probed]) {
     check(campaign).await;
     let mut requests = longest(probed);

@@ -1,10 +1,9 @@
-//! One adversary for everything that a node serves: it reads the node's own descriptions, and
-//! attacks every operation that it finds there, while honest clients use every interface.
+//! One adversary for all of a node's interfaces: it reads the node's own descriptions, and attacks
+//! every operation in them, while honest clients use every interface.
 //!
-//! It measures how long honest clients wait, so it runs alone:
-//! `cargo test --test it -- --ignored adversary`. `TETRAD_ADVERSARY` sets the seconds of a longer
-//! one, such as 3600 before a release, which attacks both profiles; `TETRAD_SEED` repeats a run's
-//! choices.
+//! It measures how long honest clients wait, so it runs alone: `cargo test --test it -- --ignored
+//! adversary`. `TETRAD_ADVERSARY` sets the seconds of a longer run, such as 3600 before a release,
+//! which attacks both profiles; `TETRAD_SEED` repeats a run's choices.
 
 mod api;
 mod attacks;
@@ -46,13 +45,13 @@ use self::{
 };
 use crate::{cluster::checker::seed, contracts::random::Random, support::process};
 
-/// Seconds of the short form's attacks.
+/// Seconds of the attacks in the short form.
 const SHORT: u64 = 45;
 /// Seconds of a round of the long form.
 const ROUND: u64 = 600;
-/// Least rounds of the long form: one for each profile.
+/// Minimum number of rounds in the long form: one for each profile.
 const LEAST_ROUNDS: u64 = 2;
-/// Least time of the search for the largest response of an operation, of which most need less.
+/// Minimum time of the search for the largest response of an operation, of which most need less.
 const LEAST_SEARCH: Duration = Duration::from_secs(1);
 /// How long honest clients run before the attack.
 const CALIBRATION: Duration = Duration::from_secs(2);
@@ -86,8 +85,8 @@ fn form() -> Form {
     }
 }
 
-/// Starts a node with a full chain. Nested messages that a node admits but cannot show are a
-/// failure, and the chain of the next one has less of them.
+/// Starts a node with a full chain. If a node accepts nested messages that it cannot render, that
+/// is a failure, and the next node's chain has less nesting.
 async fn filled(
     profile: Profile,
     form: &Form,
@@ -164,10 +163,10 @@ async fn every_operation_that_a_node_describes_withstands_an_adversary() {
     );
 }
 
-/// A round: what failed.
+/// Runs a round. Returns the failures.
 async fn attack(profile: Profile, form: Form, random: &mut Random) -> BTreeSet<String> {
     let mut failures = BTreeSet::new();
-    // In development there are two attacks, the second one with the operations that change the
+    // A development node is attacked twice, the second time with the operations that change the
     // chain.
     let attacks = if profile == Profile::Development {
         2
@@ -204,7 +203,7 @@ async fn attack(profile: Profile, form: Form, random: &mut Random) -> BTreeSet<S
         .partition(|operation| profile == Profile::Development && operation.changes_state);
     attack_operations(&campaign, reading, random).await;
     if profile == Profile::Development {
-        // Afterwards the chain is not what it was.
+        // From here on, the chain has changed.
         campaign.let_change();
         attack_operations(&campaign, changing, random).await;
     }
@@ -223,14 +222,13 @@ async fn attack(profile: Profile, form: Form, random: &mut Random) -> BTreeSet<S
     failures
 }
 
-/// Attacks operations in every way.
+/// Attacks operations with every kind of attack.
 async fn attack_operations(campaign: &Campaign, operations: Vec<Operation>, random: &mut Random) {
     campaign.begin("largest pages");
     let until = Instant::now() + campaign.form.share(30);
     let mut probed: Vec<Probed> = Vec::new();
     for (n, operation) in operations.iter().enumerate() {
-        // Most searches end early. One may take as much of what is left as a dozen others have on
-        // average.
+        // Most searches end early. One may take as much time as a dozen others have on average.
         let left = until.saturating_duration_since(Instant::now());
         let at_most = 12 * left / u32::try_from(operations.len() - n).unwrap();
         probed.push(
@@ -285,7 +283,7 @@ fn shuffle<T>(items: &mut [T], random: &mut Random) {
     }
 }
 
-/// Finds the other listeners that serve an operation as well.
+/// Finds the other listeners that serve an operation.
 async fn serve_elsewhere(campaign: &Campaign, probed: &mut [Probed]) {
     let listeners = campaign.subject.listeners();
     let http: Vec<_> = listeners
@@ -314,14 +312,14 @@ async fn serve_elsewhere(campaign: &Campaign, probed: &mut [Probed]) {
     }
 }
 
-/// The answers that must be the same after a restart, by the requests for them.
+/// The answers that must be the same after a restart, by request.
 async fn answers(
     api: &Api,
     filled: &Filled,
     transactions: &[String],
 ) -> Vec<(String, Result<Value, String>)> {
     let mut answers = Vec::new();
-    let height = format!("{:#x}", filled.world.height);
+    let height = format!("{:#x}", filled.chain_values.height);
     for account in &filled.accounts {
         for method in ["eth_getBalance", "eth_getTransactionCount"] {
             answers.push((
@@ -351,13 +349,13 @@ async fn answers(
     answers
 }
 
-/// Kills the node, starts it again and compares what it answers; then verifies the chain.
+/// Kills the node, restarts it and compares its answers; then verifies the chain.
 async fn restart(subject: &Arc<Subject>, filled: &Filled, acknowledged: &[String]) -> Vec<String> {
     const BLOCKS: Duration = Duration::from_secs(3);
     let mut failures = Vec::new();
     let api = Api::new(subject, client_address(2));
 
-    // What was acknowledged last is in a block by then.
+    // By then, the last acknowledged transactions are in a block.
     tokio::time::sleep(BLOCKS).await;
     let before = answers(&api, filled, acknowledged).await;
     subject.kill();

@@ -1,4 +1,4 @@
-//! The largest response and the most expensive refusal of each operation, found by trying.
+//! The largest response and the slowest refusal of each operation, found by search.
 
 use std::time::{Duration, Instant};
 
@@ -12,29 +12,29 @@ use super::{
     subject::client_address,
 };
 
-/// Most combinations of two parameters that are tried together.
+/// Maximum number of combinations of two parameters.
 const COMBINATIONS: usize = 64;
-/// Candidates of all parameters that are tried together, the first of each, then the second.
+/// Rounds with candidates for all parameters: the first of each, then the second, and so on.
 const RANKS: usize = 3;
 /// Mutations of each example of a body.
 const MUTATIONS: usize = 8;
-/// Words that a parameter has to have to be tried together with others.
+/// Minimum number of words of a parameter that is combined with another one.
 const WORDS: usize = 3;
 
-/// What was found out about an operation.
+/// The result of the search for an operation.
 #[derive(Clone)]
 pub(super) struct Probed {
     pub operation: Operation,
-    /// The request with the longest response, and the arguments in it.
+    /// The request with the longest response, and its arguments.
     pub largest: Request,
     pub arguments: Arguments,
-    /// Bytes of that response, of which no more than [`READ_LIMIT`] are counted.
+    /// Bytes of that response, up to [`READ_LIMIT`].
     pub bytes: usize,
-    /// The refusal that took longest.
+    /// The slowest refusal.
     pub refusal: Option<(Duration, Request)>,
 }
 
-/// A search among the arguments of an operation.
+/// A search for the arguments of an operation.
 struct Search<'a> {
     campaign: &'a Campaign,
     operation: &'a Operation,
@@ -51,8 +51,8 @@ impl Search<'_> {
         self.requests == 0 || Instant::now() > self.until || self.score > READ_LIMIT
     }
 
-    /// Asks with these arguments, which are the best ones from now on if the response is the
-    /// longest.
+    /// Sends a request with these arguments, which become the best ones if the response is the
+    /// longest so far.
     async fn ask(&mut self, arguments: &Arguments) -> Option<Outcome> {
         if self.is_over() {
             return None;
@@ -66,7 +66,7 @@ impl Search<'_> {
             .await?;
 
         if outcome.is_success() {
-            // A response, however short, is longer than none.
+            // Any response scores higher than none.
             if outcome.bytes + 1 > self.score {
                 self.score = outcome.bytes + 1;
                 self.best.clone_from(arguments);
@@ -82,8 +82,8 @@ impl Search<'_> {
         Some(outcome)
     }
 
-    /// Asks with the parameter that a refusal names for lack of it, and with the first candidates of
-    /// all parameters together.
+    /// Sends requests with the missing parameter that a refusal names, and with the first
+    /// candidates of all parameters together.
     async fn ask_with_more(&mut self, candidates: &Candidates, required: &Arguments, reason: &str) {
         let named = candidates.order(self.operation, reason).first().copied();
         if let Some(at) = named.filter(|_| !reason.is_empty()) {
@@ -97,7 +97,7 @@ impl Search<'_> {
         }
     }
 
-    /// Asks with combinations of two words, which decide together what is asked for.
+    /// Tries combinations of the words of two parameters, which together select the response.
     async fn combine_words(&mut self, all: &Arguments) {
         let parameters = &self.operation.parameters;
         let worded: Vec<usize> = (0..parameters.len())
@@ -122,7 +122,7 @@ impl Search<'_> {
         }
     }
 
-    /// Leaves out optional parameters, as they may limit a response.
+    /// Omits optional parameters, as they may limit a response.
     async fn leave_out(&mut self) {
         for at in 0..self.operation.parameters.len() {
             if self.operation.parameters[at].required {
@@ -136,7 +136,7 @@ impl Search<'_> {
         }
     }
 
-    /// Replaces one parameter after the other in the best arguments so far.
+    /// Replaces each parameter in turn in the best arguments so far.
     async fn replace_each(&mut self, candidates: &Candidates, order: &[usize]) {
         for rank in 0..candidates.longest() {
             for at in order.iter().copied() {
@@ -154,7 +154,7 @@ impl Search<'_> {
     }
 }
 
-/// The values to try of each parameter of an operation, the most promising first.
+/// The values to try for each parameter of an operation, the most promising first.
 struct Candidates(Vec<Vec<Value>>);
 
 impl Candidates {
@@ -183,18 +183,18 @@ impl Candidates {
         found
     }
 
-    /// The candidate with this rank of each parameter, or its last one.
+    /// The candidate of this rank for each parameter, or the last one.
     fn ranked(&self, rank: usize) -> Arguments {
         let nth = |values: &Vec<Value>| values.get(rank).or(values.last()).cloned();
         self.0.iter().map(nth).collect()
     }
 
-    /// The number of candidates of the parameter that has most.
+    /// The largest number of candidates of a parameter.
     fn longest(&self) -> usize {
         self.0.iter().map(Vec::len).max().unwrap_or_default()
     }
 
-    /// The parameters in the order in which they are tried, those first that a refusal names.
+    /// The order in which parameters are tried: those named by a refusal first.
     fn order(&self, operation: &Operation, refusal: &str) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.0.len()).collect();
         order.sort_by_key(|at| !refusal.contains(&operation.parameters[*at].name));
@@ -202,7 +202,7 @@ impl Candidates {
     }
 }
 
-/// Searches the arguments of an operation for a while.
+/// Searches for the best arguments of an operation until the time is over.
 pub(super) async fn probe(
     campaign: &Campaign,
     operation: Operation,
@@ -211,7 +211,7 @@ pub(super) async fn probe(
     at_most: Duration,
 ) -> Probed {
     let mut client = Client::new(client_address(10));
-    let mut generator = Generator::new(&campaign.filled.world, seed);
+    let mut generator = Generator::new(&campaign.filled.chain_values, seed);
     let candidates = Candidates::of(&operation, &mut generator);
     let all = candidates.ranked(0);
     let required: Arguments = operation
@@ -232,7 +232,7 @@ pub(super) async fn probe(
         refusal: None,
     };
 
-    // A refusal names the parameter that it lacks.
+    // A refusal names the missing parameter.
     let outcome = search.ask(&required).await;
     let reason = outcome
         .filter(|outcome| !outcome.is_success())

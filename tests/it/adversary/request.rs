@@ -1,4 +1,4 @@
-//! Requests as bytes, and a client that measures the responses.
+//! Requests as bytes, and a client that measures responses.
 
 use std::{
     collections::HashMap,
@@ -18,9 +18,9 @@ use tokio::net::{TcpSocket, TcpStream};
 
 use super::subject::Subject;
 
-/// Bytes of a response that are read; what is longer counts as so long.
+/// Bytes of a response that are read. Longer responses count as this long.
 pub(super) const READ_LIMIT: usize = 16 << 20;
-/// Bytes of a response that are kept, and looked at.
+/// Bytes of a response that are kept for inspection.
 const KEPT: usize = 1 << 20;
 /// How long a response may take.
 pub(super) const RESPONSE_TIMEOUT: Duration = Duration::from_secs(20);
@@ -30,9 +30,9 @@ pub(super) const RESPONSE_TIMEOUT: Duration = Duration::from_secs(20);
 pub(super) enum Protocol {
     /// HTTP/1.1.
     Http,
-    /// The same over HTTP/2.
+    /// HTTP/2.
     Http2,
-    /// A unary call of gRPC.
+    /// A unary gRPC call.
     Grpc,
 }
 
@@ -50,7 +50,7 @@ pub(super) struct Request {
 }
 
 impl Request {
-    /// The head of HTTP/1.1 with further fields, each with the end of its line.
+    /// The HTTP/1.1 head with further fields, each with its line end.
     pub(super) fn head(&self, fields: &str) -> String {
         let media = self
             .media
@@ -63,7 +63,7 @@ impl Request {
         )
     }
 
-    /// The whole request of HTTP/1.1.
+    /// The complete HTTP/1.1 request.
     pub(super) fn bytes(&self) -> Vec<u8> {
         let body = self.sent_body();
         let length = if self.media.is_some() {
@@ -74,7 +74,7 @@ impl Request {
         [self.head(&length).as_bytes(), &body].concat()
     }
 
-    /// The body as it is sent.
+    /// The body as sent.
     pub(super) fn sent_body(&self) -> Bytes {
         match self.protocol {
             Protocol::Http | Protocol::Http2 => self.body.clone(),
@@ -82,7 +82,7 @@ impl Request {
         }
     }
 
-    /// The message of a call of gRPC with its frame.
+    /// The message of a gRPC call with its frame.
     fn framed(&self) -> Bytes {
         let length = u32::try_from(self.body.len())
             .expect("no message is that long")
@@ -90,7 +90,8 @@ impl Request {
         [&[0][..], &length, &self.body].concat().into()
     }
 
-    /// Whether an ordinary client can send this: some values make a target too long, or no URI.
+    /// Whether an ordinary client can send the request: some values make a target too long, or an
+    /// invalid URI.
     pub(super) fn is_sendable(&self) -> bool {
         self.http().is_ok()
     }
@@ -113,14 +114,14 @@ impl Request {
     }
 }
 
-/// What became of a request.
+/// The outcome of a request.
 #[derive(Clone, Debug)]
 pub(super) struct Outcome {
     pub status: u16,
-    /// The status of gRPC.
+    /// The gRPC status.
     pub grpc_status: Option<u32>,
     pub media: String,
-    /// Bytes of the body, of which no more than [`READ_LIMIT`] were read.
+    /// Bytes of the body, of which at most [`READ_LIMIT`] were read.
     pub bytes: usize,
     /// The beginning of the body.
     pub body: Vec<u8>,
@@ -142,8 +143,8 @@ impl Outcome {
         serde_json::from_slice::<Value>(&self.body).ok()?["error"]["code"].as_i64()
     }
 
-    /// Whether this is the SDK's answer to a transaction that fails in a simulation: UNKNOWN, as
-    /// gateways write it.
+    /// Whether this is the SDK's answer to a transaction that fails in a simulation: UNKNOWN, in
+    /// the gateways' notation.
     fn is_unknown(&self) -> bool {
         let is_json = self.is_whole() && self.media.starts_with("application/json");
         is_json && serde_json::from_slice::<Value>(&self.body).is_ok_and(|body| body["code"] == 2)
@@ -156,13 +157,13 @@ impl Outcome {
         is_served && self.rpc_error().is_none()
     }
 
-    /// The reason why this is no response that a node may give; none if it is one.
+    /// The defect that no response may have; none if it has none.
     pub(super) fn defect(&self) -> Option<String> {
         // gRPC's INTERNAL and DATA_LOSS.
         if let Some(status @ (13 | 15)) = self.grpc_status {
             return Some(format!("gRPC status {status}"));
         }
-        // CometBFT has status 500 for every JSON-RPC error of a GET.
+        // CometBFT answers every JSON-RPC error of a GET with status 500.
         let may_fail = matches!(self.status, 501 | 503 | 504)
             || self.rpc_error().is_some()
             || self.is_unknown();
@@ -185,7 +186,7 @@ impl Outcome {
     }
 }
 
-/// Connects from an address of this machine, with a receive buffer of its own if that is given.
+/// Connects from an address of this machine, optionally with a custom receive buffer.
 pub(super) async fn connect(
     to: SocketAddr,
     from: IpAddr,
@@ -196,8 +197,8 @@ pub(super) async fn connect(
         socket
             .set_recv_buffer_size(bytes)
             .map_err(|error| error.to_string())?;
-        // A client that leaves is reset. Otherwise the end of its connection would wait behind what
-        // the node has not read, and nobody could tell that it has left.
+        // A disconnecting client resets the connection. Otherwise its end would wait behind unread
+        // bytes, and the node could not notice it.
         socket
             .set_zero_linger()
             .map_err(|error| error.to_string())?;
@@ -208,7 +209,7 @@ pub(super) async fn connect(
     let connected = tokio::time::timeout(RESPONSE_TIMEOUT, socket.connect(to)).await;
     let connected = connected.map_err(|_| "no connection in time".to_owned())?;
     let stream = connected.map_err(|error| format!("no connection: {error}"))?;
-    // Frames of HTTP/2 would wait for one another.
+    // HTTP/2 frames would wait for each other.
     stream
         .set_nodelay(true)
         .map_err(|error| error.to_string())?;
@@ -221,7 +222,7 @@ enum Sender {
     Http2(http2::SendRequest<Full<Bytes>>),
 }
 
-/// A server, and the protocol that a connection to it has.
+/// A server, and the protocol of a connection to it.
 type Peer = (SocketAddr, Protocol);
 
 /// A client with one connection for each listener and protocol.
@@ -242,7 +243,7 @@ fn with_causes(error: &dyn std::error::Error) -> String {
 }
 
 impl Client {
-    /// A client with this address.
+    /// A client that connects from this address.
     pub(super) fn new(from: IpAddr) -> Self {
         Self {
             from,
@@ -274,7 +275,7 @@ impl Client {
             }
             Err(error) => {
                 self.senders.remove(&peer);
-                // Whoever closes a connection has to say so in the response before.
+                // A server that closes a connection has to announce it in the response before.
                 let before = self
                     .last
                     .get(&peer)

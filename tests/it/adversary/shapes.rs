@@ -1,4 +1,4 @@
-//! Documents of unusual shapes in the place of parameters and bodies.
+//! Documents of unusual shapes in place of parameters and bodies.
 
 use tokio_tungstenite::tungstenite::Message;
 
@@ -12,20 +12,21 @@ use super::{
     subject::attacker_address,
 };
 
-/// Levels of documents: more than a stack holds, and as many as parsers of JSON take.
+/// Levels of documents: enough to overflow a stack, and the maximum that JSON parsers accept.
 const LEVELS: [usize; 2] = [20_000, 100];
 /// Members of wide documents.
 const MEMBERS: usize = 30_000;
 /// The share of requests to send over HTTP/2.
 const HTTP_2_PERCENT: u64 = 30;
 
-/// Deep, wide and random documents. Returns the refusals that took longest.
+/// Deep, wide and random documents. Returns the slowest refusals.
 pub(super) async fn documents(campaign: &Campaign, probed: &mut [Probed], seed: u64) {
     for (n, one) in probed.iter_mut().enumerate() {
         let mut client = Client::new(attacker_address(n));
-        let mut generator = Generator::new(&campaign.filled.world, seed.wrapping_add(n as u64));
+        let mut generator =
+            Generator::new(&campaign.filled.chain_values, seed.wrapping_add(n as u64));
 
-        // The short form has time for a few of them, others each time.
+        // The short form has time for only some of them, different ones each time.
         let mut requests = shaped(&one.operation, &one.arguments);
         while requests.len() > campaign.form.documents.max(1) {
             requests.swap_remove(generator.random.below(requests.len() as u64) as usize);
@@ -68,7 +69,7 @@ pub(super) async fn documents(campaign: &Campaign, probed: &mut [Probed], seed: 
     }
 }
 
-/// The deep, wide and random documents as messages of WebSockets: whole, as parameters of a
+/// The deep, wide and random documents as WebSocket messages: alone, as parameters of a
 /// subscription, and as requests of every method.
 pub(super) fn messages(
     campaign: &Campaign,
@@ -104,7 +105,7 @@ pub(super) fn messages(
         .collect()
 }
 
-/// Arguments of which some are random.
+/// Arguments, some of them random.
 fn random(
     operation: &Operation,
     arguments: &Arguments,
@@ -123,7 +124,7 @@ fn random(
     each.collect()
 }
 
-/// The deep and wide documents in the place of each parameter, and of the whole body.
+/// The deep and wide documents in place of each parameter, and of the whole body.
 fn shaped(operation: &Operation, arguments: &Arguments) -> Vec<Request> {
     let mut requests = Vec::new();
     match operation.call {
@@ -138,7 +139,7 @@ fn shaped(operation: &Operation, arguments: &Arguments) -> Vec<Request> {
             for text in texts {
                 let whole = operation.request(arguments);
                 let written = String::from_utf8_lossy(&whole.body).into_owned();
-                // In the place of the parameters, where a request has some.
+                // In place of the parameters, where a request has some.
                 let inside = written
                     .find("\"params\":")
                     .map(|at| format!("{}\"params\":[{text}]}}", &written[..at]));
@@ -167,7 +168,7 @@ fn shaped(operation: &Operation, arguments: &Arguments) -> Vec<Request> {
     requests
 }
 
-/// A protobuf message in a message, as the first field of each.
+/// A protobuf message nested in the first field of another, this many levels deep.
 fn nested_fields(levels: usize) -> Vec<u8> {
     let mut message = Vec::new();
     for _ in 0..levels {
@@ -178,7 +179,7 @@ fn nested_fields(levels: usize) -> Vec<u8> {
             length >>= 7;
         }
         outer.push(length as u8);
-        // Written from the inside to the outside, backwards.
+        // Written from the inside outwards, backwards.
         message.extend(outer.into_iter().rev());
     }
     message.reverse();

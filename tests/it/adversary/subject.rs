@@ -1,4 +1,4 @@
-//! The node under attack: a process of its own, which is started again wherever it ended.
+//! The node under attack: a separate process, which is restarted whenever it ends.
 
 use std::{
     fs,
@@ -18,13 +18,13 @@ pub(super) const TRANSIT_MEGABYTES: u64 = 64;
 pub(super) const TRACE_MEGABYTES: u64 = 16;
 /// `limits.history-megabytes` of the node.
 const HISTORY_MEGABYTES: u64 = 32;
-/// What one attack may add to the memory of a node, in megabytes. All requests and responses in
-/// transit share the transit limit; each byte of it may exist twice for a moment, as a document and
-/// as its text. A trace has a limit of its own. The rest is for connections, buffers of the system
-/// and the allocator.
+/// Megabytes that one attack may add to the memory of a node. All requests and responses in transit
+/// share the transit limit; each byte may exist twice for a moment, as a document and as its text.
+/// A trace has a separate limit. The rest is for connections, buffers of the system and the
+/// allocator.
 pub(super) const GROWTH_LIMIT: u64 = 2 * TRANSIT_MEGABYTES + TRACE_MEGABYTES + 112;
-/// What all attacks together may add: in addition to one attack's share the history of the chain,
-/// which grows meanwhile, and the caches of the indexes.
+/// Megabytes that all attacks together may add: in addition to one attack's share, the growing
+/// history of the chain, and the caches of the indexes.
 pub(super) const TOTAL_LIMIT: u64 = GROWTH_LIMIT + HISTORY_MEGABYTES + 160;
 
 /// How long a node may take to start.
@@ -55,8 +55,8 @@ pub(super) struct Subject {
 }
 
 impl Subject {
-    /// Starts a node with every listener on a free port: in production as a public one would be
-    /// run. Requests to its REST interfaces are not counted, as if they came from many addresses.
+    /// Starts a node with every listener on a free port; in production, like a public node.
+    /// Requests to its REST interfaces are not counted, as if they came from many addresses.
     pub(super) async fn start(profile: Profile) -> Self {
         let directory = tempfile::tempdir().unwrap();
         fs::write(directory.path().join("token"), "a-token-that-no-client-has").unwrap();
@@ -83,7 +83,7 @@ impl Subject {
         self.directory.path().join("socket")
     }
 
-    /// Starts the node on the directory that it has.
+    /// Restarts the node with its directory.
     pub(super) async fn restart(&self) {
         let mut command = process::tetrad(&[
             "--profile",
@@ -131,7 +131,7 @@ impl Subject {
         *self.running.lock() = Some(started.expect("the node starts in time"));
     }
 
-    /// The listeners by their names in the ready file, with their URLs.
+    /// The URLs of the listeners by their names in the ready file.
     pub(super) fn listeners(&self) -> Vec<(String, String)> {
         let running = self.running.lock();
         let ready = &running.as_ref().expect("the node was started").ready;
@@ -166,7 +166,7 @@ impl Subject {
             .is_some_and(|running| running.child.try_wait().unwrap().is_none())
     }
 
-    /// Ends the process without a warning.
+    /// Kills the process.
     pub(super) fn kill(&self) {
         *self.running.lock() = None;
     }
@@ -194,17 +194,17 @@ impl Subject {
         Some(kilobytes / 1024)
     }
 
-    /// The memory that the process has, in megabytes.
+    /// The resident memory of the process in megabytes.
     pub(super) fn resident(&self) -> Option<u64> {
         self.memory("VmRSS")
     }
 
-    /// The most memory that the process had since [`Self::forget_peak`], in megabytes.
+    /// The peak memory of the process since [`Self::forget_peak`], in megabytes.
     pub(super) fn peak(&self) -> Option<u64> {
         self.memory("VmHWM")
     }
 
-    /// Begins to measure the most memory again.
+    /// Resets the peak memory.
     pub(super) fn forget_peak(&self) {
         // See proc(5).
         let _ = fs::write(format!("/proc/{}/clear_refs", self.process()), "5");
@@ -217,12 +217,12 @@ impl Subject {
         let ticks = ticks
             .map(|ticks| ticks.parse::<u64>().unwrap())
             .sum::<u64>();
-        // All systems that have this file count hundredths of a second.
+        // Every system with this file counts in hundredths of a second.
         Some(Duration::from_millis(10 * ticks))
     }
 
-    /// Waits until the process does no more than what an idle node does. Returns false if it goes
-    /// on for `at_most`.
+    /// Waits until the process is as idle as a node without requests. Returns false if it is busy
+    /// for `at_most`.
     pub(super) async fn settle(&self, at_most: Duration) -> bool {
         const SAMPLE: Duration = Duration::from_millis(100);
         let began = Instant::now();
@@ -252,7 +252,7 @@ impl Subject {
             .collect()
     }
 
-    /// What the node logged, which is errors only.
+    /// The node's log, which has errors only.
     pub(super) fn errors(&self) -> Vec<String> {
         fs::read_to_string(self.log())
             .unwrap_or_default()
@@ -262,7 +262,7 @@ impl Subject {
     }
 }
 
-/// The n-th address of this machine from which clients connect, where it has more than one.
+/// The n-th client address of this machine, where it has more than one.
 pub(super) fn client_address(n: u8) -> IpAddr {
     let last = if cfg!(target_os = "linux") { n } else { 1 };
     Ipv4Addr::new(127, 0, 0, last).into()
@@ -275,7 +275,7 @@ pub(super) fn attacker_address(n: usize) -> IpAddr {
     client_address(FIRST + (n % SHARED) as u8)
 }
 
-/// A value as it is in a path or in a query.
+/// A value as text in a path or query.
 pub(super) fn text(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),

@@ -11,17 +11,17 @@ use serde_json::json;
 use super::{super::api::Api, contracts::deployment};
 use crate::support::sign;
 
-/// Blobs of a transaction (EIP-7594), and bytes that the blobs of the test hold each.
+/// Blobs of a transaction (EIP-7594), and the bytes in each blob of the test.
 const BLOBS: usize = 6;
 const BLOB_BYTES: usize = 120_000;
-/// The most gas of a transaction (EIP-7825).
+/// The maximum gas of a transaction (EIP-7825).
 pub(super) const GAS: u64 = 16_000_000;
-/// Wei per gas that every transaction pays at most: more than full blocks make of the base fee.
+/// The maximum fee per gas of every transaction, in wei: above the base fee after full blocks.
 pub(super) const GAS_PRICE: u128 = 1_000_000_000_000;
-/// The recipient of all that the chain is filled with.
+/// The recipient of all transactions that fill the chain.
 pub(super) const RECIPIENT: Address = Address::repeat_byte(0xda);
 
-/// A key of this test alone.
+/// A key that only this test has.
 pub(crate) fn key(n: u8) -> PrivateKeySigner {
     PrivateKeySigner::from_slice(keccak256([n]).as_slice()).unwrap()
 }
@@ -62,7 +62,7 @@ impl Account<'_> {
         sign::raw_of(tx, &self.key)
     }
 
-    /// Sends a transaction, which must be accepted, and returns its hash.
+    /// Sends a transaction, which must be accepted. Returns its hash.
     pub(super) async fn send(&mut self, to: TxKind, input: Vec<u8>, gas_limit: u64) -> String {
         let raw = self.signed(to, input, gas_limit);
         self.api
@@ -73,8 +73,8 @@ impl Account<'_> {
             .to_owned()
     }
 
-    /// Sends a transaction with as many blobs as it may have. Returns its hash, and those of the
-    /// blobs.
+    /// Sends a transaction with the maximum number of blobs. Returns its hash and the blobs'
+    /// hashes.
     pub(super) async fn send_blobs(&mut self, to: Address) -> (String, Vec<B256>) {
         let tx = TxEip4844 {
             chain_id: 125,

@@ -2,21 +2,21 @@
 
 use alloy::primitives::{hex, keccak256};
 
-/// A contract that emits as many logs as the second word of its input says, of as many bytes as the
-/// first says.
+/// A contract that emits as many logs as the second word of its input, of as many bytes as the
+/// first word.
 pub(super) const LOGGER: [u8; 23] = hex!("6020355b801560155760019003805f355fa16003565b00");
 
-/// A contract that calls itself as often as its input says, as does each of these calls, as long as
-/// there is gas.
+/// A contract that calls itself as often as its input demands, as does each of these calls, as long
+/// as there is gas.
 pub(super) const RECURSION: [u8; 30] =
     hex!("365f5f375f355b8015601c57600190035f5f365f5f305af1506006565b00");
 
-/// The instruction that puts a number on the stack.
+/// The instruction that pushes a number onto the stack.
 fn push3(number: u32) -> Vec<u8> {
     [&[0x62], &number.to_be_bytes()[1..]].concat()
 }
 
-/// A token whose name and symbol have so many characters. Without input it emits a transfer.
+/// A token whose name and symbol have this many characters. Without input it emits a transfer.
 pub(super) fn token(characters: usize, text: &[u8]) -> Vec<u8> {
     let size = u32::try_from(characters).unwrap();
     let transfer = keccak256("Transfer(address,address,uint256)");
@@ -30,7 +30,7 @@ pub(super) fn token(characters: usize, text: &[u8]) -> Vec<u8> {
 
     if !text.is_empty() {
         let copied = u16::try_from(text.len()).unwrap().to_be_bytes();
-        // The text follows 8 bytes here and 18 below.
+        // The text is preceded by 8 bytes here and 18 below.
         let at = u8::try_from(code.len() + 8 + 18).unwrap();
         code.extend([&[0x61], &copied[..], &[0x60, at, 0x60, 0x40, 0x39]].concat());
     }
@@ -46,7 +46,7 @@ pub(super) fn token(characters: usize, text: &[u8]) -> Vec<u8> {
         ]
         .concat(),
     );
-    // The text begins behind a STOP.
+    // The text follows a STOP.
     code.resize(code.len() + 1, 0);
 
     [code.as_slice(), text].concat()

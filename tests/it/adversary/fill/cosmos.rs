@@ -1,4 +1,4 @@
-//! The largest Cosmos transactions, and the deepest.
+//! The largest Cosmos transactions, and the most deeply nested ones.
 
 use alloy::{
     primitives::{Address, keccak256},
@@ -17,19 +17,19 @@ use super::{
 };
 use crate::cosmos::signing::{CHAIN_ID, bech32, coins, multi_send, send};
 
-/// Bytes of a Cosmos transaction's extension options, close to the limit of its size.
+/// Bytes of a Cosmos transaction's extension options, close to the size limit.
 const OPTIONS: usize = 118_000;
 /// Characters of a memo.
 const MEMO: usize = 256;
-/// The levels of nested messages that are tried, the deepest first.
+/// The levels of nested messages to try, the deepest first.
 const LEVELS: [usize; 8] = [2_000, 1_000, 500, 200, 100, 50, 20, 5];
 /// `SIGN_MODE_DIRECT`.
 const DIRECT: i32 = 1;
 /// `SIGN_MODE_LEGACY_AMINO_JSON`.
 const AMINO_JSON: i32 = 127;
 
-/// Sends Cosmos transactions, and returns the hashes of those that the node accepted, and the depth
-/// of the last one.
+/// Sends Cosmos transactions. Returns the hashes of the accepted ones, and the levels of the last
+/// one.
 pub(super) async fn fill_cosmos(
     api: &Api,
     transactions: usize,
@@ -50,7 +50,7 @@ pub(super) async fn fill_cosmos(
     }
     assert!(!hashes.is_empty(), "no Cosmos transaction was accepted");
 
-    // The deepest one that is admitted.
+    // The deepest one that the node accepts.
     for depth in LEVELS.into_iter().filter(|depth| *depth <= levels) {
         let body = body(vec![send(from, RECIPIENT, 1)], vec![nested(depth)]);
         let raw = cosmos_tx(&account.key, sequence, Some(number), &body);
@@ -63,7 +63,7 @@ pub(super) async fn fill_cosmos(
     (hashes, None)
 }
 
-/// The account number of an account, by which Cosmos clients sign.
+/// The account number, which Cosmos clients sign.
 async fn account_number(api: &Api, address: Address) -> u64 {
     let path = format!("/cosmos/auth/v1beta1/accounts/{}", bech32(address));
     let described = api.get(&path).await;
@@ -83,7 +83,7 @@ fn option(bytes: usize) -> Any {
     }
 }
 
-/// A short Cosmos transaction, one of each kind that is large, and `transactions` with long options.
+/// A short Cosmos transaction, one of each large kind, and `transactions` with long options.
 fn large_bodies(from: Address, transactions: usize) -> Vec<TxBody> {
     let transfer = send(from, RECIPIENT, 1);
     let empty_option = Any {
@@ -119,7 +119,7 @@ fn body(messages: Vec<Any>, options: Vec<Any>) -> TxBody {
     }
 }
 
-/// Messages in messages, so many levels deep.
+/// Messages within messages, this many levels deep.
 fn nested(levels: usize) -> Any {
     let innermost = Any {
         type_url: "/cosmos.tx.v1beta1.TxBody".to_owned(),
@@ -135,7 +135,7 @@ fn nested(levels: usize) -> Any {
     })
 }
 
-/// A Cosmos transaction of about 38 kB whose signature is none of any document that signers have.
+/// A Cosmos transaction of about 38 kB whose signature matches no sign document.
 pub(super) fn wrongly_signed(key: &PrivateKeySigner) -> Vec<u8> {
     let outputs: Vec<_> = (0..490)
         .map(|n| (Address::with_last_byte(n as u8), 1))
@@ -145,7 +145,7 @@ pub(super) fn wrongly_signed(key: &PrivateKeySigner) -> Vec<u8> {
     cosmos_tx(key, 0, None, &body)
 }
 
-/// A Cosmos transaction; without an account number its signature is wrong.
+/// A Cosmos transaction. Without an account number its signature is wrong.
 fn cosmos_tx(
     key: &PrivateKeySigner,
     sequence: u64,
@@ -206,7 +206,7 @@ fn cosmos_tx(
     .encode_to_vec()
 }
 
-/// Sends a Cosmos transaction, and returns its hash if the node accepts it.
+/// Sends a Cosmos transaction. Returns its hash if the node accepts it.
 async fn broadcast(api: &Api, raw: &[u8]) -> Option<String> {
     let body = json!({"tx_bytes": Base64::encode_string(raw), "mode": "BROADCAST_MODE_SYNC"});
     let answer = api.post("/cosmos/tx/v1beta1/txs", &body).await;
