@@ -1,4 +1,4 @@
-//! The program in place of anvil: what programs that start it read, and what its flags do.
+//! The program in place of anvil: the output that other programs read, and anvil's flags.
 
 use std::{
     fs::Permissions,
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use crate::support::process::{PROGRAM, output, signal};
 
-/// A node that was started as anvil is, and its output.
+/// A node that was started like anvil, and its output.
 struct Anvil {
     child: Child,
     lines: Lines<BufReader<ChildStdout>>,
@@ -29,7 +29,7 @@ impl Anvil {
         Self::run(command, arguments)
     }
 
-    /// Reads lines up to the one that says where the node listens, as alloy and prool do.
+    /// Reads lines up to the one with the listener's address, as alloy and prool do.
     fn run(mut command: Command, arguments: &[&str]) -> Self {
         tetrad_stdx::tls::install_provider();
         let mut child = command
@@ -87,7 +87,7 @@ impl Anvil {
         self.lines.next().expect("a line more").unwrap()
     }
 
-    /// Ends the node as Ctrl-C does.
+    /// Ends the node like Ctrl-C.
     fn end(mut self) {
         signal(self.child.id(), "-INT");
         assert!(self.child.wait().unwrap().success());
@@ -104,7 +104,7 @@ impl Drop for Anvil {
 #[tokio::test]
 async fn programs_that_start_anvil_read_what_they_expect() {
     let folder = tempfile::tempdir().unwrap();
-    // Under its name no command is needed.
+    // Under the name `anvil`, no command is needed.
     let program = folder.path().join("anvil");
     symlink(PROGRAM, &program).unwrap();
     let node = Anvil::run(Command::new(&program), &["-a", "2", "--balance", "7"]);
@@ -144,7 +144,7 @@ async fn programs_that_start_anvil_read_what_they_expect() {
 }
 
 #[test]
-fn a_command_makes_the_link_and_replaces_nothing() {
+fn link_anvil_creates_the_link_but_replaces_no_other_file() {
     let folder = tempfile::tempdir().unwrap();
     let place = folder.path().to_str().unwrap();
     let link = folder.path().join("anvil");
@@ -156,7 +156,7 @@ fn a_command_makes_the_link_and_replaces_nothing() {
     let version = Command::new(&link).arg("--version").output().unwrap();
     assert!(version.stdout.starts_with(b"anvil Version: "));
 
-    // A link to a version that is gone is replaced.
+    // A link to a removed version is replaced.
     std::fs::remove_file(&link).unwrap();
     symlink(folder.path().join("gone").join("tetrad"), &link).unwrap();
     assert!(output(&["link-anvil", place]).0);
@@ -173,9 +173,9 @@ fn a_command_makes_the_link_and_replaces_nothing() {
     assert_eq!(std::fs::read_to_string(&link).unwrap(), "another program");
 }
 
-/// Scripts look for hashes and failures in these lines.
+/// Scripts search these lines for hashes and failures.
 #[tokio::test]
-async fn calls_and_blocks_are_printed_as_anvil_prints_them() {
+async fn calls_and_blocks_are_printed_like_anvils() {
     let mut node = Anvil::start(&["--timestamp", "1700000000"]);
     let from = "0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266";
     let hash = node
@@ -222,7 +222,7 @@ async fn the_chain_is_bare_and_has_anvils_conventions() {
             .await["baseFeePerGas"],
         "0x7"
     );
-    // Neither exchange nor lending, but what every chain has.
+    // Neither exchange nor lending, but the contracts that every chain has.
     for (address, is_there) in [
         ("0x49B0f9a0554da1A7243A9C8ac5B45245A66D90ff", false),
         ("0x4e59b44847b379578588920cA78FbF26c0B4956C", true),
@@ -242,9 +242,9 @@ async fn the_chain_is_bare_and_has_anvils_conventions() {
     assert_eq!(block.await["number"], "0x0");
 }
 
-/// What the tests of alloy and prool expect.
+/// The tests of alloy and prool expect this.
 #[tokio::test]
-async fn fees_estimates_time_and_limits_follow_anvil() {
+async fn fees_estimates_times_and_limits_match_anvils() {
     let node = Anvil::start(&[]);
     let own = "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266";
     let hash = node
@@ -262,7 +262,7 @@ async fn fees_estimates_time_and_limits_follow_anvil() {
         .await;
     assert_eq!(block["baseFeePerGas"], "0x342a1c58", "then by EIP-1559");
 
-    // SSTORE(0, 1), in a contract's code: the least gas and nothing more.
+    // SSTORE(0, 1), in a contract's code: exactly the minimum gas.
     let contract = "0x00000000000000000000000000000000000000cc";
     node.rpc("anvil_setCode", json!([contract, "0x600160005500"]))
         .await;
@@ -303,7 +303,7 @@ async fn fees_estimates_time_and_limits_follow_anvil() {
 }
 
 #[tokio::test]
-async fn accounts_are_those_of_the_flags() {
+async fn flags_select_the_accounts() {
     // As anvil 1.7.1 prints it.
     let seeded = "pen brief eager pepper brass detect problem vital physical tent assume damp";
     let node = Anvil::start(&["--mnemonic-seed-unsafe", "42", "--derivation-path", "m/1/"]);
@@ -363,9 +363,9 @@ async fn accounts_and_settings_are_written_as_json() {
     );
 }
 
-/// The time continues that of the first block, as long as the node runs.
+/// The time continues that of the first block for as long as the node runs.
 #[tokio::test]
-async fn the_chains_time_begins_where_a_flag_says() {
+async fn a_flag_sets_the_time_of_the_first_block() {
     let node = Anvil::start(&["--timestamp", "1000"]);
     node.rpc("evm_mine", json!([])).await;
     let block = node
@@ -383,7 +383,7 @@ async fn the_chains_time_begins_where_a_flag_says() {
 }
 
 #[test]
-fn flags_that_cannot_be_honoured_are_refused_with_what_to_do() {
+fn unsupported_flags_are_rejected_with_advice() {
     for (arguments, expected) in [
         (&["--celo"][..], "--celo: tetrad cannot do that"),
         (&["--network", "tempo"], "--network: expected ethereum"),
@@ -414,7 +414,7 @@ fn flags_that_cannot_be_honoured_are_refused_with_what_to_do() {
 
 /// prool ends a node that writes to standard error.
 #[test]
-fn a_signal_ends_the_node_without_a_word_on_standard_error() {
+fn a_signal_ends_the_node_without_output_on_standard_error() {
     for sent in ["-INT", "-TERM"] {
         let mut node = Anvil::start(&["--threads", "2", "--steps-tracing", "-v"]);
         assert!(
@@ -450,7 +450,7 @@ async fn a_fork_has_the_chain_id_and_the_gas_limit_of_the_other_chain() {
 }
 
 #[tokio::test]
-async fn a_fork_of_several_nodes_asks_those_that_answer() {
+async fn a_fork_of_several_nodes_uses_those_that_answer() {
     let other = Anvil::start(&["--chain-id", "77"]);
     other.rpc("anvil_mine", json!([5])).await;
     let answering = format!("http://{}", other.address);
@@ -465,9 +465,9 @@ async fn a_fork_of_several_nodes_asks_those_that_answer() {
 }
 
 #[tokio::test]
-async fn the_chain_goes_on_from_the_state_that_was_written_at_the_end() {
+async fn a_chain_continues_from_the_state_file_of_its_last_run() {
     let folder = tempfile::tempdir().unwrap();
-    // In a directory the file has anvil's name.
+    // In a directory, the file has anvil's name.
     let state = folder.path().to_str().unwrap();
     let transfer = json!([{
         "from": "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266",
@@ -500,7 +500,7 @@ async fn the_chain_goes_on_from_the_state_that_was_written_at_the_end() {
     assert_eq!(only_read.rpc("eth_blockNumber", json!([])).await, "0x2");
 }
 
-/// Whether a file has a state up to this block. It is whole whenever it is read.
+/// Whether a file has a state up to this block. The file is complete at any time.
 fn has_state(file: &Path, block: u64) -> bool {
     let Ok(content) = std::fs::read(file) else {
         return false;
@@ -510,7 +510,7 @@ fn has_state(file: &Path, block: u64) -> bool {
 }
 
 #[tokio::test]
-async fn a_state_that_was_written_meanwhile_survives_a_kill() {
+async fn a_state_written_at_intervals_survives_a_kill() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("state.json");
     let arguments = ["--state", file.to_str().unwrap(), "--state-interval", "0.2"];
@@ -528,13 +528,13 @@ async fn a_state_that_was_written_meanwhile_survives_a_kill() {
 }
 
 #[test]
-fn a_state_file_keeps_its_place_and_its_permissions() {
+fn a_state_file_keeps_its_path_and_its_permissions() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("state.json");
     let link = folder.path().join("link.json");
     symlink(&file, &link).unwrap();
 
-    // A link that leads nowhere is no first run: a volume may be missing.
+    // A link without a target is not a first run: a volume may be missing.
     let (succeeded, _, said) = output(&["anvil", "--port", "0", "--state", link.to_str().unwrap()]);
     assert!(!succeeded);
     assert!(said.contains("No such file"), "{said}");
@@ -549,7 +549,7 @@ fn a_state_file_keeps_its_place_and_its_permissions() {
 }
 
 #[test]
-fn a_state_that_cannot_be_read_or_written_is_named() {
+fn an_unreadable_or_unwritable_state_file_is_named() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("state.json");
     std::fs::write(&file, "{").unwrap();
@@ -573,7 +573,7 @@ fn a_state_that_cannot_be_read_or_written_is_named() {
 }
 
 #[tokio::test]
-async fn every_host_has_a_listener_and_a_line() {
+async fn every_host_has_a_listener_and_a_printed_line() {
     let mut node = Anvil::start(&["--host", "127.0.0.1,127.0.0.2", "--host", "127.0.0.3"]);
     for expected in ["127.0.0.2", "127.0.0.3"] {
         let line = node.next_line();
@@ -585,7 +585,7 @@ async fn every_host_has_a_listener_and_a_line() {
 }
 
 #[tokio::test]
-async fn the_first_block_has_the_number_of_a_flag() {
+async fn a_flag_sets_the_number_of_the_first_block() {
     let node = Anvil::start(&["--number", "1000"]);
     assert_eq!(node.section("Genesis Number"), ["1000"]);
     node.rpc("evm_mine", json!([])).await;
@@ -600,7 +600,7 @@ async fn the_first_block_has_the_number_of_a_flag() {
     assert!(none.is_null(), "{none}");
 }
 
-/// The parameters of a transfer of nothing to the sender itself, with this tip.
+/// The parameters of a transfer of no coins to the sender, with this tip.
 fn transfer(from: &str, tip: &str) -> Value {
     json!([{
         "from": from,
@@ -612,7 +612,7 @@ fn transfer(from: &str, tip: &str) -> Value {
 }
 
 #[tokio::test]
-async fn transactions_are_taken_from_the_pool_as_the_flags_say() {
+async fn flags_set_the_order_of_transactions_from_the_pool() {
     let node = Anvil::start(&[
         "--no-mining",
         "--order",
@@ -644,9 +644,9 @@ async fn transactions_are_taken_from_the_pool_as_the_flags_say() {
     }
 }
 
-/// Blocks at an interval, and at once for a transaction.
+/// Blocks are sealed at an interval, and at once for a transaction.
 #[tokio::test]
-async fn mixed_mining_seals_at_once_as_well() {
+async fn mixed_mining_also_seals_at_once() {
     let node = Anvil::start(&["--block-time", "3600", "--mixed-mining"]);
     let own = "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266";
     let hash = node
@@ -667,7 +667,7 @@ async fn mixed_mining_seals_at_once_as_well() {
 }
 
 #[tokio::test]
-async fn a_genesis_file_and_a_socket_are_those_of_the_flags() {
+async fn flags_select_a_genesis_file_and_a_socket() {
     let folder = tempfile::tempdir().unwrap();
     let genesis = folder.path().join("genesis.json");
     let alloc = json!({"0x00000000000000000000000000000000000000aa": {"balance": "0x7"}});
@@ -695,7 +695,7 @@ async fn a_genesis_file_and_a_socket_are_those_of_the_flags() {
     assert_eq!(node.rpc("eth_getBalance", params).await, "0x7");
     assert!(socket.exists());
 
-    // The accounts that the file leaves out have their coins.
+    // Accounts that the file omits have their development balance.
     assert!(
         node.section("Available Accounts")[0].ends_with("(5.000000000000000000 ETH)"),
         "{:?}",

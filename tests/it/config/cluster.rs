@@ -19,7 +19,7 @@ fn read(flags: &[(&str, &str)]) -> Result<Config, String> {
 }
 
 #[test]
-fn they_have_the_flags_and_variables_that_operators_type() {
+fn cluster_settings_have_the_documented_flags_and_variables() {
     for (name, flag, variable) in [
         ("cluster.servers", "cluster", "TETRAD_CLUSTER"),
         ("cluster.name", "cluster-name", "TETRAD_CLUSTER_NAME"),
@@ -131,7 +131,7 @@ fn invalid_cluster_settings_are_named() {
             &[("cluster", "nats://b,nats://a:4222,tls://A")],
             "--cluster: tls://A is listed twice",
         ),
-        // Names that would collide with another cluster's.
+        // Names that would collide with those of another cluster.
         (
             &[("cluster", "nats://a"), ("cluster-name", "a-pool")],
             "`a-pool` may belong to another cluster: names do not end with `-pool`",
@@ -140,7 +140,7 @@ fn invalid_cluster_settings_are_named() {
             &[("cluster", "nats://a"), ("cluster-name", "a-keys")],
             "names do not end with `-keys`",
         ),
-        // What a node of a cluster needs, and what it cannot have.
+        // Settings that a node of a cluster requires, and those that it cannot have.
         (
             &[("cluster", "nats://a")],
             "cluster.servers: data-dir is missing: a node of a cluster keeps a copy of the log",
@@ -187,7 +187,7 @@ fn invalid_cluster_settings_are_named() {
             &[("cluster-role", "leader")],
             "--cluster-role: expected auto or follower, got `leader`",
         ),
-        // Settings that mean nothing without servers.
+        // Settings without effect if there are no servers.
         (
             &[("cluster-name", "staging")],
             "cluster.name: cluster.servers is missing",

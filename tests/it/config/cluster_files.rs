@@ -7,8 +7,7 @@ use crate::support::{
     skip,
 };
 
-/// The values in a shipped file that stand at the beginning of a line after `before`, up to
-/// `after`.
+/// The values in a shipped file between `before`, at the beginning of a line, and `after`.
 fn between<'a>(text: &'a str, before: &str, after: char) -> Vec<&'a str> {
     text.lines()
         .filter_map(|line| line.trim_start().strip_prefix(before)?.split(after).next())
@@ -19,7 +18,7 @@ const COMPOSE: &str = include_str!("../../../config/cluster/compose.yaml");
 const ENVIRONMENT: &str = include_str!("../../../config/cluster/tetrad-node.env");
 const UNIT: &str = include_str!("../../../config/cluster/tetrad-node.service");
 
-/// The variables in a shipped file, with values in the place of those that Compose replaces.
+/// The variables in a shipped file, with values in place of those that Compose substitutes.
 fn assignments(text: &str, sign: &str) -> Vec<(String, String)> {
     text.lines()
         .map(str::trim)
@@ -69,7 +68,7 @@ fn the_shipped_environments_of_nodes_are_valid() {
 }
 
 #[test]
-fn the_shipped_files_of_a_cluster_fit_together() {
+fn the_shipped_files_of_a_cluster_are_consistent() {
     let haproxy = include_str!("../../../config/cluster/haproxy.cfg");
     let addresses = between(COMPOSE, "ipv4_address: ", '\n');
     let (proxy, nodes) = addresses.split_last().unwrap();
@@ -107,7 +106,7 @@ fn nats_server_accepts_the_shipped_configuration() {
         )
     });
 
-    // Version 2.9, which can only be a single server, does not know the setting.
+    // Version 2.9, which can only be a single server, does not have the setting.
     let version = String::from_utf8(
         Command::new(&program)
             .arg("--version")

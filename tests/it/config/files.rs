@@ -1,4 +1,4 @@
-//! The shipped configuration files say what is so.
+//! The shipped configuration files and the registry of settings.
 
 use tetrad::{
     Config,
@@ -20,7 +20,7 @@ fn shipped() -> [(Profile, &'static str); 2] {
 }
 
 #[test]
-fn they_show_every_setting_with_its_default() {
+fn shipped_files_show_every_setting_with_its_default() {
     for (profile, text) in shipped() {
         let mut values = Values::default();
         values.read_text(text, "shipped.toml").unwrap();
@@ -54,7 +54,7 @@ fn they_show_every_setting_with_its_default() {
 
 #[test]
 fn every_setting_has_a_value_that_can_be_shown() {
-    // An entry without `show` would silently miss from `tetrad config`.
+    // An entry without `show` would be missing from `tetrad config` unnoticed.
     let unset = [
         "block-time",
         "genesis",
@@ -98,7 +98,7 @@ fn every_setting_has_a_value_that_can_be_shown() {
     }
 }
 
-/// A value other than the default, as TOML: a neighbour of the default, the last choice, or the
+/// A value other than the default, as TOML: the default's neighbour, the last choice, or the
 /// example.
 fn another_value(setting: &Setting) -> String {
     let number = |number: f64| if number == 0.0 { 1.0 } else { number / 2.0 };
@@ -155,7 +155,7 @@ fn every_setting_shows_the_value_that_was_read() {
     for setting in settings() {
         let value = another_value(setting);
 
-        // Those without which others of their table mean nothing.
+        // Settings that others of their table require.
         let company = match setting.name {
             "fork.block"
             | "fork.compute-units-per-second"
@@ -200,7 +200,7 @@ fn every_setting_shows_the_value_that_was_read() {
         );
 
         match setting.name {
-            // Written with what they lack.
+            // The shown value is completed.
             "fork.url" | "traces.endpoint" => {
                 assert!(
                     shown.as_str().unwrap().starts_with(read.as_str().unwrap()),
@@ -213,7 +213,7 @@ fn every_setting_shows_the_value_that_was_read() {
 }
 
 #[test]
-fn every_setting_is_documented_and_stands_in_its_section() {
+fn every_setting_is_documented_in_its_section() {
     for section in SECTIONS {
         for setting in section.settings {
             assert_eq!(setting.section(), section.name, "{}", setting.name);

@@ -61,7 +61,7 @@ fn invalid_fork_settings_are_named() {
 }
 
 #[test]
-fn chain_id_and_gas_limit_are_the_other_chains_unless_somebody_chose_them() {
+fn chain_id_and_gas_limit_are_the_other_chains_unless_configured() {
     let url = ("fork.url", "https://rpc.example.org/v1?key=1");
     let config = read("[fork]\nheaders = [\"Authorization: Bearer x\"]", &[url]).unwrap();
     assert_eq!(
@@ -79,7 +79,7 @@ fn chain_id_and_gas_limit_are_the_other_chains_unless_somebody_chose_them() {
     );
     let config = read("", &[url, ("chain-id", "125"), ("fork.timeout", "90")]).unwrap();
     assert_eq!(config.fork.chain_id, Some(125));
-    // Calls may wait for as long as a question may take.
+    // Calls may wait for as long as a request to the other node.
     assert_eq!(config.rpc.execution_timeout.as_secs(), 90);
     assert_eq!(read("", &[]).unwrap().rpc.execution_timeout.as_secs(), 5);
 }

@@ -1,4 +1,4 @@
-//! Which layer wins, and what is said of values that are wrong.
+//! The precedence of layers, and the errors for invalid values.
 
 use tetrad::{
     Config,
@@ -33,7 +33,7 @@ fn flag(values: &mut Values, name: &str, text: &str) -> Result<(), String> {
 }
 
 #[test]
-fn flags_win_over_the_environment_and_the_environment_over_the_file() {
+fn flags_override_the_environment_and_the_environment_the_file() {
     let mut values = Values::default();
     values
         .read_text(
@@ -70,7 +70,7 @@ fn flags_win_over_the_environment_and_the_environment_over_the_file() {
 }
 
 #[test]
-fn a_setting_can_still_be_given_by_its_former_name() {
+fn a_setting_can_still_be_set_by_its_former_name() {
     let dialect = |config: Result<Config, String>| config.unwrap().rpc.dialect;
 
     for file in [
@@ -88,7 +88,7 @@ fn a_setting_can_still_be_given_by_its_former_name() {
         );
     }
 
-    // The present name wins, wherever it is written, and errors name what was written.
+    // The present name wins in every layer, and errors give the name that was used.
     assert_eq!(
         dialect(from_file(
             "[rpc]\nerrors = \"network\"\ndialect = \"ethereum\""
@@ -107,7 +107,7 @@ fn a_setting_can_still_be_given_by_its_former_name() {
         "rpc.errors in x.toml: expected network or ethereum, got `geth`"
     );
 
-    // Settings without a former name are not given by an empty one.
+    // An empty former name matches no setting.
     let error = from_file("\"\" = 1").unwrap_err();
     assert!(
         error.starts_with("config x.toml: unknown key ``"),
@@ -115,14 +115,14 @@ fn a_setting_can_still_be_given_by_its_former_name() {
     );
 }
 
-/// Whether a file's chain has a cap on the gas of a transaction, and the timestamps of its blocks.
+/// Whether a file's chain caps the gas of a transaction, and the timestamps of its blocks.
 fn rules(text: &str) -> (bool, BlockTimestamps) {
     let config = from_file(text).unwrap();
     (config.caps_transaction_gas(), config.block_timestamps())
 }
 
 #[test]
-fn ethereums_rules_hold_with_a_genesis_file_unless_somebody_chose_otherwise() {
+fn a_genesis_file_implies_ethereums_rules_unless_configured_otherwise() {
     let file = tempfile::NamedTempFile::new().unwrap();
     let genesis = format!("genesis = {:?}", file.path());
 
@@ -191,8 +191,8 @@ fn warnings(names: &[&str]) -> Vec<String> {
 }
 
 #[test]
-fn unknown_variables_are_warned_of_unless_an_orchestrator_sets_them() {
-    // A service called tetrad, one called tetrad-dev, and a port with a name.
+fn unknown_variables_cause_warnings_unless_an_orchestrator_sets_them() {
+    // A service called tetrad, one called tetrad-dev, and a named port.
     let links = [
         "TETRAD_PORT",
         "TETRAD_SERVICE_HOST",
@@ -240,7 +240,7 @@ fn unknown_variables_are_warned_of_unless_an_orchestrator_sets_them() {
 }
 
 #[test]
-fn a_bad_value_is_named_with_where_it_was_given() {
+fn an_invalid_value_is_named_with_its_origin() {
     for (text, expected) in [
         (
             "chain-id = \"x\"",
@@ -318,7 +318,7 @@ fn a_bad_value_is_named_with_where_it_was_given() {
 }
 
 #[test]
-fn values_mean_what_they_say() {
+fn values_are_applied_to_the_configuration() {
     let config = from_file(
         "ws-listen = \"off\"\nblock-time = 0.3\nbalance = \"1.5\"\nhardfork = \"Prague\"\n[exchange]\nprice-tick = 0\ntrusted-proxies = [\"10.0.0.0/8\", \"::1\"]",
     )
@@ -366,7 +366,7 @@ fn each_setting_is_read_from_its_variable() {
 
         let variable = setting.variable();
         let mut variables = vec![(variable.as_str(), text.as_str())];
-        // They mean nothing without another node.
+        // They require another node's URL.
         if ["fork.headers", "fork.others"].contains(&setting.name) {
             variables.push(("TETRAD_FORK_URL", "http://localhost"));
         }
@@ -379,7 +379,7 @@ fn each_setting_is_read_from_its_variable() {
 }
 
 #[test]
-fn numbers_and_addresses_have_the_same_forms_everywhere() {
+fn numbers_and_addresses_have_the_same_forms_in_every_layer() {
     let loopback = |port: u16| std::net::SocketAddr::from(([127, 0, 0, 1], port));
 
     for (text, port) in [
@@ -435,7 +435,7 @@ fn numbers_and_addresses_have_the_same_forms_everywhere() {
 }
 
 #[test]
-fn settings_that_contradict_each_other_are_refused_with_both_of_their_names() {
+fn contradictory_settings_are_rejected_with_both_names() {
     let genesis = "genesis = \"genesis.json\"\n";
 
     for (text, expected) in [
@@ -464,7 +464,7 @@ fn settings_that_contradict_each_other_are_refused_with_both_of_their_names() {
         assert!(error.starts_with(expected), "{error}");
     }
 
-    // Wherever each of them comes from.
+    // In whichever layers they are set.
     let mut values = Values::default();
     values.read_text("block-time = 2", "x.toml").unwrap();
     flag(&mut values, "no-mining", "true").unwrap();
@@ -481,7 +481,7 @@ fn settings_that_contradict_each_other_are_refused_with_both_of_their_names() {
         "{error}"
     );
 
-    // A value that changes nothing contradicts nothing.
+    // A value without effect contradicts nothing.
     for text in [
         "no-mining = false\nblock-time = 2",
         "quiet = true\nverbosity = 0",
@@ -492,7 +492,7 @@ fn settings_that_contradict_each_other_are_refused_with_both_of_their_names() {
 }
 
 #[test]
-fn a_hardfork_that_cannot_run_the_networks_contracts_is_refused_with_the_remedy() {
+fn a_hardfork_too_old_for_the_networks_contracts_is_rejected_with_advice() {
     for old in ["berlin", "shanghai"] {
         let error = from_file(&format!("hardfork = \"{old}\"")).unwrap_err();
         assert_eq!(
@@ -510,7 +510,7 @@ fn a_hardfork_that_cannot_run_the_networks_contracts_is_refused_with_the_remedy(
 }
 
 #[test]
-fn only_an_address_of_the_users_own_is_required_for_the_second_price_websocket() {
+fn only_a_configured_address_of_the_second_price_websocket_is_required() {
     let required = |text: &str| from_file(text).unwrap().ws_listen_required;
     assert!(!required("") && !required("ws-listen = \"127.0.0.1:3001\""));
     assert!(required("ws-listen = \"127.0.0.1:3002\"") && required("profile = \"production\""));

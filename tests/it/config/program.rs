@@ -8,7 +8,7 @@ use crate::support::{
 };
 
 #[tokio::test]
-async fn serves_until_it_is_told_to_end() {
+async fn the_program_serves_until_a_signal_ends_it() {
     for signal in ["-TERM", "-INT"] {
         let node = Running::start(&[]).await;
         assert_eq!(node.ready["pid"], node.child.id());
@@ -55,13 +55,13 @@ async fn quiet_prints_nothing() {
 }
 
 #[tokio::test]
-async fn production_shows_no_keys() {
+async fn production_prints_no_keys() {
     let node = Running::start(&["--profile", "production"]).await;
     let (success, printed) = node.end("-TERM");
     assert!(success && !printed.contains("Mnemonic"), "{printed}");
 }
 
-/// The lines of a printed configuration, without where the values come from.
+/// The lines of a printed configuration without the origins of the values.
 fn without_origins(text: &str) -> Vec<&str> {
     text.lines()
         .map(|line| line.split("  #").next().unwrap())
@@ -69,7 +69,7 @@ fn without_origins(text: &str) -> Vec<&str> {
 }
 
 #[test]
-fn config_prints_what_is_in_effect_and_can_be_read_again() {
+fn config_prints_the_effective_settings_as_a_valid_file() {
     let (success, printed, _) = output(&[
         "config",
         "--chain-id",
@@ -101,7 +101,7 @@ fn config_prints_what_is_in_effect_and_can_be_read_again() {
 }
 
 #[test]
-fn what_is_wrong_is_said_on_standard_error() {
+fn errors_are_printed_on_standard_error() {
     for (arguments, expected) in [
         (
             &["--chain-id", "x"][..],
@@ -170,7 +170,7 @@ fn help_names_every_setting() {
 }
 
 #[test]
-fn the_short_help_fits_and_commands_list_their_own_flags_only() {
+fn the_short_help_is_short_and_commands_list_only_their_own_flags() {
     let help = |arguments: &[&str]| output(arguments).1;
     let short = help(&["-h"]);
     assert!(short.lines().count() < 80, "{short}");
@@ -200,13 +200,13 @@ fn the_short_help_fits_and_commands_list_their_own_flags_only() {
         );
     }
 
-    // What is not listed is still taken.
+    // Unlisted flags are still accepted.
     let (success, printed, error) = output(&["config", "--chain-id", "7"]);
     assert!(success && printed.contains("chain-id = 7"), "{error}");
 }
 
 #[test]
-fn flags_of_anvil_and_former_names_are_understood() {
+fn flags_of_anvil_and_former_names_are_accepted() {
     for (arguments, line) in [
         (
             &["--port", "9545"][..],
@@ -280,7 +280,7 @@ fn flags_of_anvil_and_former_names_are_understood() {
 
 #[tokio::test]
 async fn a_second_price_websocket_is_optional_in_development_only() {
-    // The default port, by whatever program it is used.
+    // The default port, which another program may use.
     let _taken = std::net::TcpListener::bind("127.0.0.1:3001");
     let mut command = tetrad(&["--listen", "127.0.0.1:0"]);
     command.env("RUST_BACKTRACE", "0");
@@ -313,7 +313,7 @@ async fn the_banner_begins_with_the_url_of_the_page() {
 }
 
 #[tokio::test]
-async fn urls_come_last_and_only_those_that_exist() {
+async fn the_banner_ends_with_the_urls_that_exist() {
     let (success, printed) = Running::start(&[]).await.end("-TERM");
     let last: Vec<_> = printed
         .lines()
@@ -350,7 +350,7 @@ async fn urls_come_last_and_only_those_that_exist() {
 }
 
 #[tokio::test]
-async fn operators_are_told_what_outlives_the_process_and_who_has_money() {
+async fn the_banner_reports_persistence_and_funded_accounts() {
     let in_memory = ["--profile", "production"];
     let (_, printed) = Running::start(&in_memory).await.end("-TERM");
     for part in [
@@ -388,7 +388,7 @@ fn address_prints_all_forms() {
 }
 
 #[test]
-fn checking_a_file_says_everything_that_is_wrong_with_it() {
+fn checking_a_file_reports_all_of_its_errors() {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("wrong.toml");
     let text = "profile = \"production\"\naccounts = 3\nlisten = \"nowhere\"\nchain-ids = 7\ngenesis = \"missing.json\"\n\
@@ -426,7 +426,7 @@ fn checking_a_file_says_everything_that_is_wrong_with_it() {
 }
 
 #[test]
-fn the_settings_page_of_the_book_and_the_shipped_files_are_what_the_program_writes() {
+fn the_book_and_the_shipped_files_match_the_programs_output() {
     for (arguments, file) in [
         (
             &["config", "reference"][..],
@@ -448,7 +448,7 @@ fn the_settings_page_of_the_book_and_the_shipped_files_are_what_the_program_writ
 }
 
 #[test]
-fn shells_and_readers_get_what_they_need() {
+fn completions_and_the_manual_page_are_generated() {
     for (shell, sign) in [
         ("bash", "complete -F"),
         ("zsh", "#compdef tetrad"),
@@ -465,7 +465,7 @@ fn shells_and_readers_get_what_they_need() {
 }
 
 #[tokio::test]
-async fn a_probe_tells_whether_a_node_is_ready() {
+async fn a_probe_reports_whether_a_node_is_ready() {
     let node = Running::start(&["--exchange-price-tick", "0"]).await;
     let listen = node.ready["rest"].as_str().unwrap().replace("http://", "");
     let (ok, out, _) = output(&["probe", "--listen", &listen]);
@@ -477,14 +477,14 @@ async fn a_probe_tells_whether_a_node_is_ready() {
 
 #[cfg(unix)]
 #[tokio::test]
-async fn a_probe_speaks_tls_and_finds_unix_sockets() {
+async fn a_probe_uses_tls_and_unix_sockets() {
     let folder = tempfile::tempdir().unwrap();
     let file = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     let certificate = file("cert.pem");
     let key = file("key.pem");
     let socket = file("node.sock");
 
-    // As nearly all certificates, it is not for an address.
+    // Like nearly all certificates, it is not for an address.
     let made = rcgen::generate_simple_self_signed(vec!["node.example.org".to_owned()]).unwrap();
     std::fs::write(&certificate, made.cert.pem()).unwrap();
     std::fs::write(&key, made.signing_key.serialize_pem()).unwrap();
@@ -505,7 +505,7 @@ async fn a_probe_speaks_tls_and_finds_unix_sockets() {
         (true, "ready\n".to_owned(), String::new())
     );
 
-    // Whatever else the settings say: what is served is the same.
+    // Other settings do not matter: every listener serves the same.
     let local = [&["probe", "--listen", "127.0.0.1:1"][..], &unix].concat();
     assert_eq!(output(&local), (true, "ready\n".to_owned(), String::new()));
     node.end("-TERM");
@@ -522,7 +522,7 @@ async fn a_probe_speaks_tls_and_finds_unix_sockets() {
 
 #[cfg(target_os = "linux")]
 #[tokio::test]
-async fn a_service_manager_is_told_when_the_node_is_ready() {
+async fn a_service_manager_is_notified_when_the_node_is_ready() {
     use std::os::{
         linux::net::SocketAddrExt,
         unix::net::{SocketAddr, UnixDatagram},
@@ -563,9 +563,9 @@ async fn a_service_manager_is_told_when_the_node_is_ready() {
     }
 }
 
-/// What goes wrong at a start says what to do about it.
+/// An error at the start comes with advice.
 #[test]
-fn errors_come_with_what_to_do_about_them() {
+fn errors_come_with_advice() {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("file");
     std::fs::write(&file, "listen = \"nowhere\"\n").unwrap();
@@ -620,10 +620,10 @@ fn errors_come_with_what_to_do_about_them() {
     }
 }
 
-/// Kubernetes sets variables for a service called tetrad in every container beside it, and others
-/// do likewise.
+/// Kubernetes sets variables for a service called tetrad in every container of the namespace, and
+/// others do likewise.
 #[tokio::test]
-async fn variables_that_are_no_settings_do_not_keep_a_node_from_starting() {
+async fn unknown_variables_do_not_prevent_a_start() {
     let mut command = tetrad(&["--listen", "127.0.0.1:0", "--ws-listen", "off"]);
     command.envs([
         ("TETRAD_PORT", "tcp://10.0.0.7:8545"),
@@ -675,9 +675,9 @@ fn a_chain_does_not_begin_in_the_year_10000() {
     );
 }
 
-/// A clock that runs behind the chain is the likeliest reason for prices that look stale.
+/// A clock that is behind the chain is the likeliest reason for apparently stale prices.
 #[tokio::test]
-async fn a_chain_that_is_ahead_of_the_clock_is_told_of() {
+async fn a_warning_reports_a_chain_ahead_of_the_clock() {
     let genesis = tempfile::NamedTempFile::new().unwrap();
     let json = r#"{"config":{"chainId":7},"timestamp":"0xffffffff","difficulty":"0x0","gasLimit":"0x1c9c380","alloc":{}}"#;
     std::fs::write(genesis.path(), json).unwrap();

@@ -1,4 +1,4 @@
-//! What can be derived of every block of the chain: proofs, encodings and traces.
+//! Data derived from every block of the chain: proofs, encodings and traces.
 
 use alloy_consensus::Header;
 use alloy_primitives::{Address, B256, Bytes, U256, keccak256};
@@ -64,7 +64,7 @@ async fn prove(
 }
 
 #[tokio::test]
-async fn accounts_are_proved_against_the_root_of_every_block() {
+async fn account_proofs_match_the_root_of_every_block() {
     let Some(node) = imported().await else { return };
     let state = node.chain().head().state.clone();
     let accounts: Vec<_> = state.accounts().map(|account| account.address).collect();
@@ -85,7 +85,7 @@ async fn accounts_are_proved_against_the_root_of_every_block() {
 }
 
 #[tokio::test]
-async fn encodings_hash_to_what_the_headers_say() {
+async fn encodings_hash_to_the_values_in_the_headers() {
     let Some(node) = imported().await else { return };
     for height in 0..=54u64 {
         let tag = format!("{height:#x}");
@@ -113,7 +113,7 @@ async fn encodings_hash_to_what_the_headers_say() {
 }
 
 #[tokio::test]
-async fn every_block_traces_to_the_gas_of_its_receipts() {
+async fn traces_of_every_block_have_the_gas_of_its_receipts() {
     let Some(node) = imported().await else { return };
 
     for height in 1..=54u64 {
@@ -180,7 +180,7 @@ async fn every_block_traces_to_the_gas_of_its_receipts() {
 }
 
 #[tokio::test]
-async fn a_state_difference_is_what_the_block_changed() {
+async fn a_state_difference_contains_the_changes_of_the_block() {
     let Some(node) = imported().await else { return };
     for height in [20u64, 40, 54] {
         let tag = format!("{height:#x}");

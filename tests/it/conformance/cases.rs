@@ -1,5 +1,5 @@
-//! The recorded requests and responses of the suite, one after another on one node, as its own
-//! runner does it.
+//! The recorded requests and responses of the suite, sent in sequence to one node, as its own
+//! runner does.
 
 use std::{fs, path::PathBuf};
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::{imported, suite};
 
-/// A conversation: requests with their responses, and whether only the shape of the result matters.
+/// A conversation: requests with their responses, and whether only the shape of the result counts.
 struct Case {
     name: String,
     speconly: bool,
@@ -37,7 +37,7 @@ fn read(path: &PathBuf) -> Case {
     case
 }
 
-/// Takes the messages out of errors that both sides have: their texts are each client's own.
+/// Removes the messages of errors on both sides, as their texts differ between clients.
 fn without_messages(got: &mut Value, want: &mut Value) {
     match (got, want) {
         (Value::Object(got), Value::Object(want)) => {

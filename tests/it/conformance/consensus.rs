@@ -1,9 +1,8 @@
-//! The public consensus cases: chains of every fork and transition, with blocks that a client has
-//! to take and blocks that it has to refuse.
+//! The public consensus cases: chains of every fork and transition, with blocks that a client must
+//! accept and blocks that it must reject.
 //!
-//! Each case begins as a node does with a genesis file, and its blocks go through what `--import`
-//! applies them with. A case may have branches: a block is applied to the chain that ends with its
-//! parent.
+//! Each case begins with a genesis file, and its blocks are applied like those of `--import`. A
+//! case may have branches: a block is applied to the chain that ends with its parent.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -25,11 +24,11 @@ use tetrad_chain::{ForeignBlock, Head, HistoryLimits, Recovered, apply};
 
 use super::suite;
 
-/// Why a merge at a total difficulty is no rule here.
+/// Why a merge at a total difficulty is not supported.
 const TOTAL_DIFFICULTY: &str =
     "a merge at a total difficulty depends on proof of work: a file that asks for it is refused";
 
-/// Cases that do not pass, with the reason. One that passes does not belong here.
+/// Cases that fail, with the reason. Passing cases must not be listed.
 const EXPECTED_FAILURES: [(&str, &str); 2] = [
     (
         "powToPosBlockRejection_ArrowGlacierToParisAtDiffC0000",
@@ -41,7 +40,7 @@ const EXPECTED_FAILURES: [(&str, &str); 2] = [
     ),
 ];
 
-/// Forks by the names of the suite, in order, with the fields that a genesis file has for them.
+/// Forks by the names of the suite, in order, with their fields in a genesis file.
 const FORKS: [(&str, &[&str]); 24] = [
     ("Frontier", &[]),
     ("Homestead", &["homesteadBlock"]),
@@ -69,7 +68,7 @@ const FORKS: [(&str, &[&str]); 24] = [
     ("BPO5", &["bpo5Time"]),
 ];
 
-/// A block number that no case comes to.
+/// A block number that no case reaches.
 const NEVER: u64 = 1 << 40;
 
 #[derive(Deserialize)]
@@ -104,7 +103,7 @@ struct PostAccount {
     storage: BTreeMap<String, String>,
 }
 
-/// A number as the suite writes it, with leading zeros or without digits.
+/// A number in the suite's notation, with leading zeros or without digits.
 fn number(text: &str) -> U256 {
     let digits = text.trim_start_matches("0x");
     if digits.is_empty() {
@@ -137,7 +136,7 @@ fn chain_config(network: &str, own: &Value) -> Value {
         }
     };
 
-    // The fork around the DAO is none of those that every later one includes.
+    // Later forks do not include the DAO fork.
     FORKS[..=position(rules)]
         .iter()
         .filter(|(name, _)| *name != "Dao")
@@ -181,7 +180,7 @@ fn chain_config(network: &str, own: &Value) -> Value {
     config.into()
 }
 
-/// The genesis file that a case stands for.
+/// The genesis file of a case.
 fn genesis_file(case: &Case) -> String {
     let header = &case.genesis_block_header;
     let mut genesis =
@@ -207,7 +206,7 @@ fn genesis_file(case: &Case) -> String {
     genesis.to_string()
 }
 
-/// Decodes a block, whole.
+/// Decodes a complete block.
 fn decode(rlp: &str) -> Result<ForeignBlock, String> {
     let bytes: Bytes = rlp.parse().map_err(|error| format!("{error}"))?;
     let mut rest = &bytes[..];
@@ -246,7 +245,7 @@ fn run(case: &Case) -> Result<(), String> {
     let mut newest = first.block.hash;
     let mut heads = HashMap::from([(newest, first)]);
     for (index, block) in case.blocks.iter().enumerate() {
-        // Older cases tell invalid blocks by what is missing beside their bytes.
+        // Older cases mark invalid blocks by missing members.
         let refused = block
             .rest
             .keys()
@@ -270,7 +269,7 @@ fn run(case: &Case) -> Result<(), String> {
         ));
     }
 
-    // Which of several branches counts is up to proof of work.
+    // Proof of work decides between branches.
     let head = heads
         .get(&case.last_block_hash)
         .ok_or("the last block is missing")?;
@@ -293,7 +292,7 @@ fn extend(heads: &mut HashMap<B256, Head>, rlp: &str) -> Result<B256, String> {
     Ok(hash)
 }
 
-/// Holds a state against the one that the case ends with.
+/// Compares a state with the final state of the case.
 fn compare(head: &Head, case: &Case) -> Result<(), String> {
     if let Some(expected) = case
         .post_state_hash
@@ -361,7 +360,7 @@ fn files(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// Runs the cases of one file; gives each its outcome.
+/// Runs the cases of one file. Returns the outcome of each.
 fn outcomes(path: &Path) -> Vec<(String, Result<(), String>)> {
     let cases: BTreeMap<String, Case> =
         serde_json::from_str(&std::fs::read_to_string(path).unwrap())
@@ -372,14 +371,14 @@ fn outcomes(path: &Path) -> Vec<(String, Result<(), String>)> {
         .collect()
 }
 
-/// Runs a case; a panic is a failure of this case alone.
+/// Runs a case; a panic is a failure of this case only.
 fn outcome(case: &Case) -> Result<(), String> {
     catch_unwind(AssertUnwindSafe(|| run(case)))
         .unwrap_or_else(|_| Err("panicked; see above".to_owned()))
 }
 
 #[test]
-fn every_public_consensus_case_passes_or_is_listed_with_the_reason() {
+fn every_consensus_case_passes_or_is_listed_with_a_reason() {
     let Some(folder) = suite() else { return };
     let mut paths = Vec::new();
     files(&folder.join("blockchain_tests"), &mut paths);
@@ -419,7 +418,7 @@ fn every_public_consensus_case_passes_or_is_listed_with_the_reason() {
     let unknown = EXPECTED_FAILURES
         .iter()
         .find(|(case, _)| !all.iter().any(|(_, name, _)| name == case));
-    assert!(unknown.is_none(), "listed, but no case: {unknown:?}");
+    assert!(unknown.is_none(), "listed, but not a case: {unknown:?}");
 
     assert!(
         wrong.is_empty(),

@@ -1,7 +1,7 @@
-//! The public chain that clients are tested with: 54 blocks from frontier rules to the newest fork.
+//! The public chain for tests of clients: 54 blocks from frontier rules to the newest fork.
 //!
-//! The files belong to others and are not part of this project; where they are not at hand, the
-//! tests say so and pass, except in CI.
+//! The files belong to others and are not part of this project. Where they are missing, the tests
+//! say so and pass, except in CI.
 
 mod blocks;
 mod cases;
@@ -13,7 +13,7 @@ use serde_json::json;
 
 use crate::support::{TestNode, node_with, skip};
 
-/// The folder with the suite, if it is there.
+/// The folder with the suite, if it exists.
 pub(crate) fn suite() -> Option<PathBuf> {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared/conformance");
     if !folder.is_dir() {
@@ -56,8 +56,7 @@ async fn the_chain_is_imported_to_its_head() {
 async fn a_changed_block_stops_the_import_with_its_number_and_the_reason() {
     let Some(folder) = suite() else { return };
     let chain = std::fs::read(folder.join("chain.rlp")).unwrap();
-    // Somewhere in the middle, inside a block: whatever it was, the block is no longer what its
-    // header says.
+    // Inside a block in the middle of the file: any change makes the block differ from its header.
     for at in [chain.len() / 3, chain.len() / 2, chain.len() - 10] {
         let mut changed = chain.clone();
         changed[at] ^= 0x40;
@@ -67,7 +66,7 @@ async fn a_changed_block_stops_the_import_with_its_number_and_the_reason() {
         config.genesis = Some(folder.join("genesis.json"));
         config.import = vec![file.path().to_owned()];
         let Err(error) = tetrad::Node::spawn(config).await else {
-            panic!("byte {at} does not matter")
+            panic!("byte {at} has no effect")
         };
         let error = error.to_string();
         assert!(
