@@ -1,9 +1,10 @@
-//! An arbitrageur who sees the source's price at the same time as the node. He acts in every block
-//! after its first transaction, the update, and so between the steps of a price that walks. Prices
-//! jump by up to 90 %, go to their bounds, and the updater is sometimes another one, or stops.
+//! An arbitrageur who sees the source's price at the same time as the node. The arbitrageur acts in
+//! every block after its first transaction, the update, and therefore between the steps of a price
+//! that follows the source. Prices jump by up to 90 % or to their bounds, and sometimes another
+//! updater is used, or none.
 //!
-//! He does not trade in the block before a jump: who foresees a price that the source does not have
-//! yet gains from it, as the book says ("What an arbitrageur can gain").
+//! The arbitrageur does not trade in the block before a jump: foreseeing a price that the source
+//! does not have yet is profitable, as the book says ("What an arbitrageur can gain").
 
 use std::collections::BTreeSet;
 
@@ -20,17 +21,17 @@ use super::{
 };
 
 const TICK: u64 = 2;
-/// Jumps after which he and the vault have their tokens back, and prices are the reference prices.
+/// Jumps after which the arbitrageur and the vault have their tokens back, and prices are the
+/// reference prices.
 const EPOCH: u64 = 50;
-/// The bounds that updates can reach. A price of less cannot move by a quarter of itself.
+/// The bounds that updates can reach. A lower price cannot move by a quarter of itself.
 const MIN_PRICE: u64 = 4;
 const MAX_PRICE: u64 = (1 << 63) - 1;
-/// Blocks after which a price must have arrived, from one of its bounds to the other: 20 % a step
-/// downwards.
+/// Blocks within which a price must get from one of its bounds to the other: 20 % a step downwards.
 const LONGEST_WALK: usize = 600;
 
 #[test]
-fn an_arbitrageur_who_sees_the_source_earns_less_than_the_fees_he_pays() {
+fn an_arbitrageur_who_sees_the_source_earns_less_than_the_fees() {
     let mut market = Market::new(21);
     // 10,000 with TETRAD_INVARIANT_STEPS=1000000.
     let jumps = steps(1);
@@ -60,10 +61,10 @@ fn an_arbitrageur_who_sees_the_source_earns_less_than_the_fees_he_pays() {
     );
     assert!(
         profit < I256::try_from(fees).unwrap(),
-        "he earned {profit} and paid {fees}"
+        "profit {profit}, fees {fees}"
     );
 
-    // No swap at all paid, so the sum says nothing that the parts hide.
+    // As no single swap was profitable, the sum hides nothing.
     assert!(profit <= I256::ZERO);
     assert!(
         jumps < 200 || attacked.len() == 132,
@@ -77,7 +78,7 @@ struct Market {
     tokens: Vec<Token>,
     random: Random,
     source: Vec<u64>,
-    /// When prices were last moved by the tick.
+    /// When a tick last moved the prices.
     ticked_at: u64,
     profit: I256,
     fees: U256,
@@ -134,7 +135,7 @@ impl Market {
         }
     }
 
-    /// Up to 90 % away from the last price, and rarely a bound or back from it.
+    /// A price up to 90 % away from the last one, and rarely a bound or the reference price.
     fn next_price(&mut self, token: usize) -> u64 {
         let now = self.source[token];
         let reference = TOKENS[token].price_usd_e8;
@@ -164,7 +165,7 @@ impl Market {
         for block in 0.. {
             assert!(
                 block < LONGEST_WALK,
-                "the chain does not arrive: {:?} for {:?}",
+                "the chain does not reach the source: {:?} for {:?}",
                 self.oracle(),
                 self.source
             );
@@ -229,8 +230,8 @@ impl Market {
         assert!(receipt.events::<PriceOracle::PriceRejected>().is_empty());
     }
 
-    /// An updater that pushes the source's price and nothing else. The owner overrides what it
-    /// cannot push.
+    /// An updater that sends only the source's price. The owner overrides prices that it cannot
+    /// reach.
     fn follow_with_another_updater(&mut self, moved: &[usize]) {
         for _ in 0..3 {
             let tokens = TOKENS.map(|token| token.address).to_vec();
@@ -251,7 +252,7 @@ impl Market {
         self.attack(moved);
     }
 
-    /// Nobody updates for so long that prices are stale. Nothing can be traded then.
+    /// No update comes until prices are stale, so that nothing can be traded.
     fn stop(&mut self, moved: &[usize]) {
         self.network.warp(601);
         for token in moved {
@@ -266,7 +267,7 @@ impl Market {
         self.follow(moved);
     }
 
-    /// Swaps as much as one swap may, into and out of the tokens that moved.
+    /// Swaps the maximum of one swap, into and out of the tokens that moved.
     fn attack(&mut self, moved: &[usize]) {
         for token in moved {
             let other = (token + 1 + self.random.below(11) as usize) % 12;
@@ -318,7 +319,7 @@ impl Market {
             return;
         }
 
-        // At the bounds an amount may be too small or too large for anything.
+        // At the bounds, an amount may be too small or too large for any swap.
         let Ok(receipt) = result else { return };
         let priced = receipt.event::<Vault::SwapPriced>();
 
@@ -337,7 +338,7 @@ impl Market {
         self.swaps += 1;
     }
 
-    /// The input of the largest swap that the vault allows, as far as he has it.
+    /// The input of the largest swap that the vault and the arbitrageur's balance allow.
     fn largest(&mut self, from: usize, to: usize) -> U256 {
         let token_in = TOKENS[from];
         let token_out = TOKENS[to];
@@ -397,10 +398,10 @@ impl Market {
     }
 }
 
-/// The attack that the rule is for: a fall of 45 %, of which the updater makes one step in each
+/// The attack that the rule prevents: a fall of 45 %, of which the updater makes one step in each
 /// tick.
 #[test]
-fn a_crash_that_the_chain_walks_is_not_tradable() {
+fn a_crash_that_the_chain_follows_in_steps_is_not_tradable() {
     let mut market = Market::new(22);
     let weth = TOKENS
         .iter()
@@ -424,9 +425,9 @@ fn a_crash_that_the_chain_walks_is_not_tradable() {
     assert!(market.profit < I256::ZERO);
 }
 
-/// A token that its owner halts stays so while its price follows the source.
+/// A token halted by its owner stays halted while its price follows the source.
 #[test]
-fn a_token_that_the_owner_halted_follows_its_source() {
+fn a_token_halted_by_the_owner_follows_its_source() {
     let mut market = Market::new(23);
     let token = TOKENS[2].address;
     market

@@ -1,5 +1,5 @@
-//! The compiled contracts. `TETRAD_ARTIFACTS` points the tests at another build, which is how
-//! `contracts/mutate.mjs` asks whether they notice a fault.
+//! The compiled contracts. `TETRAD_ARTIFACTS` points the tests to another build, with which
+//! `contracts/mutate.mjs` checks that they detect faults.
 
 use std::{
     collections::HashMap,
@@ -18,7 +18,7 @@ pub(crate) fn directory() -> PathBuf {
     }
 }
 
-/// What has to run to create a contract, without its constructor's arguments.
+/// The code that creates a contract, without its constructor's arguments.
 pub(crate) fn creation_code(name: &str) -> Bytes {
     static CODES: LazyLock<Mutex<HashMap<String, Bytes>>> = LazyLock::new(Mutex::default);
     CODES

@@ -1,4 +1,4 @@
-//! A bare EVM with a clock, and the three things tests do with it: deploy, send and look.
+//! A bare EVM with a clock, and the operations of tests: deploy, send and look.
 
 use alloy_primitives::{Address, B256, Bytes, Log, TxKind, U256};
 use alloy_sol_types::{SolCall, SolError, SolEvent};
@@ -13,7 +13,7 @@ use tetrad_test_evm::BareEvm;
 
 use super::artifacts;
 
-/// Any moment will do, but block 0 at second 0 is where "never" lives in the contracts' storage.
+/// An arbitrary time, but not 0, which means "never" in the contracts' storage.
 pub(crate) const START: u64 = 1_700_000_000;
 
 pub(crate) const CHAIN_ID: u64 = 125;
@@ -22,7 +22,7 @@ pub(crate) struct Bench {
     evm: BareEvm,
 }
 
-/// What came of a transaction that succeeded.
+/// The result of a successful transaction.
 #[derive(Debug)]
 pub(crate) struct Receipt {
     pub(crate) gas: u64,
@@ -55,7 +55,7 @@ impl Receipt {
     }
 }
 
-/// The bytes a contract refused with.
+/// The bytes with which a contract reverts.
 pub(crate) fn refusal(error: impl SolError) -> Bytes {
     error.abi_encode().into()
 }
@@ -65,7 +65,7 @@ impl Bench {
         Self::resume(InMemoryDB::default(), START)
     }
 
-    /// An EVM on a copy of a state, so that tests can share what is slow to set up.
+    /// An EVM on a copy of a state, so that tests can share a slow setup.
     pub(crate) fn resume(state: InMemoryDB, time: u64) -> Self {
         let mut rules = CfgEnv::default();
         rules.set_spec_and_mainnet_gas_params(SpecId::OSAKA);
@@ -73,7 +73,7 @@ impl Bench {
         rules.disable_nonce_check = true;
         rules.disable_balance_check = true;
         rules.disable_base_fee = true;
-        // Tests speak for contracts, too.
+        // Tests also send as contracts.
         rules.disable_eip3607 = true;
 
         let block = BlockEnv {
@@ -131,8 +131,8 @@ impl Bench {
             .balance
     }
 
-    /// Creates a contract at a chosen address the way genesis does: the creation code is put there,
-    /// called, and replaced by what it returns.
+    /// Creates a contract at a chosen address like genesis: sets the creation code, calls it, and
+    /// replaces it by the returned code.
     pub(crate) fn deploy(
         &mut self,
         address: Address,
@@ -163,7 +163,7 @@ impl Bench {
         self.evm.state_mut().insert_account_info(address, info);
     }
 
-    /// Runs a transaction and keeps what it changed; or says what it was refused with.
+    /// Runs a transaction and keeps its changes, or returns the bytes with which it reverted.
     pub(crate) fn send<C: SolCall>(
         &mut self,
         from: Address,
@@ -193,7 +193,7 @@ impl Bench {
         outcome(self.evm.send(transaction(from, to, value, data)).unwrap())
     }
 
-    /// Runs a call and forgets what it changed.
+    /// Runs a call and discards its changes.
     pub(crate) fn look<C: SolCall>(&mut self, to: Address, call: C) -> C::Return {
         self.try_look(Address::ZERO, to, call).unwrap()
     }

@@ -1,5 +1,4 @@
-//! The golden credit vectors: scores, bands, loan-to-value ratios, and what all that makes of an
-//! account.
+//! The golden credit vectors: scores, bands, loan-to-value ratios, and the resulting accounts.
 
 use alloy_primitives::U256;
 use serde_json::Value;
@@ -85,7 +84,7 @@ fn loan_to_value_follows_the_score() {
 }
 
 #[test]
-fn the_classes_are_the_vectors() {
+fn loan_to_value_classes_match_the_vectors() {
     let vectors = read("credit.json");
     for (class, expected) in vectors["ltv_params_bps(min,max,liqThreshold,bonus)"]
         .as_object()
@@ -139,7 +138,7 @@ fn every_power_vector_is_reproduced() {
     }
 }
 
-/// What a vector says of an asset on one side of the account.
+/// The amount of an asset on one side of the account.
 fn amount_of(vector: &Value, side: &str, symbol: &str) -> u128 {
     vector[side]
         .get(symbol)
@@ -192,7 +191,7 @@ fn check_power(mut network: Network, symbols: &[&String], vector: &Value) {
     assert_eq!(account.healthFactorBps, health, "{vector}");
 }
 
-/// The network has no LINK; another token of its class with its decimals takes its place.
+/// The network has no LINK; another token of its class with the same decimals takes its place.
 fn standing_in_for(symbol: &str) -> TokenInfo {
     TokenInfo::of(if symbol == "LINK" { "UNI" } else { symbol })
 }

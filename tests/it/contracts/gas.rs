@@ -1,6 +1,5 @@
-//! What everything costs. `contracts/gas.json` records the gas of every public function that
-//! changes state, in a typical case, and the size of every contract, so that growth shows in
-//! review.
+//! The costs of the contracts. `contracts/gas.json` records the gas of every public function that
+//! changes state, in a typical case, and the size of every contract, so that reviews see growth.
 
 use std::{collections::BTreeMap, env, fs, path::Path};
 
@@ -34,9 +33,9 @@ type Costs = BTreeMap<&'static str, u64>;
 type Operation = (&'static str, fn(&mut Network) -> Result<Receipt, Bytes>);
 
 #[test]
-fn costs_are_as_recorded() {
-    // A mutated contract almost always costs something else, which says nothing about the tests
-    // that judge behaviour.
+fn costs_match_the_recorded_ones() {
+    // A mutated contract almost always has other costs, which would hide whether tests of its
+    // behaviour detect the mutation.
     if env::var_os("TETRAD_ARTIFACTS").is_some() {
         return;
     }
@@ -51,7 +50,7 @@ fn costs_are_as_recorded() {
 }
 
 #[test]
-fn the_readme_tells_the_sizes() {
+fn the_readme_lists_the_sizes() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("contracts/README.md");
     let readme = fs::read_to_string(path).unwrap();
     for name in CONTRACTS
@@ -83,7 +82,7 @@ fn measure(costs: &mut Costs, network: &Network, operations: &[Operation]) {
     }
 }
 
-/// A vault in which there have been swaps.
+/// A vault after some swaps.
 fn exchange() -> Network {
     let mut network = Network::new();
     let weth = TokenInfo::of("WETH");

@@ -1,5 +1,5 @@
-//! The golden interest vectors: the rate curves, exact compounding, and whole sequences against the
-//! pool itself.
+//! The golden interest vectors: the rate curves, exact compounding, and sequences of operations on
+//! the pool itself.
 
 use alloy_primitives::{Address, U256};
 use serde_json::Value;
@@ -77,7 +77,7 @@ fn yields_round_half_up() {
 }
 
 #[test]
-fn the_classes_are_the_vectors() {
+fn curve_classes_match_the_vectors() {
     let vectors = read("interest.json");
     let basis_point = U256::from(10).pow(U256::from(23));
     for (name, curve) in vectors["constants"]["curves"].as_object().unwrap() {
@@ -116,8 +116,8 @@ fn apy(bench: &mut Bench, per_second: U256) -> String {
     ))
 }
 
-/// A sequence's asset in a pool of its own, with users whose score the sequence decides and who
-/// have collateral enough.
+/// A sequence's asset in a separate pool, with users whose scores the sequence sets and who have
+/// enough collateral.
 struct Replay {
     network: Network,
     token: TokenInfo,
@@ -195,7 +195,7 @@ impl Replay {
     fn perform(&mut self, operation: &[Value]) -> Option<U256> {
         let token = self.token;
         if operation[0] == "accrue" {
-            // A change of parameters to what they are settles the interest and does nothing else.
+            // Setting the parameters to their present values only settles the interest.
             let call = LendingPool::setParametersCall {
                 asset: token.address,
                 parameters: token.parameters(),

@@ -1,4 +1,4 @@
-//! The contracts' interfaces, which clients depend on: a change of one has to be meant.
+//! The contracts' interfaces, which clients depend on: every change must be deliberate.
 
 use std::{collections::BTreeSet, fs, path::Path};
 
@@ -23,7 +23,7 @@ const CONTRACTS: [&str; 7] = [
     "Vault",
 ];
 
-/// The committed interfaces, whatever build the other tests run on.
+/// The committed interfaces, even if other tests use another build.
 fn abi(contract: &str) -> JsonAbi {
     let path =
         Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("contracts/artifacts/{contract}.json"));
@@ -31,7 +31,7 @@ fn abi(contract: &str) -> JsonAbi {
     serde_json::from_value(artifact["abi"].clone()).unwrap()
 }
 
-/// Names and types, structs spelt out: `(address target, bytes callData)[] calls`.
+/// Names and types, with structs expanded: `(address target, bytes callData)[] calls`.
 fn parameter_text(parameter: &Param) -> String {
     let kind = match parameter.ty.strip_prefix("tuple") {
         Some(array) => format!("({}){array}", list(&parameter.components)),
@@ -48,7 +48,7 @@ fn list(parameters: &[Param]) -> String {
         .join(", ")
 }
 
-/// An event's signature, with an asterisk behind what is indexed.
+/// An event's signature, with an asterisk after indexed parameters.
 fn event(event: &Event) -> String {
     let inputs = event.inputs.iter().map(|input| {
         let star = if input.indexed { "*" } else { "" };
@@ -63,7 +63,7 @@ fn event(event: &Event) -> String {
     format!("{}({})", event.name, inputs.collect::<Vec<_>>().join(", "))
 }
 
-/// Everything that a client can call, filter by or be refused with, one line each.
+/// Every function, event and error, one per line.
 fn rendered() -> String {
     let mut text = String::new();
     for contract in CONTRACTS {
@@ -118,13 +118,13 @@ fn rendered() -> String {
 }
 
 #[test]
-fn interfaces_are_those_that_clients_know() {
+fn interfaces_match_the_published_ones() {
     assert_golden("tests/it/contracts/interfaces.txt", &rendered());
 }
 
-/// The bindings come from another file than the artifacts, written by the same build.
+/// The bindings have a separate file, written by the same build as the artifacts.
 #[test]
-fn bindings_have_what_the_compiler_wrote() {
+fn bindings_match_the_compiled_contracts() {
     fn selectors<I: SolInterface>() -> BTreeSet<[u8; 4]> {
         I::selectors().collect()
     }

@@ -1,4 +1,4 @@
-//! The views a user interface and the REST server read.
+//! The views for user interfaces and the REST server.
 
 use alloy_primitives::{Address, U256};
 use alloy_sol_types::SolValue;
@@ -23,8 +23,8 @@ fn pool(network: &mut Network, token: TokenInfo) -> PoolView {
     )
 }
 
-/// Alice supplies ten thousand dollars of WETH and five of USDC, and owes four thousand of USDC and
-/// two of WBTC.
+/// Alice supplies ten thousand dollars of WETH and five thousand of USDC, and owes four thousand of
+/// USDC and two thousand of WBTC.
 fn with_loans() -> Network {
     let mut network = Network::funded();
     let [weth, usdc, wbtc] = ["WETH", "USDC", "WBTC"].map(TokenInfo::of);
@@ -106,7 +106,7 @@ fn every_pool_is_described() {
 }
 
 #[test]
-fn a_pool_view_is_what_a_transaction_of_the_block_sees() {
+fn a_pool_view_matches_what_a_transaction_of_the_block_sees() {
     let mut network = with_loans();
     let usdc = TokenInfo::of("USDC");
     let view = pool(&mut network, usdc);
@@ -125,11 +125,11 @@ fn a_pool_view_is_what_a_transaction_of_the_block_sees() {
 }
 
 #[test]
-fn suppliers_earn_what_borrowers_pay_less_the_cut() {
+fn suppliers_earn_borrowers_interest_less_the_reserve_factor() {
     let mut network = with_loans();
     let usdc = TokenInfo::of("USDC");
     let view = pool(&mut network, usdc);
-    // One band alone has debts here, so the blend is its rate on the part that is lent.
+    // Only one band has debts, so the average is its rate on the part that is lent.
     let income =
         view.totalDebt * view.borrowRates[0] * U256::from(9) / U256::from(10) / view.totalSupplied;
     assert!(view.supplyRate.abs_diff(income) <= U256::from(1));
@@ -146,7 +146,7 @@ fn sum(view: &AccountView, part: fn(&PositionView) -> U256) -> U256 {
 }
 
 #[test]
-fn an_account_adds_up() {
+fn the_sums_of_an_account_match_its_positions() {
     let mut network = with_loans();
     let view = network.account(ALICE);
 
@@ -247,7 +247,7 @@ fn nothing_is_available_beyond_the_limit() {
     assert_eq!(view.availableUsd, U256::ZERO);
 }
 
-/// The health factor of Alice's account if a token had another price.
+/// The health factor of Alice's account at another price of a token.
 fn health_at(network: &Network, token: TokenInfo, price: u64) -> u64 {
     let mut network = network.twin();
     network.set_price(token, price);
@@ -255,7 +255,7 @@ fn health_at(network: &Network, token: TokenInfo, price: u64) -> u64 {
 }
 
 #[test]
-fn the_liquidation_price_is_where_liquidation_starts() {
+fn liquidation_starts_at_the_liquidation_price() {
     let mut network = with_loans();
     for (symbol, side) in [
         ("WETH", LiquidationSide::Below),
@@ -269,7 +269,7 @@ fn the_liquidation_price_is_where_liquidation_starts() {
         assert_eq!(answer.side, side, "{symbol}");
 
         let price: u64 = answer.price.to();
-        // At the price itself the account still stands, a millionth beyond it no longer does.
+        // At the price itself the account is still safe, a millionth beyond it no longer.
         match side {
             LiquidationSide::Below => {
                 assert!(
@@ -291,7 +291,7 @@ fn the_liquidation_price_is_where_liquidation_starts() {
 }
 
 #[test]
-fn whoever_supplies_and_owes_an_asset_fears_the_larger_side() {
+fn the_liquidation_price_follows_the_larger_side_of_an_asset() {
     let mut network = Network::funded();
     let weth = TokenInfo::of("WETH");
     let usdc = TokenInfo::of("USDC");
@@ -306,8 +306,8 @@ fn whoever_supplies_and_owes_an_asset_fears_the_larger_side() {
         },
     );
     assert_eq!(answer.side, LiquidationSide::Above);
-    // 9,000 dollars of other cover over the part of the debt that its own cover leaves: 4,150
-    // dollars' worth today.
+    // 9,000 dollars of other collateral, weighted, over the part of the debt that WETH itself does
+    // not cover: 4,150 dollars at present.
     let expected = u128::from(weth.price_usd_e8) * 9_000 / 4_150;
     assert!(
         answer.price.abs_diff(U256::from(expected)) <= U256::from(10),
@@ -355,7 +355,7 @@ fn a_score_is_the_sum_of_its_parts() {
 }
 
 #[test]
-fn an_asset_without_a_readable_symbol_hides_no_other() {
+fn an_asset_without_a_readable_symbol_does_not_hide_others() {
     const ROGUE: Address = Address::repeat_byte(0x71);
     const P_ROGUE: Address = Address::repeat_byte(0x72);
 

@@ -1,8 +1,8 @@
 //! The exchange and the lending protocol, tested on their real bytecode in a bare EVM.
 //!
-//! `bench` runs contracts, `artifacts` reads what `contracts/build.mjs` wrote, `harnesses` binds
-//! the contracts that only tests have, and `network` deploys everything the way genesis does. The
-//! rest is tests.
+//! `bench` runs contracts, `artifacts` reads the output of `contracts/build.mjs`, `harnesses` binds
+//! the contracts that only tests use, and `network` deploys all contracts like genesis. The rest is
+//! tests.
 
 #![allow(
     clippy::unwrap_used,

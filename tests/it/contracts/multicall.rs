@@ -130,7 +130,7 @@ fn calls_that_may_fail() {
     assert_eq!(answer.returnData, expected);
 }
 
-/// A call that succeeds, and one that fails and may be allowed to.
+/// A call that succeeds, and one that fails, whose failure is allowed or not.
 fn good_and_bad(allowed: bool) -> Vec<Multicall3::Call3> {
     let (target, callData) = bad();
     let (other, decimals) = good();
@@ -149,7 +149,7 @@ fn good_and_bad(allowed: bool) -> Vec<Multicall3::Call3> {
 }
 
 #[test]
-fn each_call_says_whether_it_may_fail() {
+fn each_call_decides_whether_it_may_fail() {
     let mut network = deployed();
 
     let answer = network.look(
@@ -208,7 +208,7 @@ fn calls_with_value_spend_exactly_what_is_sent() {
         let sent = U256::from(sent);
         let needed = U256::from(7);
 
-        // With too little the second payment itself fails for want of funds.
+        // With too little value, the second payment itself fails for lack of funds.
         let short = refusal(Multicall3Errors::CallFailed {
             index: U256::from(1),
             returnData: Bytes::new(),
@@ -225,8 +225,8 @@ fn calls_with_value_spend_exactly_what_is_sent() {
         (U256::from(3), U256::from(4))
     );
 
-    // A token does not take coin; allowed to fail, it leaves the coin here, out of everybody's
-    // reach.
+    // A token accepts no coins; if its failure is allowed, the coins stay in the aggregator, where
+    // no account can get them.
     let stuck = Multicall3::aggregate3ValueCall {
         calls: vec![payment(TokenInfo::of("USDC").address, 5, true)],
     };

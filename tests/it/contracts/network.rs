@@ -1,4 +1,4 @@
-//! Everything deployed and set up as genesis does it, in the order `contracts/README.md` gives.
+//! All contracts, deployed and set up like genesis, in the order in `contracts/README.md`.
 
 use std::{
     ops::{Deref, DerefMut},
@@ -23,7 +23,7 @@ pub(crate) const ALICE: Address = address!("0x0000000000000000000000000000000000
 pub(crate) const BOB: Address = address!("0x0000000000000000000000000000000000000b0b");
 pub(crate) const CAROL: Address = address!("0x00000000000000000000000000000000000ca401");
 pub(crate) const DAVE: Address = address!("0x000000000000000000000000000000000000da7e");
-/// Supplies so much of everything that nobody else runs out of cash.
+/// Supplies enough of every asset that no other account runs out of cash.
 pub(crate) const WHALE: Address = address!("0x00000000000000000000000000000000000ba1e0");
 /// Has no tokens and no history.
 pub(crate) const STRANGER: Address = address!("0x0000000000000000000000000000000000005a4e");
@@ -52,8 +52,8 @@ impl DerefMut for Network {
 }
 
 impl Network {
-    /// The contracts as they are deployed. The vault holds ten million dollars of every token, the
-    /// pool is empty; the named users hold plenty of everything and have approved vault and pool.
+    /// The contracts as deployed. The vault holds ten million dollars of every token, the pool is
+    /// empty; the named users hold plenty of every token and have approved vault and pool.
     pub(crate) fn new() -> Self {
         static STATE: LazyLock<InMemoryDB> = LazyLock::new(|| set_up("LendingPool").state());
         Self {
@@ -61,7 +61,7 @@ impl Network {
         }
     }
 
-    /// The same with the lending pool in which tests decide scores and positions.
+    /// As [`Self::new`], with the lending pool in which tests set scores and positions.
     pub(crate) fn with_harness() -> Self {
         static STATE: LazyLock<InMemoryDB> = LazyLock::new(|| set_up("test/PoolHarness").state());
         Self {
@@ -69,7 +69,7 @@ impl Network {
         }
     }
 
-    /// And with the whale's deposits of a million dollars of every asset.
+    /// As [`Self::with_harness`], with the whale's deposits of a million dollars of every asset.
     pub(crate) fn funded() -> Self {
         static STATE: LazyLock<InMemoryDB> = LazyLock::new(|| {
             let mut network = Network::new();
@@ -114,12 +114,12 @@ impl Network {
         .unwrap();
     }
 
-    /// Lets every price be acted on again after time has passed.
+    /// Makes every price fresh again after time has passed.
     pub(crate) fn renew_prices(&mut self) {
         self.renew(&TOKENS);
     }
 
-    /// The same for some of the prices.
+    /// As [`Self::renew_prices`], for some of the prices.
     pub(crate) fn renew(&mut self, tokens: &[TokenInfo]) {
         let tokens: Vec<Address> = tokens.iter().map(|token| token.address).collect();
         let prices = self
@@ -138,7 +138,7 @@ impl Network {
         .unwrap();
     }
 
-    /// Lets time pass until every price is stale but those of `tokens`.
+    /// Lets time pass until every price is stale except those of `tokens`.
     pub(crate) fn keep_fresh(&mut self, tokens: &[TokenInfo]) {
         self.warp(601);
         self.renew(tokens);
@@ -189,7 +189,7 @@ impl Network {
         .unwrap();
     }
 
-    /// Lets time pass with the prices as they are.
+    /// Lets time pass without changes of prices.
     pub(crate) fn wait(&mut self, seconds: u64) {
         self.warp(seconds);
         self.renew_prices();
@@ -279,7 +279,7 @@ impl Network {
         )
     }
 
-    /// Sends a claim on a token that is in the pool.
+    /// Transfers a claim on a token in the pool.
     pub(crate) fn give(
         &mut self,
         from: Address,

@@ -1,4 +1,4 @@
-//! The price oracle: who may set a price, and which prices it takes.
+//! The price oracle: who may set a price, and which prices it accepts.
 
 use alloy_primitives::{Address, Bytes, U256, address};
 use tetrad_contracts::contracts::bindings::{PriceOracle, PriceOracleErrors};
@@ -50,7 +50,7 @@ fn an_update_is_recorded_and_reported() {
 }
 
 #[test]
-fn a_first_price_is_taken_and_its_token_listed_once() {
+fn a_first_price_is_accepted_and_lists_its_token_once() {
     let mut network = Network::new();
     assert_eq!(price(&mut network, NEW_TOKEN), (U256::ZERO, 0));
     let read = network.look(ORACLE, PriceOracle::readPriceCall { token: NEW_TOKEN });
@@ -77,7 +77,7 @@ fn a_first_price_is_taken_and_its_token_listed_once() {
 }
 
 #[test]
-fn a_price_may_move_a_quarter_and_no_further() {
+fn a_price_may_move_by_at_most_a_quarter() {
     let mut network = Network::new();
     let token = TokenInfo::of("USDC").address;
 
@@ -230,7 +230,7 @@ fn a_batch_needs_a_price_for_every_token() {
 }
 
 #[test]
-fn the_owner_overrides_but_not_with_nonsense() {
+fn the_owner_overrides_prices_but_not_with_impossible_ones() {
     let mut network = Network::new();
     let token = TokenInfo::of("UNI").address;
     network.set_price(TokenInfo::of("UNI"), 1);
@@ -249,7 +249,7 @@ fn the_owner_overrides_but_not_with_nonsense() {
 }
 
 #[test]
-fn the_owner_decides_how_far_and_how_long() {
+fn the_owner_sets_the_largest_move_and_the_maximum_age() {
     let mut network = Network::new();
     let token = TokenInfo::of("USDC").address;
     let receipt = network
@@ -314,7 +314,7 @@ fn the_owner_decides_how_far_and_how_long() {
 }
 
 #[test]
-fn a_price_is_good_for_ten_minutes() {
+fn a_price_is_fresh_for_ten_minutes() {
     let mut network = Network::new();
     let token = TokenInfo::of("USDC").address;
     for (seconds, fresh) in [(600, true), (1, false)] {
@@ -360,7 +360,7 @@ fn a_missing_price_is_never_fresh() {
 }
 
 #[test]
-fn the_rules_are_the_owners() {
+fn only_the_owner_changes_the_rules() {
     let mut network = Network::new();
     let expected = refusal(PriceOracleErrors::OwnableUnauthorizedAccount { account: UPDATER });
     let token = NEW_TOKEN;

@@ -46,7 +46,7 @@ fn owner(network: &mut Network, call: impl SolCall) -> Result<Receipt, Bytes> {
     network.send(OWNER, ORACLE, call)
 }
 
-/// Why the token is halted, and its target. All views agree.
+/// The reason why the token is halted, and its target. All views agree.
 fn halt(network: &mut Network) -> (Halt, u64) {
     let answer = network.look(
         ORACLE,
@@ -97,7 +97,7 @@ fn a_rejected_update_halts_the_token() {
         halted_event(100_000_000, price(55_000_000))
     );
     assert_eq!(halt(&mut network), (Halt::Behind, 55_000_000));
-    // Once is enough, but the newest target counts.
+    // One rejection is enough, but the newest target counts.
     assert_silent(&update(&mut network, 54_000_000));
     assert_eq!(halt(&mut network), (Halt::Behind, 54_000_000));
     let other = TokenInfo::of("USDT").address;
@@ -113,7 +113,7 @@ fn a_rejection_halts_within_the_arrival_distance_as_well() {
 }
 
 #[test]
-fn an_updater_that_walks_without_targets_resumes_with_the_arrival() {
+fn an_updater_without_targets_resumes_the_token_on_arrival() {
     let mut network = Network::new();
     update(&mut network, 55_000_000);
     for step in [80_000_000, 64_000_000, 55_550_001] {
@@ -137,10 +137,10 @@ fn an_updater_that_walks_without_targets_resumes_with_the_arrival() {
 }
 
 #[test]
-fn an_updater_that_comes_to_rest_is_at_its_source_s_price() {
+fn an_updater_that_stops_moving_has_reached_its_source() {
     let mut network = Network::new();
     update(&mut network, 55_000_000);
-    // The source came back part of the way, which the updater pushes as its price.
+    // The source returned part of the way, and the updater sends that as its price.
     assert_silent(&update(&mut network, 90_000_000));
     assert_silent(&update(&mut network, 90_900_001));
     assert_eq!(halt(&mut network), (Halt::Behind, 55_000_000));
@@ -162,7 +162,7 @@ fn an_update_with_a_target_halts_and_resumes() {
         halted_event(80_000_000, price(55_000_000))
     );
     assert_eq!(halt(&mut network), (Halt::Behind, 55_000_000));
-    // The target moves while the price follows, and the newest one decides.
+    // The target moves while the price follows, and the newest target counts.
     assert_silent(&update_toward(&mut network, 64_000_000, price(60_000_000)));
     assert_eq!(halt(&mut network), (Halt::Behind, 60_000_000));
     assert_silent(&update_toward(&mut network, 55_500_000, price(60_000_000)));
@@ -172,13 +172,13 @@ fn an_update_with_a_target_halts_and_resumes() {
         price(60_000_000)
     );
     assert_eq!(halt(&mut network), OPEN);
-    // Without a move, too.
+    // Also without a move.
     update_toward(&mut network, 60_000_000, price(70_000_000)).event::<PriceOracle::TokenHalted>();
     update_toward(&mut network, 60_000_000, price(60_000_000)).event::<PriceOracle::TokenResumed>();
 }
 
 #[test]
-fn a_price_rests_on_its_way_to_a_named_target_without_arriving() {
+fn a_price_that_pauses_before_its_target_has_not_arrived() {
     let mut network = Network::new();
     update_toward(&mut network, 80_000_000, price(55_000_000));
     assert_silent(&update_toward(&mut network, 80_000_000, price(55_000_000)));
@@ -209,7 +209,7 @@ fn an_impossible_price_halts_until_a_possible_one_comes() {
         );
         assert_eq!(halt(&mut network), (Halt::Behind, 100_000_000));
         update(&mut network, 100_500_000).event::<PriceOracle::TokenResumed>();
-        // As a target it does not stop the batch either.
+        // As a target, it does not stop the batch either.
         let receipt = update_toward(&mut network, 100_000_000, nonsense);
         receipt.event::<PriceOracle::PriceUpdated>();
         receipt.event::<PriceOracle::TokenHalted>();
@@ -273,7 +273,7 @@ fn the_owner_s_price_ends_a_halt() {
 }
 
 #[test]
-fn the_owner_s_halt_is_the_owner_s_to_end() {
+fn only_the_owner_ends_the_owner_s_halt() {
     let mut network = Network::new();
     let call = PriceOracle::haltCall {
         token: token(),
@@ -316,7 +316,7 @@ fn the_owner_resumes_what_an_update_halted_and_the_next_update_decides_again() {
     owner(&mut network, PriceOracle::resumeCall { token: token() }).unwrap();
     assert_eq!(halt(&mut network), OPEN);
     update_toward(&mut network, 64_000_000, price(55_000_000)).event::<PriceOracle::TokenHalted>();
-    // The owner may also take an update's halt over.
+    // The owner may also take over an update's halt.
     let call = PriceOracle::haltCall {
         token: token(),
         target: U256::ZERO,

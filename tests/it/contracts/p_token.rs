@@ -24,7 +24,7 @@ fn transfer(
 }
 
 #[test]
-fn every_receipt_token_takes_after_its_asset() {
+fn every_receipt_token_is_named_after_its_asset() {
     let mut network = Network::new();
     for token in TOKENS {
         let p_token = token.p_token();
@@ -102,7 +102,7 @@ fn an_allowance_is_spent() {
 }
 
 #[test]
-fn more_than_the_balance_is_refused_in_the_standards_words() {
+fn transfers_above_the_balance_revert_with_the_standards_error() {
     let mut network = Network::new();
     let usdc = TokenInfo::of("USDC");
     network.deposit(ALICE, usdc, U256::from(1_000)).unwrap();
@@ -163,7 +163,7 @@ fn a_borrower_cannot_give_the_collateral_away() {
 }
 
 #[test]
-fn sending_nothing_or_to_oneself_changes_nothing() {
+fn transfers_of_nothing_or_to_the_sender_change_nothing() {
     let mut network = Network::new();
     let usdc = TokenInfo::of("USDC");
     network.deposit(ALICE, usdc, U256::from(1_000)).unwrap();
@@ -171,7 +171,7 @@ fn sending_nothing_or_to_oneself_changes_nothing() {
     assert_eq!(
         receipt.event::<Token::Transfer>().value,
         U256::ZERO,
-        "ERC-20 wants the event all the same"
+        "ERC-20 requires the event even so"
     );
     let call = Token::transferCall {
         to: ALICE,

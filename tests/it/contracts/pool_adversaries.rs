@@ -1,4 +1,4 @@
-//! Assets that break their promises, against the pool.
+//! Misbehaving assets in the pool.
 
 use alloy_primitives::{Address, Bytes, U256};
 use alloy_sol_types::{SolCall, SolValue};
@@ -18,8 +18,8 @@ use super::{
 const P_ROGUE: Address = Address::repeat_byte(0x9a);
 const DOLLAR: u64 = 100_000_000;
 
-/// A pool that knows a token worth a dollar, which behaves until it is told otherwise. The whale
-/// supplied a million of it, Alice ten thousand.
+/// A pool with a token worth a dollar, which behaves until instructed otherwise. The whale supplied
+/// a million of it, Alice ten thousand.
 fn with_rogue() -> Network {
     let mut network = Network::funded();
     rogue::deploy(&mut network);
@@ -88,7 +88,7 @@ fn a_token_that_returns_nothing_works() {
 }
 
 #[test]
-fn a_token_that_moves_another_amount_is_not_taken() {
+fn a_token_that_transfers_another_amount_is_rejected() {
     let expected = U256::from(10_000);
     for (manners, received) in [
         (Manners::TakesFee, 9_900),
@@ -128,7 +128,7 @@ fn a_token_that_moves_another_amount_is_not_taken() {
 }
 
 #[test]
-fn a_token_that_refuses_is_believed() {
+fn a_failed_transfer_reverts_the_operation() {
     let mut network = with_rogue();
     network
         .send(
@@ -157,7 +157,7 @@ fn a_token_that_refuses_is_believed() {
 }
 
 #[test]
-fn nobody_gets_in_through_a_callback() {
+fn callbacks_cannot_reenter_the_contract() {
     let asset = ROGUE;
     let amount = U256::from(1_000);
     let from = WHALE;
@@ -220,7 +220,7 @@ fn nobody_gets_in_through_a_callback() {
     }
 }
 
-/// Makes the token the pool's owner, so that nothing but the guard can stop it.
+/// Makes the token the pool's owner, so that only the guard can stop it.
 fn own_the_pool(network: &mut Network) {
     network
         .send(
@@ -261,10 +261,10 @@ fn transfer_to(to: Address) -> Token::transferCall {
 }
 
 #[test]
-fn a_receipt_cannot_be_passed_on_from_within_a_withdrawal() {
+fn a_receipt_token_cannot_be_transferred_during_a_withdrawal() {
     let mut network = with_rogue();
 
-    // The token holds a claim itself and tries to move it while Alice withdraws.
+    // The token holds a claim itself and tries to transfer it while Alice withdraws.
     network.send(ALICE, P_ROGUE, transfer_to(ROGUE)).unwrap();
     let call_back = RogueToken::callBackCall {
         target_: P_ROGUE,
@@ -286,9 +286,9 @@ fn a_receipt_cannot_be_passed_on_from_within_a_withdrawal() {
 }
 
 #[test]
-fn the_books_are_right_while_a_token_calls_out() {
-    // Whoever is called in the middle of an operation sees the state as it will be: no view can be
-    // played off.
+fn views_are_consistent_during_a_callback() {
+    // A contract that is called during an operation sees the final state: views are always
+    // consistent.
     let mut network = with_rogue();
     let view = LendingPool::suppliedByCall {
         asset: ROGUE,

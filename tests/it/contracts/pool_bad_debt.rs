@@ -1,4 +1,4 @@
-//! Debts that nothing covers any more.
+//! Debts without any collateral left.
 
 use alloy_primitives::{Address, U256};
 use tetrad_contracts::contracts::bindings::{LendingLens, LendingPool, LendingPoolErrors};
@@ -49,7 +49,7 @@ fn under_water(network: &mut Network) {
 }
 
 #[test]
-fn what_the_treasury_cannot_bear_becomes_a_deficit() {
+fn losses_beyond_the_treasury_become_a_deficit() {
     let mut network = Network::funded();
     let weth = TokenInfo::of("WETH");
     let usdc = TokenInfo::of("USDC");
@@ -93,7 +93,7 @@ fn what_the_treasury_cannot_bear_becomes_a_deficit() {
 }
 
 #[test]
-fn the_treasury_bears_what_it_can() {
+fn the_treasury_covers_losses_as_far_as_it_can() {
     let mut network = Network::funded();
     let weth = TokenInfo::of("WETH");
     let usdc = TokenInfo::of("USDC");
@@ -114,7 +114,7 @@ fn the_treasury_bears_what_it_can() {
     );
 }
 
-/// Lets the treasury earn something: Carol borrows for a while and repays.
+/// Gives the treasury income: Carol borrows for a while and repays.
 fn earn(network: &mut Network, token: TokenInfo) {
     let wbtc = TokenInfo::of("WBTC");
     network.deposit(CAROL, wbtc, wbtc.worth(2_000_000)).unwrap();
@@ -178,7 +178,7 @@ fn a_liquidation_fee_is_income_too() {
 }
 
 #[test]
-fn other_collateral_keeps_a_debt_alive() {
+fn a_debt_with_other_collateral_is_not_written_off() {
     let mut network = Network::funded();
     let weth = TokenInfo::of("WETH");
     let usdc = TokenInfo::of("USDC");
@@ -192,7 +192,7 @@ fn other_collateral_keeps_a_debt_alive() {
 }
 
 #[test]
-fn a_debt_whose_collateral_became_worthless_can_be_given_up_by_anybody() {
+fn any_account_can_write_off_a_debt_with_worthless_collateral() {
     let mut network = Network::funded();
     let weth = TokenInfo::of("WETH");
     let usdc = TokenInfo::of("USDC");
@@ -224,12 +224,12 @@ fn a_debt_whose_collateral_became_worthless_can_be_given_up_by_anybody() {
         refusal(LendingPoolErrors::NotLiquidatable {
             healthFactorBps: U256::MAX
         }),
-        "nothing is owed now"
+        "the debt is gone"
     );
 }
 
 #[test]
-fn suppliers_are_paid_as_far_as_the_cash_goes() {
+fn suppliers_are_paid_while_there_is_cash() {
     let mut network = Network::new();
     let weth = TokenInfo::of("WETH");
     let usdc = TokenInfo::of("USDC");

@@ -1,4 +1,4 @@
-//! Borrowing against collateral, and paying back.
+//! Borrowing against collateral, and repayment.
 
 use alloy_primitives::{Bytes, U256};
 use alloy_sol_types::SolError;
@@ -12,7 +12,7 @@ use super::{
     tokens::TokenInfo,
 };
 
-/// Alice with ten thousand dollars of USDC in the pool, which has plenty of everything.
+/// Alice with ten thousand dollars of USDC in a pool with plenty of every asset.
 fn with_collateral() -> Network {
     let mut network = Network::funded();
     let usdc = TokenInfo::of("USDC");
@@ -51,7 +51,7 @@ fn a_loan_is_paid_out_and_owed() {
 }
 
 #[test]
-fn what_the_view_calls_available_can_be_borrowed_to_the_last_unit() {
+fn the_available_amount_can_be_borrowed_to_the_last_unit() {
     let mut network = with_collateral();
     let usdt = TokenInfo::of("USDT");
     // A score of 350 by the collateral alone; 7136 basis points of ten thousand dollars.
@@ -96,7 +96,7 @@ fn collateral_in_use_cannot_be_withdrawn() {
 }
 
 #[test]
-fn nobody_borrows_without_collateral() {
+fn a_loan_requires_collateral() {
     let mut network = Network::funded();
     let weth = TokenInfo::of("WETH");
     let refused = network.borrow(BOB, weth, U256::from(1)).unwrap_err();
@@ -129,7 +129,7 @@ fn the_pool_lends_no_more_than_its_cash() {
 }
 
 #[test]
-fn a_repayment_takes_at_most_what_is_owed() {
+fn a_repayment_is_limited_to_the_debt() {
     let mut network = with_collateral();
     let usdt = TokenInfo::of("USDT");
     let refused = network.repay(ALICE, usdt, U256::MAX).unwrap_err();
@@ -171,7 +171,7 @@ fn debt(view: &AccountView, token: TokenInfo) -> U256 {
 }
 
 #[test]
-fn borrowing_and_repaying_at_one_moment_gains_nothing() {
+fn borrowing_and_repaying_at_once_gains_nothing() {
     let mut network = with_collateral();
     let uni = TokenInfo::of("UNI");
     network.borrow(ALICE, uni, uni.worth(500)).unwrap();
@@ -190,7 +190,7 @@ fn borrowing_and_repaying_at_one_moment_gains_nothing() {
 }
 
 #[test]
-fn an_unapproved_repayment_shows_the_tokens_own_error() {
+fn an_unapproved_repayment_reverts_with_the_tokens_error() {
     let mut network = with_collateral();
     let usdt = TokenInfo::of("USDT");
     network.borrow(ALICE, usdt, U256::from(10)).unwrap();
@@ -216,7 +216,7 @@ fn loan_too_small(debt_usd: u64, least_usd: U256) -> Bytes {
 }
 
 #[test]
-fn a_loan_is_worth_the_least_at_least_and_a_repayment_may_leave_less() {
+fn a_loan_has_a_minimum_value_but_a_repayment_may_leave_less() {
     let mut network = with_collateral();
     let usdt = TokenInfo::of("USDT");
     let weth = TokenInfo::of("WETH");
@@ -238,14 +238,14 @@ fn a_loan_is_worth_the_least_at_least_and_a_repayment_may_leave_less() {
     assert_eq!(refused, loan_too_small(999_999_900, usd));
     network.borrow(ALICE, usdt, usdt.worth(10)).unwrap();
 
-    // The debt counts, not the loan; but each asset's on its own.
+    // The asset's whole debt counts, not the loan, but each asset separately.
     network.borrow(ALICE, usdt, U256::from(1)).unwrap();
     assert_eq!(
         network.borrow(ALICE, weth, weth.worth(9)).unwrap_err()[..4],
         LendingPoolErrors::LoanTooSmall::SELECTOR
     );
 
-    // No repayment is refused, whatever it leaves.
+    // Every repayment is accepted, whatever it leaves.
     network.repay(ALICE, usdt, usdt.worth(4)).unwrap();
     assert_eq!(
         network.borrow(ALICE, usdt, usdt.worth(3)).unwrap_err(),
@@ -263,7 +263,7 @@ pub(super) fn stale(token: TokenInfo) -> Bytes {
     })
 }
 
-/// A liquidation of Alice's debt by whoever sends it.
+/// A liquidation of Alice's debt by any sender.
 fn liquidation(debt: TokenInfo, collateral: TokenInfo, amount: U256) -> LendingPool::liquidateCall {
     LendingPool::liquidateCall {
         borrower: ALICE,
@@ -275,7 +275,7 @@ fn liquidation(debt: TokenInfo, collateral: TokenInfo, amount: U256) -> LendingP
 }
 
 #[test]
-fn stale_prices_stop_what_they_could_be_used_for_and_nothing_else() {
+fn stale_prices_prevent_only_operations_that_depend_on_them() {
     let mut network = with_collateral();
     let usdc = TokenInfo::of("USDC");
     let usdt = TokenInfo::of("USDT");
@@ -292,7 +292,7 @@ fn stale_prices_stop_what_they_could_be_used_for_and_nothing_else() {
     };
     let liquidate = liquidation(usdt, usdc, small);
 
-    // The first asset of the account that is stale is named; USDT comes before USDC.
+    // The account's first stale asset is named; USDT comes before USDC.
     assert_eq!(network.borrow(ALICE, usdt, small).unwrap_err(), stale(usdt));
     assert_eq!(
         network.withdraw(ALICE, usdc, small).unwrap_err(),
@@ -320,7 +320,7 @@ fn stale_prices_stop_what_they_could_be_used_for_and_nothing_else() {
         .send(BOB, POOL, LendingPool::refreshCall { user: ALICE })
         .unwrap();
 
-    // One stale price is enough, be it of the debt or of what is to be borrowed.
+    // One stale price is enough: that of the debt or of the asset to borrow.
     for (fresh, missing) in [([usdc, usdt], weth), ([usdc, weth], usdt)] {
         let mut network = network.twin();
         network.renew(&fresh);
@@ -390,7 +390,7 @@ fn a_paused_asset_can_only_be_repaid() {
         paused(usdt)
     );
 
-    // The collateral's pause is enough to prevent a liquidation.
+    // A pause of the collateral is enough to prevent a liquidation.
     network.send(OWNER, POOL, set_paused(usdt, false)).unwrap();
     assert_eq!(
         network

@@ -1,4 +1,4 @@
-//! What is collateral: what users deposit themselves or accept, and nothing that others send.
+//! Collateral: a user's own deposits and accepted assets, but no transfers from others.
 
 use alloy_primitives::{Address, Bytes, U256};
 use alloy_sol_types::SolError;
@@ -16,7 +16,7 @@ fn collateral(network: &mut Network, user: Address) -> Vec<Address> {
 }
 
 #[test]
-fn what_others_send_is_collateral_once_the_receiver_says_so() {
+fn received_claims_are_collateral_once_the_receiver_accepts_them() {
     let mut network = Network::funded();
     let weth = TokenInfo::of("WETH");
     network.give(WHALE, BOB, weth, weth.worth(1_000)).unwrap();
@@ -56,7 +56,7 @@ fn what_others_send_is_collateral_once_the_receiver_says_so() {
 }
 
 #[test]
-fn it_can_be_accepted_before_it_arrives() {
+fn collateral_can_be_accepted_before_it_arrives() {
     let mut network = Network::funded();
     let weth = TokenInfo::of("WETH");
     network.set_collateral(BOB, weth, true).unwrap();
@@ -79,14 +79,14 @@ fn a_deposit_is_collateral_unless_its_owner_disabled_it() {
     network.deposit(BOB, usdc, usdc.worth(100)).unwrap();
     assert!(
         collateral(&mut network, BOB).is_empty(),
-        "the decision lasts"
+        "the decision is kept"
     );
     network.set_collateral(BOB, usdc, true).unwrap();
     assert_eq!(collateral(&mut network, BOB), [usdc.address]);
 }
 
 #[test]
-fn what_is_sent_after_everything_was_withdrawn_is_not_collateral() {
+fn claims_received_after_a_full_withdrawal_are_not_collateral() {
     let mut network = Network::funded();
     let usdc = TokenInfo::of("USDC");
     network.deposit(BOB, usdc, usdc.worth(100)).unwrap();
@@ -162,13 +162,13 @@ fn only_collateral_is_seized() {
     assert_eq!(network.look(LENS, quote).repaid, U256::ZERO);
 
     network.send(BOB, POOL, liquidation(usdt, usdc)).unwrap();
-    // What a liquidator takes in kind is like any other claim from somebody else.
+    // A claim that a liquidator takes in kind is like any other received claim.
     assert!(collateral(&mut network, BOB).is_empty());
     assert!(network.balance_of(usdc.p_token(), BOB) > U256::ZERO);
 }
 
 #[test]
-fn dust_makes_no_operation_noticeably_dearer() {
+fn dust_does_not_noticeably_increase_the_gas_of_operations() {
     let mut clean = Network::in_debt();
     let mut dusty = clean.twin();
     for token in TOKENS {
@@ -188,7 +188,7 @@ fn dust_makes_no_operation_noticeably_dearer() {
     ];
     for (number, step) in steps.into_iter().enumerate() {
         let gas = [&mut clean, &mut dusty].map(|network| step(network, [usdc, usdt, weth]).gas);
-        // Repaying everything gives back a slot only where no claim remains in it.
+        // A full repayment refunds a storage slot only if no claim remains in it.
         assert!(gas[1] <= gas[0] + 5_000, "step {number}: {gas:?}");
     }
 }
@@ -210,7 +210,7 @@ fn a_stale_or_halted_token_that_a_stranger_sends_freezes_nothing() {
     network.repay(ALICE, usdt, usdt.worth(10)).unwrap();
 }
 
-/// What a stranger can do to an account.
+/// Operations of a stranger on an account.
 fn interfere(network: &mut Network, random: &mut Random, tokens: &[TokenInfo]) {
     for _ in 0..1 + random.below(6) {
         let token = random.pick(tokens);
@@ -221,7 +221,7 @@ fn interfere(network: &mut Network, random: &mut Random, tokens: &[TokenInfo]) {
                     .unwrap(),
             ),
             1 => {
-                // A dip of a block.
+                // A price dips for one block.
                 network.set_price(token, token.price_usd_e8 / 30);
                 network
                     .send(STRANGER, POOL, LendingPool::refreshCall { user: ALICE })
@@ -239,7 +239,7 @@ fn interfere(network: &mut Network, random: &mut Random, tokens: &[TokenInfo]) {
 }
 
 #[test]
-fn no_stranger_changes_what_an_account_may_do() {
+fn strangers_do_not_change_what_an_account_may_do() {
     let mut random = Random::new(41);
     for round in 0..60 {
         let mut alone = Network::funded();
@@ -252,8 +252,8 @@ fn no_stranger_changes_what_an_account_may_do() {
         alone.wait(random.below(20 * 86_400));
 
         let mut watched = alone.twin();
-        // Dust of what is collateral already belongs to Alice, and a debt that is cheaper for a
-        // block does her good.
+        // Dust of an asset that is already collateral benefits Alice, and so does a debt that is
+        // cheaper for a block.
         let other = |token: &TokenInfo| ![collateral.symbol, debt.symbol].contains(&token.symbol);
         let others: Vec<TokenInfo> = TOKENS.into_iter().filter(other).collect();
         interfere(&mut watched, &mut random, &others);

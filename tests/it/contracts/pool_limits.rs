@@ -1,4 +1,4 @@
-//! Far beyond what anybody means to do: decades, the largest numbers, the smallest pools.
+//! Extreme conditions: decades, the largest numbers, the smallest pools.
 
 use alloy_primitives::{Address, U256};
 use alloy_sol_types::SolValue;
@@ -18,8 +18,8 @@ const YEAR: u64 = 31_536_000;
 
 #[test]
 fn a_pool_survives_centuries() {
-    // Test networks jump in time. Everything is lent out at the highest rate there is; the indexes
-    // hit their ceiling, and still everybody can act.
+    // Test networks jump in time. The whole supply is lent at the highest rate; the indexes reach
+    // their ceiling, and operations still succeed.
     let mut network = Network::new();
     let uni = TokenInfo::of("UNI");
     let wbtc = TokenInfo::of("WBTC");
@@ -86,9 +86,9 @@ fn compounding_is_capped_and_never_wraps() {
 }
 
 #[test]
-fn a_few_units_left_behind_cannot_lock_an_asset() {
-    // A few units of supply collect the interest of a large debt: the index would leave every
-    // bound, and stops instead.
+fn a_small_remaining_supply_cannot_lock_an_asset() {
+    // A few units of supply collect the interest of a large debt: the index would overflow, and
+    // stops instead.
     let mut network = Network::new();
     let uni = TokenInfo::of("UNI");
     let wbtc = TokenInfo::of("WBTC");
@@ -106,7 +106,7 @@ fn a_few_units_left_behind_cannot_lock_an_asset() {
         .withdraw(WHALE, uni, supplied - U256::from(40))
         .unwrap();
 
-    // What is left in cash is the treasury's; Alice borrows it.
+    // The remaining cash is the treasury's; Alice borrows it.
     let cash = network.reserve(uni.address).cash;
     network.borrow(ALICE, uni, cash).unwrap();
 
@@ -128,7 +128,7 @@ fn a_few_units_left_behind_cannot_lock_an_asset() {
     let claim = network.balance_of(uni.p_token(), BOB);
     assert!(claim <= uni.worth(1_000) && uni.worth(1_000) - claim <= unit);
 
-    // Less than ten thousand of these units could lose more than a ten-thousandth.
+    // A deposit of fewer than ten thousand of these units could lose more than a ten-thousandth.
     let refused = network
         .deposit(BOB, uni, (unit - U256::from(1)) * U256::from(5_000))
         .unwrap_err();
@@ -141,7 +141,7 @@ fn a_few_units_left_behind_cannot_lock_an_asset() {
 
 #[test]
 fn debts_of_any_size_can_be_settled() {
-    // As much as storage can hold, in every band: the products of interest exceed 256 bits.
+    // The maximum that storage can hold, in every band: the products of interest exceed 256 bits.
     let mut network = Network::with_harness();
     let uni = TokenInfo::of("UNI");
 
@@ -179,7 +179,7 @@ fn debts_of_any_size_can_be_settled() {
     assert_eq!(
         view.treasury,
         U256::from(u128::MAX),
-        "income beyond what the treasury can note stays in the pool"
+        "income beyond the treasury's maximum stays in the pool"
     );
 }
 
@@ -213,7 +213,7 @@ fn interest_without_suppliers_stays_in_the_pool() {
 }
 
 #[test]
-fn how_often_interest_is_settled_hardly_matters() {
+fn the_frequency_of_settlement_hardly_affects_interest() {
     let usdc = TokenInfo::of("USDC");
     let weth = TokenInfo::of("WETH");
     let mut debts = [1_u64, 365].map(|settlements| {
@@ -237,7 +237,7 @@ fn how_often_interest_is_settled_hardly_matters() {
             )
             .totalDebt
     });
-    // The rate itself moves with what is owed; over a year that is worth less than a thousandth.
+    // The rate itself depends on the debt; over a year that makes less than a thousandth.
     debts.sort();
     assert!(
         debts[1] - debts[0] < debts[0] / U256::from(1_000),
@@ -247,9 +247,9 @@ fn how_often_interest_is_settled_hardly_matters() {
 
 #[test]
 fn the_largest_accounts_fit_a_transaction() {
-    // Two users with something in each of 64 assets, one of whom owes most of them, and a year
-    // without interest settled. A transfer between them opens both accounts, as does the dearest
-    // liquidation. EIP-7825 allows 2^24 gas.
+    // Two users with positions in each of 64 assets, one of whom owes most of them, and a year
+    // without settled interest. A transfer between them opens both accounts, as does the most
+    // expensive liquidation. EIP-7825 allows 2^24 gas.
     let mut network = Network::new();
     let assets: Vec<(Address, Address)> = (12..64).map(|index| list(&mut network, index)).collect();
 
@@ -290,7 +290,7 @@ fn the_largest_accounts_fit_a_transaction() {
     assert!(receipt.gas < 1 << 24, "{} gas", receipt.gas);
 }
 
-/// Adds a token worth a dollar to the pool, with plenty of it for everybody. Returns the asset and
+/// Adds a token worth a dollar to the pool, with plenty of it for every user. Returns the asset and
 /// its receipt token.
 fn list(network: &mut Network, index: u8) -> (Address, Address) {
     let [asset, p_token] = [0xa1, 0xa2].map(|kind| {

@@ -1,4 +1,4 @@
-//! What the pool's owner can do, what the events say about it, and that nobody else can.
+//! The owner's functions of the pool and their events, which no other account can use.
 
 use alloy_primitives::{Address, Bytes, U256};
 use alloy_sol_types::SolValue;
@@ -146,7 +146,7 @@ fn numbered(kind: u8, index: u8) -> Address {
 }
 
 #[test]
-fn there_is_room_for_64_assets() {
+fn the_pool_holds_up_to_64_assets() {
     let mut network = Network::new();
     for index in 12..64 {
         let asset = numbered(0xa1, index);
@@ -183,7 +183,7 @@ fn contradictory_parameters_are_refused() {
         |p| p.reserveFactorBps = 10_001,
         |p| p.minLtvBps = p.maxLtvBps + 1,
         |p| p.maxLtvBps = p.liquidationThresholdBps,
-        // 68 % and a bonus of 47.06 % make a hair more than the collateral is worth.
+        // 68 % with a bonus of 47.06 % slightly exceed the collateral's value.
         |p| p.liquidationBonusBps = 4_706,
     ];
     for change in changes {
@@ -327,7 +327,7 @@ fn prices_can_come_from_another_oracle() {
 }
 
 #[test]
-fn everything_here_is_the_owners() {
+fn only_the_owner_can_call_the_owners_functions() {
     let mut network = Network::new();
     let asset = TokenInfo::of("USDC").address;
     let usd = U256::from(1);

@@ -1,4 +1,5 @@
-//! Which prices an action needs: a stale feed frees nobody and freezes nobody.
+//! The prices that an operation needs: a stale feed neither enables nor prevents unrelated
+//! operations.
 
 use alloy_primitives::{Address, Bytes, U256};
 use alloy_sol_types::SolError;
@@ -41,7 +42,7 @@ fn in_debt() -> Network {
     network
 }
 
-/// The same with a price that is halted or stale.
+/// As [`in_debt`], with a price that is halted or stale.
 fn in_debt_without_price(missing: TokenInfo, halted: bool) -> Network {
     let mut network = in_debt();
 
@@ -63,7 +64,7 @@ fn tokens() -> [TokenInfo; 4] {
 }
 
 #[test]
-fn collateral_without_a_reliable_price_counts_for_nothing_in_loans() {
+fn collateral_without_a_reliable_price_does_not_count_for_loans() {
     let [usdc, weth, usdt, cro] = tokens();
     for halted in [false, true] {
         let mut network = in_debt();
@@ -119,7 +120,7 @@ fn debts_and_the_asset_itself_need_reliable_prices() {
     let [usdc, weth, usdt, cro] = tokens();
     let small = U256::from(1_000);
     for halted in [false, true] {
-        // A debt that the action does not touch.
+        // A debt that the operation does not touch.
         let mut network = in_debt_without_price(cro, halted);
         assert_eq!(network.account(ALICE).availableUsd, U256::ZERO);
         let refused = [
@@ -135,7 +136,7 @@ fn debts_and_the_asset_itself_need_reliable_prices() {
             "{refused:?}"
         );
 
-        // The asset itself, whose collateral is needed for nothing.
+        // The asset itself, whose collateral is not needed.
         let mut network = in_debt_without_price(weth, halted);
         assert_eq!(
             network.borrow(ALICE, weth, small).unwrap_err(),
@@ -154,7 +155,7 @@ fn debts_and_the_asset_itself_need_reliable_prices() {
             unreliable(weth.address, halted)
         );
 
-        // What concerns neither is possible.
+        // Operations that concern neither succeed.
         network.borrow(ALICE, usdt, small).unwrap();
         network.withdraw(ALICE, usdc, small).unwrap();
         network.give(ALICE, BOB, usdc, small).unwrap();
@@ -164,7 +165,7 @@ fn debts_and_the_asset_itself_need_reliable_prices() {
 }
 
 #[test]
-fn without_debt_no_price_is_needed() {
+fn an_account_without_debt_needs_no_price() {
     let mut network = Network::funded();
     let usdc = TokenInfo::of("USDC");
     network.deposit(ALICE, usdc, usdc.worth(100)).unwrap();
@@ -180,7 +181,7 @@ fn liquidation_needs_the_prices_of_the_two_assets_and_no_others() {
     let [usdc, weth, usdt, cro] = tokens();
     let mut network = in_debt();
 
-    // Whatever else the account holds.
+    // The account's other assets do not matter.
     let dot = TokenInfo::of("DOT");
     network.deposit(ALICE, dot, U256::from(1)).unwrap();
     network.set_price(usdc, DOLLAR / 100);
@@ -235,7 +236,7 @@ fn a_debt_is_not_written_off_while_collateral_has_no_fresh_price() {
     network.borrow(ALICE, usdc, usdc.worth(500)).unwrap();
     network.set_price(weth, DOLLAR);
     network.keep_fresh(&[weth, usdc]);
-    // A unit of UNI was worth nothing, but what it is worth now is unknown.
+    // A unit of UNI was worth nothing, but its present value is unknown.
     let receipt = liquidate(&mut network, usdc, weth).unwrap();
     assert!(receipt.events::<LendingPool::DebtWrittenOff>().is_empty());
     let write_off = LendingPool::writeOffCall { user: ALICE };
@@ -250,7 +251,7 @@ fn a_debt_is_not_written_off_while_collateral_has_no_fresh_price() {
 }
 
 #[test]
-fn with_any_feeds_stale_every_account_under_water_can_be_liquidated() {
+fn accounts_under_water_can_be_liquidated_whichever_feeds_are_stale() {
     let mut random = Random::new(42);
     let mut liquidated = 0;
     for round in 0..500 {
@@ -267,7 +268,7 @@ fn with_any_feeds_stale_every_account_under_water_can_be_liquidated() {
             continue;
         }
 
-        // Whatever is worth a dollar at least, and has a fresh price.
+        // Debts and collateral worth at least a dollar, with fresh prices.
         let dollar = U256::from(DOLLAR);
         let fresh_token = |asset: Address| fresh.iter().find(|token| token.address == asset);
         for owed in view.positions.iter().filter(|owed| owed.debtUsd >= dollar) {
@@ -299,7 +300,7 @@ fn with_any_feeds_stale_every_account_under_water_can_be_liquidated() {
         }
     }
 
-    assert!(liquidated > 50, "{liquidated} liquidations prove little");
+    assert!(liquidated > 50, "only {liquidated} liquidations");
 }
 
 /// Alice deposits some assets, receives others, borrows some, and prices move until she is probably

@@ -1,4 +1,4 @@
-//! Supplying to the pool and taking back.
+//! Supply to the pool and withdrawal.
 
 use alloy_primitives::{Address, U256};
 use tetrad_contracts::contracts::bindings::{Account, LendingPool, LendingPoolErrors, Token};
@@ -31,7 +31,7 @@ fn a_deposit_becomes_a_claim() {
     };
     assert!(
         receipt.events::<Token::Transfer>().contains(&minted),
-        "a wallet must see the receipt arrive"
+        "a wallet must see the transfer of the receipt token"
     );
 
     assert_eq!(network.balance_of(usdc.address, ALICE), before - amount);
@@ -53,7 +53,7 @@ fn a_deposit_becomes_a_claim() {
 }
 
 #[test]
-fn a_withdrawal_pays_at_most_what_is_there() {
+fn a_withdrawal_is_limited_to_the_position() {
     let mut network = Network::new();
     let usdc = TokenInfo::of("USDC");
     let before = network.balance_of(usdc.address, ALICE);
@@ -93,7 +93,7 @@ fn account(network: &mut Network, user: Address) -> (Account, U256) {
 }
 
 #[test]
-fn nothing_is_not_an_amount() {
+fn an_amount_of_zero_is_refused() {
     let mut network = Network::funded();
     let usdc = TokenInfo::of("USDC");
     let zero = refusal(LendingPoolErrors::ZeroAmount {});
@@ -136,7 +136,7 @@ fn an_unknown_asset_is_refused() {
 }
 
 #[test]
-fn there_must_be_something_to_withdraw() {
+fn a_withdrawal_requires_a_supply() {
     let mut network = Network::funded();
     let usdc = TokenInfo::of("USDC");
     let refused = network.withdraw(ALICE, usdc, U256::MAX).unwrap_err();
@@ -169,7 +169,7 @@ fn a_cap_limits_supply_and_lending() {
     let mut network = Network::new();
     let usdc = TokenInfo::of("USDC");
     let weth = TokenInfo::of("WETH");
-    // In whole tokens, which have a million units.
+    // In whole tokens, each of which has a million units.
     let supply_cap = 1_000;
     let borrow_cap = 1;
     let call = LendingPool::setCapsCall {
@@ -220,8 +220,7 @@ fn a_deposit_too_small_for_a_share_is_refused() {
     network.deposit(BOB, usdc, U256::from(2)).unwrap();
 }
 
-/// Lets suppliers earn something, so that one unit of the asset is worth less than one of the
-/// index.
+/// Gives suppliers income, so that one unit of the asset is worth less than one of the index.
 fn grow_index(network: &mut Network, token: TokenInfo) {
     let weth = TokenInfo::of("WETH");
     network.deposit(WHALE, token, token.worth(1_000)).unwrap();
@@ -231,7 +230,7 @@ fn grow_index(network: &mut Network, token: TokenInfo) {
 }
 
 #[test]
-fn coming_and_going_at_one_moment_earns_nothing() {
+fn depositing_and_withdrawing_at_once_earns_nothing() {
     let mut network = Network::new();
     let usdc = TokenInfo::of("USDC");
     grow_index(&mut network, usdc);
@@ -255,7 +254,7 @@ fn interest_reaches_the_suppliers_and_the_treasury() {
     let claim = network.balance_of(usdc.p_token(), WHALE);
     let earned = claim - usdc.worth(1_000);
     let state = network.reserve(usdc.address);
-    // 90 % of the money lent at 5 % a year for 30 days, of which the treasury keeps a tenth.
+    // 90 % of the supply lent at 5 % a year for 30 days, of which the treasury keeps a tenth.
     assert!(earned > usdc.worth(3) && earned < usdc.worth(4), "{earned}");
     assert!(state.treasury >= earned / U256::from(9));
     assert!(state.treasury <= earned / U256::from(9) + U256::from(1));

@@ -1,10 +1,10 @@
-//! Random choices that are the same on every machine, and how many of them to make.
+//! Random choices that are the same on every machine, and their number.
 
 use std::env;
 
 use alloy_primitives::U256;
 
-/// SplitMix64: small, and good enough to wander with.
+/// SplitMix64, which is small and good enough for random walks.
 pub(crate) struct Random(u64);
 
 impl Random {
@@ -33,13 +33,13 @@ impl Random {
         choices[self.below(choices.len() as u64) as usize]
     }
 
-    /// A part of `whole`, anything from nothing to all of it.
+    /// A part of `whole`, from nothing to all of it.
     pub(crate) fn part_of(&mut self, whole: U256) -> U256 {
         whole * U256::from(self.below(1_001)) / U256::from(1_000)
     }
 }
 
-/// How many random steps to take in all; each suite takes its share.
+/// The number of random steps of a suite, as its share of all.
 pub(crate) fn steps(share_percent: u64) -> u64 {
     let total = env::var("TETRAD_INVARIANT_STEPS").map_or(20_000, |text| text.parse().unwrap());
     total * share_percent / 100

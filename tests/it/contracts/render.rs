@@ -1,4 +1,4 @@
-//! How the numbers of the views become the strings of the REST interfaces and of the vectors.
+//! Conversion of the views' numbers to the strings of the REST interfaces and of the vectors.
 
 use alloy_primitives::U256;
 
@@ -13,7 +13,7 @@ pub(crate) fn decimal(raw: U256, decimals: usize) -> String {
     )
 }
 
-/// A yearly growth factor, a ray, as a yield in per cent with two decimals, rounded half up.
+/// An annual growth factor in ray as a yield in per cent, rounded half up to two decimals.
 pub(crate) fn percent(factor: U256) -> String {
     let ray = U256::from(10).pow(U256::from(27));
     let hundredths: u128 =

@@ -1,4 +1,4 @@
-//! A token that breaks its promises once it is told to.
+//! A token that misbehaves on instruction.
 
 use alloy_primitives::{Address, U256};
 use alloy_sol_types::SolValue;

@@ -11,7 +11,7 @@ use super::{
     vectors::{list, number, read, text},
 };
 
-/// What the vectors call a token the vault does not know.
+/// The vectors' token that the vault does not trade.
 const UNKNOWN: Address = address!("0x00000000000000000000000000000000000f00f0");
 
 #[test]
@@ -67,7 +67,7 @@ fn the_sequence_from_genesis_reserves_is_reproduced() {
 }
 
 #[test]
-fn the_constants_are_the_vectors() {
+fn constants_match_the_vectors() {
     let constants = &read("swap.json")["constants"];
     let mut network = Network::new();
     assert_eq!(
@@ -218,7 +218,7 @@ fn expected_refusal(error: &str, expect: &Value) -> Bytes {
     }
 }
 
-/// A quote knows no minimum, so a missed minimum quotes as fine.
+/// A quote has no minimum, so a missed minimum is quoted as possible.
 fn expected_status(error: &str) -> SwapStatus {
     match error {
         "ZeroOutput" => SwapStatus::ZeroOutput,

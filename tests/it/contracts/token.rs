@@ -12,7 +12,7 @@ use super::{
 };
 
 #[test]
-fn every_token_says_who_it_is() {
+fn every_token_has_its_name_symbol_and_decimals() {
     let mut network = Network::new();
     for token in TOKENS {
         assert_eq!(network.look(token.address, Token::nameCall {}), token.name);
@@ -94,7 +94,7 @@ fn a_token_must_have_an_owner() {
 }
 
 #[test]
-fn a_signature_approves_in_place_of_a_transaction() {
+fn a_permit_approves_without_a_transaction() {
     let mut network = Network::new();
     let token = TokenInfo::of("WETH");
     let key = SigningKey::from_slice(&[7; 32]).unwrap();

@@ -1,4 +1,4 @@
-//! The twelve tokens and the classes they belong to.
+//! The twelve tokens and their classes.
 
 use alloy_primitives::{Address, U256, address};
 use tetrad_contracts::contracts::bindings::AssetParameters;
@@ -71,7 +71,7 @@ impl TokenInfo {
         U256::from(10).pow(U256::from(self.decimals))
     }
 
-    /// The most of it that is worth no more than this at the reference price.
+    /// The largest amount worth no more than this at the reference price.
     pub(crate) fn worth(&self, dollars: u64) -> U256 {
         U256::from(dollars) * U256::from(100_000_000) * self.unit() / U256::from(self.price_usd_e8)
     }
@@ -89,7 +89,7 @@ impl TokenInfo {
     }
 }
 
-/// The parameters of the vectors' classes, by the names the vectors use.
+/// The parameters of the vectors' classes, by the vectors' names.
 pub(crate) fn class_parameters(curve: &str, ltv: &str) -> AssetParameters {
     let curve = match curve {
         "stable" => STABLE_CURVE,

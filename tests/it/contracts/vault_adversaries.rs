@@ -1,4 +1,4 @@
-//! Tokens that break their promises, against the vault.
+//! Misbehaving tokens in the vault.
 
 use alloy_primitives::{Address, Bytes, U256};
 use alloy_sol_types::SolCall;
@@ -17,7 +17,7 @@ use super::{
 
 const RESERVE: u64 = 1_000_000_000;
 
-/// A vault that trades a token worth as much as USDC, which behaves until it is told otherwise.
+/// A vault that trades a token worth as much as USDC, which behaves until instructed otherwise.
 fn with_rogue() -> Network {
     let mut network = Network::new();
     rogue::deploy(&mut network);
@@ -54,7 +54,7 @@ fn swap(network: &mut Network, token_in: Address, token_out: Address) -> Result<
     network.send(ALICE, VAULT, call)
 }
 
-/// What the vault owes of the rogue token, in reserve and fees, and what it has.
+/// The vault's obligations in the rogue token, from reserve and fees, and its balance.
 fn owed_and_held(network: &mut Network) -> (U256, U256) {
     let reserve = network.look(VAULT, Vault::reservesCall { token: ROGUE });
     let fees = network.look(VAULT, Vault::feesAccruedCall { token: ROGUE });
@@ -73,7 +73,7 @@ fn a_token_that_returns_nothing_works() {
 }
 
 #[test]
-fn a_token_that_moves_another_amount_is_not_taken() {
+fn a_token_that_transfers_another_amount_is_rejected() {
     let usdc = TokenInfo::of("USDC").address;
     let expected = U256::from(10_000);
     for (manners, received) in [
@@ -98,7 +98,7 @@ fn a_token_that_moves_another_amount_is_not_taken() {
 }
 
 #[test]
-fn a_token_that_refuses_is_believed() {
+fn a_failed_transfer_reverts_the_operation() {
     let usdc = TokenInfo::of("USDC").address;
     let mut network = with_rogue();
     behave(&mut network, Manners::ReturnsFalse);
@@ -117,7 +117,7 @@ fn a_token_that_refuses_is_believed() {
 }
 
 #[test]
-fn nobody_gets_in_through_a_callback() {
+fn callbacks_cannot_reenter_the_contract() {
     let usdc = TokenInfo::of("USDC").address;
     let again = Vault::swapExactTokensForTokensCall {
         _tokenIn: usdc,
@@ -145,7 +145,7 @@ fn nobody_gets_in_through_a_callback() {
 }
 
 #[test]
-fn the_owners_functions_are_guarded_too() {
+fn the_owners_functions_are_guarded_against_reentrancy() {
     let to = OWNER;
     let token = ROGUE;
     let amount = U256::from(1);
@@ -159,7 +159,7 @@ fn the_owners_functions_are_guarded_too() {
     for data in calls {
         let mut network = with_rogue();
 
-        // The token owns the vault, so that nothing but the guard can stop it.
+        // The token owns the vault, so that only the guard can stop it.
         let transfer_ownership = Vault::transferOwnershipCall { newOwner: ROGUE };
         network.send(OWNER, VAULT, transfer_ownership).unwrap();
         let accept = Vault::acceptOwnershipCall {}.abi_encode();
@@ -190,9 +190,8 @@ fn the_owners_functions_are_guarded_too() {
 }
 
 #[test]
-fn the_books_are_right_while_a_token_calls_out() {
-    // Whoever is called in the middle of a swap sees the reserves as they will be: no view can be
-    // played off.
+fn views_are_consistent_during_a_callback() {
+    // A contract that is called during a swap sees the final reserves: views are always consistent.
     let mut network = with_rogue();
     let usdc = TokenInfo::of("USDC").address;
     let view = Vault::reservesCall { token: ROGUE };

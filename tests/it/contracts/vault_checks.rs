@@ -1,4 +1,4 @@
-//! What a swap is refused for, in which order, and what a refusal leaves behind: nothing.
+//! The reasons for which a swap is refused, and their order. A refusal has no effect.
 
 use alloy_primitives::{Address, Bytes, U256};
 use tetrad_contracts::contracts::bindings::{SwapStatus, TokenErrors, Vault, VaultErrors};
@@ -10,7 +10,7 @@ use super::{
     tokens::TokenInfo,
 };
 
-/// A swap that is wrong in every way, and how to put one thing after the other right.
+/// A swap with every error, which are corrected one after another.
 struct Attempt {
     token_in: Address,
     token_out: Address,
@@ -59,7 +59,7 @@ fn halted(token: TokenInfo) -> Bytes {
 }
 
 #[test]
-fn the_first_failed_check_is_the_one_shown() {
+fn the_first_failed_check_is_reported() {
     let mut network = Network::new();
     let usdc = TokenInfo::of("USDC");
     let weth = TokenInfo::of("WETH");
@@ -273,7 +273,7 @@ fn the_largest_amount_is_just_below_128_bits() {
 
 #[test]
 fn the_arithmetic_fits_256_bits() {
-    // The largest amount of the dearest token without decimals, for the cheapest with 18.
+    // The largest amount of the most expensive token without decimals, for the cheapest with 18.
     let mut network = Network::new();
     let math = Address::repeat_byte(0x3a);
     network.deploy(math, OWNER, "test/MathHarness", &[]);
@@ -295,8 +295,8 @@ fn the_arithmetic_fits_256_bits() {
 }
 
 #[test]
-fn the_fee_must_be_there_too() {
-    // The user would get less than the reserve, but fee and output together are more.
+fn the_reserve_must_cover_the_fee_as_well() {
+    // The user would get less than the reserve, but fee and output together exceed it.
     let mut network = Network::new();
     let usdt = TokenInfo::of("USDT");
     let usdc = TokenInfo::of("USDC");
@@ -415,9 +415,9 @@ fn the_amount_out_needs_prices_but_no_reserve() {
 }
 
 #[test]
-fn a_published_client_gets_its_swap_through() {
-    // What such a client does: out = in * (1 - 0.003) * priceIn / priceOut, less 50 basis points,
-    // then approve and swap.
+fn the_swap_of_a_published_client_succeeds() {
+    // Such a client computes out = in * (1 - 0.003) * priceIn / priceOut, less 50 basis points,
+    // then approves and swaps.
     let mut network = Network::new();
     let weth = TokenInfo::of("WETH");
     let usdc = TokenInfo::of("USDC");

@@ -1,4 +1,4 @@
-//! What the vault's owner can do, what the events say about it, and that nobody else can.
+//! The owner's functions of the vault and their events, which no other account can use.
 
 use alloy_primitives::{Address, U256};
 use alloy_sol_types::SolValue;
@@ -74,7 +74,7 @@ fn more_than_18_decimals_are_refused() {
 }
 
 #[test]
-fn liquidity_comes_and_goes() {
+fn the_owner_adds_and_removes_liquidity() {
     let mut network = Network::new();
     let usdc = TokenInfo::of("USDC");
     let token = usdc.address;
@@ -147,7 +147,7 @@ fn liquidity_comes_and_goes() {
 }
 
 #[test]
-fn liquidity_is_of_a_traded_token_and_not_nothing() {
+fn liquidity_must_be_a_positive_amount_of_a_traded_token() {
     let mut network = Network::new();
     let token = TokenInfo::of("USDC").address;
     let amount = U256::ZERO;
@@ -245,7 +245,7 @@ fn fees_are_collected_apart_from_the_reserve() {
 }
 
 #[test]
-fn trading_stops_and_goes_on() {
+fn the_owner_pauses_and_resumes_trading() {
     let mut network = Network::new();
     let weth = TokenInfo::of("WETH");
     let usdc = TokenInfo::of("USDC");
@@ -333,7 +333,7 @@ fn a_reserve_never_outgrows_its_slot() {
 }
 
 #[test]
-fn everything_here_is_the_owners() {
+fn only_the_owner_can_call_the_owners_functions() {
     let mut network = Network::new();
     let token = TokenInfo::of("USDC").address;
     let amount = U256::from(1);

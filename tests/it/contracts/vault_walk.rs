@@ -1,4 +1,4 @@
-//! Random swaps at random prices. What the rules promise about the vault must hold after every one.
+//! Random swaps at random prices, with the vault's invariants checked after every one.
 
 use alloy_primitives::{Address, U256};
 use tetrad_contracts::contracts::bindings::{PriceOracle, SwapStatus, Vault};
@@ -11,11 +11,11 @@ use super::{
 
 const USERS: [Address; 3] = [ALICE, BOB, CAROL];
 
-/// Most steps with the same users: in longer walks they would run out of tokens.
+/// Maximum number of steps with the same users: in longer walks they would run out of tokens.
 const WALK: u64 = 1_000;
 
 #[test]
-fn random_swaps_keep_every_promise() {
+fn random_swaps_preserve_every_invariant() {
     let steps = steps(25);
     let mut swapped = 0;
     let mut refused = 0;
@@ -23,18 +23,12 @@ fn random_swaps_keep_every_promise() {
         let end = Walk::new(7 + 1_000 * walk).go(WALK.min(steps - walk * WALK));
         (swapped, refused) = (swapped + end.swapped, refused + end.refused);
     }
-    assert!(
-        swapped > steps / 4,
-        "hardly anything was swapped: {swapped}"
-    );
-    assert!(
-        refused > steps / 20,
-        "hardly anything was refused: {refused}"
-    );
+    assert!(swapped > steps / 4, "only {swapped} swaps");
+    assert!(refused > steps / 20, "only {refused} refusals");
 }
 
 #[test]
-fn more_in_is_never_less_out_and_splitting_never_helps() {
+fn the_output_grows_with_the_input_and_splitting_gains_nothing() {
     let mut network = Network::new();
     let mut random = Random::new(8);
     for _ in 0..steps(5) {
@@ -125,12 +119,12 @@ impl Walk {
             // An update that is rejected.
             0 => self.reject(index, self.books[index].2 / 2),
             1 => self.reject(index, 0),
-            // The updater stops, for longer than prices are good for.
+            // The updater stops, for longer than prices stay fresh.
             2 => {
                 self.network.warp(601);
                 self.stale = [true; 12];
             }
-            // It pushes the prices as they are, which are its source's then.
+            // The updater sends the present prices, which are then the source's.
             3..6 => {
                 self.network.renew_prices();
                 (self.stale, self.halted) = ([false; 12], [false; 12]);
@@ -161,7 +155,7 @@ impl Walk {
         (self.stale[index], self.halted[index]) = (false, false);
     }
 
-    /// What the oracle's state lets a swap of these tokens be refused for.
+    /// The refusal of a swap of these tokens that the oracle's state causes, if any.
     fn expected_refusal(&self, tokens: [usize; 2]) -> Option<SwapStatus> {
         if tokens.iter().any(|token| self.stale[*token]) {
             Some(SwapStatus::StalePrice)
@@ -172,7 +166,7 @@ impl Walk {
         }
     }
 
-    /// From dust to more than the vault has.
+    /// An amount from dust to more than the vault has.
     fn amount(&mut self, token: TokenInfo) -> U256 {
         match self.random.below(8) {
             0 => U256::from(self.random.below(1_000)),
@@ -184,7 +178,7 @@ impl Walk {
         }
     }
 
-    /// Swaps, and compares with the quote, with the formula and with what moved.
+    /// Swaps, and compares the outcome with the quote, with the formula and with the transfers.
     fn swap(&mut self, user: Address, (token_in, token_out): (TokenInfo, TokenInfo), amount: U256) {
         let call = Vault::quoteSwapCall {
             tokenIn: token_in.address,
@@ -250,7 +244,7 @@ impl Walk {
         self.swapped += 1;
     }
 
-    /// Swapping to another token and straight back never gains.
+    /// Swapping to another token and straight back gains nothing.
     fn there_and_back(&mut self) {
         let (token_in, token_out) = two_tokens(&mut self.random);
         let bound = token_in.worth(10_000);
@@ -259,7 +253,7 @@ impl Walk {
         let before = network.balance_of(token_in.address, ALICE);
         if let Ok(receipt) = network.swap(ALICE, (token_in, token_out), amount, U256::ZERO) {
             let bought = receipt.event::<Vault::Swap>().amountOut;
-            // Even if the way back is refused, as for dust, nothing was gained.
+            // Nothing was gained even if the way back is refused, as for dust.
             let _ = network.swap(ALICE, (token_out, token_in), bought, U256::ZERO);
             assert!(network.balance_of(token_in.address, ALICE) <= before);
         }

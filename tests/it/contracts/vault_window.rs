@@ -1,4 +1,4 @@
-//! The optional limit on what the swaps of an hour may take of a reserve together.
+//! The optional limit on the part of a reserve that the swaps of an hour may take together.
 
 use alloy_primitives::{Bytes, U256};
 use tetrad_contracts::contracts::bindings::{Vault, VaultErrors};
@@ -51,7 +51,7 @@ fn exceeded(impact_bps: u64, max_impact_bps: u64) -> Bytes {
 }
 
 #[test]
-fn it_is_off_unless_the_owner_turns_it_on() {
+fn the_window_is_off_unless_the_owner_turns_it_on() {
     let mut network = Network::new();
     assert_eq!(network.look(VAULT, Vault::impactWindowBpsCall {}), 0);
     for _ in 0..10 {
@@ -63,20 +63,20 @@ fn it_is_off_unless_the_owner_turns_it_on() {
 fn swaps_of_an_hour_share_one_window() {
     let mut network = limited(1_000);
     take(&mut network, 500_000).unwrap();
-    // 5 % of ten million, then 5 % of nine and a half, and a little.
+    // 5 % of ten million, then 5 % of nine and a half, and a little more.
     take(&mut network, 475_000).unwrap();
     assert_eq!(take(&mut network, 1).unwrap_err(), exceeded(1_001, 1_000));
 }
 
 #[test]
-fn a_swap_may_take_exactly_what_is_left() {
+fn a_swap_may_take_exactly_the_remaining_allowance() {
     let mut network = limited(500);
     take(&mut network, 500_000).unwrap();
     assert_eq!(take(&mut network, 1).unwrap_err(), exceeded(501, 500));
 }
 
 #[test]
-fn the_allowance_comes_back_evenly() {
+fn the_allowance_recovers_evenly() {
     let mut network = limited(500);
     take(&mut network, 500_000).unwrap();
     network.wait(HOUR / 2);
@@ -88,17 +88,17 @@ fn the_allowance_comes_back_evenly() {
 }
 
 #[test]
-fn many_small_swaps_count_for_what_they_are() {
+fn small_swaps_count_for_their_exact_impact() {
     let mut network = limited(500);
-    // Each is worth a hundredth of a basis point. Counted as a whole one, the window would be full
-    // before the end.
+    // Each is worth a hundredth of a basis point. If each counted as a whole one, the window would
+    // be full before the end.
     for _ in 0..600 {
         take(&mut network, 10).unwrap();
     }
 }
 
 #[test]
-fn each_reserve_has_its_own() {
+fn each_reserve_has_its_own_window() {
     let mut network = limited(500);
     take(&mut network, 500_000).unwrap();
     let usdt = TokenInfo::of("USDT");

@@ -12,7 +12,7 @@ pub(crate) fn read(name: &str) -> Value {
     serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap()
 }
 
-/// A number, which the vectors write as a string wherever it may exceed 53 bits.
+/// A number, which the vectors write as a string if it may exceed 53 bits.
 pub(crate) fn number(value: &Value) -> U256 {
     match value {
         Value::String(text) => text.parse().unwrap(),

@@ -1,4 +1,4 @@
-//! What the owner does.
+//! The owner's operations.
 
 use alloy_primitives::{Address, U256};
 use alloy_sol_types::SolEvent;

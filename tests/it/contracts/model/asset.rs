@@ -1,4 +1,4 @@
-//! One asset: what is owed and owned, and how it grows.
+//! One asset: its supply and debt, and their growth.
 
 use alloy_primitives::{Address, U256};
 use tetrad_contracts::contracts::bindings::{AssetParameters, ReserveState};
@@ -67,7 +67,7 @@ impl Asset {
         floor(self.state.scaledSupply, self.state.liquidityIndex, ray())
     }
 
-    /// What the pool has beyond what it owes. The one number that must never fall.
+    /// The pool's assets beyond its obligations, which must never fall.
     pub(crate) fn slack(&self) -> U256 {
         let owned = self.state.cash + self.debt() + self.state.deficit;
         owned
@@ -83,12 +83,12 @@ impl Asset {
         ceil(amount, self.price, self.unit)
     }
 
-    /// Whether its price is recent enough.
+    /// Whether its price is fresh.
     pub(crate) fn fresh(&self, now: u64) -> bool {
         now <= self.priced_at + 600
     }
 
-    /// Whether new debt may rest on its price.
+    /// Whether its price is good enough for new debt.
     pub(crate) fn reliable(&self, now: u64) -> bool {
         self.fresh(now) && !self.halted
     }
@@ -113,8 +113,8 @@ impl Asset {
     }
 }
 
-/// Repeated squaring from the highest bit would round differently; the rule is the lowest bit
-/// first.
+/// Exponentiation by squaring, from the lowest bit: from the highest bit it would round
+/// differently.
 fn power(mut base: U256, mut exponent: u64) -> U256 {
     let mut result = ray();
     loop {

@@ -1,12 +1,12 @@
-//! A user's credit history and what it is worth.
+//! A user's credit history and its value.
 
 use alloy_primitives::Uint;
 use tetrad_contracts::contracts::bindings::{Clock, Credit};
 
 const DAY: u64 = 86_400;
 
-/// What the last look at an account found. Whoever looks on the user's behalf is believed; of
-/// others, two must agree.
+/// The result of the last observation of an account. The user's own operations are trusted;
+/// observations by others must agree twice.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Found {
     #[default]
@@ -15,7 +15,7 @@ enum Found {
     TooLittle,
 }
 
-/// Seconds of one kind, and what the last look found.
+/// Seconds of one kind, and the result of the last observation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Seconds {
     pub(crate) total: u64,
@@ -68,19 +68,18 @@ pub(crate) struct History {
     pub(crate) due_at: u64,
     pub(crate) late: bool,
     pub(crate) band: usize,
-    /// A bit per asset: what is owed, what is collateral, what its owner keeps from becoming
-    /// collateral.
+    /// A bit per asset: debts, collateral, and assets that the owner excludes from collateral.
     pub(crate) borrowed: u64,
     pub(crate) collateral: u64,
     pub(crate) refused: u64,
-    /// The next payment that earns points comes later than that.
+    /// Only a later payment earns points.
     pub(crate) paid_until: u64,
     borrowed_at: Option<u64>,
     paid_at: Option<u64>,
     liquidated_at: Option<u64>,
 }
 
-/// What an account is worth, in dollars times 10^8, and its health in basis points. Only collateral
+/// The value of an account in dollars × 10^8, and its health in basis points. Only collateral
 /// counts as supplied.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Worth {
@@ -180,14 +179,14 @@ impl History {
         }
     }
 
-    /// What somebody else finds.
+    /// An observation by another account.
     pub(crate) fn observe(&mut self, worth: Worth) {
         let (depositing, healthy) = worth.counts();
         self.deposit.observe(depositing);
         self.healthy.observe(healthy);
     }
 
-    /// The same as the contract keeps it, where "never" is 0.
+    /// The contract's representation, in which "never" is 0.
     pub(crate) fn stored(&self) -> Credit {
         let time = |seconds: u64| Uint::from(seconds);
         let maybe = |seconds: Option<u64>| Uint::from(seconds.unwrap_or_default());

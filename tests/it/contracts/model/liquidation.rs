@@ -11,7 +11,7 @@ use super::{
 };
 use crate::contracts::bench::refusal;
 
-/// Who liquidates whom, and for what.
+/// The parties, assets and amount of a liquidation.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Liquidation {
     pub(crate) liquidator: Address,
@@ -88,7 +88,7 @@ impl Pool {
         Ok(events)
     }
 
-    /// What a liquidation repays, seizes, and leaves to the treasury.
+    /// The amounts that a liquidation repays, seizes, and leaves to the treasury.
     fn price(
         &self,
         session: &mut Session,

@@ -1,6 +1,6 @@
-//! The lending pool once more, in plain Rust over exact integers, written from the rules rather
-//! than from the contract. An operation answers with the very events the contract must emit, or
-//! with the bytes it must refuse with.
+//! A model of the lending pool in plain Rust with exact integers, written from the rules rather
+//! than from the contract. An operation returns exactly the events that the contract must emit, or
+//! the bytes with which it must revert.
 
 mod admin;
 pub(crate) mod asset;
@@ -16,8 +16,8 @@ pub(crate) fn n(value: u128) -> U256 {
 }
 
 pub(crate) fn ray() -> U256 {
-    // Not computed from 256-bit integers: unoptimised, that took a tenth of the time of the random
-    // walks.
+    // Not computed from 256-bit integers: without optimisation, that took a tenth of the time of
+    // the random walks.
     n(10_u128.pow(27))
 }
 

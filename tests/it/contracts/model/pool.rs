@@ -246,14 +246,14 @@ impl Pool {
         Ok(self.close(session))
     }
 
-    /// The account as an operation of this moment would start with it.
+    /// The account as an operation would open it now.
     pub(crate) fn open(&self, user: Address, extra: Option<usize>) -> Session {
         let mut session = self.load(user, extra.as_slice());
         session.open();
         session
     }
 
-    /// The same with everything that the user has, as the views show it.
+    /// As [`Self::open`], with all assets of the user, as in the views.
     pub(crate) fn view(&self, user: Address) -> Session {
         let held: Vec<usize> = self
             .users
@@ -264,8 +264,7 @@ impl Pool {
         session
     }
 
-    /// The account with its history up to now: debts, collateral, and what is asked for in
-    /// addition.
+    /// The account with its history up to now: debts, collateral, and the assets in `extra`.
     pub(super) fn load(&self, user: Address, extra: &[usize]) -> Session {
         let stored = self.users.get(&user).cloned().unwrap_or_default();
         let owed = stored

@@ -12,8 +12,7 @@ use super::{
 };
 use crate::contracts::bench::refusal;
 
-/// A user's part of an asset, and the asset as it is now. Only what an operation changed is kept
-/// afterwards.
+/// A user's part of an asset, and the asset as of now. Only changed parts are stored.
 #[derive(Clone)]
 pub(crate) struct Part {
     pub(crate) index: usize,
@@ -133,7 +132,7 @@ impl Session {
         self.move_to(band_of(self.score));
     }
 
-    /// Returns the score the user is left with.
+    /// Closes the session. Returns the user's new score.
     pub(crate) fn close(&mut self) -> u64 {
         let worth = self.worth();
         let owes = self.owes();
@@ -143,8 +142,8 @@ impl Session {
         score
     }
 
-    /// The same when somebody else's transaction ends: the band falls only as far as the history
-    /// demands.
+    /// Closes it after a transaction of another account: the band falls only as far as the history
+    /// requires.
     pub(crate) fn observe(&mut self) -> u64 {
         let worth = self.worth();
         self.history.observe(worth);

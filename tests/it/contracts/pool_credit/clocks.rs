@@ -1,4 +1,4 @@
-//! Seconds that count: what starts them, and what stops them.
+//! Seconds that count: when the clocks start and stop.
 
 use alloy_primitives::{Address, U256};
 
@@ -22,14 +22,14 @@ fn earning() -> Network {
     network
 }
 
-/// Sets CRO's price to a share of the usual one, in per cent.
+/// Sets CRO's price to a percentage of the usual one.
 fn set_cro(network: &mut Network, percent: u64) {
     let cro = TokenInfo::of("CRO");
     network.set_price(cro, cro.price_usd_e8 * percent / 100);
 }
 
-/// A dip of a block, in which somebody refreshes Alice's account.
-fn find_in_a_dip(network: &mut Network) {
+/// A dip of one block, in which another account refreshes Alice's account.
+fn observe_in_a_dip(network: &mut Network) {
     set_cro(network, 50);
     refresh(network, ALICE);
     set_cro(network, 100);
@@ -44,10 +44,10 @@ fn assert_seconds(network: &mut Network, deposit: u64, healthy: u64) {
 }
 
 #[test]
-fn somebody_elses_refresh_in_a_dip_costs_nothing() {
+fn another_accounts_refresh_in_a_dip_costs_nothing() {
     for touch in [refresh, receive_dust] {
         let mut network = earning();
-        // Whether the next look comes late or soon.
+        // Whether the next observation comes late or soon.
         for days in [10, 10, 1] {
             set_cro(&mut network, 50);
             touch(&mut network, ALICE);
@@ -58,7 +58,7 @@ fn somebody_elses_refresh_in_a_dip_costs_nothing() {
     }
 }
 
-/// Sends a user a claim on CRO, which is collateral of theirs.
+/// Sends a user a claim on CRO, which the user has as collateral.
 fn receive_dust(network: &mut Network, user: Address) {
     network
         .give(WHALE, user, TokenInfo::of("CRO"), U256::from(1))
@@ -66,7 +66,7 @@ fn receive_dust(network: &mut Network, user: Address) {
 }
 
 #[test]
-fn what_the_user_leaves_in_a_dip_counts_until_somebody_finds_better() {
+fn the_users_own_operation_in_a_dip_counts_until_a_better_observation() {
     let mut network = Network::funded();
     let cro = TokenInfo::of("CRO");
     network.deposit(ALICE, cro, cro.worth(150)).unwrap();
@@ -88,7 +88,7 @@ fn what_the_user_leaves_in_a_dip_counts_until_somebody_finds_better() {
 }
 
 #[test]
-fn a_dip_that_is_found_again_and_again_costs_no_more_than_it_lasted() {
+fn repeated_observations_of_a_dip_cost_no_more_than_its_duration() {
     let mut network = earning();
     set_cro(&mut network, 50);
     for hours in [0, 1, 3] {
@@ -99,17 +99,17 @@ fn a_dip_that_is_found_again_and_again_costs_no_more_than_it_lasted() {
     set_cro(&mut network, 100);
     refresh(&mut network, ALICE);
     network.wait(DAY);
-    // The two hours after the last look that found it count: it may have ended then.
+    // The two hours after the last observation of the dip count: it may have ended then.
     assert_seconds(&mut network, 11 * DAY + 2 * HOUR, 11 * DAY + 2 * HOUR);
 }
 
 #[test]
-fn two_dips_cost_the_time_between_them_if_that_is_short_and_nobody_saw_the_recovery() {
+fn two_close_dips_cost_the_time_between_them_unless_a_recovery_is_observed() {
     for (seconds, lost) in [(2 * DAY, 2 * DAY), (2 * DAY + 1, 0)] {
         let mut network = earning();
-        find_in_a_dip(&mut network);
+        observe_in_a_dip(&mut network);
         network.wait(seconds);
-        find_in_a_dip(&mut network);
+        observe_in_a_dip(&mut network);
         assert_seconds(
             &mut network,
             10 * DAY + seconds - lost,
@@ -117,19 +117,19 @@ fn two_dips_cost_the_time_between_them_if_that_is_short_and_nobody_saw_the_recov
         );
     }
     let mut network = earning();
-    find_in_a_dip(&mut network);
+    observe_in_a_dip(&mut network);
     network.wait(DAY);
     refresh(&mut network, ALICE);
     network.wait(DAY);
-    find_in_a_dip(&mut network);
+    observe_in_a_dip(&mut network);
     assert_seconds(&mut network, 12 * DAY, 12 * DAY);
 }
 
 #[test]
-fn an_idle_account_below_the_required_health_earns_nothing_while_somebody_looks_daily() {
+fn an_unhealthy_idle_account_earns_nothing_under_daily_observation() {
     let mut network = earning();
     let cro = TokenInfo::of("CRO");
-    // A health of 1.36, then a spike of a block in which Alice acts.
+    // A health of 1.36, then a spike of one block in which Alice acts.
     set_cro(&mut network, 80);
     network.deposit(ALICE, cro, cro.worth(1)).unwrap();
     set_cro(&mut network, 100);
@@ -139,12 +139,12 @@ fn an_idle_account_below_the_required_health_earns_nothing_while_somebody_looks_
         network.wait(DAY);
         refresh(&mut network, ALICE);
     }
-    // What passed before the first look may have been healthy.
+    // The account may have been healthy before the first observation.
     assert_seconds(&mut network, 40 * DAY, 11 * DAY);
 }
 
 #[test]
-fn an_operation_of_the_user_decides_at_once() {
+fn the_users_own_operation_counts_at_once() {
     let mut network = earning();
     let cro = TokenInfo::of("CRO");
     set_cro(&mut network, 50);

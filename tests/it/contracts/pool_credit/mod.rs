@@ -1,4 +1,4 @@
-//! How time and behaviour become a credit score.
+//! Credit scores from time and behaviour.
 
 mod clocks;
 mod terms;
@@ -31,7 +31,7 @@ fn repay(network: &mut Network, dollars: u64) {
 }
 
 #[test]
-fn everybody_starts_at_the_bottom() {
+fn every_account_starts_with_the_lowest_score() {
     let mut network = Network::funded();
     let view = score(&mut network, STRANGER);
     assert_eq!(
@@ -44,7 +44,7 @@ fn everybody_starts_at_the_bottom() {
 }
 
 #[test]
-fn depositing_counts_from_a_hundred_dollars() {
+fn deposits_count_from_a_hundred_dollars() {
     let usdc = TokenInfo::of("USDC");
     for (cents, points) in [(9_999_u64, 0_u64), (10_000, 25)] {
         let mut network = Network::funded();
@@ -63,7 +63,7 @@ fn depositing_counts_from_a_hundred_dollars() {
 }
 
 #[test]
-fn seconds_count_by_the_state_that_held() {
+fn seconds_count_by_the_state_during_them() {
     let mut network = Network::funded();
     let usdc = TokenInfo::of("USDC");
     network.deposit(ALICE, usdc, usdc.worth(1_000)).unwrap();
@@ -95,8 +95,9 @@ fn a_round_trip_in_one_block_adds_nothing() {
 }
 
 #[test]
-fn a_covered_debt_counts_while_it_is_amply_covered() {
-    // The debt in cents, and the health it leaves: 9000 dollars of cover over the debt.
+fn a_debt_counts_while_it_is_amply_covered() {
+    // The debt in cents, and the resulting health: 9000 dollars of weighted collateral over the
+    // debt.
     for (cents, counts) in [
         (4_999_u64, false),
         (5_000, true),
@@ -122,7 +123,7 @@ fn a_covered_debt_counts_while_it_is_amply_covered() {
 }
 
 #[test]
-fn a_refresh_brings_about_what_the_view_said_and_a_second_one_nothing() {
+fn a_refresh_records_the_viewed_score_and_a_second_one_changes_nothing() {
     let mut network = Network::in_debt();
     network.wait(33 * DAY);
     let promised = score(&mut network, ALICE);
@@ -150,7 +151,7 @@ fn a_refresh_brings_about_what_the_view_said_and_a_second_one_nothing() {
 }
 
 #[test]
-fn a_transfer_is_a_checkpoint_for_both() {
+fn a_transfer_updates_the_history_of_both_accounts() {
     let mut network = Network::funded();
     let usdc = TokenInfo::of("USDC");
     network.set_collateral(BOB, usdc, true).unwrap();
@@ -169,7 +170,7 @@ fn a_transfer_is_a_checkpoint_for_both() {
     assert_eq!(score(&mut network, BOB).depositSeconds, U256::from(5 * DAY));
 }
 
-/// The score and the band that a refresh by a stranger records.
+/// The score and the band after a refresh by a stranger.
 fn recorded(network: &mut Network) -> (U256, u8) {
     let receipt = network
         .send(STRANGER, POOL, LendingPool::refreshCall { user: ALICE })
@@ -179,12 +180,12 @@ fn recorded(network: &mut Network) -> (U256, u8) {
 }
 
 #[test]
-fn a_refresh_in_a_dip_leaves_the_rate_band_but_one_after_missed_terms_does_not() {
+fn a_refresh_lowers_the_rate_band_after_missed_terms_but_not_in_a_dip() {
     let mut network = Network::in_debt();
     let usdt = TokenInfo::of("USDT");
 
     // 180 days of deposits and 90 of health, and six payments: 750 points with full health, of
-    // which a dip takes 50.
+    // which a dip costs 50.
     for _ in 0..6 {
         network.wait(30 * DAY);
         repay(&mut network, 300);
@@ -215,7 +216,7 @@ fn borrow_rate(view: &AccountView, token: TokenInfo) -> U256 {
         .borrowRate
 }
 
-/// Alice's debt as her holding and her band's index give it.
+/// Alice's debt, computed from her scaled debt and her band's index.
 fn owed(network: &mut Network, token: TokenInfo) -> U256 {
     let account = network
         .look(POOL, LendingPool::getAccountCall { user: ALICE })
@@ -254,8 +255,8 @@ fn good_behaviour_lowers_the_rate_and_raises_the_limit() {
     assert_eq!(borrow_rate(&after, usdt), pool.borrowRates[4]);
     assert!(after.borrowingPowerUsd > before.borrowingPowerUsd);
 
-    // And a fall from grace rewrites the debt, in the pool's favour: 40 days overdue take 71 points
-    // with the penalty.
+    // A fall in score moves the debt to another band, rounded in the pool's favour: 40 days overdue
+    // cost 71 points with the penalty.
     network.wait(70 * DAY);
     let debt = owed(&mut network, usdt);
 

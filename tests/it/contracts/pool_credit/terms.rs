@@ -1,4 +1,5 @@
-//! Terms of thirty days: what renews them, what counts as paid on time, and what missing one costs.
+//! Terms of thirty days: what renews them, what counts as paid on time, and the cost of missing
+//! one.
 
 use alloy_primitives::U256;
 
@@ -41,8 +42,8 @@ fn a_payment_that_counts_renews_the_term() {
 
 #[test]
 fn a_payment_counts_only_if_it_is_large_and_the_debt_was_held() {
-    // Waiting, paying, and whether that counts. A thousand dollars and some cents of interest are
-    // owed.
+    // The days waited, the payment, and whether it counts. The debt is a thousand dollars and some
+    // cents of interest.
     for (seconds, dollars, counts) in [
         (DAY, 100, false),
         (DAY, 101, true),
@@ -86,9 +87,9 @@ fn less_than_fifty_dollars_never_counts() {
 }
 
 #[test]
-fn borrowing_more_restarts_the_day_a_debt_must_be_held() {
-    // Otherwise a small old debt would let a large new one be borrowed and repaid in one
-    // transaction, for points.
+fn borrowing_more_restarts_the_day_for_which_a_debt_must_be_held() {
+    // Otherwise, with a small old debt, a large new one could be borrowed and repaid for points in
+    // one transaction.
     let mut network = Network::in_debt();
     let usdt = TokenInfo::of("USDT");
     network.wait(2 * DAY);
@@ -101,7 +102,7 @@ fn borrowing_more_restarts_the_day_a_debt_must_be_held() {
 }
 
 #[test]
-fn one_payment_a_term_earns_points() {
+fn only_one_payment_in_a_term_earns_points() {
     let mut network = Network::in_debt();
     network.wait(2 * DAY);
     repay(&mut network, 200);
@@ -133,7 +134,7 @@ fn paying_a_day_early_every_term_earns_almost_every_point() {
 }
 
 #[test]
-fn a_recycled_loan_earns_one_payment_a_term() {
+fn a_recycled_loan_earns_points_once_in_a_term() {
     // Repaying and borrowing the same five hundred dollars every day clears the term each time.
     let mut network = Network::funded();
     let usdc = TokenInfo::of("USDC");
@@ -152,13 +153,13 @@ fn a_recycled_loan_earns_one_payment_a_term() {
 }
 
 #[test]
-fn paying_at_the_end_of_a_term_and_again_in_the_next_is_no_way_to_earn_twice() {
+fn payments_on_both_sides_of_a_terms_end_do_not_earn_twice() {
     let mut network = Network::in_debt();
     let usdt = TokenInfo::of("USDT");
     let mut earned = Vec::new();
     for day in 1..=300 {
         network.wait(DAY);
-        // The last payment that is on time, and the first in the next term.
+        // The last payment on time, and the first in the next term.
         if score(&mut network, ALICE).dueAt <= U256::from(network.now())
             || earned.last() == Some(&(day - 1))
         {
@@ -174,7 +175,7 @@ fn paying_at_the_end_of_a_term_and_again_in_the_next_is_no_way_to_earn_twice() {
 }
 
 #[test]
-fn ten_payments_are_all_that_counts() {
+fn at_most_ten_payments_count() {
     let mut network = Network::in_debt();
     let usdt = TokenInfo::of("USDT");
     network.borrow(ALICE, usdt, usdt.worth(4_000)).unwrap();
@@ -191,7 +192,7 @@ fn ten_payments_are_all_that_counts() {
 }
 
 #[test]
-fn a_debt_in_any_asset_belongs_to_the_one_term() {
+fn debts_in_all_assets_share_one_term() {
     let mut network = Network::in_debt();
     let weth = TokenInfo::of("WETH");
     network.borrow(ALICE, weth, weth.worth(3_000)).unwrap();
@@ -245,7 +246,7 @@ fn a_missed_term_costs_at_once_and_every_day() {
 }
 
 #[test]
-fn it_does_not_matter_when_somebody_looks() {
+fn the_time_of_observation_does_not_affect_the_penalty() {
     let mut early = Network::in_debt();
     early.wait(31 * DAY);
     let mut late = early.twin();
@@ -281,7 +282,7 @@ fn a_late_payment_renews_the_term_but_earns_nothing() {
     assert_eq!(
         view.penalty,
         U256::from(32 + 40),
-        "a second missed term adds to what is left of the first"
+        "a second missed term adds to the remaining penalty of the first"
     );
 }
 

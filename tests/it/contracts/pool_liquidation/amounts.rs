@@ -1,4 +1,4 @@
-//! How much of a debt goes in one liquidation.
+//! The part of a debt that one liquidation can repay.
 
 use alloy_primitives::U256;
 
@@ -9,7 +9,7 @@ use crate::contracts::{
 };
 
 #[test]
-fn half_of_a_debt_goes_at_a_time() {
+fn at_most_half_of_a_debt_is_liquidated_at_once() {
     let mut network = in_debt();
     network.set_price(TokenInfo::of("WETH"), 1_400 * DOLLAR);
     let receipt = liquidate(&mut network, U256::MAX, false).unwrap();
@@ -17,7 +17,7 @@ fn half_of_a_debt_goes_at_a_time() {
 }
 
 #[test]
-fn deep_trouble_goes_at_once() {
+fn a_debt_of_low_health_is_liquidated_completely() {
     let usdc = TokenInfo::of("USDC");
     // 12,000 dollars at a health of 0.95 are covered by 13,411.76 dollars of collateral.
     for (price, expected) in [(134_117_647_059_u64, 6_000), (134_117_647_058, 12_000)] {
@@ -29,7 +29,7 @@ fn deep_trouble_goes_at_once() {
 }
 
 #[test]
-fn a_small_debt_goes_at_once() {
+fn a_small_debt_is_liquidated_completely() {
     let weth = TokenInfo::of("WETH");
     let usdc = TokenInfo::of("USDC");
     for (owed, expected) in [
@@ -49,11 +49,11 @@ fn a_small_debt_goes_at_once() {
 }
 
 #[test]
-fn a_small_collateral_goes_at_once() {
+fn a_small_collateral_is_seized_completely() {
     let weth = TokenInfo::of("WETH");
     let usdc = TokenInfo::of("USDC");
     let usdt = TokenInfo::of("USDT");
-    // The WETH is worth 2,000 dollars, or just less; the health is 0.97 either way.
+    // The WETH is worth 2,000 dollars, or slightly less; the health is 0.97 in both cases.
     for (price, at_once) in [(100_000_000_000_u64, false), (99_999_999_999, true)] {
         let mut network = Network::funded();
         network.set_price(weth, 2_000 * DOLLAR);
@@ -76,13 +76,13 @@ fn a_small_collateral_goes_at_once() {
 }
 
 #[test]
-fn collateral_bounds_what_is_repaid() {
+fn collateral_limits_the_repayment() {
     let mut network = in_debt();
     let weth = TokenInfo::of("WETH");
     let usdc = TokenInfo::of("USDC");
     network.set_price(weth, 525 * DOLLAR);
     let receipt = liquidate(&mut network, U256::MAX, false).unwrap();
-    // Ten WETH of 525 dollars pay for 5,000 dollars of debt and the bonus.
+    // Ten WETH at 525 dollars pay for 5,000 dollars of debt and the bonus.
     let (repaid, seized, fee) = terms(&receipt);
     assert_eq!(repaid, usdc.worth(5_000));
     assert_eq!(seized, weth.unit() * U256::from(10));

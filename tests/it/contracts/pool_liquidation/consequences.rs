@@ -1,4 +1,4 @@
-//! What a liquidation does to a credit history, and the odd cases.
+//! The effect of a liquidation on a credit history, and edge cases.
 
 use alloy_primitives::U256;
 use alloy_sol_types::SolError;
@@ -18,7 +18,7 @@ fn penalty(network: &mut Network) -> u64 {
 }
 
 #[test]
-fn it_costs_the_borrower_points_once_a_day() {
+fn a_liquidation_costs_the_borrower_points_once_a_day() {
     let mut network = in_debt();
     network.set_price(TokenInfo::of("WETH"), 1_400 * DOLLAR);
 
@@ -64,7 +64,7 @@ fn a_liquidation_can_end_a_term() {
     assert_eq!(
         view.onTimePayments,
         U256::ZERO,
-        "somebody else's payment earns nothing"
+        "another account's payment earns nothing"
     );
     network.withdraw(ALICE, weth, U256::MAX).unwrap();
 }
@@ -85,8 +85,8 @@ fn debt_and_collateral_can_be_the_same_asset() {
         inKind: false,
     };
 
-    // At a low utilisation the debt takes long to outgrow its cover; a lower threshold stands in
-    // for the decades.
+    // At a low utilisation the debt takes decades to outgrow its collateral; the test lowers the
+    // threshold instead.
     let mut parameters = uni.parameters();
     (
         parameters.minLtvBps,
@@ -108,13 +108,13 @@ fn debt_and_collateral_can_be_the_same_asset() {
     }
 }
 
-/// What Alice has of a token, in the pool and outside.
+/// Alice's tokens in the pool and outside.
 fn owned(network: &mut Network, token: TokenInfo) -> U256 {
     network.balance_of(token.p_token(), ALICE) + network.balance_of(token.address, ALICE)
 }
 
 #[test]
-fn a_borrower_may_liquidate_the_own_account_without_gain() {
+fn liquidating_ones_own_account_gains_nothing() {
     let mut network = in_debt();
     let weth = TokenInfo::of("WETH");
     let usdc = TokenInfo::of("USDC");
@@ -135,7 +135,7 @@ fn a_borrower_may_liquidate_the_own_account_without_gain() {
         assert_eq!(
             owned(&mut network, weth),
             before - fee,
-            "the treasury's part is gone"
+            "the treasury's part is lost"
         );
     }
 

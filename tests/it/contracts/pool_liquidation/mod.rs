@@ -1,4 +1,4 @@
-//! Liquidation: when, for what, and on which terms.
+//! Liquidation: conditions, assets and terms.
 
 mod amounts;
 mod consequences;
@@ -13,11 +13,11 @@ use super::{
 };
 
 const DAY: u64 = 86_400;
-/// What one dollar of price is.
+/// One dollar as a price.
 const DOLLAR: u64 = 100_000_000;
 
-/// Alice supplies ten WETH, worth 2,000 dollars each so that sums are round, and owes 12,000
-/// dollars of USDC.
+/// Alice supplies ten WETH, worth 2,000 dollars each for round sums, and owes 12,000 dollars of
+/// USDC.
 fn in_debt() -> Network {
     let mut network = Network::funded();
     let weth = TokenInfo::of("WETH");
@@ -30,7 +30,7 @@ fn in_debt() -> Network {
     network
 }
 
-/// Liquidates, and holds the lens to what it promised before.
+/// Liquidates, and compares the result with the lens's quote.
 fn liquidate(network: &mut Network, amount: U256, in_kind: bool) -> Result<Receipt, Bytes> {
     let debt = TokenInfo::of("USDC");
     let collateral = TokenInfo::of("WETH");
@@ -98,7 +98,7 @@ fn milli() -> U256 {
 }
 
 #[test]
-fn a_covered_debt_is_left_alone() {
+fn a_covered_debt_cannot_be_liquidated() {
     let mut network = in_debt();
     let weth = TokenInfo::of("WETH");
     // At a threshold of 85 %, 12,000 dollars need 14,117.65 of collateral.
@@ -117,7 +117,7 @@ fn a_covered_debt_is_left_alone() {
 }
 
 #[test]
-fn what_cannot_be_liquidated_is_quoted_as_nothing() {
+fn impossible_liquidations_are_quoted_as_zero() {
     let mut network = in_debt();
     let [weth, usdc, wbtc, cro] = ["WETH", "USDC", "WBTC", "CRO"].map(TokenInfo::of);
     let nothing = (U256::ZERO, U256::ZERO);
@@ -145,7 +145,7 @@ fn what_cannot_be_liquidated_is_quoted_as_nothing() {
     assert_eq!(
         quote(&mut network, cro, wbtc, U256::from(1)),
         nothing,
-        "it is too little for a unit of the collateral"
+        "the amount is worth less than a unit of the collateral"
     );
 
     network.warp(601);
@@ -170,7 +170,7 @@ fn the_liquidator_is_paid_a_bonus_and_the_treasury_a_tenth_of_it() {
 
     let receipt = liquidate(&mut network, usdc.worth(1_400), false).unwrap();
 
-    // One WETH for 1,400 dollars, five per cent on top, and of these a tenth for the treasury.
+    // One WETH for 1,400 dollars, five per cent on top, and a tenth of that for the treasury.
     let seized = milli() * U256::from(1_050);
     let fee = milli() * U256::from(5);
     let event = LendingPool::Liquidation {
@@ -208,11 +208,11 @@ fn the_liquidator_is_paid_a_bonus_and_the_treasury_a_tenth_of_it() {
 }
 
 #[test]
-fn the_claim_itself_can_be_taken_when_cash_is_short() {
+fn a_liquidator_can_take_claims_when_cash_is_short() {
     let mut network = in_debt();
     let weth = TokenInfo::of("WETH");
     let usdc = TokenInfo::of("USDC");
-    // The whale leaves and Carol borrows what is left: not a single WETH in cash.
+    // The whale withdraws and Carol borrows the rest: no WETH in cash remains.
     network.withdraw(WHALE, weth, U256::MAX).unwrap();
     let carol = super::network::CAROL;
     network.deposit(carol, usdc, usdc.worth(100_000)).unwrap();
@@ -262,7 +262,7 @@ fn refused(network: &mut Network, debt: Address, collateral: Address, amount: u6
 }
 
 #[test]
-fn there_must_be_that_debt_and_that_collateral() {
+fn a_liquidation_requires_that_debt_and_that_collateral() {
     let mut network = in_debt();
     let [weth, usdc, wbtc] = ["WETH", "USDC", "WBTC"].map(|symbol| TokenInfo::of(symbol).address);
     network.set_price(TokenInfo::of("WETH"), 1_400 * DOLLAR);
@@ -290,7 +290,7 @@ fn there_must_be_that_debt_and_that_collateral() {
 }
 
 #[test]
-fn paying_for_nothing_is_refused() {
+fn a_liquidation_that_would_seize_nothing_is_refused() {
     let mut network = Network::funded();
     let wbtc = TokenInfo::of("WBTC");
     let cro = TokenInfo::of("CRO");

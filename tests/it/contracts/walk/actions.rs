@@ -1,4 +1,4 @@
-//! What users and the owner do, each time to the contract and to the model.
+//! Actions of users and the owner, applied to the contract and to the model.
 
 use alloy_primitives::{Address, Bytes, LogData, U256};
 use tetrad_contracts::contracts::bindings::LendingPool;
@@ -151,7 +151,7 @@ impl Walk {
         self.compare(action, real, expected);
     }
 
-    /// What a user owes of an asset.
+    /// A user's debt in an asset.
     fn owed(&self, user: Address, index: usize) -> U256 {
         let session = self.model.open(user, Some(index));
         session
@@ -163,7 +163,7 @@ impl Walk {
     }
 
     /// Repays half of each user's largest debt when the term is about to end.
-    pub(super) fn pay_what_is_due(&mut self) {
+    pub(super) fn pay_before_terms_end(&mut self) {
         for user in USERS {
             let session = self.model.open(user, None);
             let band = session.history.band;
@@ -245,8 +245,8 @@ impl Walk {
         }
     }
 
-    /// Liquidates a user, one of those below health 1 if there are any, for assets that the user owes
-    /// and holds, if any.
+    /// Liquidates a user, preferably one below health 1, for assets that the user owes and holds,
+    /// if any.
     fn liquidate(&mut self, liquidator: Address) {
         let victims: Vec<Address> = USERS
             .into_iter()
@@ -306,7 +306,7 @@ impl Walk {
     }
 
     /// Every account below health 1 can be liquidated if the debt and the collateral have fresh
-    /// prices, whatever the others are, and unless one of the two is paused or worth less than a
+    /// prices, whatever the other prices are, unless one of the two is paused or worth less than a
     /// unit of the other.
     pub(super) fn check_liquidations(&self) {
         for borrower in USERS {
@@ -349,7 +349,7 @@ impl Walk {
         collateral: &Part,
     ) {
         let mut twin = self.network.twin();
-        // Whoever liquidates has the means.
+        // The liquidator has enough tokens.
         twin.mint(debt.asset.address, OWNER, debt_amount);
         twin.approve(OWNER, debt.asset.address, POOL, U256::MAX);
 
@@ -367,7 +367,7 @@ impl Walk {
         );
     }
 
-    /// The contract's outcome is the model's, in its events or its error.
+    /// The contract's events or error must be the model's.
     pub(super) fn compare(
         &mut self,
         action: Action,
@@ -391,7 +391,7 @@ impl Walk {
                 self.seen.selectors.insert(refusal[..4].try_into().unwrap());
             }
             (real, expected) => {
-                panic!("{action:?}: the contract says {real:?}, the model {expected:?}")
+                panic!("{action:?}: the contract returns {real:?}, the model {expected:?}")
             }
         }
     }

@@ -1,4 +1,4 @@
-//! How much of it.
+//! Random amounts.
 
 use alloy_primitives::{Address, U256};
 
@@ -6,7 +6,7 @@ use super::Walk;
 use crate::contracts::model::n;
 
 impl Walk {
-    /// Mostly a part of what makes sense; at times dust, everything, or far too much.
+    /// Mostly a part of a sensible amount; occasionally dust, all of it, or far too much.
     pub(super) fn amount(&mut self, sensible: U256) -> U256 {
         match self.random.below(10) {
             0 => U256::from(self.random.below(5)),
@@ -31,7 +31,7 @@ impl Walk {
         }
     }
 
-    /// Amounts around what the user may still borrow.
+    /// Amounts around the user's remaining borrowing power.
     pub(super) fn amount_in_reach(&mut self, user: Address, index: usize) -> U256 {
         let session = self.model.open(user, None);
         let available = session

@@ -1,4 +1,4 @@
-//! What attackers do on purpose, and what must not come of it.
+//! Deliberate attacks, which must gain nothing.
 
 use alloy_primitives::{Address, U256};
 use tetrad_contracts::contracts::bindings::LendingPool;
@@ -12,7 +12,7 @@ use crate::contracts::{
 /// Seconds of a term.
 const TERM: u64 = 30 * DAY;
 
-/// What an account may do, and what it earns: borrowing power, health, seconds up to an hour from
+/// An account's possibilities and earnings: borrowing power, health, seconds up to an hour from
 /// now, and rate band.
 #[derive(Debug, PartialEq)]
 struct Standing {
@@ -25,13 +25,13 @@ struct Standing {
 
 impl Walk {
     /// Lets a price crash for a block, in which a stranger refreshes the victim and sends dust, and
-    /// compares the victim's account afterwards with what it would be.
+    /// compares the victim's account afterwards with the account without the attack.
     pub(super) fn attack_in_a_dip(&mut self, user: Address) {
         let index = self.random.below(self.tokens.len() as u64) as usize;
         let price: u64 = self.model.assets[index].price.to();
 
-        // A price that is set again is fresh again, which changes what the account may do; and a
-        // debt that is cheaper for a block improves the account.
+        // Setting a price makes it fresh, which changes what the account may do, and a debt that is
+        // cheaper for a block improves the account.
         let owed = self
             .model
             .open(user, Some(index))
@@ -46,7 +46,7 @@ impl Walk {
             return;
         }
 
-        // The victim's own seconds and band, as a refresh leaves them in good times.
+        // The victim's seconds and band, as a refresh would leave them without the dip.
         self.refresh(user);
         let before = self.standing(user);
 
@@ -71,7 +71,7 @@ impl Walk {
         self.compare(Action::Refresh, real, expected);
     }
 
-    /// Sends the user a unit of every claim that another user has and the user does not accept as
+    /// Sends the user a unit of every claim that another user has and that is not the user's
     /// collateral.
     pub(super) fn send_dust(&mut self, user: Address) {
         let accepted = self
@@ -94,8 +94,7 @@ impl Walk {
         }
     }
 
-    /// Whether a user has more than dust of a claim, and no debt that a transfer would have to
-    /// respect.
+    /// Whether a user has more than dust of a claim, and no debt that a transfer could endanger.
     fn can_give(&self, user: Address, index: usize) -> bool {
         let session = self.model.open(user, Some(index));
         let supplied = session
@@ -146,8 +145,8 @@ impl Walk {
     }
 
     /// Raises a price for a block, in which the user acts so that seconds count, and lets a
-    /// stranger look at the account afterwards. The user earns nothing between two looks that both
-    /// find too little.
+    /// stranger observe the account afterwards. The user earns nothing between two observations
+    /// that both find too little.
     pub(super) fn farm_in_a_spike(&mut self, user: Address, index: usize) {
         let token = self.tokens[index];
         let price = self.model.assets[index].price.to::<u64>();
@@ -186,7 +185,7 @@ impl Walk {
         }
     }
 
-    /// At most one payment earns points in a term, however the debt is recycled.
+    /// At most one payment in a term earns points, however the debt is recycled.
     pub(super) fn check_payments(&mut self) {
         for (user, now) in &self.model.users {
             let times = self.earned.entry(*user).or_default();

@@ -1,4 +1,4 @@
-//! What must hold after every step, and that the views say what the model says.
+//! Invariants after every step, and the views, which must match the model.
 
 use alloy_primitives::{Address, U256};
 use tetrad_contracts::contracts::bindings::{LendingLens, Token};

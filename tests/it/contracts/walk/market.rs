@@ -1,4 +1,4 @@
-//! Time and prices: feeds that move, jump, stop, are halted, and go to their bounds.
+//! Time and prices: feeds that move, jump, stop, are halted, and reach their bounds.
 
 use alloy_primitives::U256;
 use tetrad_contracts::contracts::bindings::PriceOracle;
@@ -19,7 +19,7 @@ impl Walk {
             };
 
             let seconds = self.random.below(longest) + 1;
-            // Once in a while prices are left to go stale.
+            // Occasionally prices are left to become stale.
             if self.random.chance(90) {
                 self.pass(seconds)
             } else {
@@ -44,7 +44,7 @@ impl Walk {
         }
     }
 
-    /// Lets time pass with the prices as they are, of feeds that have not stopped.
+    /// Lets time pass without price changes of feeds that have not stopped.
     pub(super) fn pass(&mut self, seconds: u64) {
         self.warp(seconds);
         (0..self.tokens.len()).for_each(|index| self.set_price(index, 0));
@@ -55,7 +55,7 @@ impl Walk {
         self.model.now = self.network.now();
     }
 
-    /// Lets a feed stop or go on, halts or resumes its token, or sends its price to a bound for as
+    /// Stops or restarts a feed, halts or resumes its token, or sends its price to a bound for as
     /// long as it takes to move again.
     fn disturb_a_feed(&mut self) {
         let index = self.random.below(self.tokens.len() as u64) as usize;
@@ -85,7 +85,7 @@ impl Walk {
     }
 
     /// Moves a price unless its feed has stopped, but never so far from the reference that amounts
-    /// lose their meaning.
+    /// become meaningless.
     pub(super) fn set_price(&mut self, index: usize, thousandths: i64) {
         if self.stopped.contains(&index) {
             return;

@@ -1,6 +1,5 @@
-//! Random users at random times and prices do random things to the pool, and to the model. Both
-//! must agree on every event and every refusal, and the rules that hold whatever happens are
-//! checked after every step.
+//! Random users perform random operations at random times and prices, on the pool and on the model.
+//! Both must agree on every event and every refusal, and invariants are checked after every step.
 
 mod actions;
 mod amounts;
@@ -29,13 +28,13 @@ use super::{
 };
 
 const USERS: [Address; 5] = [ALICE, BOB, CAROL, DAVE, WHALE];
-/// In the order in which the pool knows them.
+/// In the pool's order.
 const SYMBOLS: [&str; 4] = ["WBTC", "WETH", "CRO", "USDC"];
 const DAY: u64 = 86_400;
 const WALK: u64 = 1_000;
 
 #[test]
-fn the_pool_is_its_model_while_users_are_prudent() {
+fn the_pool_matches_its_model_with_prudent_users() {
     let seen = explore(
         1,
         Weather {
@@ -54,7 +53,7 @@ fn the_pool_is_its_model_while_users_are_prudent() {
 }
 
 #[test]
-fn the_pool_is_its_model_in_rough_markets() {
+fn the_pool_matches_its_model_in_volatile_markets() {
     let seen = explore(
         2,
         Weather {
@@ -68,7 +67,7 @@ fn the_pool_is_its_model_in_rough_markets() {
 }
 
 #[test]
-fn the_pool_is_its_model_when_everything_crashes() {
+fn the_pool_matches_its_model_in_crashes() {
     let seen = explore(
         3,
         Weather {
@@ -87,7 +86,7 @@ fn the_pool_is_its_model_when_everything_crashes() {
     }
 }
 
-/// Walks of a few years each: in longer ones the debts of the first would dwarf everything.
+/// Walks of a few years each: in longer ones the first debts would dwarf all others.
 fn explore(seed: u64, weather: Weather, steps: u64) -> Seen {
     let mut seen = Seen::default();
     for walk in 0..steps.div_ceil(WALK) {
@@ -98,8 +97,8 @@ fn explore(seed: u64, weather: Weather, steps: u64) -> Seen {
     seen
 }
 
-/// How prices and users behave: the chance of a crash in per cent of the moves, how far the others
-/// go, in tenths of a per cent, and whether users borrow little and pay regularly.
+/// The behaviour of prices and users: the chance of a crash in per cent of the moves, the size of
+/// other moves in tenths of a per cent, and whether users borrow little and pay regularly.
 #[derive(Clone, Copy)]
 struct Weather {
     crash: u64,
@@ -151,7 +150,7 @@ impl Walk {
             self.let_time_and_prices_move();
             let before = self.model.clone();
             if self.weather.prudent {
-                self.pay_what_is_due();
+                self.pay_before_terms_end();
             }
             self.act();
             self.check_invariants(&before);

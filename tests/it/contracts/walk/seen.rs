@@ -1,4 +1,4 @@
-//! What a walk came by. One that never got anywhere would prove nothing.
+//! The events and refusals of a walk. A walk without them would prove nothing.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use tetrad_contracts::contracts::bindings::{LendingPool, LendingPoolErrors};
 
 use super::WALK;
 
-/// The first four bytes of events and refusals, and the credit bands of those in debt.
+/// The first four bytes of events and refusals, and the credit bands of borrowers.
 #[derive(Default)]
 pub(super) struct Seen {
     pub(super) selectors: BTreeSet<[u8; 4]>,
@@ -27,7 +27,7 @@ impl Seen {
     }
 }
 
-/// The events and refusals that every weather must have brought about.
+/// The events and refusals that every walk must produce.
 const EXPECTED: [&str; 26] = [
     LendingPool::Deposit::SIGNATURE,
     LendingPool::Withdraw::SIGNATURE,
