@@ -1,4 +1,4 @@
-//! What an account looks like, and how it changes.
+//! Accounts as Cosmos clients see them, and how they change.
 
 use alloy::primitives::keccak256;
 use serde_json::{Value, json};
@@ -16,7 +16,7 @@ async fn account(node: &TestNode, address: impl std::fmt::Display) -> Value {
     for name in ["address", "pub_key", "account_number", "sequence"] {
         assert_eq!(
             account[name], account["base_account"][name],
-            "both shapes say the same"
+            "both shapes have the same content"
         );
     }
     assert_eq!(account["@type"], "/hyperpaxeer.types.v1.EthAccount");
@@ -32,7 +32,7 @@ async fn pay(node: &TestNode, from: usize, to: alloy::primitives::Address) {
 }
 
 #[tokio::test]
-async fn a_key_is_known_after_the_first_signed_transaction() {
+async fn an_accounts_key_is_known_after_its_first_signed_transaction() {
     let node = node().await;
     let fresh = account(&node, node.account(0)).await;
     let expected = json!({
@@ -64,7 +64,7 @@ async fn a_key_is_known_after_the_first_signed_transaction() {
     assert_eq!(
         account(&node, node.account(1)).await["pub_key"],
         json!(null),
-        "receiving tells nothing"
+        "receiving coins reveals no key"
     );
     node.end().await;
 }
@@ -76,7 +76,7 @@ async fn account_number(node: &TestNode, address: alloy::primitives::Address) ->
 }
 
 #[tokio::test]
-async fn numbers_follow_first_appearance_and_stay() {
+async fn account_numbers_follow_first_appearance_and_never_change() {
     let node = node().await;
 
     for index in 0..10 {
@@ -124,7 +124,7 @@ async fn a_contract_is_an_account_with_code() {
 }
 
 #[tokio::test]
-async fn an_account_that_is_not_there_is_not_found() {
+async fn an_unused_account_is_not_found() {
     let node = node().await;
     for address in [
         "0x00000000000000000000000000000000000000aa",
@@ -142,7 +142,7 @@ async fn an_account_that_is_not_there_is_not_found() {
 }
 
 #[tokio::test]
-async fn what_a_gateway_has_besides_is_not_implemented() {
+async fn unsupported_gateway_routes_answer_501() {
     let node = node().await;
     let expected = json!({ "code": 12, "message": "Not Implemented", "details": [] });
     for path in [

@@ -1,4 +1,4 @@
-//! Every way of writing an address, from the golden vectors.
+//! All notations of addresses, from the golden vectors.
 
 use serde_json::{Value, json};
 use tetrad::account::Hrp;
@@ -65,7 +65,7 @@ async fn all_forms_name_the_same_account() {
 }
 
 #[tokio::test]
-async fn the_prefix_is_the_configured_one() {
+async fn the_prefix_of_addresses_is_configurable() {
     let vectors = vectors();
     let node = node_with(|config| config.network.hrp = Hrp::new("acme").expect("a prefix")).await;
     for entry in list(&vectors, "accounts")
@@ -91,7 +91,7 @@ async fn the_prefix_is_the_configured_one() {
 }
 
 #[tokio::test]
-async fn anything_else_is_an_invalid_argument() {
+async fn an_invalid_address_is_an_invalid_argument() {
     let node = node().await;
     let vectors = vectors();
 

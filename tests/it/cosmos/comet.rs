@@ -18,7 +18,7 @@ fn request(id: u64, method: &str, params: Value) -> Value {
 }
 
 #[tokio::test]
-async fn new_blocks_are_told_to_subscribers() {
+async fn new_blocks_are_sent_to_subscribers() {
     let node = node().await;
     let mut socket = connect(&node).await;
 
@@ -53,7 +53,7 @@ async fn new_blocks_are_told_to_subscribers() {
         }
     }
 
-    // Nothing comes after the subscriptions have ended.
+    // Nothing is sent after the subscriptions have ended.
     assert_eq!(
         ask(&mut socket, request(9, "unsubscribe_all", json!({}))).await["id"],
         9
@@ -63,13 +63,13 @@ async fn new_blocks_are_told_to_subscribers() {
     assert_eq!(
         ask(&mut socket, request(10, "status", json!({}))).await["id"],
         10,
-        "nothing came in between"
+        "no event arrived in between"
     );
     node.end().await;
 }
 
 #[tokio::test]
-async fn what_is_not_understood_is_refused_and_the_connection_stays() {
+async fn an_invalid_message_is_refused_and_the_connection_stays_open() {
     let node = node().await;
     let mut socket = connect(&node).await;
 
@@ -136,8 +136,7 @@ async fn what_is_not_understood_is_refused_and_the_connection_stays() {
     node.end().await;
 }
 
-/// As CosmJS sends them: to the node's address without a path, where Ethereum's clients send
-/// theirs.
+/// Sends a request like CosmJS: to the node's address without a path, like Ethereum's clients.
 async fn post(node: &TestNode, body: Value) -> Value {
     let request = node.http.post(node.rest_url()).json(&body);
     request
@@ -180,7 +179,7 @@ async fn both_kinds_of_json_rpc_share_an_address() {
     let batch = json!([request(8, "eth_chainId", json!([]))]);
     assert_eq!(post(&node, batch).await[0]["result"], "0x7d");
 
-    // `/rpc` is Ethereum's alone.
+    // `/rpc` serves Ethereum's methods only.
     assert_eq!(
         node.request("health", json!([])).await["error"]["code"],
         -32601
@@ -189,7 +188,7 @@ async fn both_kinds_of_json_rpc_share_an_address() {
 }
 
 #[tokio::test]
-async fn every_method_that_reads_has_its_result() {
+async fn every_reading_method_returns_a_result() {
     let node = node().await;
     node.mine().await;
 
@@ -249,7 +248,7 @@ async fn abci_query(node: &TestNode, path: &str, data: &str) -> Value {
 }
 
 #[tokio::test]
-async fn what_cannot_be_answered_is_explained() {
+async fn failed_requests_are_explained() {
     let node = node().await;
 
     for (method, params, code, what) in [
@@ -320,7 +319,7 @@ async fn what_cannot_be_answered_is_explained() {
 }
 
 #[tokio::test]
-async fn refused_abci_queries_have_the_codes_of_the_sdk() {
+async fn rejected_abci_queries_have_the_codes_of_the_sdk() {
     let node = node().await;
 
     for (path, data, code, what) in [
@@ -373,7 +372,7 @@ async fn refused_abci_queries_have_the_codes_of_the_sdk() {
 }
 
 #[tokio::test]
-async fn the_end_of_the_node_is_announced() {
+async fn a_closing_node_announces_its_end() {
     let node = node().await;
     let mut socket = connect(&node).await;
     ask(&mut socket, request(1, "health", json!({}))).await;

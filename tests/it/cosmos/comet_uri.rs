@@ -1,4 +1,4 @@
-//! CometBFT's methods over `GET`, beside the other interfaces and on a port of their own.
+//! CometBFT's methods over `GET`, with the other interfaces and on a separate port.
 
 use serde_json::{Value, json};
 
@@ -34,7 +34,7 @@ async fn post(node: &TestNode, base: &str, body: Value) -> Value {
 }
 
 #[tokio::test]
-async fn every_method_is_a_get_with_the_answer_of_json_rpc() {
+async fn every_method_answers_a_get_like_json_rpc() {
     let node = node_with(|config| config.comet_listen = free()).await;
     node.mine().await;
     let own = node.comet_url().expect("its own port");
@@ -152,7 +152,7 @@ async fn every_method_is_a_get_with_the_answer_of_json_rpc() {
     assert_eq!(
         node.get_json("/health").await["status"],
         "ok",
-        "the node's own"
+        "the node's own address"
     );
     node.end().await;
 }
@@ -218,12 +218,12 @@ async fn wrong_arguments_are_named() {
         .send()
         .await
         .expect("an answer");
-    assert_eq!(response.status(), 404, "nothing else is there");
+    assert_eq!(response.status(), 404, "the port serves nothing else");
     node.end().await;
 }
 
 #[tokio::test]
-async fn the_gateway_may_have_a_port_of_its_own() {
+async fn the_gateway_can_have_a_separate_port() {
     let node = node_with(|config| config.cosmos_rest_listen = free()).await;
     let own = node.cosmos_rest_url().expect("its own port");
     let path = "/cosmos/bank/v1beta1/params";

@@ -1,4 +1,4 @@
-//! Encodings of transactions that protobuf's encoders write, and signatures as wallets write them.
+//! Encodings of transactions by protobuf libraries, and signatures by wallets.
 
 use alloy_primitives::{Address, U256, hex, uint};
 use prost::Message;
@@ -22,7 +22,7 @@ async fn explicit_default_values_are_accepted_in_every_sign_mode() {
         ("an empty memo", &[0x12, 0x00], &[]),
         ("a timeout of zero", &[0x18, 0x00], &[]),
         ("both, in another order", &[0x18, 0x00, 0x12, 0x00], &[]),
-        // Fields of the fee, which are merged with those that precede them.
+        // Fields of the fee, which are merged with preceding ones.
         (
             "an empty payer and granter",
             &[],
@@ -48,8 +48,7 @@ async fn explicit_default_values_are_accepted_in_every_sign_mode() {
         }
     }
 
-    // A message whose fields are in another order, with an empty recipient before the one that
-    // counts.
+    // A message with reordered fields, and an empty recipient before the one that counts.
     for mode in MODES {
         let mut unsigned = transfer(&node).await;
         let message = MsgSend::decode(unsigned.messages[0].value.as_slice()).unwrap();
@@ -72,7 +71,7 @@ async fn explicit_default_values_are_accepted_in_every_sign_mode() {
 }
 
 #[tokio::test]
-async fn fields_that_the_chain_may_ignore_are_accepted_where_they_are_signed() {
+async fn ignorable_fields_are_accepted_if_they_are_signed() {
     let node = node().await;
 
     // Fields 1,024 and 15 of the body and of the message.
@@ -82,7 +81,7 @@ async fn fields_that_the_chain_may_ignore_are_accepted_where_they_are_signed() {
     for mode in MODES {
         let mut unsigned = transfer(&node).await;
         unsigned.more_body = ignored.to_vec();
-        // Typed data and Amino's document do not have them.
+        // Typed data and Amino's document cannot represent them.
         if matches!(mode, Mode::Direct | Mode::Amino) {
             let answer = node.broadcast(&unsigned.sign(mode)).await;
             let code = if mode == Mode::Direct { 0 } else { 4 };
@@ -160,13 +159,13 @@ async fn a_transaction_has_one_encoding() {
     node.end().await;
 }
 
-/// Of the signatures that differ in the byte after them no more than one is accepted, so that
-/// nobody but the signer gives a transaction another hash.
+/// At most one of the signatures that differ only in the byte after them is accepted, so that only
+/// the signer can give a transaction another hash.
 #[tokio::test]
-async fn of_the_last_bytes_of_a_signature_one_is_valid() {
+async fn only_one_last_byte_of_a_signature_is_valid() {
     let node = node().await;
     for mode in MODES {
-        // Those that are refused leave the sequence as it is.
+        // Refused transactions leave the sequence unchanged.
         let unsigned = transfer(&node).await;
         let mut valid = Vec::new();
         for byte in (0..=40).chain([127, 128, 255]) {
@@ -201,7 +200,7 @@ async fn of_the_last_bytes_of_a_signature_one_is_valid() {
 }
 
 #[tokio::test]
-async fn signatures_that_others_can_derive_from_a_valid_one_are_refused() {
+async fn signatures_derived_from_a_valid_one_are_refused() {
     const ORDER: U256 =
         uint!(0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141_U256);
     let node = node().await;
@@ -254,7 +253,7 @@ async fn a_block_with_another_last_byte_of_a_signature_stays_valid() {
         }
         assert_eq!(node.check(&raw).await["code"], 4, "{mode:?}");
         node.include(&raw).await;
-        // It is executed once more.
+        // The block is executed once more.
         let traces = node
             .rpc(
                 "debug_traceBlockByNumber",

@@ -1,4 +1,4 @@
-//! gRPC: where it is served, what reflection lists, and what is refused.
+//! gRPC: its listeners, the services that reflection lists, and refused calls.
 
 use prost::Message;
 
@@ -40,7 +40,7 @@ async fn services(grpc: &mut GrpcClient) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn reflection_lists_the_services_on_every_port_that_has_grpc() {
+async fn reflection_lists_the_services_on_every_port_with_grpc() {
     let node = node_with(|config| config.grpc_listen = free()).await;
     let own = node
         .grpc_url()
@@ -90,7 +90,7 @@ async fn reflection_lists_the_services_on_every_port_that_has_grpc() {
 }
 
 #[tokio::test]
-async fn reflection_answers_no_request_that_is_longer_than_a_name() {
+async fn reflection_refuses_requests_longer_than_a_name() {
     use tonic_reflection::pb::v1::{
         ServerReflectionRequest, server_reflection_request::MessageRequest,
     };
@@ -109,9 +109,9 @@ async fn reflection_answers_no_request_that_is_longer_than_a_name() {
     node.end().await;
 }
 
-/// A stream costs its client nothing, and takes memory of the node for as long as it is open.
+/// A stream costs its client nothing, but occupies memory of the node while it is open.
 #[tokio::test]
-async fn a_client_has_a_few_streams_of_reflection_at_a_time() {
+async fn a_client_has_a_limited_number_of_reflection_streams() {
     let node = node().await;
     let mut clients = Vec::new();
     for _ in 0..4 {
@@ -132,7 +132,7 @@ async fn a_client_has_a_few_streams_of_reflection_at_a_time() {
     assert_eq!((open.len(), refused), (16, 4));
 
     drop(open);
-    // The node learns of the end of a connection a moment later.
+    // The node notices the end of a connection a moment later.
     drop(clients);
     let mut client = GrpcClient::connect(node.address()).await;
     while client.begin(REFLECTION).await.is_err() {
@@ -143,7 +143,7 @@ async fn a_client_has_a_few_streams_of_reflection_at_a_time() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_answered_has_a_status() {
+async fn refused_calls_have_a_status() {
     let node = node().await;
     let mut grpc = GrpcClient::connect(node.address()).await;
 
@@ -170,7 +170,7 @@ async fn what_cannot_be_answered_has_a_status() {
         assert_eq!(answer.code, code, "{path}: {}", answer.message);
     }
 
-    // The message of a status is a header: what it quotes is not all of what was sent.
+    // The message of a status is a header, so it quotes only a part of the request.
     let name = [&b"\x0a\xb0\xea\x01"[..], &[b'\''; 30_000]].concat();
     let answer = grpc
         .call("/cosmos.bank.v1beta1.Query/DenomMetadata", &name, None)
@@ -182,7 +182,7 @@ async fn what_cannot_be_answered_has_a_status() {
         answer.message.len()
     );
 
-    // A query in a query in a query.
+    // A query within a query within a query.
     let nested = b"\x12\x38/cosmos.base.tendermint.v1beta1.Service/ABCIQuery";
     assert_eq!(
         grpc.call(
@@ -195,7 +195,7 @@ async fn what_cannot_be_answered_has_a_status() {
         3
     );
 
-    // Other requests of the same connection's port are none of gRPC.
+    // Other requests to the same port do not use gRPC.
     assert_eq!(node.get("/health").await.status(), 200);
     node.end().await;
 }

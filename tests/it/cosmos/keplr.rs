@@ -1,5 +1,5 @@
 //! The requests that Keplr makes to add the chain and to show an account, from its public source,
-//! replayed as it makes them: from an extension's origin, in order, over real sockets.
+//! replayed in order from an extension's origin over real sockets.
 
 use serde_json::Value;
 use tetrad::account::{Kind, address_to_bech32};
@@ -8,7 +8,7 @@ use crate::support::{TestNode, node, socket::PriceSocket};
 
 const REQUESTS: &str = include_str!("../../data/keplr.json");
 
-/// Whether `body` has what `expected` mentions.
+/// Checks that `body` has the content of `expected`.
 fn check(body: &Value, expected: &Value, at: &str) {
     let is = |what: &str, holds: bool| assert!(holds, "{at}: expected {what}, got {body}");
 
@@ -75,18 +75,18 @@ async fn replay(node: &TestNode, request: &Value, origin: &str) {
 }
 
 #[tokio::test]
-async fn keplr_finds_what_it_asks_for() {
+async fn keplrs_requests_succeed() {
     let node = node().await;
     let hrp = &node.config().network.hrp;
     let address = address_to_bech32(&node.account(0), hrp, Kind::Account);
-    let nobody = address_to_bech32(
+    let unused = address_to_bech32(
         &alloy_primitives::Address::repeat_byte(0xab),
         hrp,
         Kind::Account,
     );
     let text = REQUESTS
         .replace("{address}", &address)
-        .replace("{nobody}", &nobody);
+        .replace("{unused}", &unused);
     let sequence: Value = serde_json::from_str(&text).expect("JSON");
     let origin = sequence["origin"].as_str().expect("an origin");
     let requests = sequence["requests"].as_array().expect("a list");

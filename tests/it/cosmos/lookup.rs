@@ -210,7 +210,6 @@ async fn a_transaction_is_found_by_its_hashes_on_every_interface() {
     node.end().await;
 }
 
-/// The same answers from memory, from disk, and after a restart.
 /// A node in memory, or in a directory with a history of three blocks.
 async fn open(data_dir: Option<PathBuf>) -> TestNode {
     node_with(|config| {
@@ -222,6 +221,7 @@ async fn open(data_dir: Option<PathBuf>) -> TestNode {
     .await
 }
 
+/// The answers are the same from memory, from disk, and after a restart.
 #[tokio::test]
 async fn transactions_are_found_by_their_events() {
     let place = tempfile::tempdir().unwrap();

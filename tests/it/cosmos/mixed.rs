@@ -1,7 +1,7 @@
-//! Transactions of both kinds from the same accounts, while the program is killed: one order of
-//! nonces, and no coin lost.
+//! Transactions of both kinds from the same accounts, while the program is repeatedly killed:
+//! nonces have one order, and no coin is lost.
 //!
-//! `TETRAD_MIXED` says how many transactions; continuous integration can afford a few hundred.
+//! `TETRAD_MIXED` sets the number of transactions; continuous integration can afford a few hundred.
 
 use std::{
     collections::BTreeMap,
@@ -33,7 +33,7 @@ async fn start(directory: &Path) -> Running {
     Running::run(command).await
 }
 
-/// A client of the program; requests have no answer once it is killed.
+/// A client of the program, whose requests have no answer once the program is killed.
 #[derive(Clone)]
 struct Client {
     http: reqwest::Client,
@@ -96,7 +96,7 @@ impl Client {
         body["account"]["account_number"].as_str()?.parse().ok()
     }
 
-    /// Sends until there is no answer, or enough.
+    /// Sends until there is no answer, or until `enough` transactions are sent.
     async fn load(self, key: PrivateKeySigner, sent: Arc<AtomicU64>, enough: u64) -> Option<()> {
         let from = key.address();
         let pending = self
@@ -154,7 +154,7 @@ fn transfers(tx: &Value) -> Vec<CosmosTransfer> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn kills_leave_one_order_and_every_coin() {
+async fn transactions_of_both_kinds_survive_kills_in_one_order() {
     const KILLS: u64 = 4;
 
     let count = std::env::var("TETRAD_MIXED").map_or(300, |text| text.parse().unwrap());
@@ -174,7 +174,7 @@ async fn kills_leave_one_order_and_every_coin() {
             }
         }
 
-        // The last round may finish; the others are killed on their way.
+        // The last round may finish; the others are killed halfway.
         let all = count * round / KILLS;
         let enough = if round == KILLS { all } else { u64::MAX };
         let clients = (0..CLIENTS).map(|index| {
@@ -250,7 +250,7 @@ async fn kills_leave_one_order_and_every_coin() {
     let acknowledged = sent.load(Ordering::Relaxed);
     assert!(
         seen >= acknowledged,
-        "{acknowledged} were acknowledged, {seen} are there"
+        "{acknowledged} transactions were acknowledged, {seen} are included"
     );
 
     for (account, balance) in expected {

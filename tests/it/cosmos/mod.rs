@@ -17,7 +17,7 @@ mod wallet;
 
 use std::net::SocketAddr;
 
-/// A listener of its own on any free port.
+/// A separate listener on a free port.
 fn free() -> Option<SocketAddr> {
     Some(SocketAddr::from(([127, 0, 0, 1], 0)))
 }

@@ -1,5 +1,5 @@
-//! Messages that nest: within the limit they are rendered, beyond it they are refused, and written
-//! as bytes where a block has them already.
+//! Nested messages: within the limit they are rendered, beyond it they are refused, or written as
+//! bytes if a block already has them.
 
 use alloy_primitives::{Address, hex};
 use base64ct::{Base64, Encoding};
@@ -30,7 +30,7 @@ fn any(value: Vec<u8>) -> Any {
     }
 }
 
-/// `TxBody{messages: [Any{TxBody{messages: …}}]}`, with as many `Any` within each other.
+/// `TxBody{messages: [Any{TxBody{messages: …}}]}`, with `count` nested `Any`.
 fn nested(count: usize) -> Vec<u8> {
     (0..count).fold(Vec::new(), |value, _| {
         TxBody {
@@ -124,7 +124,7 @@ async fn a_transaction_that_nests_too_deeply_is_refused_on_every_interface() {
             "{response}"
         );
 
-        // As it would be in a block, over Ethereum's interface.
+        // As Ethereum's interface would return it from a block.
         let DecodedTx::Bank(tx) = DecodedTx::decode(&raw).unwrap() else {
             panic!("an Ethereum transaction")
         };
@@ -139,7 +139,7 @@ async fn a_transaction_that_nests_too_deeply_is_refused_on_every_interface() {
 }
 
 #[tokio::test]
-async fn messages_that_nest_within_the_limit_are_rendered_to_the_innermost() {
+async fn messages_nested_within_the_limit_are_rendered_completely() {
     let node = node().await;
     let count = (MAX_MESSAGE_LEVELS - ABOVE - 1) / 2;
     let raw = with_option(&node, nested(count)).await.sign(Mode::Direct);
@@ -225,7 +225,7 @@ async fn check_rendering(node: &TestNode, raw: &[u8], value: &[u8]) {
 }
 
 #[tokio::test]
-async fn a_block_with_a_transaction_that_nests_too_deeply_is_valid_and_shows_it_as_bytes() {
+async fn a_block_with_a_too_deeply_nested_transaction_is_valid_and_shows_bytes() {
     let place = tempfile::tempdir().unwrap();
     let open =
         async || node_with(|config| config.data_dir = Some(place.path().join("chain"))).await;
@@ -242,7 +242,7 @@ async fn a_block_with_a_transaction_that_nests_too_deeply_is_valid_and_shows_it_
 }
 
 #[tokio::test]
-async fn messages_whose_json_would_be_far_larger_than_they_are_shown_as_bytes() {
+async fn messages_with_disproportionately_large_json_are_shown_as_bytes() {
     let node = node().await;
     // A list of empty validators, each of which has thirteen fields with default values.
     let value = [0x0a, 0x00].repeat(20_000);
@@ -284,10 +284,11 @@ async fn a_transaction_with_too_many_extension_options_is_refused() {
 }
 
 #[tokio::test]
-async fn bodies_of_json_that_nest_are_answered() {
+async fn deeply_nested_json_bodies_are_answered() {
     let node = node().await;
     for count in [1, 10, 30, 55, 60, 1_000] {
-        // Written out, since a document this deep cannot be built and dropped without recursion.
+        // Written as text, since a document this deep cannot be built and dropped without
+        // recursion.
         let open = format!(r#"{{"@type":"{TYPE}","messages":["#).repeat(count);
         let body = format!(
             r#"{{"tx":{{"body":{{"messages":[{open}{}]}}}}}}"#,

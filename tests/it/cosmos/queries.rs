@@ -86,7 +86,7 @@ async fn abci(node: &TestNode, name: &str, data: &[u8], height: u64) -> Value {
     response.json::<Value>().await.expect("JSON")["result"]["response"].clone()
 }
 
-/// Whether the gateway's JSON says what protobuf's own JSON of the same message says.
+/// Whether the gateway's JSON is equivalent to protobuf's JSON of the same message.
 fn same(gateway: &Value, message: &Value) -> bool {
     let integer = |text: &str| text.trim_start_matches('0').to_owned();
     match (gateway, message) {
@@ -102,7 +102,7 @@ fn same(gateway: &Value, message: &Value) -> bool {
         }
         // Empty bytes.
         (Value::Null, Value::String(text)) => text.is_empty(),
-        // Decimals, in text or in bytes.
+        // Decimals, as text or as bytes.
         (Value::String(decimal), Value::String(text)) if decimal != text => {
             let bytes = Base64::decode_vec(text)
                 .ok()
@@ -114,11 +114,11 @@ fn same(gateway: &Value, message: &Value) -> bool {
     }
 }
 
-/// The base fee is in whole wei over REST.
+/// Over REST, the base fee is in whole wei.
 const IN_WHOLE_WEI: &str = "/cosmos/evm/feemarket/v1/base_fee";
 
 #[tokio::test]
-async fn each_query_has_one_answer_whatever_it_is_asked_over() {
+async fn each_query_has_the_same_answer_on_every_interface() {
     let node = node().await;
     let transaction = json!([{ "from": node.account(0), "to": node.account(1), "value": "0x5" }]);
     node.rpc("eth_sendTransaction", transaction).await;
@@ -163,7 +163,7 @@ async fn each_query_has_one_answer_whatever_it_is_asked_over() {
     node.end().await;
 }
 
-/// Whether each parameter of a path or query is a field of the method's message.
+/// Whether every parameter of a path or query is a field of the method's message.
 fn takes_all(method: &MethodDescriptor, parameters: &[Value]) -> bool {
     let input = method.input();
     parameters.iter().all(|parameter| {
@@ -173,7 +173,7 @@ fn takes_all(method: &MethodDescriptor, parameters: &[Value]) -> bool {
     })
 }
 
-/// The address and the message of the example that the parameters have.
+/// The address and the message with the parameters' examples.
 fn example(
     path: &str,
     method: &MethodDescriptor,
@@ -185,12 +185,12 @@ fn example(
 
     for parameter in parameters {
         let name = parameter["name"].as_str().expect("a name");
-        // One without an example is left out.
+        // A parameter without an example is omitted.
         if parameter["example"].is_null() {
             continue;
         }
 
-        // Numbers and truth values are written as they are.
+        // Numbers and booleans are written without quotes.
         let example = parameter["example"]
             .as_str()
             .map_or_else(|| parameter["example"].to_string(), str::to_owned);
@@ -206,8 +206,8 @@ fn example(
     (format!("{filled}?{}", query.join("&")), request)
 }
 
-/// Compares the answers over REST, gRPC and ABCI. Returns whether the query was answered, and not
-/// refused.
+/// Compares the answers over REST, gRPC and ABCI. Returns whether the query was answered rather
+/// than refused.
 async fn compare(
     node: &TestNode,
     grpc: &mut GrpcClient,
@@ -270,7 +270,7 @@ async fn compare(
     true
 }
 
-/// The descriptor of the file with a symbol, over reflection.
+/// The file descriptor with a symbol, from reflection.
 async fn grpc_file(grpc: &mut GrpcClient, symbol: &str) -> Vec<u8> {
     use tonic_reflection::pb::v1::{
         ServerReflectionRequest, ServerReflectionResponse,
@@ -299,7 +299,7 @@ async fn grpc_file(grpc: &mut GrpcClient, symbol: &str) -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn past_states_are_asked_by_height() {
+async fn past_states_are_queried_by_height() {
     let node = node().await;
     let address = tetrad::account::address_to_bech32(
         &node.account(1),
@@ -397,9 +397,10 @@ async fn past_states_are_asked_by_height() {
     node.end().await;
 }
 
-/// An old bug: CosmJS takes a height of 0 for none, and every query failed before the first block.
+/// Regression test: CosmJS takes a height of 0 for none, so every query failed before the first
+/// block.
 #[tokio::test]
-async fn the_first_state_is_queried_at_a_height_that_is_not_zero() {
+async fn the_first_state_is_queried_at_a_nonzero_height() {
     let node = node().await;
     let response = abci(&node, "cosmos.auth.v1beta1.Query/Bech32Prefix", &[], 0).await;
     assert_eq!(
@@ -413,9 +414,9 @@ async fn the_first_state_is_queried_at_a_height_that_is_not_zero() {
     node.end().await;
 }
 
-/// An old bug: the name changed, and the shape did not.
+/// Regression test: the type's name changed, but its shape did not.
 #[tokio::test]
-async fn an_account_has_the_shape_of_the_type_that_is_named() {
+async fn an_account_has_the_shape_of_its_named_type() {
     let base = "/cosmos.auth.v1beta1.BaseAccount";
     let node = node_with(|config| config.network.account_type = base.to_owned()).await;
     let hrp = &node.config().network.hrp;
@@ -594,12 +595,12 @@ async fn the_evm_is_queried_under_both_names() {
             "ahpx"
         );
 
-        let nobody = node
+        let empty = node
             .get_json(&format!(
                 "{prefix}/balances/0x00000000000000000000000000000000000000aa"
             ))
             .await;
-        assert_eq!(nobody, json!({ "balance": "0" }));
+        assert_eq!(empty, json!({ "balance": "0" }));
     }
 
     let params = node.get_json("/cosmos/evm/feemarket/v1/params").await;
@@ -613,7 +614,7 @@ async fn the_evm_is_queried_under_both_names() {
 }
 
 #[tokio::test]
-async fn a_query_cannot_ask_about_another_account_than_its_path() {
+async fn a_query_cannot_select_another_account_than_its_path() {
     let node = node().await;
     let balances = "/cosmos/bank/v1beta1/balances";
     let account = node.account(0);

@@ -1,4 +1,4 @@
-//! Cosmos transactions signed in every way that wallets do.
+//! Cosmos transactions, signed in every way that wallets use.
 
 use alloy::signers::{SignerSync, local::PrivateKeySigner};
 use alloy_primitives::{Address, B256, hex, keccak256};
@@ -45,7 +45,7 @@ pub(crate) const MODES: [Mode; 5] = [
     Mode::Web3,
 ];
 
-/// A transaction before it is signed. Tests change what they are about.
+/// A transaction before it is signed, which tests can change.
 #[derive(Clone)]
 pub(crate) struct Unsigned {
     pub key: PrivateKeySigner,
@@ -246,13 +246,13 @@ impl Unsigned {
         parts.encode_to_vec()
     }
 
-    /// Without a signature, as for a simulation.
+    /// The transaction without a signature, as for a simulation.
     pub(crate) fn unsigned(&self) -> Vec<u8> {
         self.parts(Mode::Direct, Vec::new()).encode_to_vec()
     }
 
-    /// The sign document, written here once more. Its keys are sorted, which the test of vectors
-    /// confirms.
+    /// An independent implementation of the sign document. Its keys are sorted, which the test of
+    /// vectors confirms.
     fn amino(&self) -> Value {
         json!({
             "account_number": self.account_number.to_string(),
@@ -338,8 +338,8 @@ impl TestNode {
         body["tx_response"].clone()
     }
 
-    /// Puts a transaction into the next block without the checks of those that clients send: a
-    /// block of an earlier version or of another node may have it.
+    /// Includes a transaction in the next block without the checks for clients: a block of an
+    /// earlier version or of another node may contain it.
     pub(crate) async fn include(&self, raw: &[u8]) {
         let tx = match DecodedTx::decode(raw).unwrap() {
             DecodedTx::Bank(tx) => tx,

@@ -72,7 +72,7 @@ fn signatures_of_published_libraries_are_valid() {
             "{name}"
         );
 
-        // A signature is for one account of one chain,
+        // A signature is valid for one account of one chain only,
         for other in [
             SignerData {
                 account_number: 8,
@@ -86,7 +86,7 @@ fn signatures_of_published_libraries_are_valid() {
             assert_eq!(tx.verify(&other).unwrap_err().code, 4, "{name}");
         }
 
-        // The body is signed, too.
+        // and for one body only.
         let mut parts = TxRaw::decode(raw.as_slice()).unwrap();
         let mut body = TxBody::decode(parts.body_bytes.as_slice()).unwrap();
         body.memo.push('!');
@@ -103,7 +103,7 @@ fn signatures_of_published_libraries_are_valid() {
 }
 
 #[test]
-fn malformed_bytes_are_refused_wherever_they_end() {
+fn truncated_bytes_are_refused_at_every_length() {
     let file: Value = serde_json::from_str(include_str!("../../data/cosmos-txs.json")).unwrap();
     for each in file["txs"].as_array().unwrap() {
         let raw = Base64::decode_vec(each["tx"].as_str().unwrap()).unwrap();
@@ -113,7 +113,7 @@ fn malformed_bytes_are_refused_wherever_they_end() {
                 assert!(matches!(error.code, 2 | 4 | 18), "{end}: {error}");
             }
 
-            // A transaction that ends before its signature is whole, but not signed.
+            // A transaction that ends before its signature is complete, but not signed.
             if refused.is_ok() {
                 let signer = SignerData {
                     chain_id: CHAIN_ID,
@@ -142,7 +142,7 @@ fn malformed_bytes_are_refused_wherever_they_end() {
 
 proptest! {
     #[test]
-    fn no_bytes_make_decoding_panic(
+    fn decoding_never_panics(
         change in any::<[u8; 3]>(),
         at in any::<prop::sample::Index>(),
         which in 0..13usize,
@@ -150,12 +150,12 @@ proptest! {
         let file: Value = serde_json::from_str(include_str!("../../data/cosmos-txs.json")).unwrap();
         let raw = Base64::decode_vec(file["txs"][which]["tx"].as_str().unwrap()).unwrap();
         let at = at.index(raw.len() - 3);
-        assert_no_signature_of_another(&raw, at, change)?;
+        assert_no_signature_of_other_content(&raw, at, change)?;
     }
 }
 
-/// A transaction with other bytes is decoded or not, and none with another content is signed.
-fn assert_no_signature_of_another(
+/// Changed bytes may be decoded, but the signature is never valid for another content.
+fn assert_no_signature_of_other_content(
     original: &[u8],
     at: usize,
     change: [u8; 3],
@@ -239,7 +239,7 @@ async fn ethereum_clients_see_legacy_transactions_without_a_signature() {
     let from = node.account(0);
     let before = node.chain().head();
 
-    // Blocks of other nodes have to be later than their parents.
+    // Blocks of other nodes must be later than their parents.
     node.increase_time(5).await;
     let raw = node
         .unsigned(0, vec![send(from, TO, 5_000)])
@@ -376,7 +376,7 @@ async fn ethereum_clients_see_legacy_transactions_without_a_signature() {
         let foreign = ForeignBlock::decode(&mut &block.encode()[..]).unwrap();
         assert_eq!(apply(&parent, foreign).unwrap().block.hash, block.hash);
 
-        // What the block lists follows from what was signed.
+        // The decoded fields of a block are derived from the signed bytes.
         let amount = if number == 1 { "5000" } else { "ahpx" };
         let [from, to] = [amount, "9999"].map(hex::encode);
         let forged = hex::decode(hex::encode(block.encode()).replacen(&from, &to, 1)).unwrap();
@@ -386,7 +386,7 @@ async fn ethereum_clients_see_legacy_transactions_without_a_signature() {
 }
 
 #[tokio::test]
-async fn cosmos_clients_see_the_transaction_that_was_sent() {
+async fn cosmos_clients_see_the_transaction_as_sent() {
     let node = node().await;
     let from = node.account(0);
 
@@ -444,7 +444,7 @@ async fn cosmos_clients_see_the_transaction_that_was_sent() {
             .clone();
     assert_eq!(results[0], *result);
 
-    // An Ethereum transaction is in a message, and comes back through it.
+    // An Ethereum transaction is wrapped in a message, and can be unwrapped again.
     let raw = sign::raw(sign::transfer(1), 0);
     node.rpc("eth_sendRawTransaction", json!([raw])).await;
 
@@ -532,14 +532,14 @@ async fn ethereum_transactions_are_unwrapped() {
     node.end().await;
 }
 
-/// A transaction that is changed by a test.
+/// A transaction that a test has changed.
 async fn changed(node: &TestNode, change: impl FnOnce(&mut Unsigned)) -> Vec<u8> {
     let mut unsigned = node.unsigned(0, vec![send(node.account(0), TO, 1)]).await;
     change(&mut unsigned);
     unsigned.sign(Mode::Direct)
 }
 
-/// One message, whatever its type and bytes.
+/// One message of any type and with any bytes.
 fn message(name: &str, value: Vec<u8>) -> Vec<Any> {
     vec![Any {
         type_url: name.to_owned(),
@@ -547,7 +547,7 @@ fn message(name: &str, value: Vec<u8>) -> Vec<Any> {
     }]
 }
 
-/// A transfer to an address as a text, which need not be one.
+/// A transfer to a recipient of any text, which may be invalid.
 fn send_to_text(from: Address, to: &str) -> Vec<Any> {
     let send = MsgSend {
         from_address: bech32(from),
@@ -558,7 +558,7 @@ fn send_to_text(from: Address, to: &str) -> Vec<Any> {
 }
 
 #[tokio::test]
-async fn refusals_have_the_codes_of_the_sdk() {
+async fn rejections_have_the_codes_of_the_sdk() {
     let node = node().await;
     let from = node.account(0);
     let rich = u128::MAX;
@@ -792,10 +792,10 @@ async fn refusals_have_the_codes_of_the_sdk() {
 }
 
 #[tokio::test]
-async fn a_timeout_passes_with_its_block_and_a_sequence_is_used_once() {
+async fn a_transaction_times_out_after_its_block_and_a_sequence_is_used_once() {
     let node = node().await;
 
-    // Nothing but the chain's next block is too late.
+    // Late by one block: the next block is block 2.
     node.mine().await;
     let late = changed(&node, |tx| tx.timeout_height = 1).await;
     assert_eq!(node.broadcast(&late).await["code"], 30);
@@ -807,7 +807,7 @@ async fn a_timeout_passes_with_its_block_and_a_sequence_is_used_once() {
     assert_eq!(
         node.broadcast(&raw).await["code"],
         32,
-        "its sequence is used up"
+        "its sequence has been used"
     );
     node.end().await;
 }
@@ -837,7 +837,7 @@ async fn bodies_without_a_transaction_are_bad_requests() {
 }
 
 #[tokio::test]
-async fn a_transaction_that_waits_is_known_and_a_full_pool_says_so() {
+async fn a_pending_transaction_is_known_and_a_full_pool_is_reported() {
     let node = crate::support::node_with(|config| config.pool.per_account = 1).await;
     node.rpc("evm_setAutomine", json!([false])).await;
     let from = node.account(0);
@@ -869,7 +869,7 @@ async fn a_transaction_that_waits_is_known_and_a_full_pool_says_so() {
 }
 
 #[tokio::test]
-async fn a_transfer_that_the_balance_does_not_cover_fails_and_pays() {
+async fn a_transfer_above_the_balance_fails_and_pays_its_fee() {
     let node = node().await;
     let from = node.account(0);
     let before = balance(&node, from).await;
@@ -920,7 +920,7 @@ async fn a_transfer_that_the_balance_does_not_cover_fails_and_pays() {
 }
 
 #[tokio::test]
-async fn a_simulation_answers_the_gas_that_is_needed() {
+async fn a_simulation_returns_the_required_gas() {
     let node = node().await;
     let from = node.account(0);
 
@@ -950,7 +950,7 @@ async fn a_simulation_answers_the_gas_that_is_needed() {
         0
     );
 
-    // CosmJS asks in this way.
+    // CosmJS simulates like this.
     let unsigned = node.unsigned(0, vec![send(from, TO, 1)]).await;
     let raw = unsigned.unsigned();
     let mut data = vec![0x12];
@@ -965,7 +965,7 @@ async fn a_simulation_answers_the_gas_that_is_needed() {
     let value = Base64::decode_vec(response["value"].as_str().unwrap()).unwrap();
     assert_eq!(value[0], 0x0a, "gas_info");
 
-    // CosmJS gives simulations a key of another type.
+    // CosmJS simulates with a key of another type.
     let other = Unsigned {
         key_type: "/cosmos.crypto.secp256k1.PubKey".to_owned(),
         ..unsigned.clone()
@@ -977,7 +977,7 @@ async fn a_simulation_answers_the_gas_that_is_needed() {
         200
     );
 
-    // cosmpy writes the transaction out.
+    // cosmpy encodes the transaction explicitly.
     for key in ["ethermint", "cosmos.evm", "hyperpaxeer"]
         .map(|of| format!("/{of}.crypto.v1.ethsecp256k1.PubKey"))
     {
@@ -1031,7 +1031,7 @@ async fn first_blocks(node: &TestNode) -> Vec<Value> {
 }
 
 #[tokio::test]
-async fn chains_keep_cosmos_transactions_on_disk() {
+async fn cosmos_transactions_are_stored_on_disk() {
     let directory = tempfile::tempdir().unwrap();
     let place = directory.path().join("chain");
     let node = node_on(&place).await;
@@ -1055,7 +1055,7 @@ async fn chains_keep_cosmos_transactions_on_disk() {
     let node = node_on(&place).await;
     assert_eq!(first_blocks(&node).await, before);
 
-    // The one in the pool is sealed at the start.
+    // The pending one is sealed at the start.
     while node.block_number().await < 6 {
         node.mine().await;
     }
@@ -1071,7 +1071,7 @@ async fn chains_keep_cosmos_transactions_on_disk() {
     assert!(succeeded, "{error}");
 }
 
-/// Transactions of both kinds from the same accounts, sent at the same time by several clients.
+/// Transactions of both kinds from the same accounts, sent concurrently by several clients.
 #[tokio::test]
 async fn both_kinds_of_transactions_share_one_order() {
     const ACCOUNTS: usize = 4;
@@ -1144,7 +1144,7 @@ async fn both_kinds_of_transactions_share_one_order() {
     assert_eq!(balance(&node, TO).await, U256::from(totals[0]));
     assert_eq!(balance(&node, OTHER).await, U256::from(totals[1]));
 
-    // Each account's transactions are in the order of its nonces, of whichever kind.
+    // Each account's transactions are in the order of its nonces, regardless of their kind.
     let mut next = [0u64; ACCOUNTS];
     let mut fees = [U256::ZERO; ACCOUNTS];
 

@@ -1,5 +1,4 @@
-//! What a wallet asks for to add the chain and to show an account, in the order in which Keplr
-//! does.
+//! The requests of a wallet that adds the chain and shows an account, in Keplr's order.
 
 use serde_json::{Value, json};
 use tetrad::account::{Kind, address_to_bech32};
@@ -15,9 +14,9 @@ async fn status_and_body(node: &TestNode, path: &str) -> (u16, Value) {
 }
 
 #[tokio::test]
-async fn the_chain_can_be_added() {
+async fn a_wallet_can_add_the_chain() {
     let node = node().await;
-    // The chain's name has to be the same on both sides.
+    // The chain's name must be the same on both sides.
     let status = node.get_json("/status").await;
     assert_eq!(status["result"]["node_info"]["network"], "hyperpax_125-1");
     assert_eq!(status["result"]["sync_info"]["catching_up"], false);
@@ -57,17 +56,17 @@ async fn the_chain_can_be_added() {
             );
         }
 
-        // What Keplr finds out with this is whether the route is there at all.
+        // Keplr only finds out whether the route exists.
         let (status, body) =
             status_and_body(&node, &format!("/cosmos/bank/v1beta1/{kind}/test")).await;
         assert_eq!((status, &body["code"]), (400, &3.into()));
     }
 
-    let nobody = node
+    let empty = node
         .get_json("/cosmos/bank/v1beta1/balances/0x00000000000000000000000000000000000000aa")
         .await;
     assert_eq!(
-        nobody,
+        empty,
         json!({ "balances": [], "pagination": { "next_key": null, "total": "0" } })
     );
 
@@ -87,7 +86,7 @@ async fn the_chain_can_be_added() {
 }
 
 #[tokio::test]
-async fn there_is_no_staking_and_the_answers_say_so() {
+async fn queries_of_staking_return_that_there_is_none() {
     let node = node().await;
     let address = address_to_bech32(&node.account(1), &node.config().network.hrp, Kind::Account);
     let nothing =
@@ -175,7 +174,7 @@ async fn there_is_no_staking_and_the_answers_say_so() {
 }
 
 #[tokio::test]
-async fn blocks_are_the_same_blocks() {
+async fn blocks_are_the_same_on_every_interface() {
     let node = node().await;
     node.mine().await;
     let latest = node
