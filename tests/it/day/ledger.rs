@@ -1,4 +1,4 @@
-//! Who has what, of every token, to the last unit.
+//! Checks of every token's balances, to the last unit.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use tetrad_contracts::contracts::bindings::{LendingLens, LendingPool, PoolView, 
 
 use crate::support::{TestNode, chain::VAULT};
 
-/// Views that return a number, all at once and of one block.
+/// The results of views that return a number, all in one call and of one block.
 async fn ask(node: &TestNode, calls: Vec<(Address, Vec<u8>)>) -> Vec<U256> {
     let block = format!("{:#x}", node.block_number().await);
     let batch: Vec<Value> = calls
@@ -40,10 +40,10 @@ async fn ask(node: &TestNode, calls: Vec<(Address, Vec<u8>)>) -> Vec<U256> {
         .collect()
 }
 
-/// What pools have over their obligations.
+/// The surpluses of pools over their obligations.
 #[derive(Default)]
 pub(super) struct Books {
-    /// How far the chain has been read.
+    /// The block up to which the chain has been read.
     seen: u64,
     /// Each pool's surplus as of the last operation on it.
     surplus: BTreeMap<Address, U256>,
@@ -106,7 +106,7 @@ impl Books {
             };
 
             let sum: U256 = balances.iter().sum();
-            assert_eq!(sum, *supply, "{}: somebody is missing", token.symbol);
+            assert_eq!(sum, *supply, "{}: a holder is missing", token.symbol);
 
             let [.., vault, lending] = balances else {
                 panic!("{balances:?}")
@@ -121,14 +121,14 @@ impl Books {
                 .unwrap_or_default();
             assert!(
                 surplus(pool) >= before,
-                "the pool of {} gave something away",
+                "the surplus of the pool of {} fell",
                 token.symbol
             );
         }
     }
 
-    /// Takes in the operations since the last time. What rounding leaves to a pool is settled with
-    /// each; in between a view may round otherwise, but never below that.
+    /// Reads the operations since the last call. The rounding in favour of a pool is settled with
+    /// each operation; in between, a view may round differently, but never below that.
     async fn follow(&mut self, node: &TestNode) {
         let contracts = node.config().network.contracts;
         let head = node.block_number().await;
@@ -156,7 +156,7 @@ impl Books {
                     .unwrap_or_default();
                 assert!(
                     surplus(&pool) >= before,
-                    "an operation cost the pool of {} something",
+                    "an operation reduced the surplus of the pool of {}",
                     pool.symbol
                 );
             }
@@ -166,7 +166,7 @@ impl Books {
     }
 }
 
-/// What a pool has over what it owes.
+/// A pool's assets beyond its obligations.
 fn surplus(pool: &PoolView) -> U256 {
     let has = pool.cash + pool.totalDebt + pool.deficit;
     let owes = pool.totalSupplied + pool.treasury;

@@ -1,9 +1,8 @@
 //! A day in the life: a lender, a borrower, a trader and a liquidator on one live node over seven
 //! simulated weeks.
 //!
-//! After every step everything that is told is held against everything else: REST bodies against
-//! the contracts' views, WebSocket frames against the oracle, and every token's balances against
-//! its supply, to the last unit.
+//! After every step, all interfaces are compared: REST bodies with the contracts' views, WebSocket
+//! frames with the oracle, and every token's balances with its supply, to the last unit.
 
 mod ledger;
 mod stage;
@@ -21,14 +20,14 @@ use crate::support::{
 const DAY: u64 = 86_400;
 
 #[tokio::test]
-async fn nothing_is_created_or_lost() {
+async fn balances_and_interfaces_agree_over_seven_weeks() {
     let mut stage = Stage::set().await;
     let usdc = token("USDC");
     let weth = token("WETH");
     let wbtc = token("WBTC");
     stage.check().await;
 
-    // The first day: somebody lends, somebody borrows against ether, somebody trades.
+    // The first day: a deposit, a loan against ether, and a swap.
     stage
         .lend(Actor::Lender, &usdc, units(&usdc, 100_000))
         .await;
@@ -41,7 +40,7 @@ async fn nothing_is_created_or_lost() {
         .swap(Actor::Trader, &usdc, &weth, units(&usdc, 12_345))
         .await;
 
-    // Weeks go by. The borrower pays on time, the trader trades, prices move.
+    // Weeks pass. The borrower pays on time, the trader swaps, prices move.
     for week in 1..=4u64 {
         stage.pass(7 * DAY).await;
         stage
@@ -57,7 +56,7 @@ async fn nothing_is_created_or_lost() {
                 },
             )
             .await;
-        stage.did(Actor::Borrower, "repay");
+        stage.record(Actor::Borrower, "repay");
 
         stage
             .swap(
@@ -83,18 +82,18 @@ async fn nothing_is_created_or_lost() {
     );
     assert!(score["creditScore"].as_u64() > Some(350), "{score}");
 
-    // The lender gives a part of the claim away, as a token.
+    // The lender transfers a part of the claim, as a token.
     let receipt = Token::transferCall {
         to: stage.address(Actor::Trader),
         value: units(&usdc, 5_000),
     };
     stage.call(Actor::Lender, usdc.receipt, receipt).await;
-    stage.did(Actor::Lender, "transfer");
-    stage.did(Actor::Trader, "transfer");
+    stage.record(Actor::Lender, "transfer");
+    stage.record(Actor::Trader, "transfer");
     stage.check().await;
 
-    // Ether falls by more than half: the borrower is liquidated, and what is left stays accounted
-    // for.
+    // Ether falls by more than half: the borrower is liquidated, and the rest of the position stays
+    // consistent.
     stage.price(&weth, 126_000_000_000).await;
     let positions = stage
         .node
@@ -125,8 +124,8 @@ async fn nothing_is_created_or_lost() {
         inKind: false,
     };
     stage.act(Actor::Liquidator, liquidation).await;
-    stage.did(Actor::Liquidator, "liquidation");
-    stage.did(Actor::Borrower, "liquidation");
+    stage.record(Actor::Liquidator, "liquidation");
+    stage.record(Actor::Borrower, "liquidation");
 
     let gained = stage
         .node
@@ -139,7 +138,7 @@ async fn nothing_is_created_or_lost() {
     );
     stage.check().await;
 
-    // Two more weeks, and everybody settles.
+    // Two more weeks, and all positions are closed.
     stage.pass(14 * DAY).await;
     stage.price(&weth, 180_000_000_000).await;
     stage
@@ -152,7 +151,7 @@ async fn nothing_is_created_or_lost() {
         )
         .await;
 
-    stage.did(Actor::Borrower, "repay");
+    stage.record(Actor::Borrower, "repay");
     stage
         .act(
             Actor::Borrower,
@@ -162,7 +161,7 @@ async fn nothing_is_created_or_lost() {
             },
         )
         .await;
-    stage.did(Actor::Borrower, "withdraw");
+    stage.record(Actor::Borrower, "withdraw");
 
     for asset in [usdc.address, wbtc.address] {
         stage
@@ -174,7 +173,7 @@ async fn nothing_is_created_or_lost() {
                 },
             )
             .await;
-        stage.did(Actor::Lender, "withdraw");
+        stage.record(Actor::Lender, "withdraw");
     }
 
     stage
@@ -186,7 +185,7 @@ async fn nothing_is_created_or_lost() {
             },
         )
         .await;
-    stage.did(Actor::Trader, "withdraw");
+    stage.record(Actor::Trader, "withdraw");
     stage.check().await;
 
     // The lender has earned, the borrower has paid, and the pool owes neither anything.
@@ -203,7 +202,7 @@ async fn nothing_is_created_or_lost() {
     assert!(lender + units(&usdc, 5_000) > start, "interest: {lender}");
     assert!(
         trader > start - units(&usdc, 12_345) + units(&usdc, 5_000),
-        "interest on what was given: {trader}"
+        "interest on the transferred claim: {trader}"
     );
 
     for actor in Actor::ALL {
@@ -214,7 +213,7 @@ async fn nothing_is_created_or_lost() {
         assert_eq!(user["amountBorrowed"], "0.0", "{actor:?}");
     }
 
-    // A swap that the vault refuses changes nothing at all.
+    // A swap that the vault refuses has no effect.
     let too_much = Vault::swapExactTokensForTokensCall {
         _tokenIn: wbtc.address,
         _tokenOut: usdc.address,

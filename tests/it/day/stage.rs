@@ -1,4 +1,4 @@
-//! Who acts, and what is checked afterwards.
+//! The users, their actions, and the checks after each.
 
 use std::collections::BTreeMap;
 
@@ -22,7 +22,7 @@ use crate::{
     },
 };
 
-/// Everybody has an account of their own.
+/// The users, each with a separate account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Actor {
     Lender = 1,
@@ -36,12 +36,12 @@ impl Actor {
         [Self::Lender, Self::Borrower, Self::Trader, Self::Liquidator];
 }
 
-/// A node, a listener to its prices, and what everybody has done so far.
+/// A node, a client of its price WebSocket, and the recorded actions of all users.
 pub(super) struct Stage {
     pub node: TestNode,
     socket: PriceSocket,
-    /// The newest price of each token that the listener was told.
-    told: BTreeMap<String, u64>,
+    /// The newest price of each token on the price WebSocket.
+    received_prices: BTreeMap<String, u64>,
     done: BTreeMap<Actor, Vec<&'static str>>,
     books: Books,
 }
@@ -54,7 +54,7 @@ impl Stage {
         let mut stage = Self {
             socket,
             node,
-            told: BTreeMap::new(),
+            received_prices: BTreeMap::new(),
             done: BTreeMap::new(),
             books: Books::default(),
         };
@@ -94,8 +94,8 @@ impl Stage {
         self.call(actor, self.pool(), call).await;
     }
 
-    /// Remembers what somebody did, as it should stand in the history.
-    pub(super) fn did(&mut self, actor: Actor, what: &'static str) {
+    /// Records an action of a user, as it must appear in the history.
+    pub(super) fn record(&mut self, actor: Actor, what: &'static str) {
         self.done.entry(actor).or_default().push(what);
     }
 
@@ -108,7 +108,7 @@ impl Stage {
             },
         )
         .await;
-        self.did(actor, "deposit");
+        self.record(actor, "deposit");
         self.check().await;
     }
 
@@ -121,11 +121,11 @@ impl Stage {
             },
         )
         .await;
-        self.did(actor, "borrow");
+        self.record(actor, "borrow");
         self.check().await;
     }
 
-    /// Swaps for exactly what was quoted in the block before, whose prices hold in this one, too.
+    /// Swaps for exactly the amount quoted in the previous block, whose prices still hold.
     pub(super) async fn swap(&mut self, actor: Actor, from: &Token, to: &Token, amount: U256) {
         let path = format!(
             "/api/quote?tokenIn={}&tokenOut={}&amountIn={amount}",
@@ -149,11 +149,11 @@ impl Stage {
             self.node.balance(to, self.address(actor)).await - before,
             expected
         );
-        self.did(actor, "swap");
+        self.record(actor, "swap");
         self.check().await;
     }
 
-    /// Lets time pass, and a block that knows of it be sealed.
+    /// Lets time pass, and seals a block with the new time.
     pub(super) async fn pass(&mut self, seconds: u64) {
         self.node.increase_time(seconds).await;
         self.node.mine().await;
@@ -177,14 +177,14 @@ impl Stage {
         self.check().await;
     }
 
-    /// Takes in frames until the listener knows what the oracle says.
+    /// Reads frames until the received prices are the oracle's.
     async fn listen(&mut self) {
         for token in self.node.config().network.tokens.clone() {
             let (price, _) = self.node.oracle_price(&token).await;
-            while self.told.get(&key(&token)) != Some(&price) {
+            while self.received_prices.get(&key(&token)) != Some(&price) {
                 let frame = self.socket.prices().await;
                 let entries = frame["data"].as_object().expect("an object");
-                self.told.extend(
+                self.received_prices.extend(
                     entries
                         .iter()
                         .map(|(address, entry)| (address.clone(), usd_e8(&entry["price"]))),
@@ -192,7 +192,7 @@ impl Stage {
             }
         }
         let listed = self.node.get_json("/api/prices").await;
-        for (address, price) in &self.told {
+        for (address, price) in &self.received_prices {
             assert_eq!(
                 usd_e8(&listed["data"][address]["price"]),
                 *price,
@@ -201,7 +201,7 @@ impl Stage {
         }
     }
 
-    /// Holds everything against everything else.
+    /// Compares all interfaces.
     pub(super) async fn check(&mut self) {
         self.listen().await;
         for actor in Actor::ALL {
@@ -210,7 +210,7 @@ impl Stage {
         self.books.balance(&self.node).await;
     }
 
-    /// Everybody's history is what they did, newest first.
+    /// Checks that every user's history consists of the recorded actions, newest first.
     pub(super) async fn check_histories(&self) {
         for actor in Actor::ALL {
             let page = self
