@@ -1,12 +1,12 @@
-//! Changing accounts from outside of any transaction, and what the chain makes of it.
+//! Changing accounts outside of any transaction, and the effect on the chain.
 
 use serde_json::json;
 
-use super::NOBODY;
+use super::UNUSED_ADDRESS;
 use crate::support::{node, number};
 
 #[tokio::test]
-async fn numbers_may_be_written_in_any_way() {
+async fn numbers_are_accepted_in_every_notation() {
     let node = node().await;
     let coins = json!(10u64.pow(18));
     for (wei, expected) in [
@@ -21,9 +21,10 @@ async fn numbers_may_be_written_in_any_way() {
             "hardhat_setBalance",
             "tenderly_setBalance",
         ] {
-            node.rpc(method, json!([NOBODY, wei])).await;
+            node.rpc(method, json!([UNUSED_ADDRESS, wei])).await;
             assert_eq!(
-                node.rpc("eth_getBalance", json!([NOBODY, "latest"])).await,
+                node.rpc("eth_getBalance", json!([UNUSED_ADDRESS, "latest"]))
+                    .await,
                 expected,
                 "{wei}"
             );
@@ -32,18 +33,27 @@ async fn numbers_may_be_written_in_any_way() {
 
     // More than a JSON number of 64 bits, as Python writes it.
     let body = format!(
-        r#"{{"jsonrpc":"2.0","id":1,"method":"anvil_setBalance","params":["{NOBODY}",1{:0>22}]}}"#,
+        r#"{{"jsonrpc":"2.0","id":1,"method":"anvil_setBalance","params":["{UNUSED_ADDRESS}",1{:0>22}]}}"#,
         0
     );
     assert_eq!(node.post(body).await["result"], json!(null));
     assert_eq!(
-        number(&node.rpc("eth_getBalance", json!([NOBODY, "latest"])).await),
+        number(
+            &node
+                .rpc("eth_getBalance", json!([UNUSED_ADDRESS, "latest"]))
+                .await
+        ),
         10u128.pow(22)
     );
 
-    node.rpc("anvil_addBalance", json!([NOBODY, "0x1"])).await;
+    node.rpc("anvil_addBalance", json!([UNUSED_ADDRESS, "0x1"]))
+        .await;
     assert_eq!(
-        number(&node.rpc("eth_getBalance", json!([NOBODY, "latest"])).await),
+        number(
+            &node
+                .rpc("eth_getBalance", json!([UNUSED_ADDRESS, "latest"]))
+                .await
+        ),
         10u128.pow(22) + 1
     );
 
@@ -57,7 +67,7 @@ async fn numbers_may_be_written_in_any_way() {
         json!(format!("0x1{:0>64}", 0)),
     ] {
         let error = node
-            .rpc_error("anvil_setBalance", json!([NOBODY, wrong]))
+            .rpc_error("anvil_setBalance", json!([UNUSED_ADDRESS, wrong]))
             .await;
         assert_eq!(error["code"], -32602, "{wrong}: {error}");
     }
@@ -66,16 +76,18 @@ async fn numbers_may_be_written_in_any_way() {
 #[tokio::test]
 async fn every_field_of_an_account_can_be_changed() {
     let node = node().await;
-    node.rpc("anvil_setNonce", json!([NOBODY, "0x5"])).await;
+    node.rpc("anvil_setNonce", json!([UNUSED_ADDRESS, "0x5"]))
+        .await;
     assert_eq!(
-        node.rpc("eth_getTransactionCount", json!([NOBODY, "latest"]))
+        node.rpc("eth_getTransactionCount", json!([UNUSED_ADDRESS, "latest"]))
             .await,
         "0x5"
     );
 
-    node.rpc("evm_setAccountNonce", json!([NOBODY, 4])).await;
+    node.rpc("evm_setAccountNonce", json!([UNUSED_ADDRESS, 4]))
+        .await;
     assert_eq!(
-        node.rpc("eth_getTransactionCount", json!([NOBODY, "latest"]))
+        node.rpc("eth_getTransactionCount", json!([UNUSED_ADDRESS, "latest"]))
             .await,
         "0x4"
     );
@@ -83,33 +95,35 @@ async fn every_field_of_an_account_can_be_changed() {
     let value = format!("0x{:064x}", 42);
     for slot in [json!(3), json!("0x3"), json!(format!("0x{:064x}", 3))] {
         assert_eq!(
-            node.rpc("hardhat_setStorageAt", json!([NOBODY, slot, value]))
+            node.rpc("hardhat_setStorageAt", json!([UNUSED_ADDRESS, slot, value]))
                 .await,
             true
         );
         assert_eq!(
-            node.rpc("eth_getStorageAt", json!([NOBODY, "0x3", "latest"]))
+            node.rpc("eth_getStorageAt", json!([UNUSED_ADDRESS, "0x3", "latest"]))
                 .await,
             value
         );
     }
 
-    // Also what looks like a delegation and is none.
+    // Including code that resembles a delegation but is not one.
     for code in [
         "0x6001600101",
         "0xef0100",
         "0xef01000000000000000000000000000000000000000000aa",
         "0x",
     ] {
-        node.rpc("anvil_setCode", json!([NOBODY, code])).await;
+        node.rpc("anvil_setCode", json!([UNUSED_ADDRESS, code]))
+            .await;
         assert_eq!(
-            node.rpc("eth_getCode", json!([NOBODY, "latest"])).await,
+            node.rpc("eth_getCode", json!([UNUSED_ADDRESS, "latest"]))
+                .await,
             code
         );
         let call = node
             .request(
                 "eth_call",
-                json!([{"to": NOBODY}, "latest", {NOBODY: {"code": code}}]),
+                json!([{"to": UNUSED_ADDRESS}, "latest", {UNUSED_ADDRESS: {"code": code}}]),
             )
             .await;
         assert!(call["error"]["code"] != -32603, "{call}");
@@ -117,32 +131,37 @@ async fn every_field_of_an_account_can_be_changed() {
 }
 
 #[tokio::test]
-async fn an_edit_shows_at_once_and_is_in_the_root_of_the_next_block() {
+async fn an_edit_is_visible_at_once_and_in_the_root_of_the_next_block() {
     let node = node().await;
     let before = node.latest().await;
-    node.rpc("anvil_setBalance", json!([NOBODY, "0x7"])).await;
+    node.rpc("anvil_setBalance", json!([UNUSED_ADDRESS, "0x7"]))
+        .await;
     assert_eq!(node.latest().await, before);
     assert_eq!(
-        node.rpc("eth_getBalance", json!([NOBODY, "latest"])).await,
+        node.rpc("eth_getBalance", json!([UNUSED_ADDRESS, "latest"]))
+            .await,
         "0x7"
     );
     node.mine().await;
     let after = node.latest().await;
     assert_ne!(after["stateRoot"], before["stateRoot"]);
-    // It stays part of the block at which it was made, on whose number tests rely.
-    node.rpc("anvil_setBalance", json!([NOBODY, "0x8"])).await;
+    // It belongs to the block at which it was made, on whose number tests rely.
+    node.rpc("anvil_setBalance", json!([UNUSED_ADDRESS, "0x8"]))
+        .await;
     node.mine().await;
     for (block, balance) in [("0x0", "0x7"), ("0x1", "0x8"), ("0x2", "0x8")] {
         assert_eq!(
-            node.rpc("eth_getBalance", json!([NOBODY, block])).await,
+            node.rpc("eth_getBalance", json!([UNUSED_ADDRESS, block]))
+                .await,
             balance,
             "{block}"
         );
     }
-    // What a block was executed on does not change.
+    // The state on which a block was executed does not change.
     node.rpc("anvil_rollback", json!([1])).await;
     assert_eq!(
-        node.rpc("eth_getBalance", json!([NOBODY, "latest"])).await,
+        node.rpc("eth_getBalance", json!([UNUSED_ADDRESS, "latest"]))
+            .await,
         "0x7"
     );
 }
@@ -154,7 +173,7 @@ async fn the_chain_id_can_be_changed() {
     node.rpc("anvil_setChainId", json!([31337])).await;
     assert_eq!(node.rpc("eth_chainId", json!([])).await, "0x7a69");
     assert_eq!(node.rpc("net_version", json!([])).await, "31337");
-    // Transactions are signed for it; the old ones stay what they are.
+    // New transactions are signed for it; earlier ones are unchanged.
     let later = node.send_wei(0).await;
     assert_eq!(
         node.rpc("eth_getTransactionByHash", json!([later])).await["chainId"],

@@ -1,4 +1,4 @@
-//! alloy's own interface to anvil, method by method: what it sends and how it reads the answers.
+//! alloy's interface to anvil, method by method: its requests, and how it parses the answers.
 
 use alloy::{
     network::TransactionBuilder,
@@ -10,42 +10,42 @@ use alloy::{
     },
 };
 
-use super::NOBODY;
+use super::UNUSED_ADDRESS;
 use crate::support::{chain::token, node};
 
 #[tokio::test]
 async fn accounts_are_edited_and_impersonated() {
     let node = node().await;
     let anvil = node.reader();
-    let nobody: Address = NOBODY.parse().unwrap();
+    let unused: Address = UNUSED_ADDRESS.parse().unwrap();
     anvil
-        .anvil_set_balance(nobody, U256::from(10).pow(U256::from(18)))
+        .anvil_set_balance(unused, U256::from(10).pow(U256::from(18)))
         .await
         .unwrap();
-    anvil.anvil_set_nonce(nobody, 5).await.unwrap();
+    anvil.anvil_set_nonce(unused, 5).await.unwrap();
     anvil
-        .anvil_set_code(nobody, Bytes::from_static(&[0x60, 0x01]))
+        .anvil_set_code(unused, Bytes::from_static(&[0x60, 0x01]))
         .await
         .unwrap();
     anvil
-        .anvil_set_storage_at(nobody, U256::from(1), B256::with_last_byte(7))
+        .anvil_set_storage_at(unused, U256::from(1), B256::with_last_byte(7))
         .await
         .unwrap();
-    assert_eq!(anvil.get_transaction_count(nobody).await.unwrap(), 5);
+    assert_eq!(anvil.get_transaction_count(unused).await.unwrap(), 5);
     assert_eq!(
-        anvil.get_code_at(nobody).await.unwrap().as_ref(),
+        anvil.get_code_at(unused).await.unwrap().as_ref(),
         [0x60, 0x01]
     );
     assert_eq!(
-        anvil.get_storage_at(nobody, U256::from(1)).await.unwrap(),
+        anvil.get_storage_at(unused, U256::from(1)).await.unwrap(),
         U256::from(7)
     );
 
     let request = TransactionRequest::default()
-        .with_from(nobody)
+        .with_from(unused)
         .with_to(node.account(1))
         .with_value(U256::from(1));
-    anvil.anvil_impersonate_account(nobody).await.unwrap();
+    anvil.anvil_impersonate_account(unused).await.unwrap();
     let receipt = anvil
         .send_transaction(request.clone())
         .await
@@ -53,10 +53,10 @@ async fn accounts_are_edited_and_impersonated() {
         .get_receipt()
         .await
         .unwrap();
-    assert_eq!(receipt.from, nobody);
+    assert_eq!(receipt.from, unused);
 
     anvil
-        .anvil_stop_impersonating_account(nobody)
+        .anvil_stop_impersonating_account(unused)
         .await
         .unwrap();
     anvil.anvil_auto_impersonate_account(true).await.unwrap();
@@ -67,7 +67,7 @@ async fn accounts_are_edited_and_impersonated() {
         .get_receipt()
         .await
         .unwrap();
-    assert_eq!(receipt.from, nobody);
+    assert_eq!(receipt.from, unused);
 
     anvil
         .anvil_send_impersonated_transaction(request.clone())
@@ -90,23 +90,23 @@ async fn accounts_are_edited_and_impersonated() {
 
     let usdc = token("USDC");
     anvil
-        .anvil_deal_erc20(nobody, usdc.address, U256::from(42))
+        .anvil_deal_erc20(unused, usdc.address, U256::from(42))
         .await
         .unwrap();
-    assert_eq!(node.balance(&usdc, nobody).await, U256::from(42));
-    // Last, because the provider counts the nonce of what was refused.
+    assert_eq!(node.balance(&usdc, unused).await, U256::from(42));
+    // Last, because the provider counts the nonces of refused transactions.
     let refused = TransactionRequest::default()
-        .with_from(nobody)
+        .with_from(unused)
         .with_to(node.account(1));
     anvil.send_transaction(refused).await.unwrap_err();
     anvil
-        .anvil_set_erc20_allowance(nobody, node.account(1), usdc.address, U256::from(42))
+        .anvil_set_erc20_allowance(unused, node.account(1), usdc.address, U256::from(42))
         .await
         .unwrap();
 }
 
 #[tokio::test]
-async fn blocks_and_time_are_decided() {
+async fn blocks_and_time_are_controlled() {
     let node = node().await;
     let anvil = node.reader();
 
@@ -153,7 +153,7 @@ async fn blocks_and_time_are_decided() {
         .await
         .unwrap();
     anvil
-        .anvil_set_coinbase(NOBODY.parse().unwrap())
+        .anvil_set_coinbase(UNUSED_ADDRESS.parse().unwrap())
         .await
         .unwrap();
     assert!(anvil.anvil_set_block_gas_limit(40_000_000).await.unwrap());
@@ -194,7 +194,7 @@ async fn blocks_and_time_are_decided() {
 }
 
 #[tokio::test]
-async fn history_is_undone_and_taken_along() {
+async fn history_is_reverted_dumped_and_loaded() {
     let node = node().await;
     let anvil = node.reader();
     let snapshot = anvil.anvil_snapshot().await.unwrap();

@@ -1,4 +1,4 @@
-//! Blobs of transactions, which blocks do not hold.
+//! Blobs of transactions, which are not part of blocks.
 
 use alloy::primitives::Address;
 use alloy_consensus::TxEip4844;

@@ -1,4 +1,4 @@
-//! Many clients at once.
+//! Concurrent clients.
 
 use std::collections::BTreeSet;
 
@@ -30,9 +30,9 @@ async fn transactions_without_a_nonce_never_collide() {
 }
 
 #[tokio::test]
-async fn transactions_in_any_order_never_stick() {
+async fn transactions_in_any_order_are_all_included() {
     let node = node().await;
-    // 97 and 200 share no factor, so every nonce comes once, far from its neighbours.
+    // 97 and 200 share no factor, so every nonce is sent once, far from its neighbours.
     let orders = (0..200u64).map(|at| at * 97 % 200);
     let requests = orders.map(|nonce| {
         let nonce = format!("{nonce:#x}");
@@ -41,7 +41,7 @@ async fn transactions_in_any_order_never_stick() {
         node.rpc("eth_sendTransaction", request)
     });
     let hashes = join_all(requests).await;
-    // The last to arrive brought all others along.
+    // The last one to arrive made all others executable.
     node.wake().await;
     let receipts = join_all(
         hashes

@@ -1,4 +1,4 @@
-//! What differs in the place of anvil.
+//! Behaviour that differs when the program runs in place of anvil.
 
 use serde_json::json;
 
@@ -17,7 +17,7 @@ async fn transactions_that_fail_are_mined_without_a_gas_limit_of_their_own() {
         let receipt = node.rpc("eth_getTransactionReceipt", json!([hash])).await;
         assert_eq!(receipt["status"], "0x0", "{code}");
     }
-    // One that nobody can pay for is not.
+    // A transaction that exceeds its sender's balance is not mined.
     let request =
         json!([{"from": node.account(0), "to": CONTRACT, "value": "0xffffffffffffffffffffffff"}]);
     let error = node.rpc_error("eth_sendTransaction", request).await;

@@ -1,4 +1,4 @@
-//! Taking the whole chain along.
+//! Dumping and loading a whole chain.
 
 use serde_json::{Value, json};
 use tetrad_contracts::contracts::bindings::Token;
@@ -7,17 +7,18 @@ use tokio::{
     net::TcpStream,
 };
 
-use super::NOBODY;
+use super::UNUSED_ADDRESS;
 use crate::support::{TestNode, chain::token, node, node_with, number};
 
-/// What two nodes must agree about.
+/// The answers that two nodes must have in common.
 async fn seen(node: &TestNode, hash: &Value, height: u128) -> Vec<Value> {
     let mut seen = vec![
         node.rpc("eth_getTransactionReceipt", json!([hash])).await,
         node.rpc("eth_getTransactionByHash", json!([hash])).await,
         node.rpc("eth_getLogs", json!([{"fromBlock": "0x0"}])).await,
         node.rpc("eth_chainId", json!([])).await,
-        node.rpc("eth_getBalance", json!([NOBODY, "latest"])).await,
+        node.rpc("eth_getBalance", json!([UNUSED_ADDRESS, "latest"]))
+            .await,
     ];
     for at in 0..=height {
         let at = format!("{at:#x}");
@@ -26,19 +27,23 @@ async fn seen(node: &TestNode, hash: &Value, height: u128) -> Vec<Value> {
             node.rpc("eth_getBalance", json!([node.account(0), at]))
                 .await,
         );
-        seen.push(node.rpc("eth_getProof", json!([NOBODY, [], at])).await);
+        seen.push(
+            node.rpc("eth_getProof", json!([UNUSED_ADDRESS, [], at]))
+                .await,
+        );
     }
     seen
 }
 
 #[tokio::test]
-async fn another_node_goes_on_from_a_dump() {
+async fn another_node_continues_from_a_dump() {
     let (one, other) = tokio::join!(node(), node());
     one.rpc("anvil_setChainId", json!([31337])).await;
-    one.rpc("anvil_setBalance", json!([NOBODY, "0x10"])).await;
+    one.rpc("anvil_setBalance", json!([UNUSED_ADDRESS, "0x10"]))
+        .await;
     let usdc = token("USDC");
     let call = Token::transferCall {
-        to: NOBODY.parse().unwrap(),
+        to: UNUSED_ADDRESS.parse().unwrap(),
         value: "5".parse().unwrap(),
     };
     let data = alloy::sol_types::SolCall::abi_encode(&call);
@@ -46,14 +51,18 @@ async fn another_node_goes_on_from_a_dump() {
     let hash = one.rpc("eth_sendTransaction", request).await;
     one.rpc("anvil_mine", json!([20, 100])).await;
     one.rpc("anvil_autoImpersonateAccount", json!([true])).await;
-    one.rpc("anvil_setBalance", json!([NOBODY, "0xde0b6b3a7640000"]))
-        .await;
     one.rpc(
-        "eth_sendTransaction",
-        json!([{"from": NOBODY, "to": one.account(1), "value": "0x1"}]),
+        "anvil_setBalance",
+        json!([UNUSED_ADDRESS, "0xde0b6b3a7640000"]),
     )
     .await;
-    one.rpc("anvil_setBalance", json!([NOBODY, "0x77"])).await;
+    one.rpc(
+        "eth_sendTransaction",
+        json!([{"from": UNUSED_ADDRESS, "to": one.account(1), "value": "0x1"}]),
+    )
+    .await;
+    one.rpc("anvil_setBalance", json!([UNUSED_ADDRESS, "0x77"]))
+        .await;
     let height = one.height().await;
     let dump = one.rpc("anvil_dumpState", json!([])).await;
 
@@ -63,7 +72,7 @@ async fn another_node_goes_on_from_a_dump() {
         seen(&other, &hash, height).await,
         seen(&one, &hash, height).await
     );
-    // Time goes on where it was, and so does everything else.
+    // The time continues, and so does everything else.
     for node in [&one, &other] {
         node.send_wei(2).await;
     }
@@ -96,7 +105,7 @@ fn unpacked(dump: &Value) -> String {
 }
 
 #[tokio::test]
-async fn what_is_no_dump_changes_nothing() {
+async fn an_invalid_dump_changes_nothing() {
     let (one, other) = tokio::join!(node(), node());
     one.send_wei(0).await;
     let dump = one.rpc("anvil_dumpState", json!([])).await;
@@ -121,7 +130,7 @@ async fn what_is_no_dump_changes_nothing() {
 
     assert_eq!(other.latest().await, before);
 
-    // JSON as it is will do.
+    // Uncompressed JSON is accepted.
     let whole = alloy_primitives::hex::encode_prefixed(json);
     assert_eq!(other.rpc("anvil_loadState", json!([whole])).await, true);
     assert_eq!(other.latest().await, one.latest().await);
@@ -138,7 +147,7 @@ fn packed(json: &str) -> String {
 fn dump_with_slots(count: usize) -> String {
     let slots = "[\"0x1\",\"0x2\"],".repeat(count);
     let change = format!(
-        "{{\"address\":\"{NOBODY}\",\"after\":null,\"storage\":[{}]}}",
+        "{{\"address\":\"{UNUSED_ADDRESS}\",\"after\":null,\"storage\":[{}]}}",
         slots.trim_end_matches(',')
     );
     format!(
@@ -147,13 +156,12 @@ fn dump_with_slots(count: usize) -> String {
 }
 
 #[tokio::test]
-async fn a_dump_that_would_take_too_much_memory_is_refused_before_it_does() {
+async fn a_dump_that_would_take_too_much_memory_is_refused_early() {
     let node = node_with(|config| config.rpc.max_dump_bytes = 8 << 20).await;
     let before = node.latest().await;
 
     let bombs = [
-        // Nothing but blanks, brackets, and slots: what each of them becomes is many times as
-        // large.
+        // Only blanks, brackets or slots, each of which becomes many times as large in memory.
         format!("{}{{}}", " ".repeat(64 << 20)),
         format!(
             "{{\"accounts\":{{}},\"tetrad\":{{\"chainId\":1,\"ahead\":0,\"base\":[],\"blocks\":[{}[]]}}}}",
@@ -175,7 +183,7 @@ async fn a_dump_that_would_take_too_much_memory_is_refused_before_it_does() {
         assert_eq!(error["data"], expected, "{error}");
     }
 
-    // What fits is read to its end.
+    // A dump within the limit is read completely.
     let error = node
         .rpc_error("anvil_loadState", json!([packed(&dump_with_slots(1_000))]))
         .await;
@@ -194,7 +202,8 @@ async fn a_chain_that_is_too_large_is_not_dumped() {
     let node = node_with(|config| config.rpc.max_dump_bytes = 4 << 20).await;
     assert!(node.rpc("anvil_dumpState", json!([])).await.is_string());
     let code = format!("0x{}", "5b".repeat(1 << 20));
-    node.rpc("anvil_setCode", json!([NOBODY, code])).await;
+    node.rpc("anvil_setCode", json!([UNUSED_ADDRESS, code]))
+        .await;
     let error = node.rpc_error("anvil_dumpState", json!([])).await;
     assert_eq!(error["code"], -32003, "{error}");
     let expected = "response too large: a dump of the chain takes more than 4 MB of memory (rpc.max-dump-megabytes)";
@@ -202,8 +211,9 @@ async fn a_chain_that_is_too_large_is_not_dumped() {
 }
 
 #[tokio::test]
-async fn a_dump_has_room_in_what_a_node_loads() {
-    // Writing and reading count alike: what one node gives, another one with the same limit takes.
+async fn a_node_can_load_the_dump_of_another_node() {
+    // Writing and reading have the same limit: a node can load the dump of another one with that
+    // limit.
     let (one, other) = tokio::join!(node(), node());
     for _ in 0..20 {
         one.send_wei(1).await;
@@ -232,16 +242,16 @@ async fn a_dump_has_room_in_what_a_node_loads() {
     let again = other.rpc("anvil_dumpState", json!([])).await;
     let mut again: Value = serde_json::from_str(&unpacked(&again)).unwrap();
 
-    // Only how far the time is ahead may be told differently.
+    // Only the offset of the time may differ.
     parsed["tetrad"]["ahead"] = Value::Null;
     again["tetrad"]["ahead"] = Value::Null;
-    assert!(again == parsed, "what was loaded is dumped as it was");
+    assert!(again == parsed, "a loaded dump is dumped unchanged");
 }
 
 #[tokio::test]
-async fn a_dump_is_not_behind_those_that_another_client_asks_for() {
+async fn a_dump_does_not_wait_for_another_clients_dumps() {
     let node = node().await;
-    // A dump of so many blocks takes a while.
+    // A dump of this many blocks takes a while.
     node.rpc("anvil_mine", json!(["0x800"])).await;
 
     let many: Vec<_> = (0..100)
@@ -255,7 +265,7 @@ async fn a_dump_is_not_behind_those_that_another_client_asks_for() {
     );
     let mut other = TcpStream::connect(node.address()).await.unwrap();
     other.write_all((head + &body).as_bytes()).await.unwrap();
-    // Meanwhile the node has read it.
+    // By the next answer, the node has read it.
     node.rpc("eth_chainId", json!([])).await;
 
     let mut begin = [0];
@@ -266,9 +276,9 @@ async fn a_dump_is_not_behind_those_that_another_client_asks_for() {
     }
 }
 
-/// What different versions of anvil wrote of the same five blocks (`--preserve-historical-states`):
-/// a transfer, a contract, a call that clears one slot and sets another, a transaction with an
-/// access list, and one of an impersonated account.
+/// Dumps of the same five blocks by different versions of anvil (`--preserve-historical-states`): a
+/// transfer, a contract, a call that clears one slot and sets another, a transaction with an access
+/// list, and one of an impersonated account.
 const DUMPS_OF_ANVIL: [(&str, &[u8]); 3] = [
     (
         "1.4.4",
@@ -333,7 +343,7 @@ async fn dumps_of_anvils_versions_are_read_with_their_past_states() {
         let receipt = node.rpc("eth_getTransactionReceipt", json!([call])).await;
         assert_eq!(receipt["logs"][0]["address"], contract, "{version}");
 
-        // Another node goes on from it, with the past states that are known.
+        // Another node continues from it, with the known past states.
         let again = node.rpc("anvil_dumpState", json!([])).await;
         let other = node_with(|config| config.bare = true).await;
         assert_eq!(other.rpc("anvil_loadState", json!([again])).await, true);
@@ -342,7 +352,7 @@ async fn dumps_of_anvils_versions_are_read_with_their_past_states() {
             .await;
         assert_eq!(number(&read), 0x2a, "{version}");
 
-        // The chain goes on, and back to what was read.
+        // The chain continues, and can return to the loaded blocks.
         node.rpc("anvil_mine", json!(["0x2"])).await;
         node.rpc("anvil_rollback", json!(["0x5"])).await;
         let read = node
@@ -352,7 +362,7 @@ async fn dumps_of_anvils_versions_are_read_with_their_past_states() {
     }
 }
 
-/// Anvil of 2024 hashed some headers in a way of its own.
+/// Anvil of 2024 hashed some headers in a different way.
 #[tokio::test]
 async fn a_dump_whose_blocks_have_other_hashes_is_read_from_its_newest_block() {
     let (_, dump) = DUMPS_OF_ANVIL[0];

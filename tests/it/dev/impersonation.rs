@@ -1,16 +1,16 @@
-//! Sending for accounts without their keys.
+//! Sending from accounts without their keys.
 
 use alloy::sol_types::SolValue;
 use alloy_primitives::{Address, B256, U256};
 use serde_json::{Value, json};
 
-use super::NOBODY;
+use super::UNUSED_ADDRESS;
 use crate::support::{chain::VAULT, node};
 
 #[tokio::test]
 async fn accounts_and_contracts_send_while_they_are_impersonated() {
     let node = node().await;
-    for account in [NOBODY.to_owned(), VAULT.to_string()] {
+    for account in [UNUSED_ADDRESS.to_owned(), VAULT.to_string()] {
         node.rpc("anvil_setBalance", json!([account, "0xde0b6b3a7640000"]))
             .await;
         let request = json!([{"from": account, "to": node.account(1), "value": "0x1"}]);
@@ -57,7 +57,7 @@ async fn equal_transactions_of_two_accounts_differ() {
     node.rpc("anvil_autoImpersonateAccount", json!([true]))
         .await;
     let mut hashes = Vec::new();
-    for account in [NOBODY, "0x00000000000000000000000000000000000000ab"] {
+    for account in [UNUSED_ADDRESS, "0x00000000000000000000000000000000000000ab"] {
         node.rpc("anvil_setBalance", json!([account, "0xde0b6b3a7640000"]))
             .await;
         let request = json!([{"from": account, "to": node.account(1), "gasPrice": "0x77359400", "gas": "0x5208"}]);
@@ -66,7 +66,7 @@ async fn equal_transactions_of_two_accounts_differ() {
     assert_ne!(hashes[0], hashes[1]);
     for (hash, sender) in hashes
         .iter()
-        .zip([NOBODY, "0x00000000000000000000000000000000000000ab"])
+        .zip([UNUSED_ADDRESS, "0x00000000000000000000000000000000000000ab"])
     {
         assert_eq!(
             node.rpc("eth_getTransactionByHash", json!([hash])).await["from"],
@@ -76,9 +76,9 @@ async fn equal_transactions_of_two_accounts_differ() {
 }
 
 #[tokio::test]
-async fn ecrecover_gives_the_account_that_it_was_told() {
+async fn ecrecover_returns_the_configured_account() {
     let node = node().await;
-    let signer: Address = NOBODY.parse().unwrap();
+    let signer: Address = UNUSED_ADDRESS.parse().unwrap();
     let r = U256::from(11);
     let s = U256::from(12);
     let signature = format!("0x{r:064x}{s:064x}1b");
@@ -89,14 +89,17 @@ async fn ecrecover_gives_the_account_that_it_was_told() {
         node.rpc("eth_call", call.clone()).await,
         json!(signer.into_word())
     );
-    node.rpc("anvil_impersonateSignature", json!([signature, NOBODY]))
-        .await;
+    node.rpc(
+        "anvil_impersonateSignature",
+        json!([signature, UNUSED_ADDRESS]),
+    )
+    .await;
     assert_eq!(
         node.rpc("eth_call", call.clone()).await,
         json!(signer.into_word())
     );
 
-    // One array of both, with the recovery id as it is, means the same.
+    // One array of both, with the recovery id unchanged, is equivalent.
     let other = Address::with_last_byte(9);
     node.rpc(
         "anvil_impersonateSignature",
@@ -106,8 +109,11 @@ async fn ecrecover_gives_the_account_that_it_was_told() {
     assert_eq!(node.rpc("eth_call", call).await, json!(other.into_word()));
 
     assert_eq!(
-        node.rpc_error("anvil_impersonateSignature", json!(["0x12", NOBODY]))
-            .await["code"],
+        node.rpc_error(
+            "anvil_impersonateSignature",
+            json!(["0x12", UNUSED_ADDRESS])
+        )
+        .await["code"],
         -32602
     );
 }

@@ -23,7 +23,7 @@ async fn a_transaction_may_have_the_gas_limit_of_its_block_unless_it_is_capped()
         .await;
     let receipt = free.rpc("eth_getTransactionReceipt", json!([hash])).await;
     assert_eq!(receipt["status"], "0x1");
-    // It can be executed again.
+    // The transaction can be executed again.
     let trace = free
         .rpc(
             "debug_traceTransaction",
@@ -54,7 +54,7 @@ fn creation(size: u16, padding: usize) -> String {
 }
 
 #[tokio::test]
-async fn contracts_have_any_size_if_that_is_allowed() {
+async fn contracts_have_any_size_without_the_limit() {
     let create = |node: &TestNode, code: &str| json!([{"from": node.account(0), "data": code, "gas": "0x2625a00"}]);
     let large = creation(30_000, 0);
     let long = creation(1, 150_000);
@@ -101,7 +101,7 @@ fn config_in(directory: &Path) -> tetrad::Config {
 }
 
 #[tokio::test]
-async fn a_chain_keeps_the_size_of_contracts_that_it_was_created_with() {
+async fn a_chain_keeps_the_contract_size_limit_of_its_creation() {
     let directory = tempfile::tempdir().unwrap();
     let free = tetrad::Config {
         disable_code_size_limit: true,
@@ -118,7 +118,7 @@ async fn a_chain_keeps_the_size_of_contracts_that_it_was_created_with() {
 }
 
 #[tokio::test]
-async fn a_block_holds_any_gas_if_that_is_allowed() {
+async fn a_block_holds_any_gas_without_the_limit() {
     let create = |node: &TestNode| json!([{"from": node.account(0), "data": creation(6_000, 0), "gas": "0x200000"}]);
     let small = |config: &mut tetrad::Config| config.gas_limit = 1_000_000;
     let free = node_with(|config| {
@@ -158,7 +158,7 @@ async fn a_block_holds_any_gas_if_that_is_allowed() {
 }
 
 #[tokio::test]
-async fn a_transaction_that_fails_is_an_error_if_that_is_wanted() {
+async fn a_failing_transaction_is_an_error_if_configured() {
     let (calm, strict) = tokio::join!(
         node(),
         node_with(|config| config.rpc.throw_on_transaction_failure = true)
@@ -197,7 +197,7 @@ async fn a_transaction_that_fails_is_an_error_if_that_is_wanted() {
         );
     }
 
-    // A transaction that waits has not failed.
+    // A pending transaction has not failed.
     strict.rpc("evm_setAutomine", json!([false])).await;
     strict
         .rpc("eth_sendTransaction", send(&strict, halts))

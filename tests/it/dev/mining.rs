@@ -1,9 +1,9 @@
-//! When blocks are made, and what they are like.
+//! When blocks are mined, and their fields.
 
 use serde_json::{Value, json};
 use tetrad_chain::MAX_MINED_BLOCKS;
 
-use super::NOBODY;
+use super::UNUSED_ADDRESS;
 use crate::support::{node, number};
 
 #[tokio::test]
@@ -80,7 +80,7 @@ async fn thousands_of_blocks_keep_their_place_in_history() {
 }
 
 #[tokio::test]
-async fn sealing_can_be_switched() {
+async fn the_sealing_mode_can_be_switched() {
     let node = node().await;
     assert_eq!(node.rpc("anvil_getAutomine", json!([])).await, true);
     assert_eq!(
@@ -123,39 +123,39 @@ async fn sealing_can_be_switched() {
         "0x1"
     );
 
-    // What is no interval stays.
+    // An invalid interval changes nothing.
     node.rpc("evm_setIntervalMining", json!([0])).await;
     assert_eq!(node.rpc("anvil_getAutomine", json!([])).await, true);
 }
 
-/// Neither does what it has ordered hold up the others.
+/// Its requests do not delay those of other clients either.
 #[tokio::test]
-async fn nothing_is_mined_for_a_client_that_has_left() {
+async fn mining_stops_for_a_disconnected_client() {
     let node = node().await;
-    let order =
+    let request_body =
         |count: u64| json!({"jsonrpc": "2.0", "id": 1, "method": "anvil_mine", "params": [count]});
-    let asking: Vec<_> = (0..2)
+    let clients: Vec<_> = (0..2)
         .map(|_| {
             let request = reqwest::Client::new()
                 .post(node.rpc_url())
-                .json(&order(MAX_MINED_BLOCKS));
+                .json(&request_body(MAX_MINED_BLOCKS));
             tokio::spawn(request.send())
         })
         .collect();
     while node.height().await == 0 {}
-    for asking in asking {
-        asking.abort();
+    for client in clients {
+        client.abort();
     }
 
-    // The orders of those who have left are not before this one for long.
+    // The requests of the disconnected clients do not hold up this one for long.
     node.rpc("anvil_mine", json!([1])).await;
     assert!(node.height().await < u128::from(MAX_MINED_BLOCKS));
 }
 
 #[tokio::test]
-async fn the_next_block_is_as_it_was_decided() {
+async fn the_next_block_has_the_configured_fields() {
     let node = node().await;
-    node.rpc("anvil_setCoinbase", json!([NOBODY])).await;
+    node.rpc("anvil_setCoinbase", json!([UNUSED_ADDRESS])).await;
     node.rpc("hardhat_setNextBlockBaseFeePerGas", json!(["0x2540be400"]))
         .await;
     assert_eq!(
@@ -166,7 +166,7 @@ async fn the_next_block_is_as_it_was_decided() {
     node.rpc("hardhat_setPrevRandao", json!([randomness])).await;
     node.mine().await;
     let block = node.latest().await;
-    assert_eq!(block["miner"], NOBODY);
+    assert_eq!(block["miner"], UNUSED_ADDRESS);
     assert_eq!(block["baseFeePerGas"], "0x2540be400");
     assert_eq!(block["gasLimit"], "0x1c9c380");
     assert_eq!(block["mixHash"], json!(randomness));

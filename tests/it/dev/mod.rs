@@ -1,4 +1,4 @@
-//! Development methods: what clients of anvil and Hardhat rely on.
+//! Development methods, on which clients of anvil and Hardhat rely.
 
 mod accounts;
 mod alloy;
@@ -20,8 +20,8 @@ use tetrad::config::Profile;
 
 use crate::support::{TestNode, node, node_with, number};
 
-/// An address that nobody has used.
-pub(crate) const NOBODY: &str = "0x00000000000000000000000000000000000000aa";
+/// An address without any activity.
+pub(crate) const UNUSED_ADDRESS: &str = "0x00000000000000000000000000000000000000aa";
 
 impl TestNode {
     /// Sends a wei from one development account to another, and returns the hash.
@@ -41,7 +41,7 @@ impl TestNode {
 }
 
 #[tokio::test]
-async fn they_exist_in_the_development_profile_only() {
+async fn development_methods_exist_in_the_development_profile_only() {
     let production = node_with(|config| {
         *config = tetrad::Config {
             listen: config.listen,
@@ -103,7 +103,7 @@ async fn they_exist_in_the_development_profile_only() {
 }
 
 #[tokio::test]
-async fn the_node_tells_what_it_is() {
+async fn the_node_describes_itself() {
     let node = node().await;
     node.rpc("evm_snapshot", json!([])).await;
     node.send_wei(0).await;
@@ -131,7 +131,7 @@ async fn the_node_tells_what_it_is() {
 }
 
 #[tokio::test]
-async fn accounts_and_transactions_can_be_had_in_one_answer() {
+async fn accounts_and_transactions_are_returned_in_one_answer() {
     let node = node().await;
     let owner = node.account(0);
     let hash = node.send_wei(0).await;
@@ -149,7 +149,9 @@ async fn accounts_and_transactions_can_be_had_in_one_answer() {
         (&json!("0x1"), &json!("0x"))
     );
 
-    let account = node.rpc("eth_getAccount", json!([NOBODY, "latest"])).await;
+    let account = node
+        .rpc("eth_getAccount", json!([UNUSED_ADDRESS, "latest"]))
+        .await;
     assert_eq!(
         account["storageRoot"],
         "0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421"
@@ -171,14 +173,14 @@ async fn accounts_and_transactions_can_be_had_in_one_answer() {
         Value::Null
     );
 
-    let request = json!([{"from": owner, "to": NOBODY, "value": "0x1"}]);
+    let request = json!([{"from": owner, "to": UNUSED_ADDRESS, "value": "0x1"}]);
     assert_eq!(
         node.rpc("eth_sendTransactionSync", request).await["status"],
         "0x1"
     );
 
-    // A sender that waits is answered by the block that somebody else brings about, or told that
-    // there was none.
+    // A waiting sender receives the receipt from another client's block, or an error that there was
+    // none.
     node.rpc("evm_setAutomine", json!([false])).await;
     let raw = crate::support::sign::raw(crate::support::sign::transfer(0), 1);
     let (receipt, ()) = tokio::join!(
@@ -199,7 +201,7 @@ async fn accounts_and_transactions_can_be_had_in_one_answer() {
         4
     );
 
-    // No time is the default.
+    // A time of zero means the default.
     let raw = crate::support::sign::raw(crate::support::sign::transfer(2), 1);
     let (receipt, ()) = tokio::join!(
         node.rpc("eth_sendRawTransactionSync", json!([raw, "0x0"])),

@@ -1,8 +1,8 @@
-//! Undoing blocks.
+//! Reverting blocks.
 
 use serde_json::{Value, json};
 
-use super::NOBODY;
+use super::UNUSED_ADDRESS;
 use crate::support::{TestNode, node, number};
 
 async fn receipt(node: &TestNode, hash: &Value) -> Value {
@@ -10,13 +10,14 @@ async fn receipt(node: &TestNode, hash: &Value) -> Value {
 }
 
 #[tokio::test]
-async fn a_rollback_forgets_the_newest_blocks() {
+async fn a_rollback_removes_the_newest_blocks() {
     let node = node().await;
     let kept = node.send_wei(0).await;
     let there = node.latest().await;
     let gone = node.send_wei(0).await;
     node.rpc("anvil_mine", json!([300])).await;
-    node.rpc("anvil_setBalance", json!([NOBODY, "0x1"])).await;
+    node.rpc("anvil_setBalance", json!([UNUSED_ADDRESS, "0x1"]))
+        .await;
 
     node.rpc("anvil_rollback", json!([301])).await;
     assert_eq!(node.latest().await, there);
@@ -31,7 +32,8 @@ async fn a_rollback_forgets_the_newest_blocks() {
         "0x1"
     );
     assert_eq!(
-        node.rpc("eth_getBalance", json!([NOBODY, "latest"])).await,
+        node.rpc("eth_getBalance", json!([UNUSED_ADDRESS, "latest"]))
+            .await,
         "0x0"
     );
 
@@ -47,7 +49,7 @@ async fn a_rollback_forgets_the_newest_blocks() {
 }
 
 #[tokio::test]
-async fn a_rollback_gives_back_the_chain_id_of_the_block() {
+async fn a_rollback_restores_the_chain_id_of_the_block() {
     let node = node().await;
     node.send_wei(0).await;
     node.rpc("anvil_setChainId", json!([31337])).await;
@@ -56,7 +58,7 @@ async fn a_rollback_gives_back_the_chain_id_of_the_block() {
     assert_eq!(
         node.rpc("eth_chainId", json!([])).await,
         "0x7a69",
-        "it was set before this block"
+        "the chain id was set before this block"
     );
     node.rpc("anvil_rollback", json!([1])).await;
     assert_eq!(node.rpc("eth_chainId", json!([])).await, "0x7d");
@@ -64,7 +66,7 @@ async fn a_rollback_gives_back_the_chain_id_of_the_block() {
 }
 
 #[tokio::test]
-async fn a_reorg_takes_another_way_to_the_same_height() {
+async fn a_reorg_replaces_blocks_up_to_the_same_height() {
     let node = node().await;
     let gone = node.send_wei(0).await;
     node.rpc("anvil_mine", json!([4])).await;
@@ -77,8 +79,8 @@ async fn a_reorg_takes_another_way_to_the_same_height() {
     .into();
 
     let filter = node.rpc("eth_newBlockFilter", json!([])).await;
-    let transfer = json!({"from": node.account(1), "to": NOBODY, "value": "0x7"});
-    let another = json!({"from": node.account(1), "to": NOBODY, "value": "0x8"});
+    let transfer = json!({"from": node.account(1), "to": UNUSED_ADDRESS, "value": "0x7"});
+    let another = json!({"from": node.account(1), "to": UNUSED_ADDRESS, "value": "0x8"});
     node.rpc("anvil_reorg", json!([5, [[transfer, 0], [another, 4]]]))
         .await;
 
@@ -88,7 +90,8 @@ async fn a_reorg_takes_another_way_to_the_same_height() {
     assert_ne!(first["hash"], before[1]);
     assert_eq!(first["transactions"][0]["value"], "0x7");
     assert_eq!(
-        node.rpc("eth_getBalance", json!([NOBODY, "latest"])).await,
+        node.rpc("eth_getBalance", json!([UNUSED_ADDRESS, "latest"]))
+            .await,
         "0xf"
     );
     assert_eq!(receipt(&node, &gone).await, Value::Null);
@@ -105,13 +108,14 @@ async fn a_reorg_takes_another_way_to_the_same_height() {
     node.rpc("anvil_reorg", json!({"depth": 1, "txBlockPairs": []}))
         .await;
     assert_eq!(
-        node.rpc("eth_getBalance", json!([NOBODY, "latest"])).await,
+        node.rpc("eth_getBalance", json!([UNUSED_ADDRESS, "latest"]))
+            .await,
         "0x7"
     );
 }
 
 #[tokio::test]
-async fn a_reorg_of_no_blocks_decides_nothing_about_the_next() {
+async fn a_reorg_of_no_blocks_does_not_affect_the_next_block() {
     let node = node().await;
     node.rpc("anvil_mine", json!([2])).await;
     let before = node.latest().await;
@@ -122,17 +126,17 @@ async fn a_reorg_of_no_blocks_decides_nothing_about_the_next() {
 }
 
 #[tokio::test]
-async fn a_reorg_that_cannot_be_changes_nothing() {
+async fn an_invalid_reorg_changes_nothing() {
     let node = node().await;
     node.rpc("anvil_mine", json!([3])).await;
     let before = node.latest().await;
     node.rpc("anvil_setNextBlockBaseFeePerGas", json!(["0x77359400"]))
         .await;
     let impossible =
-        json!({"from": node.account(1), "to": NOBODY, "nonce": "0x9", "gas": "0x5208"});
+        json!({"from": node.account(1), "to": UNUSED_ADDRESS, "nonce": "0x9", "gas": "0x5208"});
     node.rpc_error("anvil_reorg", json!([2, [[impossible, 0]]]))
         .await;
-    let late = json!({"from": node.account(1), "to": NOBODY});
+    let late = json!({"from": node.account(1), "to": UNUSED_ADDRESS});
     let error = node.rpc_error("anvil_reorg", json!([2, [[late, 2]]])).await;
     assert_eq!(error["code"], -32602, "{error}");
     assert_eq!(
@@ -146,12 +150,12 @@ async fn a_reorg_that_cannot_be_changes_nothing() {
 }
 
 #[tokio::test]
-async fn a_reset_starts_anew() {
+async fn a_reset_returns_to_the_first_block() {
     let node = node().await;
     let first = node.latest().await;
     let snapshot = node.rpc("evm_snapshot", json!([])).await;
     node.rpc("anvil_setChainId", json!([31337])).await;
-    node.rpc("anvil_setCoinbase", json!([NOBODY])).await;
+    node.rpc("anvil_setCoinbase", json!([UNUSED_ADDRESS])).await;
     node.rpc("evm_increaseTime", json!([1_000_000])).await;
     node.rpc("anvil_autoImpersonateAccount", json!([true]))
         .await;
@@ -179,14 +183,14 @@ async fn a_reset_starts_anew() {
     assert_eq!(node.rpc("evm_revert", json!([snapshot])).await, false);
     node.rpc_error(
         "eth_sendTransaction",
-        json!([{"from": NOBODY, "to": NOBODY}]),
+        json!([{"from": UNUSED_ADDRESS, "to": UNUSED_ADDRESS}]),
     )
     .await;
 
     node.send_wei(0).await;
     let latest = node.latest().await;
     assert!(number(&latest["timestamp"]) < number(&first["timestamp"]) + 500_000);
-    assert_ne!(latest["miner"], NOBODY);
+    assert_ne!(latest["miner"], UNUSED_ADDRESS);
 }
 
 #[tokio::test]

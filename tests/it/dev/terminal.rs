@@ -1,4 +1,4 @@
-//! What the terminal shows.
+//! The terminal's output.
 
 use std::{
     path::PathBuf,
@@ -15,8 +15,7 @@ use tetrad_stdx::failed_calls::{FailedCall, FailedCalls};
 
 use crate::support::{TestNode, chain::token, node};
 
-/// Runs this: sends what follows the first 32 bytes of its input to the console, then reverts with
-/// nothing.
+/// Code that sends its input after the first 32 bytes to the console, then reverts without data.
 const SPEAKER: &str = "60203603602060003760006000602036036000\
     6a636f6e736f6c652e6c6f675afa5060006000fd";
 
@@ -41,7 +40,7 @@ fn console(verbosity: u8) -> Console {
     .expect("a console")
 }
 
-/// What is shown of the newest block.
+/// The output for the newest block.
 fn shown(node: &TestNode, verbosity: u8) -> String {
     let head = node.chain().head();
     console(verbosity).render(&head, std::slice::from_ref(&head.block), &[])
@@ -100,7 +99,7 @@ async fn known_contracts_have_names_arguments_events_and_calls() {
 }
 
 #[tokio::test]
-async fn failures_say_why() {
+async fn failures_have_a_reason() {
     let node = node().await;
     let usdc = token("USDC");
     let too_much = Token::transferCall {
@@ -121,7 +120,7 @@ async fn failures_say_why() {
         shown(&node, 3)
     );
 
-    // Out of gas is no revert.
+    // Running out of gas is not a revert.
     node.rpc(
         "anvil_setCode",
         json!([Address::with_last_byte(0x77), "0x5b600056"]),
@@ -177,7 +176,7 @@ fn config_with_abi(directory: PathBuf) -> ConsoleConfig {
 }
 
 #[tokio::test]
-async fn abis_of_other_contracts_can_be_named() {
+async fn abis_of_other_contracts_can_be_configured() {
     let node = node().await;
 
     let folder = tempfile::tempdir().unwrap();
@@ -233,7 +232,7 @@ async fn abis_of_other_contracts_can_be_named() {
 }
 
 #[tokio::test]
-async fn the_nodes_own_transactions_are_shown_when_more_is_asked_for() {
+async fn the_nodes_own_transactions_are_shown_at_a_higher_verbosity() {
     let node = node().await;
     node.send_wei(0).await;
     let head = node.chain().head();
@@ -263,7 +262,7 @@ async fn the_nodes_own_transactions_are_shown_when_more_is_asked_for() {
     }
 }
 
-/// Sends what is written to it.
+/// Sends the written text through a channel.
 struct Sink(tokio::sync::mpsc::UnboundedSender<String>);
 
 impl std::io::Write for Sink {
@@ -312,7 +311,7 @@ async fn failed_calls_are_shown_with_their_reason_and_a_flood_of_them_is_counted
     let following =
         tokio::spawn(console(0).follow(node.chain().clone(), calls.clone(), None, Sink(sender)));
 
-    // It follows from some moment on.
+    // The output begins at some moment after the first call.
     let first = loop {
         calls.add(failed(&request, &error, 100_000));
         tokio::task::yield_now().await;

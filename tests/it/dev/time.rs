@@ -48,7 +48,7 @@ async fn mining_makes_blocks_of_rising_time() {
 }
 
 #[tokio::test]
-async fn blocks_share_a_second_unless_each_is_to_be_later() {
+async fn blocks_share_a_second_unless_increasing_times_are_configured() {
     let shared = node_at(manual_clock(), |_| {});
     let increasing = node_at(manual_clock(), |config| {
         config.block_timestamps = Some(BlockTimestamps::Increasing)
@@ -94,7 +94,7 @@ async fn time_can_be_moved() {
     );
     send(&node).await;
     assert_eq!(head(&node).await.1, set_time);
-    // Time goes on from there.
+    // The time continues from there.
     send(&node).await;
     assert!((set_time..set_time + 600).contains(&head(&node).await.1));
     let error = node
@@ -110,7 +110,7 @@ async fn time_can_be_moved() {
 }
 
 #[tokio::test]
-async fn a_snapshot_brings_everything_back() {
+async fn a_revert_to_a_snapshot_restores_everything() {
     let node = node().await;
     let kept = send(&node).await;
     let (height, _) = head(&node).await;
@@ -142,7 +142,7 @@ async fn a_snapshot_brings_everything_back() {
         .await,
         "0x1"
     );
-    // The clock is back, too, and both snapshots are used up.
+    // The clock is restored, too, and both snapshots are used up.
     send(&node).await;
     assert!(head(&node).await.1 < far - 500_000);
     for used in [&snapshot, &later] {
@@ -168,12 +168,12 @@ async fn snapshots_nest() {
 const LAST_SECOND: u64 = 253_402_300_799;
 
 #[tokio::test]
-async fn a_time_that_is_set_is_the_next_blocks_or_refused() {
+async fn a_set_time_is_the_next_blocks_or_is_refused() {
     let node = node_at(manual_clock(), |_| {}).await;
     let (_, start) = head(&node).await;
     let start = start as u64;
 
-    // The newest block's own time holds as well, however the next block is made.
+    // The newest block's own time is accepted as well, however the next block is made.
     for method in ["evm_setNextBlockTimestamp", "evm_setTime"] {
         node.rpc(method, json!([start])).await;
         node.rpc("evm_mine", json!([])).await;
@@ -215,7 +215,7 @@ async fn sent_after(node: &TestNode, start: u64) -> u64 {
 }
 
 #[tokio::test]
-async fn a_time_that_is_set_holds_with_a_fixed_interval_as_well() {
+async fn a_set_time_is_kept_with_a_fixed_interval() {
     let node = node_at(manual_clock(), |_| {}).await;
     let (_, start) = head(&node).await;
     let start = start as u64;
@@ -240,7 +240,7 @@ async fn a_time_that_is_set_holds_with_a_fixed_interval_as_well() {
 }
 
 #[tokio::test]
-async fn no_block_is_of_the_year_10000() {
+async fn no_block_reaches_the_year_10000() {
     let node = node_at(manual_clock(), |_| {}).await;
 
     let (_, start) = head(&node).await;
@@ -272,8 +272,8 @@ async fn no_block_is_of_the_year_10000() {
 
     assert_eq!(head(&node).await, (0, start));
 
-    // Time stands still in the last second: transactions are still sealed, and only a later block
-    // is refused.
+    // Time stops in the last second: transactions are still sealed, and only a later block is
+    // refused.
     node.rpc("evm_setTime", json!([LAST_SECOND])).await;
     for number in 1..=2 {
         send(&node).await;
@@ -303,7 +303,7 @@ async fn no_block_is_of_the_year_10000() {
 }
 
 #[tokio::test]
-async fn where_each_block_is_later_than_its_parent_an_interval_of_nothing_is_refused() {
+async fn increasing_times_exclude_an_interval_of_zero() {
     let node = node_at(manual_clock(), |config| {
         config.block_timestamps = Some(BlockTimestamps::Increasing)
     })

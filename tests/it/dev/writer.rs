@@ -1,4 +1,4 @@
-//! The chain's one writer serves everybody: what is due, what takes long, and what others ask for
+//! The chain's one writer serves all of its work: scheduled blocks, long tasks, and other requests
 //! meanwhile.
 
 use std::{
@@ -20,9 +20,9 @@ use crate::support::{
     TestNode, chain::token, node, node_with, number, process::Running, ticking_node,
 };
 
-/// Reverts, whatever it is told.
+/// Code that always reverts.
 const REVERTS: &str = "0x5f5ffd";
-/// Loops until its gas is used up.
+/// Code that loops until its gas is used up.
 const LOOPS: &str = "0x5b5f56";
 const CONTRACT: &str = "0x00000000000000000000000000000000000000cc";
 
@@ -33,7 +33,7 @@ async fn length(node: &TestNode, block: &str) -> usize {
     block["transactions"].as_array().unwrap().len()
 }
 
-/// Sends so many transactions like this one, a thousand in each batch.
+/// Sends this many transactions like `transaction`, a thousand in each batch.
 async fn send_many(node: &TestNode, count: usize, transaction: &Value) {
     for first in (0..count).step_by(1_000) {
         let request = json!({"jsonrpc": "2.0", "id": 1, "method": "eth_sendTransaction", "params": [transaction]});
@@ -53,7 +53,7 @@ async fn send_many(node: &TestNode, count: usize, transaction: &Value) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn blocks_come_at_their_pace_whatever_else_arrives() {
+async fn scheduled_blocks_are_on_time_under_load() {
     let place = tempfile::tempdir().unwrap();
     let node = node_with(|config| {
         config.block_time = Some(Duration::from_millis(50));
@@ -63,7 +63,7 @@ async fn blocks_come_at_their_pace_whatever_else_arrives() {
     let mut events = node.chain().subscribe();
     let over = Arc::new(AtomicBool::new(false));
 
-    // There is a command at every moment, and transactions to keep among them.
+    // There is always a command and, among the commands, transactions to store.
     let clients: Vec<_> = (0..4)
         .map(|client| {
             let node = node.clone();
@@ -94,7 +94,7 @@ async fn blocks_come_at_their_pace_whatever_else_arrives() {
 }
 
 #[tokio::test]
-async fn others_are_answered_while_many_blocks_are_mined() {
+async fn other_requests_are_answered_while_many_blocks_are_mined() {
     let node = Arc::new(node().await);
     let miner = node.clone();
     let mining = tokio::spawn(async move { miner.request("anvil_mine", json!([100_000])).await });
@@ -112,7 +112,7 @@ async fn others_are_answered_while_many_blocks_are_mined() {
     );
     assert_eq!(node.get("/ready").await.status(), 200);
     assert!(!mining.is_finished());
-    // A node that ends does not mine the rest.
+    // A closing node does not mine the rest.
     node.chain().wind_down();
     let answer = mining.await.unwrap();
     assert_eq!(
@@ -143,11 +143,11 @@ async fn a_signal_ends_a_node_that_mines_many_blocks() {
     let head = r#"{"jsonrpc":"2.0","id":1,"method":"eth_blockNumber"}"#;
     while number(&post(url.clone(), head).await["result"]) < 100 {}
 
-    let (ok, told) = tokio::task::spawn_blocking(|| node.end("-TERM"))
+    let (ok, printed) = tokio::task::spawn_blocking(|| node.end("-TERM"))
         .await
         .unwrap();
-    assert!(ok, "{told}");
-    // It was answered, and not cut off when the node's patience was at its end.
+    assert!(ok, "{printed}");
+    // The request was answered, and not cut off at the node's shutdown timeout.
     let answer = mining.await.unwrap();
     assert_eq!(
         answer["error"]["message"], "the node is shutting down",
@@ -156,7 +156,7 @@ async fn a_signal_ends_a_node_that_mines_many_blocks() {
 }
 
 #[tokio::test]
-async fn what_is_mined_in_pieces_is_as_much_as_was_asked_for() {
+async fn mining_in_pieces_mines_the_requested_number_of_blocks() {
     let node = node().await;
     let mine = |blocks: u64| node.rpc("anvil_mine", json!([blocks, 2]));
     let sends = async {
@@ -176,7 +176,7 @@ async fn what_is_mined_in_pieces_is_as_much_as_was_asked_for() {
 }
 
 #[tokio::test]
-async fn mining_many_blocks_moves_the_clock_along() {
+async fn mining_many_blocks_advances_the_clock() {
     let (node, clock) = ticking_node().await;
     node.rpc("anvil_mine", json!(["0x3e8"])).await;
     let mined = node.chain().head().block.header.timestamp;
@@ -194,7 +194,7 @@ async fn mining_many_blocks_moves_the_clock_along() {
 }
 
 #[tokio::test]
-async fn contracts_that_blocks_only_notify_may_fail() {
+async fn contracts_that_blocks_merely_notify_may_fail() {
     let node = node().await;
     for contract in [BEACON_ROOTS_ADDRESS, HISTORY_STORAGE_ADDRESS] {
         for code in [REVERTS, "0xfe", LOOPS] {
@@ -211,7 +211,7 @@ async fn contracts_that_blocks_only_notify_may_fail() {
 }
 
 #[tokio::test]
-async fn a_node_that_cannot_seal_is_not_ready_and_says_why() {
+async fn a_node_that_cannot_seal_is_not_ready_and_gives_the_reason() {
     let node = node().await;
     let contract = WITHDRAWAL_REQUEST_PREDEPLOY_ADDRESS;
     let code = node.rpc("eth_getCode", json!([contract, "latest"])).await;
@@ -239,7 +239,7 @@ async fn a_node_that_cannot_seal_is_not_ready_and_says_why() {
         "{reason}"
     );
 
-    // Nobody has to send a transaction for the node to see that it can go on.
+    // The node resumes without any further transaction.
     node.rpc("anvil_setCode", json!([contract, code])).await;
     let response = node.get("/ready").await;
     assert_eq!(response.status(), 200);
@@ -251,7 +251,7 @@ async fn a_node_that_cannot_seal_is_not_ready_and_says_why() {
 }
 
 #[tokio::test]
-async fn the_pending_block_is_offered_what_the_sealed_one_is() {
+async fn the_pending_block_is_offered_the_same_transactions_as_a_sealed_one() {
     let node = node().await;
     node.rpc("evm_setAutomine", json!([false])).await;
     node.rpc("evm_setBlockGasLimit", json!([1_000_000_000]))
@@ -268,7 +268,7 @@ async fn the_pending_block_is_offered_what_the_sealed_one_is() {
     assert_eq!(length(&node, "pending").await, COUNT);
     node.mine().await;
     assert_eq!(length(&node, "latest").await, COUNT);
-    // What was decided for the next block shows in it at once.
+    // Settings for the next block are visible in it at once.
     node.rpc("hardhat_setNextBlockBaseFeePerGas", json!(["0x77"]))
         .await;
     let pending = node
@@ -278,7 +278,7 @@ async fn the_pending_block_is_offered_what_the_sealed_one_is() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_pending_block_of_slow_transactions_keeps_nobody_waiting() {
+async fn a_pending_block_of_slow_transactions_delays_no_request() {
     let node = node().await;
     node.rpc("evm_setAutomine", json!([false])).await;
     node.rpc("evm_setBlockGasLimit", json!([i64::MAX])).await;
