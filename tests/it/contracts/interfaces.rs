@@ -31,7 +31,7 @@ fn abi(contract: &str) -> JsonAbi {
     serde_json::from_value(artifact["abi"].clone()).unwrap()
 }
 
-/// Names and types, with structs expanded: `(address target, bytes callData)[] calls`.
+/// The type, with structs expanded, and the name: `(address target, bytes callData)[] calls`.
 fn parameter_text(parameter: &Param) -> String {
     let kind = match parameter.ty.strip_prefix("tuple") {
         Some(array) => format!("({}){array}", list(&parameter.components)),

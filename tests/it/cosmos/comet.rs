@@ -188,7 +188,7 @@ async fn both_kinds_of_json_rpc_share_an_address() {
 }
 
 #[tokio::test]
-async fn every_reading_method_returns_a_result() {
+async fn reading_methods_return_a_result() {
     let node = node().await;
     node.mine().await;
 

@@ -788,6 +788,13 @@ async fn rejections_have_the_codes_of_the_sdk() {
         "{answer}"
     );
     assert_eq!(node.block_number().await, 0, "nothing got into a block");
+
+    // What was sent asynchronously does not get into a later block either.
+    node.mine().await;
+    let block = node
+        .rpc("eth_getBlockByNumber", json!(["0x1", false]))
+        .await;
+    assert_eq!(block["transactions"], json!([]));
     node.end().await;
 }
 
@@ -813,7 +820,7 @@ async fn a_transaction_times_out_after_its_block_and_a_sequence_is_used_once() {
 }
 
 #[tokio::test]
-async fn bodies_without_a_transaction_are_bad_requests() {
+async fn bodies_without_a_transaction_or_its_mode_are_bad_requests() {
     let node = node().await;
 
     for (body, what) in [

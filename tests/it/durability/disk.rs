@@ -165,6 +165,7 @@ fn has_room(state: &State, more: u64) -> bool {
         .sum();
     state.room.is_none_or(|room| used as u64 + more <= room)
 }
+
 /// Writes into a file, which grows if it is too short.
 fn put(content: &mut Content, bytes: &[u8], offset: u64) {
     let start = offset as usize;

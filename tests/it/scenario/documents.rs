@@ -255,7 +255,7 @@ fn errors_of_nested_types_are_short() {
 }
 
 #[test]
-fn errors_of_the_head_name_the_line() {
+fn incomplete_and_long_documents_are_refused_with_the_reason() {
     assert!(parse_error("lasts = \"1m\"").contains("missing field `name`"));
     assert!(parse_error("name = \"x\"\nlasts = \"8d\"").starts_with("line 2: lasts: "));
     assert!(parse_error("name = \"\"\nlasts = \"1d\"").starts_with("line 1: name: "));

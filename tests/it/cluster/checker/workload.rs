@@ -243,6 +243,7 @@ impl Workload {
         Ok(())
     }
 }
+
 /// The highest acknowledged nonce of a sender.
 fn last_nonce(history: &History, sender: usize) -> Option<u64> {
     history
