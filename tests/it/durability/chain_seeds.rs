@@ -1,5 +1,5 @@
-//! A whole chain on disks that fail, against what was acknowledged: blocks, snapshots and their
-//! reverts, edits and time.
+//! A whole chain on failing disks, compared with the acknowledged changes: blocks, snapshots and
+//! their reverts, edits and time.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{contracts::random::Random, support::chain::seal};
 
-/// What a chain must be after a restart, or one step further.
+/// The state of a chain that a restart must restore.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Known {
     block: B256,
@@ -60,7 +60,7 @@ async fn act(
                     true
                 }
                 Err(ChangeError::Append(_)) => {
-                    // It may have happened all the same.
+                    // The change may have been made all the same.
                     sent.retain(|hash| before.contains(hash));
                     false
                 }
@@ -93,7 +93,7 @@ async fn act(
         }
         5 => chain.set_time(3_000).await.is_ok(),
         6 => {
-            // Going back or elsewhere takes along whatever was in those blocks.
+            // Reverts and reorganisations discard the transactions of those blocks.
             sent.clear();
 
             let depth = random.below(4).min(chain.head().number());
@@ -123,7 +123,7 @@ async fn act(
 }
 
 #[tokio::test]
-async fn every_acknowledged_change_is_there_after_every_failure() {
+async fn acknowledged_changes_survive_every_failure() {
     for seed in 0..rounds("TETRAD_CHAIN_SEEDS", 60) {
         let random = &mut Random::new(seed);
         let mut disk = Disk::new(seed);
@@ -144,14 +144,14 @@ async fn every_acknowledged_change_is_there_after_every_failure() {
             for hash in &sent {
                 assert!(
                     chain.transaction(&head, *hash).is_some(),
-                    "seed {seed}: {hash} is gone"
+                    "seed {seed}: {hash} is lost"
                 );
             }
 
             disk.fail(random.pick(&[0, 0, 1, 5]));
             let mut sure = true;
             for _ in 0..random.below(30) {
-                // After a failure nobody knows whether the change is there; what came before is.
+                // After a failure the change may be there or not; earlier ones are.
                 sure &= act(&chain, random, &mut snapshots, &mut sent).await;
                 if !sure {
                     break;
@@ -175,7 +175,7 @@ async fn every_acknowledged_change_is_there_after_every_failure() {
 }
 
 #[tokio::test]
-async fn whatever_rots_a_repaired_chain_is_a_beginning_of_what_it_was() {
+async fn a_repaired_chain_is_a_prefix_of_the_original_one() {
     for seed in 0..rounds("TETRAD_CHAIN_SEEDS", 60) / 2 {
         let random = &mut Random::new(seed);
         let disk = Disk::new(seed);
@@ -252,7 +252,7 @@ async fn whatever_rots_a_repaired_chain_is_a_beginning_of_what_it_was() {
                     .await
                     .unwrap();
             }
-            // Without its very beginning nothing is left of a chain.
+            // Without its beginning, a chain cannot be repaired.
             Err(error) => assert!(
                 error.to_string().contains("are missing"),
                 "seed {seed}: {error}"

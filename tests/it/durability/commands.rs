@@ -34,7 +34,7 @@ fn path(path: &Path) -> &str {
 }
 
 #[tokio::test]
-async fn a_chain_travels_in_a_file() {
+async fn a_chain_is_exported_to_a_file_and_imported() {
     let place = tempfile::tempdir().unwrap();
     let old = place.path().join("old");
     let new = place.path().join("new");
@@ -52,8 +52,11 @@ async fn a_chain_travels_in_a_file() {
         .rpc("eth_getBlockByNumber", json!(["latest", true]))
         .await;
 
-    let (ok, told) = chain(&old, &["export", path(&file)]);
-    assert!(!ok && told.contains("in use by another process"), "{told}");
+    let (ok, printed) = chain(&old, &["export", path(&file)]);
+    assert!(
+        !ok && printed.contains("in use by another process"),
+        "{printed}"
+    );
     node.end().await;
     assert_eq!(
         chain(&old, &["export", path(&file)]),
@@ -66,17 +69,17 @@ async fn a_chain_travels_in_a_file() {
     let prices = |directory: &Path| std::fs::read(directory.join("prices")).unwrap();
     assert!(
         prices(&old) == prices(&new),
-        "past prices did not travel along"
+        "past prices were not exported"
     );
-    let (ok, told) = chain(&new, &["import", path(&file)]);
+    let (ok, printed) = chain(&new, &["import", path(&file)]);
     assert!(
-        !ok && told.ends_with("the directory is not empty"),
-        "{told}"
+        !ok && printed.ends_with("the directory is not empty"),
+        "{printed}"
     );
-    let (ok, told) = chain(&new, &["verify"]);
+    let (ok, printed) = chain(&new, &["verify"]);
     assert!(
-        ok && told.starts_with("blocks 1 to 2: 2 entries, 1 transactions, "),
-        "{told}"
+        ok && printed.starts_with("blocks 1 to 2: 2 entries, 1 transactions, "),
+        "{printed}"
     );
 
     let node = node_on(&new).await;
@@ -100,8 +103,8 @@ async fn a_chain_travels_in_a_file() {
     let middle = bytes.len() - 20;
     bytes[middle] ^= 1;
     std::fs::write(&file, bytes).unwrap();
-    let (ok, told) = chain(&place.path().join("other"), &["import", path(&file)]);
-    assert!(!ok && told.contains("checksum"), "{told}");
+    let (ok, printed) = chain(&place.path().join("other"), &["import", path(&file)]);
+    assert!(!ok && printed.contains("checksum"), "{printed}");
 }
 
 /// Imports the chain of an earlier version into `directory`: three transfers of one unit to one
@@ -117,7 +120,7 @@ fn import_earlier_version(place: &Path, directory: &Path) {
     );
 }
 
-/// The file is of the version before past prices were part of it.
+/// The file's version is older than past prices.
 #[tokio::test]
 async fn a_file_of_the_previous_version_is_read() {
     let place = tempfile::tempdir().unwrap();
@@ -131,7 +134,7 @@ async fn a_file_of_the_previous_version_is_read() {
     );
     assert_eq!(node.rpc("eth_getBalance", json!([to, "0x1"])).await, "0x1");
     node.end().await;
-    // Written again, it is of today's version, and says the same.
+    // Exported again, it has the present version and the same content.
     let again = place.path().join("again.tetrad");
     assert_eq!(
         chain(&directory, &["export", path(&again)]),
@@ -208,7 +211,7 @@ async fn a_chain_of_an_earlier_version_keeps_its_lending_pool() {
             (&json!("WETH"), &json!(null)),
             "{asset}"
         );
-        // The wallet's address has no contract there.
+        // The wallet's address has no contract on that chain.
         let published = json!(["0xa0fE00Da13cD944F2e41531E1E23aCcF12deAE4a", "latest"]);
         assert_eq!(node.rpc("eth_getCode", published).await, "0x");
         node.end().await;
@@ -231,10 +234,10 @@ async fn a_copy_of_a_live_directory_is_consistent() {
     let target = copy.clone();
     let copying = tokio::task::spawn_blocking(move || chain(&source, &["backup", path(&target)]));
     let ((), copied) = tokio::join!(writing, copying);
-    let (ok, told) = copied.unwrap();
-    assert!(ok, "{told}");
-    let (ok, told) = chain(&copy, &["verify"]);
-    assert!(ok, "{told}");
+    let (ok, printed) = copied.unwrap();
+    assert!(ok, "{printed}");
+    let (ok, printed) = chain(&copy, &["verify"]);
+    assert!(ok, "{printed}");
     let copied = node_on(&copy).await;
     let number = copied.block_number().await;
     assert!((300..=700).contains(&number), "{number}");
@@ -246,36 +249,36 @@ async fn a_copy_of_a_live_directory_is_consistent() {
 }
 
 #[tokio::test]
-async fn a_backup_is_restored_and_what_was_there_put_aside() {
+async fn a_backup_is_restored_and_the_replaced_chain_is_kept() {
     let place = tempfile::tempdir().unwrap();
     let live = place.path().join("live");
     let copy = place.path().join("copy");
     let node = node_on(&live).await;
     node.rpc("evm_mine", json!([{"blocks": 20}])).await;
-    let (ok, told) = chain(&live, &["backup", path(&copy)]);
-    assert!(ok, "{told}");
+    let (ok, printed) = chain(&live, &["backup", path(&copy)]);
+    assert!(ok, "{printed}");
     node.rpc("evm_mine", json!([{"blocks": 7}])).await;
-    let (ok, told) = chain(&live, &["restore", path(&copy)]);
-    assert!(!ok && told.contains("in use"), "{told}");
+    let (ok, printed) = chain(&live, &["restore", path(&copy)]);
+    assert!(!ok && printed.contains("in use"), "{printed}");
     let newest = node
         .rpc("eth_getBlockByNumber", json!(["0x14", false]))
         .await;
     node.end().await;
 
-    let (ok, told) = chain(&live, &["restore", path(&live)]);
+    let (ok, printed) = chain(&live, &["restore", path(&live)]);
     assert!(
-        !ok && told.contains("from itself") && !live.join("replaced-1").exists(),
-        "{told}"
+        !ok && printed.contains("from itself") && !live.join("replaced-1").exists(),
+        "{printed}"
     );
 
-    // Something that is no backup harms nothing.
-    let (ok, told) = chain(&live, &["restore", path(&place.path().join("nothing"))]);
-    assert!(!ok && !live.join("replaced-1").exists(), "{told}");
+    // A source that is not a backup does no harm.
+    let (ok, printed) = chain(&live, &["restore", path(&place.path().join("nothing"))]);
+    assert!(!ok && !live.join("replaced-1").exists(), "{printed}");
 
-    let (ok, told) = chain(&live, &["restore", path(&copy)]);
+    let (ok, printed) = chain(&live, &["restore", path(&copy)]);
     assert!(
-        ok && told.contains("up to block 20") && told.contains("replaced-1"),
-        "{told}"
+        ok && printed.contains("up to block 20") && printed.contains("replaced-1"),
+        "{printed}"
     );
 
     let node = node_on(&live).await;
@@ -287,20 +290,20 @@ async fn a_backup_is_restored_and_what_was_there_put_aside() {
     );
     node.end().await;
 
-    // What was there before is still a chain, and can be gone back to; a new machine has nothing to
-    // put aside.
+    // The replaced chain is still complete and can be restored; on a new machine nothing is
+    // replaced.
     for (target, source, last) in [("live", live.join("replaced-1"), 27), ("new", copy, 20)] {
-        let (ok, told) = chain(&place.path().join(target), &["restore", path(&source)]);
+        let (ok, printed) = chain(&place.path().join(target), &["restore", path(&source)]);
         assert!(
-            ok && told.contains(&format!("up to block {last}"))
-                && told.contains("replaced-2") == (target == "live"),
-            "{told}"
+            ok && printed.contains(&format!("up to block {last}"))
+                && printed.contains("replaced-2") == (target == "live"),
+            "{printed}"
         );
     }
 }
 
 #[tokio::test]
-async fn compacting_lets_go_of_old_blocks_only() {
+async fn compaction_removes_old_blocks_only() {
     let place = tempfile::tempdir().unwrap();
     let node = node_on(place.path()).await;
     let from = node.account(0);
@@ -316,8 +319,8 @@ async fn compacting_lets_go_of_old_blocks_only() {
         chain(place.path(), &["compact", "--keep", "10"]),
         (true, "the oldest block is now 146".to_owned())
     );
-    let (ok, told) = chain(place.path(), &["verify"]);
-    assert!(ok, "{told}");
+    let (ok, printed) = chain(place.path(), &["verify"]);
+    assert!(ok, "{printed}");
 
     let node = node_on(place.path()).await;
     assert_eq!(
@@ -330,7 +333,7 @@ async fn compacting_lets_go_of_old_blocks_only() {
         "0x92"
     );
 
-    // The one before is part of the checkpoint that the log begins on.
+    // The block before it is part of the checkpoint with which the log begins.
     assert!(
         node.rpc("eth_getBlockByNumber", json!(["0x90", false]))
             .await
@@ -357,24 +360,24 @@ async fn compacting_lets_go_of_old_blocks_only() {
 
     node.rpc("evm_mine", json!([{"blocks": 5}])).await;
     node.end().await;
-    let (ok, told) = chain(place.path(), &["verify"]);
-    assert!(ok, "{told}");
+    let (ok, printed) = chain(place.path(), &["verify"]);
+    assert!(ok, "{printed}");
     assert_eq!(node_on(place.path()).await.block_number().await, 406);
 }
 
 #[test]
-fn a_directory_that_does_not_exist_is_not_made() {
+fn a_missing_directory_is_not_created() {
     let place = tempfile::tempdir().unwrap();
     let missing = place.path().join("missing");
-    let (ok, told) = chain(&missing, &["verify"]);
-    assert!(!ok && told.contains("No such file"), "{told}");
+    let (ok, printed) = chain(&missing, &["verify"]);
+    assert!(!ok && printed.contains("No such file"), "{printed}");
     assert!(!missing.exists());
-    let (ok, told) = chain(place.path(), &["verify"]);
-    assert!(!ok && told.contains("there is no chain"), "{told}");
+    let (ok, printed) = chain(place.path(), &["verify"]);
+    assert!(!ok && printed.contains("there is no chain"), "{printed}");
 }
 
 #[tokio::test]
-async fn a_damaged_chain_goes_on_from_what_is_left() {
+async fn a_damaged_chain_continues_after_a_repair() {
     let place = tempfile::tempdir().unwrap();
     let node = node_on(place.path()).await;
 
@@ -403,25 +406,25 @@ async fn a_damaged_chain_goes_on_from_what_is_left() {
     bytes[middle] ^= 1;
     std::fs::write(&log, &bytes).unwrap();
 
-    let (ok, told) = chain(place.path(), &["verify"]);
+    let (ok, printed) = chain(place.path(), &["verify"]);
     assert!(
-        !ok && told.contains("damaged at byte") && told.contains("tetrad chain repair"),
-        "{told}"
+        !ok && printed.contains("damaged at byte") && printed.contains("tetrad chain repair"),
+        "{printed}"
     );
 
-    let (ok, told) = chain(place.path(), &["repair"]);
+    let (ok, printed) = chain(place.path(), &["repair"]);
     assert!(
-        ok && told.contains("entries; the next one cannot be used: "),
-        "{told}"
+        ok && printed.contains("entries; the next one cannot be used: "),
+        "{printed}"
     );
 
-    let aside = told.lines().last().unwrap().trim();
+    let aside = printed.lines().last().unwrap().trim();
     assert!(
         bytes.ends_with(&std::fs::read(aside).unwrap()),
-        "what is given up is not lost: {told}"
+        "the removed entries are saved: {printed}"
     );
-    let (ok, told) = chain(place.path(), &["verify"]);
-    assert!(ok, "{told}");
+    let (ok, printed) = chain(place.path(), &["verify"]);
+    assert!(ok, "{printed}");
 
     let node = node_on(place.path()).await;
     let newest = node.block_number().await;

@@ -1,4 +1,5 @@
-//! What letting go of old blocks leaves is what it was, and nothing else is pretended to be known.
+//! Compaction keeps the remaining blocks and states unchanged, and refuses requests for removed
+//! ones.
 
 use std::{path::Path, sync::Arc};
 
@@ -41,13 +42,13 @@ async fn pay(node: &TestNode, to: &str, value: &str) {
 }
 
 async fn verified(directory: &Path) -> String {
-    let (ok, told) = chain(directory, &["verify"]);
-    assert!(ok, "{told}");
-    told
+    let (ok, printed) = chain(directory, &["verify"]);
+    assert!(ok, "{printed}");
+    printed
 }
 
 #[tokio::test]
-async fn every_block_that_is_kept_keeps_its_state_and_older_ones_are_refused() {
+async fn every_remaining_block_has_its_state_and_older_ones_are_refused() {
     let place = tempfile::tempdir().unwrap();
     let node = node_on(place.path()).await;
     mine(&node, 300).await;
@@ -59,10 +60,10 @@ async fn every_block_that_is_kept_keeps_its_state_and_older_ones_are_refused() {
         chain(place.path(), &["compact", "--keep", "256"]),
         (true, "the oldest block is now 147".to_owned())
     );
-    let told = verified(place.path()).await;
+    let printed = verified(place.path()).await;
     assert!(
-        told.starts_with("blocks 147 to 402: 256 entries, ") && told.ends_with("in order"),
-        "{told}"
+        printed.starts_with("blocks 147 to 402: 256 entries, ") && printed.ends_with("in order"),
+        "{printed}"
     );
 
     for restarted in [false, true] {
@@ -106,15 +107,15 @@ async fn every_block_that_is_kept_keeps_its_state_and_older_ones_are_refused() {
         node.end().await;
 
         if !restarted {
-            // Nothing is left to let go of.
+            // There is nothing left to remove.
             let again = chain(place.path(), &["compact", "--keep", "256"]);
             assert_eq!(again, (true, "the oldest block is now 147".to_owned()));
         }
     }
 }
 
-/// Removes all checkpoints but the newest. Returns the height of the oldest.
-fn forget_beginnings(directory: &Path) -> u64 {
+/// Removes all checkpoints except the newest. Returns the height of the oldest one before.
+fn remove_older_checkpoints(directory: &Path) -> u64 {
     let heights = checkpoints(&Directory::new(directory).unwrap()).unwrap();
     let (_, others) = heights.split_last().unwrap();
     for height in others {
@@ -123,9 +124,9 @@ fn forget_beginnings(directory: &Path) -> u64 {
     others[0]
 }
 
-/// As directories are that were compacted when the log did not yet begin on a checkpoint.
+/// Like directories that were compacted when the log did not yet begin with a checkpoint.
 #[tokio::test]
-async fn without_a_checkpoint_before_them_states_are_refused_and_verify_says_so() {
+async fn states_without_an_earlier_checkpoint_are_refused_and_verify_reports_it() {
     let place = tempfile::tempdir().unwrap();
     let node = node_on(place.path()).await;
     mine(&node, 300).await;
@@ -133,16 +134,16 @@ async fn without_a_checkpoint_before_them_states_are_refused_and_verify_says_so(
     mine(&node, 100).await;
     node.end().await;
     assert!(chain(place.path(), &["compact", "--keep", "256"]).0);
-    assert_eq!(forget_beginnings(place.path()), 145);
+    assert_eq!(remove_older_checkpoints(place.path()), 145);
 
-    let told = verified(place.path()).await;
+    let printed = verified(place.path()).await;
     assert!(
-        told.starts_with("blocks 146 to 401: 256 entries, "),
-        "{told}"
+        printed.starts_with("blocks 146 to 401: 256 entries, "),
+        "{printed}"
     );
     assert!(
-        told.ends_with("in order; no states before block 402"),
-        "{told}"
+        printed.ends_with("in order; no states before block 402"),
+        "{printed}"
     );
 
     let node = node_on(place.path()).await;
@@ -167,17 +168,17 @@ async fn without_a_checkpoint_before_them_states_are_refused_and_verify_says_so(
     assert_eq!(node.rpc("eth_getBalance", json!([Y, "0x191"])).await, "0x1");
     node.end().await;
 
-    // What is kept is checked, states or none.
+    // The remaining entries are verified, with or without states.
     let log = place.path().join("log-00000000000000000145");
     let mut bytes = std::fs::read(&log).unwrap();
     bytes[2_000] ^= 1;
     std::fs::write(&log, bytes).unwrap();
-    let (ok, told) = chain(place.path(), &["verify"]);
-    assert!(!ok && told.contains("damaged at byte"), "{told}");
+    let (ok, printed) = chain(place.path(), &["verify"]);
+    assert!(!ok && printed.contains("damaged at byte"), "{printed}");
 }
 
 #[tokio::test]
-async fn a_chain_does_not_begin_on_what_was_taken_back() {
+async fn a_chain_does_not_begin_with_reverted_blocks() {
     let place = tempfile::tempdir().unwrap();
     let live = place.path().join("live");
     let copy = place.path().join("copy");
@@ -188,13 +189,13 @@ async fn a_chain_does_not_begin_on_what_was_taken_back() {
     assert_eq!(node.rpc("evm_revert", json!([snapshot])).await, true);
     pay(&node, X, "0x7").await;
     mine(&node, 9).await;
-    // A backup of what a node has, with checkpoints of what was taken back among it.
-    let (ok, told) = chain(&live, &["backup", copy.to_str().unwrap()]);
-    assert!(ok, "{told}");
-    let told = verified(&copy).await;
+    // A backup of the whole directory, including checkpoints of reverted blocks.
+    let (ok, printed) = chain(&live, &["backup", copy.to_str().unwrap()]);
+    assert!(ok, "{printed}");
+    let printed = verified(&copy).await;
     assert!(
-        told.starts_with("blocks 1 to 610: 1012 entries, "),
-        "{told}"
+        printed.starts_with("blocks 1 to 610: 1012 entries, "),
+        "{printed}"
     );
     node.end().await;
 
@@ -247,7 +248,7 @@ async fn a_chain_does_not_begin_on_what_was_taken_back() {
 }
 
 #[tokio::test]
-async fn a_rollback_to_the_block_that_a_node_was_started_on_stays_what_it_was() {
+async fn a_rollback_to_the_block_of_a_start_survives_restarts() {
     let place = tempfile::tempdir().unwrap();
     let balance = |value: &str| json!([X, value]);
 
@@ -256,10 +257,10 @@ async fn a_rollback_to_the_block_that_a_node_was_started_on_stays_what_it_was() 
     node.rpc("anvil_setBalance", balance("0x5")).await;
     node.end().await;
 
-    // The only checkpoint left is of the state that a development method made after the newest
+    // The only remaining checkpoint has the state that a development method set after the newest
     // block.
     assert!(chain(place.path(), &["compact", "--keep", "1"]).0);
-    forget_beginnings(place.path());
+    remove_older_checkpoints(place.path());
 
     let node = node_on(place.path()).await;
     mine(&node, 1).await;
@@ -310,7 +311,7 @@ fn storage_in(directory: &Path) -> Arc<dyn Storage> {
 }
 
 #[tokio::test]
-async fn repair_goes_on_from_where_a_checkpoint_still_leads() {
+async fn repair_continues_from_the_last_usable_checkpoint() {
     let place = tempfile::tempdir().unwrap();
     let storage = || storage_in(place.path());
 
@@ -321,7 +322,7 @@ async fn repair_goes_on_from_where_a_checkpoint_still_leads() {
     let snapshot = running.snapshot().await.unwrap();
 
     let mut newest = 20;
-    // Checkpoints are written when there is time.
+    // Checkpoints are written when the writer is idle.
     let taken_back = loop {
         if let Some(height) = checkpoints(&*storage())
             .unwrap()
@@ -344,8 +345,7 @@ async fn repair_goes_on_from_where_a_checkpoint_still_leads() {
         .await
         .unwrap();
 
-    // Earlier versions could leave nothing but checkpoints of what was taken back, which now are
-    // removed.
+    // Earlier versions could leave only checkpoints of reverted blocks, which are now removed.
     replace_file(&*storage(), &taken_back, &content).unwrap();
     for height in checkpoints(&*storage())
         .unwrap()
@@ -375,7 +375,7 @@ async fn repair_goes_on_from_where_a_checkpoint_still_leads() {
         (done.end, done.what),
         (
             newest + 1,
-            "it reverts to a state of which no checkpoint is left"
+            "it reverts to a state without a remaining checkpoint"
         )
     );
 

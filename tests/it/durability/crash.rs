@@ -1,7 +1,7 @@
-//! The program itself, killed at any moment under load: whatever it acknowledged is there when it
-//! runs again.
+//! The program, killed at any moment under load: everything it acknowledged is still there after a
+//! restart.
 //!
-//! `TETRAD_KILLS` says how often; continuous integration can afford a few.
+//! `TETRAD_KILLS` sets the number of kills; continuous integration can afford a few.
 
 use std::{
     fs,
@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 use super::rounds;
 use crate::contracts::random::Random;
 
-/// Clients that send at the same time.
+/// Concurrent clients.
 const CLIENTS: usize = 4;
 
 struct Program {
@@ -84,7 +84,7 @@ async fn call(http: &reqwest::Client, url: &str, method: &str, params: Value) ->
     answer.get("result").cloned()
 }
 
-/// Sends until nobody answers, and returns what was acknowledged.
+/// Sends transactions until there is no answer. Returns the acknowledged ones.
 async fn load(url: String, client: usize, going: Arc<AtomicBool>) -> Vec<Value> {
     let http = reqwest::Client::new();
     let accounts = call(&http, &url, "eth_accounts", json!([])).await;
@@ -124,7 +124,7 @@ async fn kill_again_and_again(kills: u64, arguments: &[&str], mined: bool) {
 
         program = Program::start(directory.path(), arguments).await;
 
-        // All of this round, and some of those before.
+        // All transactions of this round, and some of earlier ones.
         let older = (0..20.min(before)).map(|_| random.below(before as u64) as usize);
         for at in older.chain(before..acknowledged.len()) {
             let hash = &acknowledged[at];
@@ -137,7 +137,7 @@ async fn kill_again_and_again(kills: u64, arguments: &[&str], mined: bool) {
             )
             .await
             .unwrap();
-            assert!(known.is_object(), "{hash} was acknowledged and is gone");
+            assert!(known.is_object(), "{hash} was acknowledged and is lost");
             assert!(
                 !mined || known["blockNumber"].is_string(),
                 "{hash} was in a block"
@@ -148,7 +148,7 @@ async fn kill_again_and_again(kills: u64, arguments: &[&str], mined: bool) {
     program.kill();
     assert!(
         acknowledged.len() as u64 >= kills,
-        "there was hardly any load: {}",
+        "too few transactions: {}",
         acknowledged.len()
     );
 

@@ -1,4 +1,4 @@
-//! A disk in memory that fails, tears what it had not written yet, and forgets names.
+//! A disk in memory that fails, loses unsynced writes, and loses names.
 
 use std::{
     collections::BTreeMap,
@@ -11,7 +11,7 @@ use tetrad_store::storage::{Storage, StoredFile};
 
 use crate::contracts::random::Random;
 
-/// What a disk writes as a whole.
+/// The unit of an atomic write.
 const SECTOR: usize = 512;
 
 /// The disk. Clones share it.
@@ -22,12 +22,12 @@ struct State {
     random: Random,
     /// Chance in per cent that a call fails.
     faults: u64,
-    /// Calls that succeed before all fail.
+    /// Calls that succeed before all others fail.
     left: Option<u64>,
-    /// Bytes that all files may have together.
+    /// The capacity for the bytes of all files.
     room: Option<u64>,
     files: BTreeMap<String, Arc<Mutex<Content>>>,
-    /// The names that a power failure leaves.
+    /// The names that survive a power failure.
     synced_names: BTreeMap<String, Arc<Mutex<Content>>>,
 }
 
@@ -55,13 +55,13 @@ impl Disk {
         })))
     }
 
-    /// Lets calls fail with this chance in per cent.
+    /// Sets the chance in per cent with which calls fail.
     pub(super) fn fail(&self, percent: u64) {
         self.0.lock().faults = percent;
     }
 
-    /// The power fails: of what was not synced, some sectors may be there, and some names. Returns
-    /// the disk as the next process finds it; whoever still writes to this one writes to nothing.
+    /// Simulates a power failure: some of the unsynced sectors and names survive. Returns the disk
+    /// for the next process; writes to this one are lost.
     pub(super) fn power_failure(&self) -> Self {
         let mut state = self.0.lock();
         let mut files = BTreeMap::new();
@@ -84,7 +84,7 @@ impl Disk {
         Self::of(&mut state, files)
     }
 
-    /// The process is killed: everything that the system was given is there.
+    /// Simulates a kill of the process: everything passed to the system survives.
     pub(super) fn kill(&self) -> Self {
         let mut state = self.0.lock();
         let files = state
@@ -118,7 +118,7 @@ impl Disk {
         may_fail(&mut self.0.lock())
     }
 
-    /// Puts the names that `is_synced` accepts on disk, as those of one folder.
+    /// Syncs the names that `is_synced` accepts, which are those of one folder.
     fn sync_where(&self, is_synced: impl Fn(&str) -> bool) -> io::Result<()> {
         self.may_fail()?;
         let state = &mut *self.0.lock();
@@ -130,13 +130,13 @@ impl Disk {
         Ok(())
     }
 
-    /// Lets the next `calls` that change something succeed, and all later ones fail, as if the
-    /// process was killed.
+    /// Lets the next `calls` changing calls succeed and all later ones fail, as if the process was
+    /// killed.
     pub(super) fn fail_after(&self, calls: u64) {
         self.0.lock().left = Some(calls);
     }
 
-    /// Lets calls fail that would leave more than this many bytes in files.
+    /// Fails calls that would leave more than this many bytes in files.
     pub(super) fn limit(&self, bytes: Option<u64>) {
         self.0.lock().room = bytes;
     }
@@ -156,7 +156,7 @@ fn may_fail(state: &mut State) -> io::Result<()> {
     }
 }
 
-/// Whether so many bytes more fit on the disk.
+/// Whether this many more bytes fit on the disk.
 fn has_room(state: &State, more: u64) -> bool {
     let used: usize = state
         .files
@@ -166,7 +166,7 @@ fn has_room(state: &State, more: u64) -> bool {
     state.room.is_none_or(|room| used as u64 + more <= room)
 }
 
-/// Writes into a file, which grows if it is too short.
+/// Writes into a file, and extends it if it is too short.
 fn put(content: &mut Content, bytes: &[u8], offset: u64) {
     let start = offset as usize;
     let end = start + bytes.len();
@@ -174,7 +174,7 @@ fn put(content: &mut Content, bytes: &[u8], offset: u64) {
     content.now[start..end].copy_from_slice(bytes);
 }
 
-/// What is left of a file when the power fails.
+/// The content of a file after a power failure.
 fn left_over(random: &mut Random, content: &Content) -> Vec<u8> {
     let mut left = content.synced.clone();
     let mut length = left.len();
@@ -186,13 +186,13 @@ fn left_over(random: &mut Random, content: &Content) -> Vec<u8> {
             continue;
         }
         match random.below(3) {
-            // It was written.
+            // The sector was written.
             0 => {
                 left.resize(left.len().max(end), 0);
                 left[start..end].copy_from_slice(new);
                 length = length.max(end);
             }
-            // The file has grown, but the sector was not written.
+            // The file was extended, but the sector was not written.
             1 => length = length.max(end),
             _ => {}
         }
@@ -287,7 +287,7 @@ impl Storage for Disk {
     }
 }
 
-/// A folder of the disk, whose files have its name before their own.
+/// A folder of the disk, whose name is a prefix of its files' names.
 struct Folder {
     disk: Disk,
     prefix: String,
@@ -348,7 +348,7 @@ impl Storage for Folder {
 }
 
 impl OpenFile {
-    /// Runs `act`, or fails; before it fails `partly` gets a random number.
+    /// Runs `act`, or fails; before a failure, `partly` gets a random number.
     fn call<T>(
         &self,
         act: impl FnOnce(&mut Content) -> T,

@@ -1,4 +1,4 @@
-//! What a client sees when the chain cannot be written.
+//! Responses to clients while the chain cannot be written.
 
 use std::sync::Arc;
 
@@ -43,18 +43,18 @@ async fn a_full_disk_refuses_transactions_until_there_is_room_again() {
     assert_eq!(
         (nonce(&chain, 0), chain.head().number()),
         (1, 1),
-        "reads are served, and nothing happened"
+        "reads are served, and the chain is unchanged"
     );
     assert!(
         chain.pool().is_empty(),
-        "what was refused does not come back"
+        "refused transactions are not restored"
     );
     send(&chain, transfer(0, 1, TO)).await.unwrap();
     assert_eq!((nonce(&chain, 0), chain.head().number()), (2, 2));
 }
 
 #[tokio::test]
-async fn changes_of_development_methods_are_refused_as_well() {
+async fn a_full_disk_refuses_changes_of_development_methods() {
     let log = MemoryLog::default();
     let faults = log.faults();
     let (chain, _writer) = start(
@@ -79,7 +79,7 @@ async fn changes_of_development_methods_are_refused_as_well() {
 }
 
 #[tokio::test]
-async fn a_chain_that_cannot_be_written_says_so_until_it_can_be_again() {
+async fn a_chain_that_cannot_be_written_is_reported_until_it_can_be() {
     let log = MemoryLog::default();
     let faults = log.faults();
     let (chain, _writer) = start(
@@ -98,7 +98,7 @@ async fn a_chain_that_cannot_be_written_says_so_until_it_can_be_again() {
     assert_eq!(
         obstacle().await,
         None,
-        "there is room again, and nobody had to send a transaction to find out"
+        "there is room again, which is noticed without a transaction"
     );
     send(&chain, transfer(0, 0, TO)).await.unwrap();
     assert_eq!(obstacle().await, None);
@@ -131,7 +131,7 @@ async fn a_small_change_that_fits_on_a_full_disk_does_not_end_the_failure() {
     for _ in 0..2 {
         assert!(
             obstacle().await.is_some(),
-            "what was refused would be refused again"
+            "the refused change would be refused again"
         );
     }
 
@@ -139,11 +139,11 @@ async fn a_small_change_that_fits_on_a_full_disk_does_not_end_the_failure() {
     assert_eq!(
         entries.heights().end,
         before + 1,
-        "looking for room leaves nothing in the log"
+        "probing for room leaves nothing in the log"
     );
 }
 
-/// An entry of about so many times 64 bytes.
+/// An entry of about this many times 64 bytes.
 fn entry(slots: u64) -> LogEntry {
     let value = |slot: u64| U256::from_be_bytes(keccak256(slot.to_be_bytes()).0);
     let change = AccountChange {
@@ -163,7 +163,7 @@ fn entry(slots: u64) -> LogEntry {
     }
 }
 
-/// The bytes of all files.
+/// The size of all files.
 fn used(storage: &dyn Storage) -> u64 {
     let names = storage.names().unwrap();
     names
@@ -173,7 +173,7 @@ fn used(storage: &dyn Storage) -> u64 {
 }
 
 #[test]
-fn a_log_is_obstructed_until_there_is_room_for_what_was_refused() {
+fn a_log_is_obstructed_until_there_is_room_for_the_refused_entry() {
     for durability in [Durability::Fsync, Durability::Os] {
         let disk = Disk::new(1);
         let storage: Arc<dyn Storage> = Arc::new(disk.clone());
@@ -195,10 +195,10 @@ fn a_log_is_obstructed_until_there_is_room_for_what_was_refused() {
         log.append(1, &entry(2).to_bytes()).unwrap();
         assert!(
             log.is_obstructed(),
-            "a small entry says nothing of a large one"
+            "the success of a small entry proves nothing for a large one"
         );
 
-        // Room for the least that is tried, but not for what was refused.
+        // Room for the smallest probe, but not for the refused entry.
         for room in [500, 100_000, 200_000] {
             disk.limit(Some(used(&*storage) + room));
 
@@ -209,7 +209,7 @@ fn a_log_is_obstructed_until_there_is_room_for_what_was_refused() {
             assert_eq!(
                 (storage.names().unwrap(), used(&*storage), log.end()),
                 (names, before, 2),
-                "it leaves nothing"
+                "the probe leaves nothing"
             );
         }
 
@@ -218,8 +218,8 @@ fn a_log_is_obstructed_until_there_is_room_for_what_was_refused() {
         assert!(!log.is_obstructed());
         log.append(2, &entry(4_000).to_bytes()).unwrap();
 
-        // An entry as large as what was refused ends it, too. Syncing gives back the room that was
-        // set aside.
+        // An entry as large as the refused one ends the failure, too. Syncing frees the reserved
+        // room.
         log.sync().unwrap();
         disk.limit(Some(used(&*storage)));
         log.append(3, &entry(4_000).to_bytes()).unwrap_err();
@@ -264,10 +264,10 @@ async fn ready_status(http: &reqwest::Client, url: &str) -> u16 {
 }
 
 #[tokio::test]
-async fn a_node_that_cannot_write_large_blocks_is_not_ready_and_says_so_once() {
+async fn a_node_that_cannot_write_large_blocks_is_not_ready_and_warns_once() {
     let place = tempfile::tempdir().unwrap();
 
-    // No file may grow beyond three megabytes or, where a shell counts in other units, six.
+    // No file may grow beyond three megabytes or, depending on the shell's units, six.
     let mut command = std::process::Command::new("/bin/sh");
     command
         .args(["-c", "trap '' XFSZ; ulimit -f 6144; exec \"$0\" \"$@\""])
@@ -313,7 +313,7 @@ async fn a_node_that_cannot_write_large_blocks_is_not_ready_and_says_so_once() {
         assert_eq!(ready_status(&http, &url).await, 503);
         assert!(
             std::fs::metadata(&log).unwrap().len() <= length,
-            "looking for room leaves nothing in the log"
+            "probing for room leaves nothing in the log"
         );
         let answer = send_data(&http, &url, from, 10).await;
         small += u32::from(answer["result"].is_string());

@@ -1,4 +1,4 @@
-//! Blocks that memory no longer holds are found on disk.
+//! Blocks that are no longer held are read from disk.
 
 use std::{
     sync::{Arc, Barrier, OnceLock},
@@ -108,7 +108,7 @@ async fn old_blocks_are_found_by_number_hash_and_transaction() {
     }
 }
 
-/// Blocks with a transfer of a token each, to different accounts.
+/// Blocks with one token transfer each, to different accounts.
 async fn transfers(node: &TestNode, token: Address) -> Vec<Arc<Block>> {
     let mut blocks = Vec::new();
     for round in 1..20u64 {
@@ -148,7 +148,7 @@ fn newest_first(history: &DiskHistory, before: u64, key: LogKey) -> Vec<u64> {
     history.candidates_before(before, &[vec![key]]).collect()
 }
 
-/// The log of a node in many small segments, and an index of many parts.
+/// A log of many small segments, and an index of many parts.
 #[tokio::test]
 async fn old_blocks_are_found_across_parts_of_the_index() {
     let node = crate::support::node().await;
@@ -183,7 +183,7 @@ async fn old_blocks_are_found_across_parts_of_the_index() {
 
     for round in 0..2 {
         let reopened = DiskHistory::open(storage.clone(), log.reader(), identity, 3_000).unwrap();
-        // Whoever has a rotten file open does not notice.
+        // A reader with an open file does not notice its damage.
         for history in [&reopened, &history].into_iter().take(2 - round) {
             for (at, block) in blocks.iter().enumerate() {
                 let found = history.block(block.number()).map(|block| block.hash);
@@ -224,7 +224,7 @@ async fn old_blocks_are_found_across_parts_of_the_index() {
             assert_eq!(
                 newest_first(history, u64::MAX, of_token),
                 standing,
-                "what was reverted is left out"
+                "reverted blocks are not in the index"
             );
             assert_eq!(newest_first(history, numbers[9], of_token), standing[8..]);
             assert_eq!(
@@ -244,7 +244,7 @@ async fn old_blocks_are_found_across_parts_of_the_index() {
             assert_eq!(between, [numbers[3], numbers[6]]);
         }
 
-        // Indexes that rot, or are gone, are made again.
+        // Damaged or missing indexes are rebuilt.
         for file in std::fs::read_dir(directory.path()).unwrap() {
             let path = file.unwrap().path();
             if path
@@ -263,7 +263,7 @@ async fn old_blocks_are_found_across_parts_of_the_index() {
     }
 }
 
-/// A log in small segments and its index in small parts, in a directory.
+/// A log of small segments and its index of small parts, in a directory.
 struct Indexed {
     storage: Arc<dyn Storage>,
     log: Box<dyn BlockLog>,
@@ -303,7 +303,7 @@ impl Indexed {
         self.history.finish();
     }
 
-    /// Everything that the log and the index say about these blocks.
+    /// Everything that the log and the index have about these blocks.
     fn known(&self, history: &DiskHistory, blocks: &[Arc<Block>]) -> Vec<String> {
         let reader = self.log.reader();
         let entries = reader
@@ -335,7 +335,7 @@ impl Indexed {
 }
 
 #[tokio::test]
-async fn a_truncated_log_and_its_index_go_on_as_if_they_had_never_been_longer() {
+async fn a_truncated_log_and_its_index_continue_like_shorter_ones() {
     let node = crate::support::node().await;
     let token = crate::support::chain::token("USDC");
     let blocks = transfers(&node, token.address).await;
@@ -395,7 +395,7 @@ async fn a_truncated_log_and_its_index_go_on_as_if_they_had_never_been_longer() 
 }
 
 #[tokio::test]
-async fn old_blocks_are_searched_for_calls_and_told_to_be_there() {
+async fn old_blocks_are_searched_for_calls_and_listed_as_available() {
     let place = tempfile::tempdir().unwrap();
     for data_dir in [None, Some(place.path().join("chain"))] {
         let is_on_disk = data_dir.is_some();
@@ -413,7 +413,7 @@ async fn old_blocks_are_searched_for_calls_and_told_to_be_there() {
             node.rpc("eth_sendTransaction", transfer).await;
         }
 
-        let told = node.rpc("eth_capabilities", json!([])).await;
+        let capabilities = node.rpc("eth_capabilities", json!([])).await;
         let answer = node
             .request(
                 "trace_filter",
@@ -422,25 +422,31 @@ async fn old_blocks_are_searched_for_calls_and_told_to_be_there() {
             .await;
         if is_on_disk {
             assert_eq!(answer["result"].as_array().map(Vec::len), Some(2));
-            assert_eq!(told["blocks"]["oldestBlock"], "0x1");
-            assert_eq!(told["blocks"]["deleteStrategy"], json!({"type": "none"}));
+            assert_eq!(capabilities["blocks"]["oldestBlock"], "0x1");
+            assert_eq!(
+                capabilities["blocks"]["deleteStrategy"],
+                json!({"type": "none"})
+            );
         } else {
             assert_eq!(answer["error"]["code"], 4444, "{answer}");
-            assert_eq!(told["blocks"]["oldestBlock"], "0x21");
-            assert_eq!(told["blocks"]["deleteStrategy"]["retentionBlocks"], "0x8");
+            assert_eq!(capabilities["blocks"]["oldestBlock"], "0x21");
+            assert_eq!(
+                capabilities["blocks"]["deleteStrategy"]["retentionBlocks"],
+                "0x8"
+            );
         }
         node.end().await;
     }
 }
 
-/// The response to a request for the fees of so many blocks up to the newest.
+/// The response to a request for the fees of this many blocks up to the newest.
 async fn fees(node: &TestNode, count: Value, newest: Value) -> Value {
     node.request("eth_feeHistory", json!([count, newest, [0, 50, 100]]))
         .await
 }
 
 #[tokio::test]
-async fn fees_of_old_blocks_are_those_of_the_blocks_that_were_asked_for() {
+async fn fee_history_covers_the_requested_old_blocks() {
     let place = tempfile::tempdir().unwrap();
     for data_dir in [None, Some(place.path().join("chain"))] {
         let is_on_disk = data_dir.is_some();
@@ -482,7 +488,7 @@ async fn fees_of_old_blocks_are_those_of_the_blocks_that_were_asked_for() {
             let answer = fees(&node, json!(count), json!(format!("{newest:#x}"))).await;
             let first = (newest + 1).saturating_sub(count);
 
-            // The first block is always held, and of the others the newest eight.
+            // The first block is always held, and so are the newest eight of the others.
             let is_held = |number: u64| is_on_disk || number > 32 || number == 0;
             if !is_held(newest) {
                 assert_eq!(answer["error"]["code"], 4444, "{answer}");
@@ -543,7 +549,7 @@ async fn fees_of_old_blocks_are_those_of_the_blocks_that_were_asked_for() {
     }
 }
 
-/// A block without transactions, of about so many bytes.
+/// A block without transactions, of about this many bytes.
 fn block_of_size(number: u64, bytes: usize) -> Arc<Block> {
     let header = Header {
         number,
@@ -561,8 +567,7 @@ fn block_of_size(number: u64, bytes: usize) -> Arc<Block> {
     })
 }
 
-/// Decoded, it takes several times the memory of its encoding, which is more than the cache of
-/// blocks holds.
+/// Decoded, it takes several times the memory of its encoding, which exceeds the cache of blocks.
 #[test]
 fn many_readers_of_a_large_block_decode_it_once() {
     let entries = [

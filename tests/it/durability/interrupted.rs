@@ -1,4 +1,4 @@
-//! Copies of a chain that are interrupted: what they leave is never taken for a new, empty chain.
+//! Interrupted copies of a chain, which must never be mistaken for a new, empty chain.
 
 use std::{fs, io, path::Path, sync::Arc};
 
@@ -18,7 +18,7 @@ use super::{
 };
 use crate::support::node_with;
 
-/// A disk with a chain of so many blocks, and the hash of the newest.
+/// A disk with a chain of this many blocks, and the hash of the newest.
 async fn disk_with(blocks: u64) -> (Disk, B256) {
     let disk = Disk::new(blocks);
     let (chain, writer) = start(recover(Arc::new(disk.clone())).unwrap(), Mining::Instant);
@@ -48,7 +48,7 @@ fn newest(storage: &Arc<dyn Storage>) -> Result<B256, String> {
         .map_err(|error| error.to_string())
 }
 
-/// Why no node starts on a directory.
+/// The error with which a node fails to start on a directory.
 async fn refusal(directory: &Path) -> String {
     let mut config = Config::test();
     config.data_dir = Some(directory.to_owned());
@@ -59,8 +59,8 @@ async fn refusal(directory: &Path) -> String {
         .to_string()
 }
 
-/// Fails `act` on a copy of `disk` at every call that changes something in turn, and hands over
-/// what the next process finds after a kill and after a power failure, until it succeeds.
+/// Fails `act` on a copy of `disk` at each changing call in turn, and passes the disk as the next
+/// process finds it after a kill and after a power failure, until `act` succeeds.
 fn at_every_call(
     disk: &Disk,
     act: impl Fn(&Arc<dyn Storage>) -> bool,
@@ -76,14 +76,14 @@ fn at_every_call(
             check(calls, target.power_failure());
         }
         if done {
-            assert!(calls > 20, "there was hardly anything to fail: {calls}");
+            assert!(calls > 20, "only {calls} calls could fail");
             return;
         }
     }
 }
 
-/// No command accepts a directory in which a restore was interrupted, and a backup does not replace
-/// what is there.
+/// No command accepts a directory with an interrupted restore, and a backup does not replace its
+/// content.
 fn assert_unusable(storage: &Arc<dyn Storage>, copy: &Disk, calls: u64) {
     let errors = [
         verify(&kept_in(storage.clone())).unwrap_err().to_string(),
@@ -108,7 +108,7 @@ fn assert_unusable(storage: &Arc<dyn Storage>, copy: &Disk, calls: u64) {
 }
 
 #[tokio::test]
-async fn a_restore_that_is_interrupted_anywhere_leaves_the_old_chain_the_new_one_or_a_refusal() {
+async fn an_interrupted_restore_leaves_the_old_chain_the_new_one_or_a_refusal() {
     let ((old, before), (copy, after)) = (disk_with(30).await, disk_with(12).await);
     let mut refused = 0;
     let mut kept = 0;
@@ -132,7 +132,7 @@ async fn a_restore_that_is_interrupted_anywhere_leaves_the_old_chain_the_new_one
             }
         }
 
-        // The command can be repeated, and interrupted again while it is.
+        // The command can be repeated, and the repetition can be interrupted.
         let again: Arc<dyn Storage> = Arc::new(left);
         let complete = newest(&again) == Ok(after);
         restore(&kept_in(Arc::new(copy.clone())), &*again)
@@ -143,7 +143,7 @@ async fn a_restore_that_is_interrupted_anywhere_leaves_the_old_chain_the_new_one
         assert_eq!(
             newest(&first),
             Ok(before),
-            "call {calls}: what was there before"
+            "call {calls}: the replaced chain"
         );
         assert_eq!(
             again.folders().unwrap().len(),
@@ -159,7 +159,7 @@ async fn a_restore_that_is_interrupted_anywhere_leaves_the_old_chain_the_new_one
 }
 
 #[tokio::test]
-async fn what_an_interrupted_restore_replaced_can_be_restored() {
+async fn the_chain_replaced_by_an_interrupted_restore_can_be_restored() {
     let ((old, before), (copy, _)) = (disk_with(30).await, disk_with(12).await);
     for calls in 0..200 {
         let target = old.kill();
@@ -168,8 +168,8 @@ async fn what_an_interrupted_restore_replaced_can_be_restored() {
             return;
         }
         let again: Arc<dyn Storage> = Arc::new(target.kill());
-        // As long as files are being moved, the backup has to be taken; the program finishes that
-        // when it opens the directory.
+        // While files are being moved, the backup must be used; the program finishes the move when
+        // it opens the directory.
         if let Ok(replaced) = again.folder("replaced-1")
             && newest(&replaced).is_ok_and(|hash| hash == before)
         {
@@ -177,14 +177,14 @@ async fn what_an_interrupted_restore_replaced_can_be_restored() {
             assert_eq!(newest(&again), Ok(before));
         }
     }
-    panic!("it never succeeded");
+    panic!("the restore never succeeded");
 }
 
-/// A copy into a directory; false if it failed.
+/// A copy into a directory. Returns false if it failed.
 type Attempt<'a> = &'a dyn Fn(&Arc<dyn Storage>) -> bool;
 
 #[tokio::test]
-async fn a_backup_or_import_that_is_interrupted_anywhere_is_refused_until_it_is_repeated() {
+async fn an_interrupted_backup_or_import_is_refused_until_it_is_repeated() {
     let (live, hash) = disk_with(30).await;
     let mut file = Vec::new();
     export(&kept_in(Arc::new(live.clone())), &mut file).unwrap();
@@ -220,7 +220,7 @@ async fn a_backup_or_import_that_is_interrupted_anywhere_is_refused_until_it_is_
 }
 
 #[test]
-fn a_first_start_that_is_interrupted_anywhere_can_be_repeated() {
+fn an_interrupted_first_start_can_be_repeated() {
     let begin = |target: &Arc<dyn Storage>| recover(target.clone()).is_ok();
     let first = newest(&(Arc::new(Disk::new(1)) as Arc<dyn Storage>)).unwrap();
     for calls in 0..100 {
@@ -239,10 +239,10 @@ fn a_first_start_that_is_interrupted_anywhere_can_be_repeated() {
             return;
         }
     }
-    panic!("it never succeeded");
+    panic!("the start never succeeded");
 }
 
-/// Seals so many blocks with a node on a directory.
+/// Seals this many blocks with a node on a directory.
 async fn seal_in(directory: &Path, blocks: u64) {
     let node = node_with(|config| config.data_dir = Some(directory.to_owned())).await;
     for _ in 0..blocks {
@@ -252,7 +252,7 @@ async fn seal_in(directory: &Path, blocks: u64) {
 }
 
 #[tokio::test]
-async fn neither_a_node_nor_a_command_opens_a_directory_in_which_a_restore_was_killed() {
+async fn nodes_and_commands_refuse_a_directory_with_a_killed_restore() {
     let place = tempfile::tempdir().unwrap();
     let live = place.path().join("live");
     let copy = place.path().join("copy");
@@ -260,8 +260,8 @@ async fn neither_a_node_nor_a_command_opens_a_directory_in_which_a_restore_was_k
     seal_in(&copy, 3).await;
     seal_in(&live, 7).await;
 
-    // The head of the log does not match its checksum: the copy ends before `chain.json`, as it
-    // would if it was killed there.
+    // The head of the log does not match its checksum, so the copy ends before `chain.json`, as if
+    // it was killed there.
     let log = copy.join("log-00000000000000000000");
     let content = fs::read(&log).unwrap();
     fs::write(&log, [&[content[0] ^ 1], &content[1..]].concat()).unwrap();
@@ -300,10 +300,10 @@ async fn neither_a_node_nor_a_command_opens_a_directory_in_which_a_restore_was_k
 
     assert!(
         !live.join("chain.json").exists(),
-        "nothing was begun in its place"
+        "no new chain was created"
     );
 
-    // Either chain can be had: the one that was there, and the backup.
+    // Both chains can be restored: the replaced one, and the backup.
     let (ok, text) = chain(
         &live,
         &["restore", live.join("replaced-1").to_str().unwrap()],
@@ -318,7 +318,7 @@ async fn neither_a_node_nor_a_command_opens_a_directory_in_which_a_restore_was_k
 }
 
 #[tokio::test]
-async fn an_export_that_fails_leaves_the_file_as_it_was() {
+async fn a_failed_export_leaves_the_file_unchanged() {
     let place = tempfile::tempdir().unwrap();
     let live = place.path().join("live");
     let file = place.path().join("chain.tetrad");
@@ -351,12 +351,12 @@ async fn an_export_that_fails_leaves_the_file_as_it_was() {
     assert_eq!(
         fs::read_dir(place.path()).unwrap().count(),
         2,
-        "nothing else is left"
+        "no other file is left"
     );
 }
 
 #[tokio::test]
-async fn a_directory_that_holds_only_what_was_replaced_does_not_become_a_new_chain() {
+async fn a_directory_with_only_a_replaced_chain_does_not_become_a_new_one() {
     let place = tempfile::tempdir().unwrap();
     let live = place.path().join("live");
     node_with(|config| config.data_dir = Some(live.join("replaced-1")))

@@ -1,6 +1,6 @@
-//! Whatever is done to a chain, every block that it keeps has the states that it had: random
-//! transactions, edits, snapshots, ways back, restarts, backups and compactions, with checkpoints
-//! all the time, against what was seen when it happened.
+//! Every block that a chain keeps has its original states: random transactions, edits, snapshots,
+//! reverts, restarts, backups and compactions, with frequent checkpoints, compared with the
+//! recorded states.
 
 use std::sync::Arc;
 
@@ -23,27 +23,27 @@ use crate::contracts::random::Random;
 
 const RECIPIENTS: u64 = 4;
 
-/// Nonce and balance of every account that anything happens to.
+/// Nonce and balance of every account that the test changes.
 type Values = Vec<(u64, U256)>;
 
 #[derive(Clone)]
 struct Seen {
     hash: B256,
-    /// The state on which it ran, which is also what is read at its parent.
+    /// The state on which it was executed, which is also the state after its parent.
     before: Values,
 }
 
 struct Model {
     random: Random,
-    /// From the first on.
+    /// From the first block on.
     blocks: Vec<Seen>,
     snapshots: Vec<(u64, Vec<Seen>)>,
-    /// Those that the node was started with.
+    /// The blocks with which the node started.
     origin: Vec<Seen>,
-    /// The oldest block that is kept, and the oldest whose states are.
+    /// The oldest remaining block, and the oldest with states.
     oldest: u64,
     oldest_state: u64,
-    /// Whether old blocks or states were let go of since the last start.
+    /// Whether old blocks or states were removed since the last start.
     is_shortened: bool,
 }
 
@@ -116,7 +116,7 @@ impl Model {
 
             17 => {
                 let depth = random.below(7);
-                // Blocks that memory does not hold cannot be gone back to.
+                // A rollback to a block that is not held is refused.
                 if chain.change(Change::Rollback { depth }).await.is_ok() {
                     self.blocks
                         .truncate(self.blocks.len().saturating_sub(depth as usize));
@@ -127,7 +127,7 @@ impl Model {
                 let blocks = vec![Vec::new(); depth as usize];
                 if chain.change(Change::Reorg { blocks }).await.is_ok() {
                     self.blocks.truncate(self.blocks.len() - depth as usize);
-                    // Nothing is in those blocks.
+                    // Those blocks are empty.
                     self.sealed(chain, values(&chain.head().state), depth);
                 }
             }
@@ -142,7 +142,7 @@ impl Model {
         assert_eq!(chain.head().number(), self.blocks.len() as u64);
     }
 
-    /// Snapshots are kept, unless the blocks that they are made of are not.
+    /// Snapshots are kept, unless their blocks are not.
     async fn reopen(&mut self, chain: &Chain, what: &str) {
         let known: Vec<u64> = chain
             .snapshots()
@@ -157,7 +157,7 @@ impl Model {
         assert!(self.snapshots.iter().map(|(id, _)| *id).eq(known), "{what}");
     }
 
-    /// So many blocks were made on top of a state, which all but the last leave as it is.
+    /// Records that this many blocks were sealed on a state, which only the last one changes.
     fn sealed(&mut self, chain: &Chain, before: Values, count: u64) {
         let head = chain.head();
         for number in head.number() + 1 - count..=head.number() {
@@ -207,7 +207,7 @@ impl Model {
                 assert_eq!(state_after.as_ref(), Some(after), "{what}, after");
             } else {
                 assert_eq!(state_before, None, "{what}, before");
-                // That of the last before those may be what the log begins on.
+                // The log may begin with the state of the last block before those.
                 assert!(
                     state_after
                         .is_none_or(|known| number + 1 == self.oldest_state && known == *after),
@@ -217,7 +217,7 @@ impl Model {
         }
     }
 
-    /// Checks that a directory has the blocks and states that it has to have.
+    /// Checks that a directory has the recorded blocks and states.
     fn check_directory(&self, storage: &Arc<dyn Storage>, what: &str) {
         let report =
             verify(&kept_in(storage.clone())).unwrap_or_else(|error| panic!("{what}: {error}"));
@@ -228,7 +228,7 @@ impl Model {
         );
     }
 
-    /// What may be done to a directory while no node runs on it.
+    /// Maintenance of a directory while no node runs on it.
     fn maintain(&mut self, storage: &Arc<dyn Storage>, what: &str) {
         self.check_directory(storage, what);
         assert_eq!(repair(&kept_in(storage.clone())).unwrap(), None, "{what}");
@@ -249,7 +249,7 @@ impl Model {
         }
 
         if self.random.chance(15) {
-            self.forget_beginning(storage);
+            self.remove_first_checkpoint(storage);
         }
 
         let report = verify(&kept_in(storage.clone()))
@@ -261,8 +261,8 @@ impl Model {
         );
     }
 
-    /// Removes the checkpoint that the states of the past are read from, as earlier versions did.
-    fn forget_beginning(&mut self, storage: &Arc<dyn Storage>) {
+    /// Removes the checkpoint from which past states are read, as earlier versions did.
+    fn remove_first_checkpoint(&mut self, storage: &Arc<dyn Storage>) {
         let identity = ChainIdentity {
             chain_id: 125,
             genesis: first_head().block.hash,
@@ -273,7 +273,7 @@ impl Model {
         if let [first, second, ..] = bases[..] {
             self.is_shortened = true;
             storage.remove(&format!("checkpoint-{first:020}")).unwrap();
-            // One of what was taken back must not take its place either.
+            // A checkpoint of reverted blocks must not take its place either.
             for before in tetrad_store::store::checkpoints(&**storage)
                 .unwrap()
                 .into_iter()
@@ -291,7 +291,7 @@ impl Model {
 }
 
 #[tokio::test]
-async fn every_block_has_the_states_that_it_had() {
+async fn every_block_has_its_original_states() {
     for seed in 0..rounds("TETRAD_CHAIN_SEEDS", 60).div_ceil(10) {
         let mut disk = Disk::new(seed);
         let random = Random::new(seed);
@@ -326,8 +326,8 @@ async fn every_block_has_the_states_that_it_had() {
             model.check(&chain, &what);
             held = Some(values(&chain.head().state));
 
-            // A node that is killed ends no other way than one that is stopped, once it has written
-            // what it was writing.
+            // A killed node leaves the same directory as a stopped one, once it has finished
+            // writing.
             let killed = model.random.chance(50).then(|| disk.kill());
             chain.stop();
             tokio::task::spawn_blocking(move || writer.join())

@@ -1,4 +1,4 @@
-//! A small chain that is recorded, and who uses it.
+//! A small recorded chain and its users.
 
 use std::{sync::Arc, time::Duration};
 
@@ -103,7 +103,7 @@ pub(super) fn start(recovered: Recovered, mining: Mining) -> (Chain, WriterThrea
     Chain::resume(recovered, config, None).unwrap()
 }
 
-/// A mode in which blocks come only when a test asks for them, and transactions wait on disk until
+/// A mode in which blocks are sealed only on a test's request, and transactions wait on disk until
 /// then.
 pub(super) fn never() -> Mining {
     Mining::Interval(Duration::from_secs(3_600))
@@ -127,7 +127,7 @@ pub(super) fn transfer(from: usize, nonce: u64, to: Address) -> Submission {
     }
 }
 
-/// Sends it, and returns once it is acknowledged or refused.
+/// Sends a transaction. Returns once it is acknowledged or refused.
 pub(super) async fn send(chain: &Chain, submission: Submission) -> Result<B256, SubmitError> {
     let accepted = chain.accept(submission)?;
     chain.acknowledged(accepted).await

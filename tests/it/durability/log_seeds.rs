@@ -1,4 +1,4 @@
-//! The log on disks that fail, against a list of what was acknowledged.
+//! The log on failing disks, compared with the acknowledged entries.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ const CHAIN: ChainIdentity = ChainIdentity {
     genesis: B256::repeat_byte(7),
 };
 
-/// An entry of any size, zeros and all.
+/// An entry of any size, including zeros.
 fn entry(random: &mut Random) -> LogEntry {
     let slots = random.below(60);
     let storage = (0..slots)
@@ -62,7 +62,7 @@ fn logs(storage: Arc<dyn Storage>, durability: Durability) -> LocalLogs {
         .with_segments_of(4_096)
 }
 
-/// Entries that were acknowledged, and one that may be there as well.
+/// The acknowledged entries, and one that may be there as well.
 #[derive(Default)]
 struct Model {
     acknowledged: Vec<Vec<u8>>,
@@ -81,7 +81,7 @@ impl Model {
                 assert_eq!(log.end(), self.acknowledged.len() as u64)
             }
             Err(AppendError::Unknown { .. }) => {
-                // Only the first such entry can be there: the log takes nothing after it.
+                // Only the first such entry can be there: the log accepts nothing after it.
                 self.unknown.get_or_insert(bytes(&entry));
             }
             Err(error) => panic!("{error}"),
@@ -113,7 +113,7 @@ impl Model {
             "seed {seed}: entries by height"
         );
 
-        // It is not known where the file of offsets was lost.
+        // The test does not know where the file of offsets was lost.
         let sizes = (0..log.end()).map(|height| log.reader().size(height));
         let is_size =
             |(size, entry): (Option<usize>, &Vec<u8>)| size.is_none_or(|size| size == entry.len());
@@ -127,7 +127,7 @@ impl Model {
 }
 
 #[test]
-fn what_was_acknowledged_survives_faults_and_power_failures() {
+fn acknowledged_entries_survive_faults_and_power_failures() {
     for seed in 0..rounds("TETRAD_LOG_SEEDS", 1_500) {
         let random = &mut Random::new(seed);
         let mut disk = Disk::new(seed);
@@ -152,7 +152,7 @@ fn what_was_acknowledged_survives_faults_and_power_failures() {
 }
 
 #[test]
-fn without_fsync_what_was_acknowledged_survives_the_process() {
+fn acknowledged_entries_survive_the_process_without_fsync() {
     for seed in 0..rounds("TETRAD_LOG_SEEDS", 1_500) / 5 {
         let random = &mut Random::new(seed);
         let mut disk = Disk::new(seed);
@@ -169,7 +169,7 @@ fn without_fsync_what_was_acknowledged_survives_the_process() {
 }
 
 #[test]
-fn entries_are_read_by_height_whatever_became_of_the_files_of_offsets() {
+fn entries_are_read_by_height_despite_damaged_offset_files() {
     for seed in 0..40 {
         let random = &mut Random::new(seed);
         let storage = Arc::new(Disk::new(seed));
@@ -215,7 +215,7 @@ fn entries_are_read_by_height_whatever_became_of_the_files_of_offsets() {
 }
 
 #[test]
-fn a_flipped_bit_is_never_taken_for_an_end() {
+fn a_flipped_bit_is_never_mistaken_for_an_incomplete_write() {
     let directory = tempfile::tempdir().unwrap();
     let storage = Arc::new(Directory::new(directory.path()).unwrap());
     let random = &mut Random::new(1);
@@ -240,7 +240,7 @@ fn a_flipped_bit_is_never_taken_for_an_end() {
         assert_eq!(
             std::fs::read(&file).unwrap(),
             rotten,
-            "a refusal changes nothing"
+            "a refused log is unchanged"
         );
     }
 }

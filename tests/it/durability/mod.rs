@@ -1,5 +1,4 @@
-//! What a data directory promises, held against processes that are killed, disks that fail and
-//! files that rot.
+//! The guarantees of a data directory, despite killed processes, failing disks and damaged files.
 
 mod chain_seeds;
 pub(crate) mod commands;
@@ -25,7 +24,7 @@ use std::sync::Arc;
 
 use tetrad_store::{log::LocalLogs, storage::Storage, store::ChainStore};
 
-/// A chain that is kept in these files, its log in small segments among them.
+/// A chain that is stored in these files, with its log in small segments.
 pub(crate) fn kept_in(storage: Arc<dyn Storage>) -> ChainStore {
     let log = LocalLogs::new(storage.clone()).with_segments_of(8_192);
     ChainStore {
@@ -34,8 +33,8 @@ pub(crate) fn kept_in(storage: Arc<dyn Storage>) -> ChainStore {
     }
 }
 
-/// How many seeds or kills to try: what continuous integration can afford, unless the environment
-/// says otherwise.
+/// The number of seeds or kills: what continuous integration can afford, unless the environment
+/// variable is set.
 fn rounds(variable: &str, usual: u64) -> u64 {
     std::env::var(variable).map_or(usual, |text| text.parse().unwrap())
 }

@@ -1,5 +1,4 @@
-//! States that memory no longer holds are read from the log, piece by piece, and are what they
-//! were.
+//! States that are no longer held are read from the log, piece by piece, and are the original ones.
 
 use std::sync::Arc;
 
@@ -19,14 +18,14 @@ const ADDRESSES: u64 = 8;
 const SLOTS: u64 = 5;
 
 fn address(n: u64) -> Address {
-    // The first few are there from the beginning.
+    // The first few exist from the beginning.
     match n {
         0..3 => super::ledger::key(n as usize).address(),
         _ => Address::with_last_byte(n as u8),
     }
 }
 
-/// Something that may happen to an account, whatever it was before.
+/// A random change of an account, whatever its present state.
 fn change(random: &mut Random, n: u64) -> AccountChange {
     let address = address(n);
     let code = random.chance(20).then(|| {
@@ -60,9 +59,9 @@ fn change(random: &mut Random, n: u64) -> AccountChange {
 
 fn compare(past: &OldState, state: &State, what: &str) {
     for address in (0..ADDRESSES).map(address) {
-        let told = past.later_account(&address).unwrap();
+        let found = past.later_account(&address).unwrap();
         let known = state.get(address).unwrap();
-        let told = told.map(|account| {
+        let found = found.map(|account| {
             (
                 account.nonce,
                 account.balance,
@@ -78,7 +77,7 @@ fn compare(past: &OldState, state: &State, what: &str) {
                 account.code().clone(),
             )
         });
-        assert_eq!(told, known, "{what}, {address}");
+        assert_eq!(found, known, "{what}, {address}");
         for index in (0..SLOTS).map(U256::from) {
             assert_eq!(
                 past.later_slot(&address, index).unwrap(),
@@ -90,7 +89,7 @@ fn compare(past: &OldState, state: &State, what: &str) {
 }
 
 #[test]
-fn every_height_is_read_as_it_was() {
+fn every_height_has_its_original_state() {
     for seed in 0..rounds("TETRAD_LOG_SEEDS", 1_500).div_ceil(250) {
         let random = &mut Random::new(seed);
         let storage: Arc<dyn Storage> = Arc::new(Disk::new(seed));
@@ -119,8 +118,7 @@ fn every_height_is_read_as_it_was() {
         let mut log = logs.open(identity, 0).unwrap();
         let history = DiskHistory::open(storage.clone(), log.reader(), identity, 2_000).unwrap();
 
-        // The state below each height, and one that was read before what it is made of was taken
-        // back.
+        // The state below each height, and one that was read before its entries were reverted.
         let mut states = vec![head.state.clone()];
         let mut early = None;
 

@@ -1,4 +1,4 @@
-//! Directories that cannot be used, and what the program says of them.
+//! Unusable directories, and the program's errors for them.
 
 use std::{fs, path::Path, sync::Arc};
 
@@ -28,7 +28,7 @@ async fn refusal(directory: &Path, change: impl FnOnce(&mut Config)) -> String {
     config.data_dir = Some(directory.to_owned());
     change(&mut config);
     match Node::spawn(config).await {
-        Ok(_) => panic!("the node starts"),
+        Ok(_) => panic!("the node started"),
         Err(error) => error.to_string(),
     }
 }
@@ -49,7 +49,7 @@ async fn a_directory_serves_one_process_at_a_time() {
 }
 
 #[tokio::test]
-async fn another_chain_is_named_by_what_differs() {
+async fn the_error_for_another_chain_names_the_difference() {
     let directory = directory().await;
     let error = refusal(directory.path(), |config| config.chain_id = 229).await;
     assert!(
@@ -75,7 +75,7 @@ async fn another_chain_is_named_by_what_differs() {
 }
 
 #[tokio::test]
-async fn a_newer_version_is_left_alone() {
+async fn a_directory_of_a_newer_version_is_not_changed() {
     let directory = directory().await;
     let file = directory.path().join("chain.json");
     let newer = fs::read_to_string(&file)
@@ -98,7 +98,7 @@ async fn a_newer_version_is_left_alone() {
 }
 
 #[tokio::test]
-async fn a_torn_end_is_put_aside_and_a_flipped_bit_is_refused() {
+async fn an_incomplete_write_is_saved_aside_and_a_flipped_bit_is_refused() {
     let directory = directory().await;
     let file = directory.path().join(LOG);
     let intact = fs::read(&file).unwrap();
@@ -120,11 +120,11 @@ async fn a_torn_end_is_put_aside_and_a_flipped_bit_is_refused() {
         error.contains(LOG) && error.contains("damaged at byte") && error.contains("height"),
         "{error}"
     );
-    assert_eq!(fs::read(&file).unwrap(), rotten, "nothing was changed");
+    assert_eq!(fs::read(&file).unwrap(), rotten, "the file is unchanged");
 }
 
 #[tokio::test]
-async fn a_missing_log_is_noticed() {
+async fn a_missing_log_is_detected() {
     let directory = tempfile::tempdir().unwrap();
     let storage = || Arc::new(Directory::new(directory.path()).unwrap());
     let (chain, writer) = super::ledger::start(recover(storage()).unwrap(), super::ledger::never());
@@ -171,7 +171,7 @@ async fn a_missing_log_is_noticed() {
 }
 
 #[tokio::test]
-async fn damaged_checkpoints_are_passed_over() {
+async fn damaged_checkpoints_are_skipped() {
     let directory = tempfile::tempdir().unwrap();
     let storage = || Arc::new(Directory::new(directory.path()).unwrap());
     let (chain, writer) = super::ledger::start(recover(storage()).unwrap(), super::ledger::never());
@@ -201,7 +201,7 @@ async fn damaged_checkpoints_are_passed_over() {
 }
 
 #[tokio::test]
-async fn a_damaged_pool_names_the_remedy() {
+async fn the_error_for_a_damaged_pool_names_the_remedy() {
     let directory = directory().await;
     let file = directory.path().join("pool");
     let mut rotten = fs::read(&file).unwrap();
@@ -217,7 +217,7 @@ async fn a_damaged_pool_names_the_remedy() {
         "{error}"
     );
     assert_eq!(fs::read(&file).unwrap(), rotten);
-    // What it says helps.
+    // The remedy works.
     fs::rename(&file, directory.path().join("pool.damaged")).unwrap();
     let node = node_with(|config| config.data_dir = Some(directory.path().to_owned())).await;
     assert_eq!(node.block_number().await, 3);

@@ -1,4 +1,4 @@
-//! A node that is ended and started again on its directory is the node that it was.
+//! A node that is stopped and restarted on its directory is unchanged.
 
 use std::{path::Path, sync::Arc, time::Duration};
 
@@ -24,7 +24,7 @@ async fn node_on(
     .await
 }
 
-/// Everything that clients may have seen.
+/// All data that clients may have seen.
 async fn seen(node: &TestNode, accounts: &[String], transactions: &[Value]) -> Vec<Value> {
     let mut seen = Vec::new();
     let newest = node.block_number().await;
@@ -34,7 +34,7 @@ async fn seen(node: &TestNode, accounts: &[String], transactions: &[Value]) -> V
         let block = json!(format!("{number:#x}"));
         seen.push(node.rpc("eth_getBlockByNumber", json!([block, true])).await);
 
-        // The states of most are read from the log.
+        // The states of most blocks are read from the log.
         for account in accounts {
             seen.push(node.rpc("eth_getBalance", json!([account, block])).await);
         }
@@ -114,7 +114,7 @@ fn ticking(config: &mut Config) {
 }
 
 #[tokio::test]
-async fn blocks_accounts_prices_and_their_history_are_as_they_were() {
+async fn blocks_accounts_prices_and_their_history_survive_a_restart() {
     let directory = tempfile::tempdir().unwrap();
     let clock = manual_clock();
     let node = node_on(directory.path(), &clock, ticking).await;
@@ -139,16 +139,16 @@ async fn blocks_accounts_prices_and_their_history_are_as_they_were() {
     }
     clock.advance(2_000);
     node.wake().await;
-    assert_eq!(node.block_number().await, 17, "prices move on");
+    assert_eq!(node.block_number().await, 17, "prices continue to move");
 }
 
 #[tokio::test]
-async fn any_code_that_was_set_is_read_again() {
+async fn any_code_that_was_set_survives_a_restart() {
     let directory = tempfile::tempdir().unwrap();
     let clock = manual_clock();
     let with_checkpoints = |config: &mut Config| config.checkpoint_bytes = 1 << 10;
-    // Code of a contract, and what begins like a delegation (EIP-7702) without being one: too short, of
-    // another version, too long.
+    // Code of a contract, and code that begins like a delegation (EIP-7702) without being one: too
+    // short, of another version, too long.
     let codes = [
         "0x6001".to_owned(),
         "0xef01".to_owned(),
@@ -179,7 +179,7 @@ async fn any_code_that_was_set_is_read_again() {
     }
 }
 
-/// What a user sees of the past of WETH's price, and of what was traded.
+/// The past of WETH's price and of trading, as a user sees it.
 async fn past_prices(node: &TestNode) -> Vec<Value> {
     let mut past = Vec::new();
     let token = crate::support::chain::key(&crate::support::chain::token("WETH"));
@@ -195,7 +195,7 @@ async fn past_prices(node: &TestNode) -> Vec<Value> {
 }
 
 #[tokio::test]
-async fn past_prices_outlive_the_blocks_that_they_were_read_from() {
+async fn past_prices_outlive_their_blocks() {
     let directory = tempfile::tempdir().unwrap();
     let clock = manual_clock();
     let node = node_on(directory.path(), &clock, ticking).await;
@@ -225,12 +225,12 @@ async fn past_prices_outlive_the_blocks_that_they_were_read_from() {
     let before = past_prices(&node).await;
     node.end().await;
 
-    // All but the newest 256 blocks are let go of, and then a node goes on without a proper end in
-    // between.
+    // All blocks except the newest 256 are removed, and then a node continues without a regular end
+    // in between.
     let storage: Arc<dyn Storage> = Arc::new(Directory::new(directory.path()).unwrap());
     let chain = super::kept_in(storage.clone());
     let kept_until = tetrad_exchange::prices_kept_until(&*storage);
-    // Blocks that the file lacks are not let go of.
+    // Blocks that the file lacks are not removed.
     assert_eq!(tetrad_chain::compact(&chain, 1, Some(10)).unwrap(), 11);
     assert!(tetrad_chain::compact(&chain, 1, kept_until).unwrap() > 20);
     let node = node_on(directory.path(), &clock, ticking).await;
@@ -241,14 +241,14 @@ async fn past_prices_outlive_the_blocks_that_they_were_read_from() {
     }
     let grown = past_prices(&node).await;
     assert_ne!(grown, before);
-    // A node that is killed leaves the file that its start found.
+    // A killed node leaves the file as of its start.
     let copy = copy_of(directory.path());
     node.end().await;
     let node = node_on(copy.path(), &clock, ticking).await;
     assert_eq!(past_prices(&node).await, grown);
     node.end().await;
 
-    // Without the file, or with a damaged one, the past begins with what blocks there are.
+    // Without the file, or with a damaged one, the past begins with the remaining blocks.
     let file = copy.path().join("prices");
     let mut bytes = std::fs::read(&file).unwrap();
     let middle = bytes.len() / 2;
@@ -266,7 +266,7 @@ async fn past_prices_outlive_the_blocks_that_they_were_read_from() {
 }
 
 #[tokio::test]
-async fn what_development_methods_did_is_as_it_was() {
+async fn the_effects_of_development_methods_survive_a_restart() {
     let directory = tempfile::tempdir().unwrap();
     let clock = manual_clock();
     let node = node_on(directory.path(), &clock, |_| {}).await;
@@ -312,12 +312,12 @@ async fn what_development_methods_did_is_as_it_was() {
     assert_eq!(
         node.rpc("evm_revert", json!([snapshot])).await,
         false,
-        "it was used up before"
+        "the snapshot was used up before"
     );
 }
 
 #[tokio::test]
-async fn a_time_that_is_set_outlives_the_process() {
+async fn a_set_time_survives_a_restart() {
     let directory = tempfile::tempdir().unwrap();
     let clock = manual_clock();
     let node = node_on(directory.path(), &clock, |_| {}).await;
@@ -336,13 +336,13 @@ async fn a_time_that_is_set_outlives_the_process() {
     assert_eq!(
         node.chain().head().block.header.timestamp,
         1_800_000_005,
-        "time goes on from there"
+        "time continues from there"
     );
 }
 
-/// The time of such a chain continues that of its first block, if nothing moved it.
+/// The time of such a chain continues that of its first block, unless it is moved.
 #[tokio::test]
-async fn a_time_that_is_moved_before_the_first_block_outlives_the_process() {
+async fn a_time_moved_before_the_first_block_survives_a_restart() {
     let directory = tempfile::tempdir().unwrap();
     let clock = manual_clock();
     let begin = |config: &mut Config| config.genesis_time = Some(1_000);
@@ -362,7 +362,7 @@ fn production(config: &mut Config) {
 }
 
 #[tokio::test]
-async fn a_production_node_keeps_the_keys_that_it_made() {
+async fn a_production_node_keeps_its_generated_keys() {
     let directory = tempfile::tempdir().unwrap();
     let clock = manual_clock();
 
@@ -379,7 +379,7 @@ async fn a_production_node_keeps_the_keys_that_it_made() {
     }
 }
 
-/// Copies the files in the directory of a running node, without its lock. Begins again if the node
+/// Copies the files in the directory of a running node, without its lock. Starts over if the node
 /// replaces a file meanwhile.
 fn copy_of(directory: &Path) -> TempDir {
     loop {

@@ -1,4 +1,4 @@
-//! Chains that went back very often.
+//! Chains with very many reverts.
 
 use std::{sync::Arc, time::Instant};
 
@@ -13,7 +13,7 @@ use tetrad_store::{
 use super::ledger::{nonce, recover_with, send, start, transfer};
 use crate::support::chain::seal;
 
-/// Each leaves four entries in the log.
+/// Each pair leaves four entries in the log.
 const PAIRS: u64 = 25_000;
 
 async fn pairs(chain: &Chain, count: u64) {
@@ -35,9 +35,9 @@ fn recovered(store: &ChainStore) -> Recovered {
     .unwrap()
 }
 
-/// The time that is measured is printed, and only what is far from linear fails.
+/// The measured times are printed, and only times far from linear fail.
 #[tokio::test]
-async fn a_hundred_thousand_entries_that_do_not_count_are_no_burden() {
+async fn a_hundred_thousand_reverted_entries_do_not_slow_a_chain_down() {
     let place = tempfile::tempdir().unwrap();
     let storage: Arc<dyn Storage> = Arc::new(Directory::new(place.path()).unwrap());
     let log = LocalLogs::new(storage.clone())
@@ -86,7 +86,7 @@ async fn a_hundred_thousand_entries_that_do_not_count_are_no_burden() {
 
     let begun = Instant::now();
     for number in 1..=12 {
-        // Some of them are found on disk among a hundred thousand entries that do not count.
+        // Some of them are found on disk among a hundred thousand reverted entries.
         let view = chain.view(BlockId::Number(number)).unwrap();
         assert_eq!(view.state.balance(to).unwrap(), U256::from(number));
         assert_eq!(

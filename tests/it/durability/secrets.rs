@@ -1,4 +1,4 @@
-//! Files of a data directory that nobody else may read, and files that are left over.
+//! Secret files of a data directory, and files left by killed processes.
 
 use std::{fs, os::unix::fs::PermissionsExt, path::Path};
 
@@ -24,7 +24,7 @@ fn set_mode(file: &Path, mode: u32) {
     fs::set_permissions(file, fs::Permissions::from_mode(mode)).unwrap();
 }
 
-/// The keys that a production node makes.
+/// The keys that a production node generates.
 const KEYS: [&str; 3] = ["treasury.key", "updater.key", "borrower.key"];
 
 /// Checks that a copy has the modes of the original.
@@ -36,7 +36,7 @@ fn check_modes(copy: &Path) {
 }
 
 #[tokio::test]
-async fn backup_and_restore_keep_who_may_read_what() {
+async fn backup_and_restore_preserve_file_permissions() {
     let place = tempfile::tempdir().unwrap();
     let live = place.path().join("live");
     let copy = place.path().join("copy");
@@ -48,15 +48,15 @@ async fn backup_and_restore_keep_who_may_read_what() {
     assert!(chain(&live, &["backup", copy.to_str().unwrap()]).0);
     check_modes(&copy);
 
-    let (ok, told) = chain(&live, &["restore", copy.to_str().unwrap()]);
-    assert!(ok, "{told}");
+    let (ok, printed) = chain(&live, &["restore", copy.to_str().unwrap()]);
+    assert!(ok, "{printed}");
     check_modes(&live);
     assert!(
         KEYS.iter()
             .all(|key| mode(&live.join("replaced-1").join(key)) == 0o600)
     );
 
-    // A copy that was made read-only becomes a directory that a node can write to.
+    // A copy that was made read-only is restored to a writable directory.
     for entry in fs::read_dir(&copy).unwrap() {
         set_mode(&entry.unwrap().path(), 0o400);
     }
@@ -67,7 +67,7 @@ async fn backup_and_restore_keep_who_may_read_what() {
 }
 
 #[tokio::test]
-async fn a_start_warns_of_keys_that_others_can_read() {
+async fn a_start_warns_of_keys_readable_by_other_users() {
     let place = tempfile::tempdir().unwrap();
     let live = place.path().join("live");
     let arguments = [
@@ -91,7 +91,7 @@ async fn a_start_warns_of_keys_that_others_can_read() {
 }
 
 #[tokio::test]
-async fn what_a_killed_process_did_not_finish_is_removed_at_the_next_start() {
+async fn unfinished_files_of_a_killed_process_are_removed_at_the_next_start() {
     let place = tempfile::tempdir().unwrap();
     node_with(production(place.path())).await.end().await;
     let drafts = [
@@ -102,7 +102,7 @@ async fn what_a_killed_process_did_not_finish_is_removed_at_the_next_start() {
     for draft in drafts {
         fs::write(place.path().join(draft), "half of it").unwrap();
     }
-    // A backup reads beside whoever writes, and touches nothing.
+    // A backup reads while another process writes, and changes nothing.
     assert!(
         chain(
             place.path(),

@@ -1,4 +1,4 @@
-//! Snapshots are part of the log: they outlive the process, and every writer of the log knows them.
+//! Snapshots are part of the log: they survive the process, and every writer of the log has them.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use crate::support::chain::seal;
 
 const TO: Address = Address::repeat_byte(9);
 
-/// What a revert restores: the newest block, the root of the state, and the time.
+/// The state that a revert restores: the newest block, its state root, and the time.
 fn seen(chain: &Chain) -> (u64, B256, B256, u64) {
     let head = chain.head();
     (
@@ -70,12 +70,12 @@ async fn restarted(chain: Chain, writer: WriterThread, disk: &Disk) -> (Chain, W
 }
 
 #[tokio::test]
-async fn they_survive_restarts_until_they_are_used_up() {
+async fn snapshots_survive_restarts_until_they_are_used_up() {
     let disk = Disk::new(1);
     let (chain, writer) = started(&disk);
 
     let mut taken = Vec::new();
-    // Far apart, so that checkpoints lie between them and memory holds no block of the older ones.
+    // Far apart, so that there are checkpoints between them and no block of the older ones is held.
     for count in [3, 20, 1, 20, 2] {
         pay(&chain, count).await;
         set_balance(&chain, count).await;
@@ -105,7 +105,7 @@ async fn they_survive_restarts_until_they_are_used_up() {
             chain.head().state.balance(TO).unwrap(),
             U256::from(before.0)
         );
-        assert!(!chain.revert(id).await.unwrap(), "it is used up");
+        assert!(!chain.revert(id).await.unwrap(), "the snapshot is used up");
 
         for number in 1..=before.0 {
             let view = chain.view(BlockId::Number(number)).unwrap();
@@ -121,7 +121,7 @@ async fn they_survive_restarts_until_they_are_used_up() {
         assert_eq!(
             ids(&chain).await,
             (0..id).collect::<Vec<_>>(),
-            "later ones are used up with it"
+            "later snapshots are used up with it"
         );
 
         for gone in id..next {
@@ -134,7 +134,7 @@ async fn they_survive_restarts_until_they_are_used_up() {
 }
 
 #[tokio::test]
-async fn one_that_was_rolled_back_can_still_be_reverted_to() {
+async fn a_snapshot_of_rolled_back_blocks_can_still_be_reverted_to() {
     let disk = Disk::new(1);
     let (chain, writer) = started(&disk);
     pay(&chain, 10).await;
@@ -147,7 +147,7 @@ async fn one_that_was_rolled_back_can_still_be_reverted_to() {
     assert!(chain.revert(id).await.unwrap());
     assert_eq!(seen(&chain), before);
     assert!(chain.transaction(&chain.head(), newest).is_some());
-    // The same with a snapshot that memory holds.
+    // The same with a snapshot whose block is held.
     let id = chain.snapshot().await.unwrap();
     chain.change(Change::Rollback { depth: 2 }).await.unwrap();
     assert!(chain.transaction(&chain.head(), newest).is_none());
@@ -158,7 +158,7 @@ async fn one_that_was_rolled_back_can_still_be_reverted_to() {
 }
 
 #[tokio::test]
-async fn a_rollback_after_a_revert_beyond_the_start_ends_where_the_new_blocks_do() {
+async fn a_rollback_after_a_revert_beyond_the_start_follows_the_new_blocks() {
     let disk = Disk::new(1);
     let (chain, writer) = started(&disk);
     pay(&chain, 2).await;
@@ -167,7 +167,7 @@ async fn a_rollback_after_a_revert_beyond_the_start_ends_where_the_new_blocks_do
     let (chain, writer) = restarted(chain, writer, &disk).await;
     let first = chain.head().number();
     assert!(chain.revert(id).await.unwrap());
-    // One of the blocks has the number of that whose state the start read from a checkpoint.
+    // One of the blocks has the number of the block whose state the start read from a checkpoint.
     let mut newest = chain.head().block.hash;
     for _ in 3..=first {
         seal(&chain, 1).await.unwrap();
@@ -185,7 +185,7 @@ async fn a_rollback_after_a_revert_beyond_the_start_ends_where_the_new_blocks_do
 }
 
 #[tokio::test]
-async fn a_reset_leaves_none_not_even_those_from_before_the_start() {
+async fn a_reset_removes_all_snapshots_including_those_from_before_the_start() {
     let log = MemoryLog::default();
     let (first, _first) = writer(&log, 1);
     pay(&first, 1).await;
@@ -205,12 +205,15 @@ async fn a_reset_leaves_none_not_even_those_from_before_the_start() {
         assert!(!chain.revert(0).await.unwrap() && !chain.revert(1).await.unwrap());
     }
     assert_eq!(third.snapshot().await.unwrap(), 2);
-    assert!(first.revert(2).await.unwrap(), "it is found in the log");
+    assert!(
+        first.revert(2).await.unwrap(),
+        "the snapshot is found in the log"
+    );
     assert_eq!(ids(&first).await, [] as [u64; 0]);
 }
 
 #[tokio::test]
-async fn the_oldest_of_too_many_are_discarded_for_good() {
+async fn the_oldest_of_too_many_snapshots_are_discarded_permanently() {
     let disk = Disk::new(1);
     let (chain, writer) = started(&disk);
     for id in 0..4_100 {
@@ -250,7 +253,7 @@ fn formats(storage: &dyn Storage) -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn a_directory_without_them_keeps_its_format() {
+async fn a_directory_without_snapshots_keeps_its_format() {
     let disk = Disk::new(1);
     let storage: Arc<dyn Storage> = Arc::new(disk.clone());
     let (chain, writer) = started(&disk);
@@ -279,7 +282,7 @@ async fn a_directory_without_them_keeps_its_format() {
 }
 
 #[tokio::test]
-async fn those_of_blocks_that_were_let_go_of_are_not_found() {
+async fn snapshots_of_removed_blocks_are_not_found() {
     let disk = Disk::new(1);
     let storage: Arc<dyn Storage> = Arc::new(disk.clone());
     let (chain, writer) = started(&disk);
@@ -319,7 +322,7 @@ async fn names(chain: &Chain) -> Vec<Option<String>> {
 }
 
 #[tokio::test]
-async fn names_outlive_the_process_and_only_they_need_the_newest_format() {
+async fn only_named_snapshots_need_the_newest_format_and_names_survive_restarts() {
     let disk = Disk::new(1);
     let storage: Arc<dyn Storage> = Arc::new(disk.clone());
     let (chain, writer) = started(&disk);

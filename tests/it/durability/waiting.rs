@@ -1,4 +1,4 @@
-//! Transactions that were accepted and wait for a block.
+//! Pending transactions, which survive restarts.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::support::chain::seal;
 const TO: Address = Address::repeat_byte(9);
 
 #[tokio::test]
-async fn they_wait_again_after_a_power_failure() {
+async fn pending_transactions_survive_a_power_failure() {
     let disk = Disk::new(1);
     let (chain, _writer) = start(recover(Arc::new(disk.clone())).unwrap(), never());
     for nonce in 0..5 {
@@ -28,19 +28,19 @@ async fn they_wait_again_after_a_power_failure() {
     assert_eq!(
         block.transactions.len(),
         5,
-        "the sixth waits for others before it"
+        "the sixth waits for a missing nonce"
     );
 
     let (chain, _writer) = start(recover(Arc::new(disk.power_failure())).unwrap(), never());
     assert_eq!(
         (chain.pool().len(), nonce(&chain, 0)),
         (1, 5),
-        "what is in a block does not come back"
+        "included transactions are not restored"
     );
 }
 
 #[tokio::test]
-async fn with_instant_sealing_what_has_to_wait_is_kept_as_well() {
+async fn transactions_that_wait_under_instant_sealing_are_stored_as_well() {
     let disk = Disk::new(2);
     let (chain, _writer) = start(recover(Arc::new(disk.clone())).unwrap(), Mining::Instant);
     send(&chain, transfer(0, 1, TO)).await.unwrap();
@@ -53,7 +53,7 @@ async fn with_instant_sealing_what_has_to_wait_is_kept_as_well() {
 }
 
 #[tokio::test]
-async fn one_that_cannot_be_kept_is_refused() {
+async fn a_transaction_that_cannot_be_stored_is_refused() {
     let disk = Disk::new(3);
     let (chain, _writer) = start(recover(Arc::new(disk.clone())).unwrap(), never());
     disk.fail(100);
@@ -69,7 +69,7 @@ async fn one_that_cannot_be_kept_is_refused() {
 }
 
 #[tokio::test]
-async fn what_was_taken_back_with_a_snapshot_does_not_come_back() {
+async fn transactions_reverted_with_a_snapshot_are_not_restored() {
     let disk = Disk::new(4);
     let (chain, _writer) = start(recover(Arc::new(disk.clone())).unwrap(), never());
     let id = chain.snapshot().await.unwrap();

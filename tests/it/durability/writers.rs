@@ -1,4 +1,4 @@
-//! Two chains write to one log: each follows what the other recorded, and loses nothing.
+//! Two chains that write to one log: each follows the other's entries, and loses nothing.
 
 use std::{collections::HashSet, sync::Arc};
 
@@ -18,7 +18,7 @@ use crate::{contracts::random::Random, support::chain::seal};
 
 const TO: Address = Address::repeat_byte(9);
 
-/// The chain that a log says, with files of its own for what is derived.
+/// The chain of a log, with separate files for derived data.
 fn recover(log: &MemoryLog, seed: u64) -> Recovered {
     let log = Arc::new(log.clone());
     recover_with(Arc::new(Disk::new(seed)), |opening| opening.store.log = log).unwrap()
@@ -34,7 +34,7 @@ fn known(head: &Head) -> (u64, B256, B256) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn a_writer_that_was_overtaken_follows_the_log_and_loses_no_transaction() {
+async fn an_overtaken_writer_follows_the_log_and_loses_no_transaction() {
     const COUNT: u64 = 150;
     let log = MemoryLog::default();
     let writers = [writer(&log, 1), writer(&log, 2)];
@@ -88,7 +88,7 @@ async fn a_writer_that_was_overtaken_follows_the_log_and_loses_no_transaction() 
 }
 
 #[tokio::test]
-async fn every_change_of_one_writer_is_followed_by_the_other() {
+async fn each_writer_follows_every_change_of_the_other() {
     for seed in 0..rounds("TETRAD_CHAIN_SEEDS", 60) / 3 {
         let random = &mut Random::new(seed);
         let log = MemoryLog::default();
@@ -104,7 +104,7 @@ async fn every_change_of_one_writer_is_followed_by_the_other() {
 
             match random.below(9) {
                 0 | 1 => {
-                    // Follows first: the nonce has to be the newest.
+                    // Follows first, to have the newest nonce.
                     seal(chain, 1).await.unwrap();
                     let account = random.below(2) as usize;
                     send(chain, transfer(account, nonce(chain, account), TO))
@@ -126,14 +126,14 @@ async fn every_change_of_one_writer_is_followed_by_the_other() {
                     snapshots.push((id, seen(chain)));
                 }
                 5 if !snapshots.is_empty() => {
-                    // Whichever writer took it, and whatever the other one did since.
+                    // Whichever writer made the snapshot, and whatever the other one did since.
                     let (id, before) = snapshots[random.below(snapshots.len() as u64) as usize];
                     assert!(chain.revert(id).await.unwrap(), "seed {seed}, step {step}");
                     assert_eq!(seen(chain), before, "seed {seed}, step {step}");
                     snapshots.retain(|(taken, _)| *taken < id);
                     assert!(
                         !chain.revert(id).await.unwrap(),
-                        "seed {seed}, step {step}: it was used up"
+                        "seed {seed}, step {step}: the snapshot was used up"
                     );
                 }
                 5 => {}
@@ -157,7 +157,7 @@ async fn every_change_of_one_writer_is_followed_by_the_other() {
                 ),
             }
 
-            // Another writer, which starts from the log alone, sees the same.
+            // Another writer, which starts from the log alone, has the same chain.
             if log.heights().end > entries {
                 let found = recover(&log, seed + 2_000).head;
                 assert_eq!(
@@ -179,7 +179,7 @@ async fn every_change_of_one_writer_is_followed_by_the_other() {
             }
         }
 
-        // A writer that is started later knows them from the log alone.
+        // A writer that is started later has them from the log alone.
         let (chain, _writer) = writer(&log, seed + 3_000);
         let listed: Vec<u64> = chain
             .snapshots()
@@ -200,9 +200,9 @@ async fn every_change_of_one_writer_is_followed_by_the_other() {
     }
 }
 
-/// A log on other machines may store an entry without saying so, or lose it on the way.
+/// A log on other machines may store an entry without an answer, or lose it in transit.
 #[tokio::test]
-async fn an_entry_without_an_answer_is_followed_if_it_was_stored_and_made_again_if_not() {
+async fn an_unanswered_entry_is_followed_if_stored_and_otherwise_repeated() {
     for seed in 0..rounds("TETRAD_CHAIN_SEEDS", 60) {
         let random = &mut Random::new(seed);
         let log = MemoryLog::default();
@@ -231,7 +231,7 @@ async fn an_entry_without_an_answer_is_followed_if_it_was_stored_and_made_again_
                     drop(chain.change(Change::Edit(vec![balance])).await);
                 }
 
-                // What was acknowledged may be in a block that they remove.
+                // They may remove blocks with acknowledged transactions.
                 4 => {
                     drop(
                         chain
@@ -272,7 +272,7 @@ async fn an_entry_without_an_answer_is_followed_if_it_was_stored_and_made_again_
             }
         }
 
-        // No transaction is included twice, and none that was acknowledged is missing.
+        // No transaction is included twice, and no acknowledged one is missing.
         let chain = &writers[0].0;
         let newest = chain.head();
         let mut included = HashSet::new();
@@ -298,7 +298,7 @@ async fn an_entry_without_an_answer_is_followed_if_it_was_stored_and_made_again_
     }
 }
 
-/// A request for a change, as nodes of a cluster send it.
+/// A request for a change, as sent by the nodes of a cluster.
 async fn request(chain: &Chain, change: &Change, id: u64) -> Result<ChangeOutcome, ChangeError> {
     chain.change_here(change.clone(), Some(id)).await
 }
@@ -311,7 +311,7 @@ fn mine(count: u64) -> Change {
 }
 
 #[tokio::test]
-async fn a_request_that_is_made_again_has_its_first_outcome_on_every_writer() {
+async fn a_repeated_request_has_its_first_outcome_on_every_writer() {
     let log = MemoryLog::default();
     let writers = [writer(&log, 1), writer(&log, 2)];
     let receiver = Address::repeat_byte(5);
@@ -364,7 +364,7 @@ async fn a_request_that_is_made_again_has_its_first_outcome_on_every_writer() {
 }
 
 #[tokio::test]
-async fn blocks_that_one_writer_did_not_come_to_mine_are_mined_by_the_next() {
+async fn the_next_writer_mines_the_blocks_that_the_last_one_did_not() {
     for mined in 0..6 {
         let log = MemoryLog::default();
         let (first, _writer) = writer(&log, 1);
@@ -386,7 +386,7 @@ async fn blocks_that_one_writer_did_not_come_to_mine_are_mined_by_the_next() {
 }
 
 #[tokio::test]
-async fn blocks_that_were_removed_and_not_all_replaced_are_restored_by_the_next_leader() {
+async fn the_next_leader_restores_removed_blocks_that_were_not_all_replaced() {
     for recorded in 0..=4 {
         let log = MemoryLog::default();
         let (first, _writer) = writer(&log, 1);
@@ -413,7 +413,7 @@ async fn blocks_that_were_removed_and_not_all_replaced_are_restored_by_the_next_
             "after {recorded} entries"
         );
         assert!(next.transaction(&next.head(), hash).is_some());
-        // Whoever requested it asks again.
+        // The client repeats the request.
         request(&next, &change, 1).await.unwrap();
         let replaced = known(&next.head());
         assert_ne!(replaced, before);
