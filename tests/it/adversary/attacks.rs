@@ -28,7 +28,7 @@ const TOGETHER: usize = 24;
 const EACH: usize = 3;
 /// JSON-RPC methods with the longest responses, which batches and WebSockets send.
 const LONGEST: usize = 8;
-/// Concurrent connections of the attack with all framings, for each connection of an attack on one
+/// Concurrent connections of an attack with one framing, as a multiple of those of an attack on one
 /// operation.
 const CONNECTIONS_PER_FRAMING: usize = 2;
 /// The share of JSON-RPC requests that are sent unchanged.

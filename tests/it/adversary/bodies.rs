@@ -159,7 +159,7 @@ pub(super) async fn held_bodies(campaign: &Campaign, probed: &[Probed], time: Du
             let began = Instant::now();
             let request = one.largest.clone();
 
-            let beside = async {
+            let honest_request = async {
                 tokio::time::sleep(each / 2).await;
                 let began = Instant::now();
                 let asked = client.ask(&campaign.subject, &request).await;
@@ -168,7 +168,7 @@ pub(super) async fn held_bodies(campaign: &Campaign, probed: &[Probed], time: Du
 
             let (_, (asked, took)) = tokio::join!(
                 campaign.measure(name, &attack, tasks, each.max(BESIDE_HELD_LIMIT)),
-                beside
+                honest_request
             );
 
             let is_refused = asked

@@ -61,7 +61,7 @@ const KINDS: [Fault; 15] = [
 ];
 
 /// Causes a fault, and ends it. The transactions of the `workload` wait meanwhile if the fault
-/// concerns waiting transactions; without a workload, nothing makes them wait.
+/// concerns waiting transactions; it is none where only the block time makes transactions wait.
 pub(super) async fn cause(
     fault: Fault,
     nats: &mut NatsServers,

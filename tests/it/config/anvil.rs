@@ -324,10 +324,10 @@ async fn flags_select_the_accounts() {
     assert_eq!(random[0].split_whitespace().count(), 1 + 15);
 
     let node = Anvil::start(&["--auto-impersonate", "--disable-default-create2-deployer"]);
-    let anybody = "0x0000000000000000000000000000000000000abc";
-    node.rpc("anvil_setBalance", json!([anybody, "0xde0b6b3a7640000"]))
+    let sender = "0x0000000000000000000000000000000000000abc";
+    node.rpc("anvil_setBalance", json!([sender, "0xde0b6b3a7640000"]))
         .await;
-    let transfer = json!([{"from": anybody, "to": anybody}]);
+    let transfer = json!([{"from": sender, "to": sender}]);
     let sent = node.rpc("eth_sendTransaction", transfer.clone()).await;
     assert!(sent.is_string(), "{sent}");
     node.rpc("anvil_autoImpersonateAccount", json!([false]))

@@ -6,11 +6,11 @@
 
 #![allow(
     clippy::unwrap_used,
-    reason = "a test that cannot go on says so best by panicking where it stands"
+    reason = "a test that panics has failed, and says where"
 )]
 #![allow(
     non_snake_case,
-    reason = "bindings keep Solidity's names, and so do the values that go into them"
+    reason = "bindings and their arguments keep Solidity's names"
 )]
 
 pub(crate) mod artifacts;

@@ -57,7 +57,7 @@ impl Books {
         let tokens = node.config().network.tokens.clone();
 
         let own = [0, 2].map(|index| derived(node, index));
-        let everybody: Vec<Address> = node
+        let accounts: Vec<Address> = node
             .development_accounts()
             .iter()
             .map(|(address, _)| *address)
@@ -83,7 +83,7 @@ impl Books {
                 .abi_encode(),
             ));
 
-            calls.extend(everybody.iter().map(|account| {
+            calls.extend(accounts.iter().map(|account| {
                 (
                     token.address,
                     Token::balanceOfCall { account: *account }.abi_encode(),
@@ -98,7 +98,7 @@ impl Books {
 
         for ((token, numbers), pool) in tokens
             .iter()
-            .zip(numbers.chunks_exact(3 + everybody.len()))
+            .zip(numbers.chunks_exact(3 + accounts.len()))
             .zip(&pools)
         {
             let [supply, reserve, fees, balances @ ..] = numbers else {

@@ -183,7 +183,7 @@ async fn mining_many_blocks_advances_the_clock() {
     assert_eq!(
         node.chain().now(),
         mined,
-        "time goes on from the newest block"
+        "time continues from the newest block"
     );
     let (_, updated) = node.oracle_price(&token("WETH")).await;
     clock.advance(2_000);
