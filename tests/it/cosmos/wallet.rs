@@ -86,7 +86,7 @@ async fn a_wallet_can_add_the_chain() {
 }
 
 #[tokio::test]
-async fn queries_of_staking_return_that_there_is_none() {
+async fn staking_queries_report_that_there_is_none() {
     let node = node().await;
     let address = address_to_bech32(&node.account(1), &node.config().network.hrp, Kind::Account);
     let nothing =
