@@ -132,13 +132,18 @@ impl Assets {
 }
 
 /// The files that block the first paint.
-const INLINED: [&str; 8] = [
+const INLINED: [&str; 13] = [
     "theme.js",
     "css/base.css",
     "css/parts.css",
+    "css/controls.css",
     "css/explorer.css",
+    "css/items.css",
+    "css/transaction.css",
     "css/contract.css",
+    "css/debugger.css",
     "css/trade.css",
+    "css/lending.css",
     "css/developer.css",
     "css/api.css",
 ];

@@ -148,7 +148,7 @@ async fn the_policy_allows_only_the_scripts_of_the_page() {
             inside += 1;
         }
     }
-    assert_eq!((inside, policy.matches("sha256-").count()), (8, 8));
+    assert_eq!((inside, policy.matches("sha256-").count()), (13, 13));
 
     let others = page
         .match_indices("<script ")

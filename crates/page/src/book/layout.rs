@@ -57,6 +57,7 @@ impl ChapterPage<'_> {
              <link rel=\"icon\" href=\"{root}site/icon.svg\" type=\"image/svg+xml\">\n\
              <link rel=\"stylesheet\" href=\"{root}site/css/base.css\">\n\
              <link rel=\"stylesheet\" href=\"{root}site/css/parts.css\">\n\
+             <link rel=\"stylesheet\" href=\"{root}site/css/controls.css\">\n\
              <link rel=\"stylesheet\" href=\"{root}site/css/book.css\">\n\
              <link rel=\"modulepreload\" href=\"{root}site/lib/dom.js\">\n\
              <link rel=\"modulepreload\" href=\"{root}site/lib/format.js\">\n\
