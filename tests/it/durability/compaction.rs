@@ -375,7 +375,7 @@ async fn repair_continues_from_the_last_usable_checkpoint() {
         (done.end, done.what),
         (
             newest + 1,
-            "it reverts to a state without a remaining checkpoint"
+            "it reverts to a state of which no checkpoint is left"
         )
     );
 
