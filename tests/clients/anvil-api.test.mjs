@@ -263,8 +263,8 @@ on('mines several blocks an interval apart, from the first on', [], async (node)
   const first = await node.time();
   await node('anvil_mine', '0x2', hex(60));
   const times = await Promise.all([node.time(1), node.time(2)]);
-  // A second may pass before the first of them.
-  assert.equal(times[1] - times[0], 60);
+  // A second may pass before each of them.
+  assert.ok([60, 61].includes(times[1] - times[0]), `${times}`);
   assert.ok([60, 61, 62].includes(times[0] - first), `${first}: ${times}`);
 });
 
@@ -526,7 +526,7 @@ each('begins with a genesis file, whose number it takes', async (start, save) =>
 
 each(
   'takes the chain id of its arguments, else of the fork, else of the genesis file',
-  async (start, _save, startUpstream) => {
+  async (start, save, startUpstream) => {
     const fork = ['--fork-url', (await startUpstream('--chain-id', 5)).rpc];
     const init = ['--init', await save(genesis)];
     for (const [args, id] of [
@@ -633,7 +633,7 @@ each('keeps past states in a dump that asks for them', async (start, save) => {
 
 each(
   'loads the dump of a fork into a fork of the same block, and of a later one',
-  async (start, _save, startUpstream) => {
+  async (start, save, startUpstream) => {
     const upstream = await startUpstream();
     await upstream.mine(10);
     const fork = (number, ...args) =>
