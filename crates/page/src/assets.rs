@@ -131,23 +131,6 @@ impl Assets {
     }
 }
 
-/// The files that block the first paint.
-const INLINED: [&str; 13] = [
-    "theme.js",
-    "css/base.css",
-    "css/parts.css",
-    "css/controls.css",
-    "css/explorer.css",
-    "css/items.css",
-    "css/transaction.css",
-    "css/contract.css",
-    "css/debugger.css",
-    "css/trade.css",
-    "css/lending.css",
-    "css/developer.css",
-    "css/api.css",
-];
-
 /// Writes into the page from where it may load metadata and pictures of NFTs.
 ///
 /// It learns that from the document rather than from a file of its own, as the policy comes with
@@ -181,35 +164,44 @@ struct InlinedHashes {
 /// Inlines the files that block the first paint, so that they come with the first response. The
 /// policy allows them by their hashes.
 fn assemble(page: &str, loaded: &HashMap<&'static str, PageFile>) -> (String, InlinedHashes) {
-    let mut page = page.to_owned();
+    let mut assembled = String::new();
     let mut hashes = InlinedHashes::default();
 
-    for path in INLINED {
-        let Some(text) = loaded
-            .get(path)
-            .and_then(|asset| std::str::from_utf8(asset.body.bytes()).ok())
-        else {
-            continue;
-        };
-
-        let (tag, inlined, allowed) = if path.ends_with(".css") {
-            let tag = format!("<link rel=\"stylesheet\" href=\"site/{path}\">");
-            let inlined = format!("<style>{text}</style>");
-            (tag, inlined, &mut hashes.styles)
-        } else {
-            let tag = format!("<script src=\"site/{path}\"></script>");
-            let inlined = format!("<script>{text}</script>");
-            (tag, inlined, &mut hashes.scripts)
-        };
-        if page.contains(&tag) {
-            page = page.replacen(&tag, &inlined, 1);
-            allowed.push_str(&format!(
-                " 'sha256-{}'",
-                Base64::encode_string(&Sha256::digest(text))
-            ));
+    for line in page.lines() {
+        match inline(line, loaded, &mut hashes) {
+            Some(element) => assembled.push_str(&element),
+            None => assembled.push_str(line),
         }
+        assembled.push('\n');
     }
-    (page, hashes)
+    (assembled, hashes)
+}
+
+/// The element with the content of the stylesheet or script that a line of the page loads. Modules
+/// do not block the first paint.
+fn inline(
+    line: &str,
+    loaded: &HashMap<&'static str, PageFile>,
+    hashes: &mut InlinedHashes,
+) -> Option<String> {
+    let stylesheet = line
+        .strip_prefix("<link rel=\"stylesheet\" href=\"site/")
+        .and_then(|rest| rest.strip_suffix("\">"));
+    let script = line
+        .strip_prefix("<script src=\"site/")
+        .and_then(|rest| rest.strip_suffix("\"></script>"));
+    let (path, element, allowed) = match (stylesheet, script) {
+        (Some(path), _) => (path, "style", &mut hashes.styles),
+        (None, Some(path)) => (path, "script", &mut hashes.scripts),
+        (None, None) => return None,
+    };
+
+    let text = std::str::from_utf8(loaded.get(path)?.body.bytes()).ok()?;
+    allowed.push_str(&format!(
+        " 'sha256-{}'",
+        Base64::encode_string(&Sha256::digest(text))
+    ));
+    Some(format!("<{element}>{text}</{element}>"))
 }
 
 /// The page runs the node's own scripts and talks to the node; beyond that it may load data and

@@ -148,7 +148,8 @@ async fn the_policy_allows_only_the_scripts_of_the_page() {
             inside += 1;
         }
     }
-    assert_eq!((inside, policy.matches("sha256-").count()), (13, 13));
+    assert!(inside > 0);
+    assert_eq!(policy.matches("sha256-").count(), inside);
 
     let others = page
         .match_indices("<script ")
