@@ -18,6 +18,12 @@ import {
   tokenLink,
 } from './cells.js';
 
+const HASH = {
+  title: 'Transaction hash',
+  phone: 'line-1',
+  cell: (row) => hashLink(row.hash),
+  csv: (row) => row.hash,
+};
 const TIME = { title: 'Age', time: true, phone: 'line-2.end' };
 
 /**
@@ -26,12 +32,7 @@ const TIME = { title: 'Age', time: true, phone: 'line-2.end' };
  */
 export function transactionColumns({ here = null, block = true, fee = false } = {}) {
   return [
-    {
-      title: 'Transaction hash',
-      phone: 'line-1',
-      cell: (row) => hashLink(row.hash),
-      csv: (row) => row.hash,
-    },
+    HASH,
     {
       title: 'Status',
       phone: 'line-1',
@@ -79,12 +80,7 @@ export function transactionColumns({ here = null, block = true, fee = false } = 
 /** Columns of token transfers. */
 export function transferColumns({ here = null, token = true } = {}) {
   return [
-    {
-      title: 'Transaction hash',
-      phone: 'line-1',
-      cell: (row) => hashLink(row.hash),
-      csv: (row) => row.hash,
-    },
+    HASH,
     {
       title: 'Type',
       phone: 'line-1',
@@ -134,12 +130,7 @@ export function transferColumns({ here = null, token = true } = {}) {
 /** Columns of internal transactions. */
 export function internalColumns(here = null) {
   return [
-    {
-      title: 'Transaction hash',
-      phone: 'line-1',
-      cell: (row) => hashLink(row.hash),
-      csv: (row) => row.hash,
-    },
+    HASH,
     {
       title: 'Type',
       phone: 'line-1',
