@@ -65,7 +65,7 @@ export function replace(element, ...children) {
 
 /** Sets a text if it differs, so that an unchanged one is neither announced nor repainted. */
 export function setText(element, text) {
-  const wanted = shown(text);
+  const wanted = shown(text ?? '');
   if (element.textContent !== wanted) element.textContent = wanted;
 }
 
